@@ -1,0 +1,38 @@
+//! The one error type of the engine. The binding maps each variant to one Python exception.
+
+use std::fmt;
+
+/// What went wrong, in words that say where and what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A file's bytes are not what its format says (offset or line and field in the text).
+    Format(String),
+    /// A `Spec` that is readable but cannot be compiled into a tokenizer.
+    Spec(String),
+    /// A text that this tokenizer cannot encode.
+    Encode(String),
+    /// A special token stands in a text in which it is not allowed.
+    Special(String),
+    /// An id that the vocabulary does not have.
+    Id(u32),
+    /// An option or argument out of its range.
+    Argument(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Format(text)
+            | Error::Spec(text)
+            | Error::Encode(text)
+            | Error::Special(text)
+            | Error::Argument(text) => f.write_str(text),
+            Error::Id(id) => write!(f, "id {id} is not in the vocabulary"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The engine's result.
+pub type Result<T> = std::result::Result<T, Error>;

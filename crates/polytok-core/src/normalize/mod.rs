@@ -1,0 +1,1 @@
+//! Text to rewritten text, with offsets kept: one file per step.

@@ -1,0 +1,1 @@
+//! Text to pieces by the split patterns that tokenizers use.

@@ -1,0 +1,44 @@
+//! The notions of "character" that the reference programs use. They differ; do not unify them.
+
+/// SentencePiece's lead-byte walker: the length of the character at the start of `text`, decided by its first byte
+/// alone and clipped to what is there. A stray continuation byte is one character. `text` must not be empty.
+#[inline]
+pub fn char_len(text: &[u8]) -> usize {
+    lead_len(text[0]).min(text.len())
+}
+
+/// The length that a first byte announces, by its high nibble (SentencePiece's OneCharLen).
+#[inline]
+pub fn lead_len(lead: u8) -> usize {
+    b"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x02\x02\x03\x04"[(lead >> 4) as usize] as usize
+}
+
+/// Strict decoding of the character at the start of `text` as SentencePiece does it: `Some((code point, bytes))`, or
+/// `None` where the bytes are no character, and then exactly one byte is to be consumed. `text` must not be empty.
+#[inline]
+pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
+    let lead = text[0];
+    if lead < 0x80 {
+        return Some((lead as char, 1));
+    }
+    let len = match lead {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => return None,
+    };
+    let bytes = text.get(..len)?;
+    let mut code = (lead as u32) & (0x7F >> len);
+    for &byte in &bytes[1..] {
+        if byte & 0xC0 != 0x80 {
+            return None;
+        }
+        code = code << 6 | (byte & 0x3F) as u32;
+    }
+    // Overlong forms and surrogates: the length must be the shortest, and char::from_u32 refuses the rest.
+    let shortest = [0, 0, 0x80, 0x800, 0x1_0000][len];
+    if code < shortest {
+        return None;
+    }
+    char::from_u32(code).map(|c| (c, len))
+}

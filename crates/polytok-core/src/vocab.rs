@@ -1,0 +1,129 @@
+//! ids ↔ bytes, scores, kinds: the vocabulary as the engine holds it.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Result};
+use crate::spec::{Kind, VocabColumns};
+
+/// A checked vocabulary. Rows are in file order; ids may have holes (tiktoken's p50k_base) and need not be in row order.
+#[derive(Debug)]
+pub struct Vocab {
+    columns: VocabColumns,
+    rows: RowOfId,
+    size: u32,
+}
+
+/// id → row, without memory that a hostile id could blow up.
+#[derive(Debug)]
+enum RowOfId {
+    Same,
+    Dense(Vec<u32>),
+    Sparse(FxHashMap<u32, u32>),
+}
+
+impl Vocab {
+    /// Checks the columns against each other and indexes the ids.
+    pub fn new(columns: VocabColumns) -> Result<Vocab> {
+        let n = columns.ids.len();
+        let lengths_agree = columns.offsets.len() == n + 1
+            && columns.scores.len() == n
+            && columns.kinds.len() == n
+            && columns.active_kinds.as_ref().is_none_or(|kinds| kinds.len() == n);
+        if !lengths_agree {
+            return Err(Error::Spec("vocab: the columns have different lengths".into()));
+        }
+        let borders = &columns.offsets;
+        let borders_rise = borders.first() == Some(&0) && borders.windows(2).all(|w| w[0] <= w[1]);
+        if !borders_rise || borders.last().map(|&end| end as usize) != Some(columns.blob.len()) {
+            return Err(Error::Spec("vocab: offsets do not rise from 0 to the blob's length".into()));
+        }
+        let rows = index_ids(&columns.ids)?;
+        let size = columns.ids.iter().max().map_or(0, |&id| id + 1);
+        Ok(Vocab { columns, rows, size })
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.columns.ids.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One more than the largest id.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// The bytes of a row.
+    #[inline]
+    pub fn bytes(&self, row: usize) -> &[u8] {
+        let offsets = &self.columns.offsets;
+        &self.columns.blob[offsets[row] as usize..offsets[row + 1] as usize]
+    }
+
+    /// The id of a row.
+    #[inline]
+    pub fn id(&self, row: usize) -> u32 {
+        self.columns.ids[row]
+    }
+
+    /// The score of a row.
+    #[inline]
+    pub fn score(&self, row: usize) -> f32 {
+        self.columns.scores[row]
+    }
+
+    /// The kind of a row, as the file has it: what tables are built from.
+    #[inline]
+    pub fn kind(&self, row: usize) -> Kind {
+        self.columns.kinds[row]
+    }
+
+    /// The kind of a row after vocabulary restriction: what decides emission and decoding.
+    #[inline]
+    pub fn active_kind(&self, row: usize) -> Kind {
+        self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row])
+    }
+
+    /// The row of an id.
+    #[inline]
+    pub fn row(&self, id: u32) -> Option<usize> {
+        match &self.rows {
+            RowOfId::Same => ((id as usize) < self.len()).then_some(id as usize),
+            RowOfId::Dense(rows) => {
+                rows.get(id as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize)
+            }
+            RowOfId::Sparse(rows) => rows.get(&id).map(|&row| row as usize),
+        }
+    }
+}
+
+fn index_ids(ids: &[u32]) -> Result<RowOfId> {
+    if ids.iter().enumerate().all(|(row, &id)| row == id as usize) {
+        return Ok(RowOfId::Same);
+    }
+    let duplicate = |id: u32| Error::Spec(format!("vocab: id {id} stands for two entries"));
+    let max = ids.iter().copied().max().unwrap_or(0);
+    if max == u32::MAX {
+        return Err(Error::Spec(format!("vocab: id {max} is too large")));
+    }
+    if max as usize <= 4 * ids.len() + 1024 {
+        let mut rows = vec![u32::MAX; max as usize + 1];
+        for (row, &id) in ids.iter().enumerate() {
+            if std::mem::replace(&mut rows[id as usize], row as u32) != u32::MAX {
+                return Err(duplicate(id));
+            }
+        }
+        return Ok(RowOfId::Dense(rows));
+    }
+    let mut rows = FxHashMap::default();
+    for (row, &id) in ids.iter().enumerate() {
+        if rows.insert(id, row as u32).is_some() {
+            return Err(duplicate(id));
+        }
+    }
+    Ok(RowOfId::Sparse(rows))
+}

@@ -1,0 +1,1 @@
+//! Big columns of a file to vocabulary columns: pure functions of bytes, one file per format.
