@@ -42,3 +42,30 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
     }
     char::from_u32(code).map(|c| (c, len))
 }
+
+/// Turns byte offsets into character offsets in one pass: asked for rising offsets it never looks at a byte twice.
+/// A character begins at every byte that is not a continuation byte.
+pub struct CharCounter<'a> {
+    text: &'a [u8],
+    at: usize,
+    chars: usize,
+}
+
+impl CharCounter<'_> {
+    /// A counter at the start of a text.
+    pub fn new(text: &[u8]) -> CharCounter<'_> {
+        CharCounter { text, at: 0, chars: 0 }
+    }
+
+    /// The number of characters that begin before byte `offset`; offsets may also fall back.
+    pub fn count_to(&mut self, offset: usize) -> usize {
+        let begins = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        if offset >= self.at {
+            self.chars += begins(&self.text[self.at..offset]);
+        } else {
+            self.chars -= begins(&self.text[offset..self.at]);
+        }
+        self.at = offset;
+        self.chars
+    }
+}

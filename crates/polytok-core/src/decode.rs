@@ -1,0 +1,197 @@
+//! ids → bytes: one state machine per family, fed id by id. Decoding a whole sequence feeds it in one go, so a stream and a
+//! whole cannot differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
+
+use crate::error::{Error, Result};
+use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::spec::{Decode, Kind, Line};
+use crate::special::Specials;
+use crate::utf8;
+use crate::vocab::Vocab;
+
+/// U+2581, the escaped space.
+const SPACE: &[u8] = "\u{2581}".as_bytes();
+/// U+FFFD, what an invalid byte becomes.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+/// llama2.c's hard-wired BOS.
+const LLAMA2C_BOS: u32 = 1;
+
+/// The compiled rules.
+pub struct Decoder {
+    rules: Rules,
+    denormalizer: Option<SentencePieceNormalizer>,
+    /// Kind of each id and the byte of byte pieces, for SentencePiece.
+    bytes: Vec<Option<u8>>,
+}
+
+enum Rules {
+    Bytes,
+    SentencePiece { strips: bool, collapses: bool, unk_surface: Vec<u8> },
+    Llama2c,
+}
+
+/// What a decoder remembers between ids.
+#[derive(Clone, Debug, Default)]
+pub struct DecodeState {
+    /// SentencePiece: bytes of byte pieces that are not a character yet.
+    pending: Vec<u8>,
+    has_text: bool,
+    ate_space: bool,
+    /// Output that waits for the denormalizer.
+    held: Vec<u8>,
+    last: Option<u32>,
+}
+
+impl Decoder {
+    /// Compiles the decode step.
+    pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
+        let mut denormalizer = None;
+        let rules = match decode {
+            Decode::Bytes => Rules::Bytes,
+            Decode::Llama2c => Rules::Llama2c,
+            Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
+                if let Some(spec) = denormalize.as_ref().filter(|spec| !spec.charsmap.is_empty()) {
+                    denormalizer = Some(SentencePieceNormalizer::compile(spec, None, line)?);
+                }
+                Rules::SentencePiece {
+                    strips: *add_dummy_prefix || *remove_extra_whitespaces,
+                    collapses: *remove_extra_whitespaces,
+                    unk_surface: unk_surface.clone(),
+                }
+            }
+        };
+        let byte_of = |row| match vocab.active_kind(row) {
+            Kind::Byte => hex_byte(vocab.bytes(row)),
+            _ => None,
+        };
+        let bytes = (0..vocab.len()).map(byte_of).collect();
+        Ok(Decoder { rules, denormalizer, bytes })
+    }
+
+    /// Appends what one id adds.
+    #[inline]
+    pub fn push(&self, vocab: &Vocab, specials: &Specials, id: u32, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+        let Some(row) = vocab.row(id) else {
+            let text = specials.text(id).ok_or(Error::Id(id))?;
+            self.flush(state, out);
+            out.extend_from_slice(text);
+            state.last = Some(id);
+            return Ok(());
+        };
+        match &self.rules {
+            Rules::Bytes => out.extend_from_slice(vocab.bytes(row)),
+            Rules::Llama2c => push_llama2c(vocab.bytes(row), id, state, out),
+            Rules::SentencePiece { .. } if self.denormalizer.is_some() => {
+                let mut held = std::mem::take(&mut state.held);
+                self.push_piece(vocab, row, state, &mut held);
+                state.held = held;
+            }
+            Rules::SentencePiece { .. } => self.push_piece(vocab, row, state, out),
+        }
+        Ok(())
+    }
+
+    /// Appends what is still held back at the end.
+    pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
+        if let Some(denormalizer) = &self.denormalizer {
+            let mut held = std::mem::take(&mut state.held);
+            self.flush(state, &mut held);
+            denormalizer.normalize(&held, out);
+        } else {
+            self.flush(state, out);
+        }
+        *state = DecodeState::default();
+    }
+
+    /// SentencePiece's rules for one piece (their order is the reference's).
+    fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut DecodeState, out: &mut Vec<u8>) {
+        let Rules::SentencePiece { strips, collapses, unk_surface } = &self.rules else { return };
+        if let Some(byte) = self.bytes[row] {
+            state.pending.push(byte);
+            flush_characters(state, out, false);
+            return;
+        }
+        self.flush(state, out);
+        let at_start = !(state.ate_space || state.has_text);
+        state.ate_space = false;
+        match vocab.active_kind(row) {
+            Kind::Control => {}
+            Kind::Unknown => append(unk_surface, state, out),
+            _ => {
+                let mut piece = vocab.bytes(row);
+                if at_start && *strips && piece.starts_with(SPACE) {
+                    piece = &piece[SPACE.len()..];
+                    state.ate_space = !collapses;
+                }
+                append_spaced(piece, state, out);
+            }
+        }
+    }
+
+    fn flush(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
+        flush_characters(state, out, true);
+    }
+}
+
+fn append(text: &[u8], state: &mut DecodeState, out: &mut Vec<u8>) {
+    state.has_text |= !text.is_empty();
+    out.extend_from_slice(text);
+}
+
+/// Appends a piece with its escaped spaces as spaces.
+#[inline]
+fn append_spaced(piece: &[u8], state: &mut DecodeState, out: &mut Vec<u8>) {
+    state.has_text |= !piece.is_empty();
+    let mut rest = piece;
+    while let Some(at) = rest.windows(SPACE.len()).position(|window| window == SPACE) {
+        out.extend_from_slice(&rest[..at]);
+        out.push(b' ');
+        rest = &rest[at + SPACE.len()..];
+    }
+    out.extend_from_slice(rest);
+}
+
+/// Moves complete characters from the pending bytes to the output; each byte that cannot be part of one becomes U+FFFD. What
+/// may still become a character stays, unless this is the end of the run.
+fn flush_characters(state: &mut DecodeState, out: &mut Vec<u8>, is_end: bool) {
+    let mut at = 0;
+    while at < state.pending.len() {
+        let rest = &state.pending[at..];
+        let may_continue = rest.len() < utf8::lead_len(rest[0]) && rest[1..].iter().all(|byte| byte & 0xC0 == 0x80);
+        if may_continue && !is_end {
+            break;
+        }
+        let text = match utf8::decode_strict(rest) {
+            Some((_, len)) => &rest[..len],
+            None => REPLACEMENT,
+        };
+        out.extend_from_slice(text);
+        at += if text.as_ptr() == REPLACEMENT.as_ptr() { 1 } else { text.len() };
+    }
+    state.has_text |= at > 0;
+    state.pending.drain(..at);
+}
+
+/// llama2.c's `decode(prev, token)`; the start of a sequence counts as after BOS, and a BOS there prints nothing.
+fn push_llama2c(piece: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
+    let last = state.last.replace(id);
+    if last.is_none() && id == LLAMA2C_BOS {
+        return;
+    }
+    let after_bos = last.is_none_or(|last| last == LLAMA2C_BOS);
+    let piece = piece.strip_prefix(b" ").filter(|_| after_bos).unwrap_or(piece);
+    match hex_byte(piece) {
+        Some(byte) => out.push(byte),
+        None => out.extend_from_slice(piece),
+    }
+}
+
+/// The byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, what follows is not looked at.
+fn hex_byte(piece: &[u8]) -> Option<u8> {
+    let digits = piece.strip_prefix(b"<0x")?;
+    let value = |&digit: &u8| (digit as char).to_digit(16).map(|value| value as u8);
+    let first = value(digits.first()?)?;
+    Some(match digits.get(1).and_then(value) {
+        Some(second) => first << 4 | second,
+        None => first,
+    })
+}

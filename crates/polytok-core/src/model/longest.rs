@@ -1,0 +1,33 @@
+//! Longest match: at each place the longest entry that is a prefix of the rest (RWKV World).
+//!
+//! Reference: the trie tokenizer of RWKV World. One walk down a double array per token; the bytes read beyond the token are read
+//! again, so the cost is n times the longest entry at worst. Twin: python/polytok/reference/longest.py.
+
+use super::{Segment, UNKNOWN};
+use crate::error::Result;
+use crate::trie::Trie;
+use crate::vocab::Vocab;
+
+/// A compiled longest-match model.
+pub struct Longest {
+    trie: Trie,
+}
+
+impl Longest {
+    /// Builds the dictionary; of equal entries the first wins.
+    pub fn compile(vocab: &Vocab) -> Longest {
+        Longest { trie: Trie::build((0..vocab.len()).map(|row| (vocab.bytes(row), vocab.id(row)))) }
+    }
+
+    /// Cuts the text; a byte that starts no entry is unknown.
+    #[inline]
+    pub fn segment(&self, text: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
+        let mut at = 0;
+        while at < text.len() {
+            let (len, id) = self.trie.longest_prefix(&text[at..]).unwrap_or((1, UNKNOWN));
+            emit(Segment { id, start: at as u32, end: (at + len) as u32 })?;
+            at += len;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! The BPE merge loop: again and again the adjacent pair of the lowest rank, the leftmost of equals.
+//!
+//! There is one rule and there are two ways to run it. Few symbols: scan an array for the minimum, n² but without a heap and in
+//! cache. Many: a linked list and a heap of candidates, n log n for any input; a candidate is stale, and skipped, when its
+//! left symbol has gone or the pair there now merges into something else. Twin: python/polytok/reference/bpe.py.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::pairs::{NO_RANK, Pairs};
+
+/// A symbol that merges with nothing.
+pub const INERT: u32 = u32::MAX;
+
+/// Up to this many symbols the array is scanned.
+const SHORT: usize = 48;
+
+/// A symbol and where it starts in the piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Symbol {
+    /// Its number.
+    pub symbol: u32,
+    /// Its first byte.
+    pub start: u32,
+    rank: u32,
+    merged: u32,
+}
+
+impl Symbol {
+    /// A symbol that starts at `start`.
+    #[inline]
+    pub fn new(symbol: u32, start: usize) -> Symbol {
+        Symbol { symbol, start: start as u32, rank: NO_RANK, merged: 0 }
+    }
+}
+
+/// Watches the candidates of a merge run: SentencePiece's re-segmentation and BPE-dropout need it.
+pub trait Watch {
+    /// A candidate is considered: the two symbols could become `merged`; the left one has `_left_len` bytes.
+    fn considered(&mut self, _merged: u32, _left: u32, _right: u32, _left_len: u32) {}
+    /// Whether a candidate that is due may merge.
+    fn keeps(&mut self) -> bool {
+        true
+    }
+    /// Whether the two ways to run differ to the watcher, so that the heap must be used.
+    fn wants_heap(&self) -> bool {
+        true
+    }
+}
+
+/// Nobody watches.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn wants_heap(&self) -> bool {
+        false
+    }
+}
+
+/// Memory of a merge run, kept between runs.
+#[derive(Debug, Default)]
+pub struct MergeScratch {
+    links: Vec<Link>,
+    heap: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+/// The neighbours of a symbol in the linked list; a symbol that has gone has itself as `next`.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    prev: u32,
+    next: u32,
+}
+
+/// Merges `symbols` in place until no pair is left that may.
+pub fn merge(pairs: &Pairs, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
+    if watch.wants_heap() || symbols.len() > SHORT {
+        merge_long(pairs, symbols, scratch, watch);
+    } else {
+        merge_short(pairs, symbols);
+    }
+}
+
+fn merge_short(pairs: &Pairs, symbols: &mut Vec<Symbol>) {
+    for i in 1..symbols.len() {
+        rate(pairs, symbols, i - 1);
+    }
+    loop {
+        let (mut lowest, mut at) = (NO_RANK, 0);
+        for (i, symbol) in symbols.iter().enumerate() {
+            if symbol.rank < lowest {
+                (lowest, at) = (symbol.rank, i);
+            }
+        }
+        if lowest == NO_RANK {
+            return;
+        }
+        symbols[at].symbol = symbols[at].merged;
+        symbols.remove(at + 1);
+        rate(pairs, symbols, at);
+        if at > 0 {
+            rate(pairs, symbols, at - 1);
+        }
+    }
+}
+
+/// Rates the pair that starts at `i`.
+#[inline]
+fn rate(pairs: &Pairs, symbols: &mut [Symbol], i: usize) {
+    let (rank, merged) = match symbols.get(i + 1) {
+        Some(right) => pairs.get(symbols[i].symbol, right.symbol),
+        None => (NO_RANK, 0),
+    };
+    symbols[i].rank = rank;
+    symbols[i].merged = merged;
+}
+
+fn merge_long(pairs: &Pairs, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
+    let MergeScratch { links, heap } = scratch;
+    links.clear();
+    links.extend((0..symbols.len() as u32).map(|i| Link { prev: i.wrapping_sub(1), next: i + 1 }));
+    heap.clear();
+    for left in 0..symbols.len() {
+        consider(pairs, symbols, links, left, heap, watch);
+    }
+    while let Some(Reverse((due, merged))) = heap.pop() {
+        let left = due as u32 as usize;
+        let right = links[left].next as usize;
+        let is_stale = right == left
+            || right >= symbols.len()
+            || symbols[left].rank != (due >> 32) as u32
+            || symbols[left].merged != merged;
+        if is_stale || !watch.keeps() {
+            continue;
+        }
+        let after = links[right].next;
+        symbols[left].symbol = merged;
+        links[left].next = after;
+        links[right].next = right as u32; // gone
+        if let Some(link) = links.get_mut(after as usize) {
+            link.prev = left as u32;
+        }
+        let before = links[left].prev as usize;
+        symbols[left].rank = NO_RANK;
+        if before < symbols.len() {
+            consider(pairs, symbols, links, before, heap, watch);
+        }
+        consider(pairs, symbols, links, left, heap, watch);
+    }
+    let mut i = 0u32;
+    symbols.retain(|_| {
+        i += 1;
+        links[i as usize - 1].next != i - 1
+    });
+    release(scratch);
+}
+
+/// Puts the pair that starts at `left` on the heap if it may merge.
+#[inline]
+fn consider(
+    pairs: &Pairs,
+    symbols: &mut [Symbol],
+    links: &[Link],
+    left: usize,
+    heap: &mut BinaryHeap<Reverse<(u64, u32)>>,
+    watch: &mut impl Watch,
+) {
+    symbols[left].rank = NO_RANK;
+    let Some(&Symbol { symbol: right, start: middle, .. }) = symbols.get(links[left].next as usize) else {
+        return;
+    };
+    let (rank, merged) = pairs.get(symbols[left].symbol, right);
+    if rank != NO_RANK {
+        symbols[left].rank = rank;
+        symbols[left].merged = merged;
+        watch.considered(merged, symbols[left].symbol, right, middle - symbols[left].start);
+        heap.push(Reverse(((rank as u64) << 32 | left as u64, merged)));
+    }
+}
+
+/// Gives back what one huge piece made the scratch grow to.
+fn release(scratch: &mut MergeScratch) {
+    const KEEP: usize = 1 << 16;
+    if scratch.links.capacity() > KEEP {
+        scratch.links = Vec::new();
+        scratch.heap = BinaryHeap::new();
+    }
+}

@@ -1,0 +1,79 @@
+//! SentencePiece's WORD and CHAR models: a unit is looked up as a whole, or it is unknown.
+//!
+//! WORD cuts the normalized text before every U+2581; CHAR cuts it into user-defined pieces and characters. Reference:
+//! SentencePiece 0.2.1 and 0.2.3, which differ in reserved and unused entries (see `dictionary`). Twins:
+//! python/polytok/reference/word.py and char.py.
+
+use std::sync::Arc;
+
+use super::dictionary::{Dictionary, Emit, Reach};
+use super::{Segment, UNKNOWN};
+use crate::error::{Error, Result};
+use crate::spec::Line;
+use crate::trie::Trie;
+use crate::utf8;
+use crate::vocab::Vocab;
+
+/// U+2581, the escaped space.
+const SPACE: &[u8] = "\u{2581}".as_bytes();
+
+/// What is looked up.
+#[derive(Clone)]
+pub enum Unit {
+    /// A stretch from one escaped space to the next.
+    Word,
+    /// A user-defined piece or a character.
+    Char(Option<Arc<Trie>>),
+}
+
+/// A compiled WORD or CHAR model.
+pub struct Whole {
+    vocab: Arc<Vocab>,
+    dictionary: Dictionary,
+    unit: Unit,
+}
+
+impl Whole {
+    /// Indexes the vocabulary.
+    pub fn compile(vocab: Arc<Vocab>, unit: Unit, line: Line) -> Whole {
+        let dictionary = Dictionary::new(&vocab, Reach::SentencePiece(line));
+        Whole { vocab, dictionary, unit }
+    }
+
+    /// Cuts the text and looks each unit up.
+    pub fn segment(&self, text: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
+        let mut at = 0;
+        while at < text.len() {
+            let len = match &self.unit {
+                Unit::Word => word_len(&text[at..]),
+                Unit::Char(user_defined) => user_defined
+                    .as_ref()
+                    .and_then(|trie| trie.longest_prefix(&text[at..]))
+                    .map_or_else(|| utf8::char_len(&text[at..]), |(len, _)| len),
+            };
+            let found = self.dictionary.emit(&self.vocab, &text[at..at + len]);
+            let id = match self.dictionary.settle(found) {
+                Emit::Id(id) => id,
+                Emit::Refused(id) => return Err(refused(id, at)),
+                _ => UNKNOWN,
+            };
+            emit(Segment { id, start: at as u32, end: (at + len) as u32 })?;
+            at += len;
+        }
+        Ok(())
+    }
+}
+
+/// The length of the word at the start of a text that is not empty.
+fn word_len(text: &[u8]) -> usize {
+    let skip = utf8::char_len(text);
+    memchr::memmem::find(&text[skip..], SPACE).map_or(text.len(), |found| skip + found)
+}
+
+/// 0.2.1 emits a control id and then finds that not all of the text was consumed; BPE fails in the same way.
+pub fn refused(id: u32, at: usize) -> Error {
+    Error::Encode(format!(
+        "SentencePiece 0.2.1 cannot encode this text: it holds the control symbol of id {id} as ordinary text at byte {at} \
+         of the normalized text; line=\"0.2.3\" encodes it as unknown"
+    ))
+}

@@ -1,0 +1,235 @@
+//! Segments → ids: what becomes of text that no entry covers, and the three things a caller can want of an encoding.
+//!
+//! Reference for unknowns: SentencePiece. With byte fallback every unknown character becomes its bytes' pieces, of which the last
+//! spans the character and the others nothing; otherwise a run of unknowns is one unknown token.
+
+use crate::error::{Error, Result};
+use crate::model::{Segment, UNKNOWN};
+use crate::spec::{Kind, Unknown};
+use crate::vocab::Vocab;
+
+/// What becomes of unknown text.
+pub enum Fallback {
+    /// An error that names it.
+    Error,
+    /// This id, once per run.
+    Unk(u32),
+    /// These ids, one per byte.
+    Bytes(Box<[u32; 256]>),
+}
+
+impl Fallback {
+    /// Finds the unknown piece, or the byte pieces.
+    pub fn compile(unknown: Unknown, vocab: &Vocab) -> Result<Fallback> {
+        match unknown {
+            Unknown::Error => Ok(Fallback::Error),
+            Unknown::Unk => (0..vocab.len())
+                .find(|&row| vocab.kind(row) == Kind::Unknown)
+                .map(|row| Fallback::Unk(vocab.id(row)))
+                .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
+            Unknown::Bytes => {
+                let mut ids = Box::new([UNKNOWN; 256]);
+                for row in (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Byte) {
+                    let digits = vocab.bytes(row).strip_prefix(b"<0x").and_then(|rest| rest.strip_suffix(b">"));
+                    let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+                    let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                    let byte = byte.ok_or_else(|| {
+                        let piece = String::from_utf8_lossy(vocab.bytes(row));
+                        Error::Spec(format!("entry {row} is of kind BYTE, but its piece is {piece:?}, not <0x00> to <0xFF>"))
+                    })?;
+                    ids[byte as usize] = vocab.id(row);
+                }
+                Ok(Fallback::Bytes(ids))
+            }
+        }
+    }
+}
+
+/// Where ids go.
+pub trait Sink {
+    /// Whether spans are wanted; if not, ids may come from a cache.
+    const SPANS: bool;
+    /// A new text starts at byte `at` of the whole; `offsets` leads from normalized to original bytes.
+    fn begin_part(&mut self, _at: u32, _offsets: Option<&[u32]>) {}
+    /// An id that covers this stretch of the normalized text.
+    fn push(&mut self, id: u32, start: u32, end: u32);
+    /// Ids without spans.
+    fn push_all(&mut self, ids: &[u32]);
+    /// The unknown id that covers `text`.
+    fn push_unknown(&mut self, id: u32, _text: &[u8], start: u32, end: u32) {
+        self.push(id, start, end);
+    }
+    /// More unknown text that belongs to the last unknown id.
+    fn extend_unknown(&mut self, _text: &[u8], _end: u32) {}
+    /// A special token; its span is in the original text.
+    fn special(&mut self, id: u32, start: u32, end: u32);
+}
+
+impl Sink for Vec<u32> {
+    const SPANS: bool = false;
+
+    #[inline]
+    fn push(&mut self, id: u32, _start: u32, _end: u32) {
+        Vec::push(self, id);
+    }
+
+    #[inline]
+    fn push_all(&mut self, ids: &[u32]) {
+        self.extend_from_slice(ids);
+    }
+
+    fn special(&mut self, id: u32, _start: u32, _end: u32) {
+        Vec::push(self, id);
+    }
+}
+
+/// Counts ids.
+pub struct Count(pub usize);
+
+impl Sink for Count {
+    const SPANS: bool = false;
+
+    #[inline]
+    fn push(&mut self, _id: u32, _start: u32, _end: u32) {
+        self.0 += 1;
+    }
+
+    #[inline]
+    fn push_all(&mut self, ids: &[u32]) {
+        self.0 += ids.len();
+    }
+
+    fn special(&mut self, _id: u32, _start: u32, _end: u32) {
+        self.0 += 1;
+    }
+}
+
+/// A token and the bytes of the original text it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// The id.
+    pub id: u32,
+    /// First byte.
+    pub start: u32,
+    /// Behind the last byte.
+    pub end: u32,
+    /// The normalized text of an unknown token.
+    pub unknown: Option<Vec<u8>>,
+}
+
+/// Collects tokens.
+#[derive(Default)]
+pub struct Tokens {
+    tokens: Vec<Token>,
+    at: u32,
+    offsets: Option<Vec<u32>>,
+}
+
+impl Tokens {
+    /// The tokens.
+    pub fn finish(self) -> Vec<Token> {
+        self.tokens
+    }
+
+    fn original(&self, at: u32) -> u32 {
+        self.at + self.offsets.as_ref().map_or(at, |offsets| offsets.get(at as usize).copied().unwrap_or(0))
+    }
+}
+
+impl Sink for Tokens {
+    const SPANS: bool = true;
+
+    fn begin_part(&mut self, at: u32, offsets: Option<&[u32]>) {
+        self.at = at;
+        self.offsets = offsets.map(<[u32]>::to_vec);
+    }
+
+    fn push(&mut self, id: u32, start: u32, end: u32) {
+        let (start, end) = (self.original(start), self.original(end));
+        self.tokens.push(Token { id, start, end, unknown: None });
+    }
+
+    fn push_all(&mut self, ids: &[u32]) {
+        debug_assert!(ids.is_empty(), "ids without spans");
+    }
+
+    fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
+        let (start, end) = (self.original(start), self.original(end));
+        self.tokens.push(Token { id, start, end, unknown: Some(text.to_vec()) });
+    }
+
+    fn extend_unknown(&mut self, text: &[u8], end: u32) {
+        let end = self.original(end);
+        if let Some(last) = self.tokens.last_mut() {
+            last.end = end;
+            last.unknown.get_or_insert_default().extend_from_slice(text);
+        }
+    }
+
+    fn special(&mut self, id: u32, start: u32, end: u32) {
+        self.tokens.push(Token { id, start, end, unknown: None });
+    }
+}
+
+/// The last step before the sink, for one normalized text.
+pub struct Out<'a, S> {
+    text: &'a [u8],
+    fallback: &'a Fallback,
+    sink: &'a mut S,
+    after_unknown: bool,
+}
+
+impl<'a, S: Sink> Out<'a, S> {
+    /// Starts a text.
+    pub fn new(text: &'a [u8], fallback: &'a Fallback, sink: &'a mut S) -> Out<'a, S> {
+        Out { text, fallback, sink, after_unknown: false }
+    }
+
+    /// Takes a segment whose positions count from `at`.
+    #[inline]
+    pub fn take(&mut self, at: usize, segment: Segment) -> Result<()> {
+        let (start, end) = (at as u32 + segment.start, at as u32 + segment.end);
+        if segment.id == UNKNOWN {
+            return self.take_unknown(start, end);
+        }
+        self.after_unknown = false;
+        self.sink.push(segment.id, start, end);
+        Ok(())
+    }
+
+    /// Takes ids of a piece that has no unknown text.
+    #[inline]
+    pub fn take_cached(&mut self, ids: &[u32]) {
+        self.after_unknown = false;
+        self.sink.push_all(ids);
+    }
+
+    fn take_unknown(&mut self, start: u32, end: u32) -> Result<()> {
+        let text = &self.text[start as usize..end as usize];
+        match self.fallback {
+            Fallback::Error => return Err(no_entry(text, start)),
+            Fallback::Bytes(ids) => {
+                for (i, &byte) in text.iter().enumerate() {
+                    if ids[byte as usize] == UNKNOWN {
+                        return Err(no_entry(&[byte], start));
+                    }
+                    let is_last = i + 1 == text.len();
+                    self.sink.push(ids[byte as usize], start, if is_last { end } else { start });
+                }
+            }
+            Fallback::Unk(_) if self.after_unknown => self.sink.extend_unknown(text, end),
+            Fallback::Unk(id) => self.sink.push_unknown(*id, text, start, end),
+        }
+        self.after_unknown = true;
+        Ok(())
+    }
+}
+
+fn no_entry(text: &[u8], at: u32) -> Error {
+    let hex: Vec<String> = text.iter().take(8).map(|byte| format!("{byte:02X}")).collect();
+    Error::Encode(format!(
+        "the vocabulary has no entry for the byte{} {} at byte {at} of the text",
+        if text.len() == 1 { "" } else { "s" },
+        hex.join(" ")
+    ))
+}

@@ -1,0 +1,99 @@
+//! Cutting a text at special tokens: the only place that knows what is allowed and what is not.
+//!
+//! Nothing is special unless the caller allows it. Of the allowed texts the leftmost match counts, and of several at one
+//! place the first in the Spec's order (minbpe's rule); readers of formats without an order list the longest first.
+//! Rows of kind Control are special tokens too, behind the others, longest first. tiktoken restarts its search one byte
+//! behind a hit that is not allowed, which finds the same as searching the allowed ones alone.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::error::{Error, Result};
+use crate::spec::{Kind, SpecialToken};
+use crate::vocab::Vocab;
+
+/// All special tokens of a vocabulary.
+pub struct Specials {
+    tokens: Vec<SpecialToken>,
+}
+
+/// Some of them, ready to be searched for.
+pub struct SpecialSet {
+    finder: AhoCorasick,
+    ids: Vec<u32>,
+    texts: Vec<Vec<u8>>,
+}
+
+/// A part of a text.
+pub enum Part {
+    /// Ordinary text.
+    Text(usize, usize),
+    /// A special token.
+    Special(u32, usize, usize),
+}
+
+impl Specials {
+    /// The Spec's, and the vocabulary's control rows.
+    pub fn new(listed: Vec<SpecialToken>, vocab: &Vocab) -> Specials {
+        let rows = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Control);
+        let mut controls: Vec<SpecialToken> =
+            rows.map(|row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row) }).collect();
+        controls.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
+        let mut tokens = listed;
+        tokens.extend(controls);
+        Specials { tokens }
+    }
+
+    /// All tokens, in the order in which they are tried.
+    pub fn tokens(&self) -> &[SpecialToken] {
+        &self.tokens
+    }
+
+    /// The text of an id.
+    pub fn text(&self, id: u32) -> Option<&[u8]> {
+        self.tokens.iter().find(|token| token.id == id).map(|token| token.text.as_slice())
+    }
+
+    /// The set of the tokens for which `keep` holds; None if it is empty.
+    pub fn set(&self, keep: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
+        let kept: Vec<&SpecialToken> =
+            self.tokens.iter().filter(|token| !token.text.is_empty() && keep(&token.text)).collect();
+        if kept.is_empty() {
+            return Ok(None);
+        }
+        let texts: Vec<Vec<u8>> = kept.iter().map(|token| token.text.clone()).collect();
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(&texts)
+            .map_err(|error| Error::Spec(format!("special tokens: {error}")))?;
+        Ok(Some(SpecialSet { finder, ids: kept.iter().map(|token| token.id).collect(), texts }))
+    }
+}
+
+impl SpecialSet {
+    /// Calls `part` for every part of the text, in order; empty stretches are left out.
+    pub fn cut(&self, text: &[u8], mut part: impl FnMut(Part) -> Result<()>) -> Result<()> {
+        let mut at = 0;
+        for found in self.finder.find_iter(text) {
+            if found.start() > at {
+                part(Part::Text(at, found.start()))?;
+            }
+            part(Part::Special(self.ids[found.pattern().as_usize()], found.start(), found.end()))?;
+            at = found.end();
+        }
+        if at < text.len() {
+            part(Part::Text(at, text.len()))?;
+        }
+        Ok(())
+    }
+
+    /// An error if one of the set stands anywhere in the text.
+    pub fn reject(&self, text: &[u8]) -> Result<()> {
+        let Some(found) = self.finder.find(text) else { return Ok(()) };
+        let token = String::from_utf8_lossy(&self.texts[found.pattern().as_usize()]);
+        Err(Error::Special(format!(
+            "the text holds the special token {token:?} at byte {}, which is not allowed here: allow it with \
+             special={{{token:?}}} or special=\"all\", or encode it as plain text with reject_special=False",
+            found.start()
+        )))
+    }
+}

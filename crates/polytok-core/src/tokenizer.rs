@@ -1,0 +1,396 @@
+//! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::cache::Cache;
+use crate::decode::{DecodeState, Decoder};
+use crate::error::{Error, Result};
+use crate::model::bpe::{Bpe, BpeScratch};
+use crate::model::dictionary::{Reach, Rows};
+use crate::model::longest::Longest;
+use crate::model::unigram::{Unigram, UnigramScratch};
+use crate::model::whole::{Unit, Whole};
+use crate::model::{Segment, UNKNOWN};
+use crate::normalize::Normalizer;
+use crate::normalize::user_defined::prefix_matcher;
+use crate::post::{Count, Fallback, Out, Sink, Token, Tokens};
+use crate::special::{Part, SpecialSet, Specials};
+use crate::spec::{Model, Priority, Spec, Symbols};
+use crate::split::Splitter;
+use crate::split::boundary::Boundary;
+use crate::vocab::Vocab;
+
+/// An immutable tokenizer; many threads may use one at once.
+pub struct Tokenizer {
+    pub(crate) vocab: Arc<Vocab>,
+    specials: Specials,
+    all_specials: Option<SpecialSet>,
+    pub(crate) normalizer: Option<Normalizer>,
+    splitters: Vec<Splitter>,
+    pub(crate) model: Compiled,
+    pub(crate) fallback: Fallback,
+    before: Vec<u32>,
+    after: Vec<u32>,
+    decoder: Decoder,
+    rows: OnceLock<Rows>,
+    pool: Mutex<Vec<Box<Scratch>>>,
+}
+
+/// A compiled model.
+pub(crate) enum Compiled {
+    Bpe(Bpe, Option<Boundary>),
+    Unigram(Unigram),
+    Longest(Longest),
+    Whole(Whole),
+}
+
+/// What a thread needs while it encodes; kept from call to call.
+#[derive(Default)]
+pub struct Scratch {
+    pub(crate) normalized: Vec<u8>,
+    offsets: Vec<u32>,
+    pub(crate) bpe: BpeScratch,
+    unigram: UnigramScratch,
+    cache: Cache,
+    segments: Vec<Segment>,
+    ids: Vec<u32>,
+}
+
+/// Which special tokens an encoding adds, recognises and refuses.
+#[derive(Clone, Copy, Default)]
+pub struct EncodeOptions<'a> {
+    /// Put the template's ids around the text.
+    pub add_special: bool,
+    /// Recognise these in the text.
+    pub special: Option<&'a SpecialSet>,
+    /// Fail if one of these stands in the text.
+    pub reject: Option<&'a SpecialSet>,
+}
+
+impl Tokenizer {
+    /// Compiles a Spec.
+    pub fn compile(spec: Spec) -> Result<Tokenizer> {
+        let vocab = Arc::new(Vocab::new(spec.vocab)?);
+        let user_defined = prefix_matcher(&vocab, spec.line);
+        let normalizer = match &spec.normalize {
+            Some(step) => Some(Normalizer::compile(step, user_defined.clone(), spec.line)?),
+            None => None,
+        };
+        let splitters = spec.split.iter().map(|pattern| Splitter::compile(pattern)).collect::<Result<Vec<_>>>()?;
+        let model = match spec.model {
+            Model::Bpe { priority, symbols, whole_piece_first } => {
+                let is_sentencepiece = matches!(priority, Priority::Score) && symbols == Symbols::Chars;
+                let reach = if is_sentencepiece { Reach::SentencePiece(spec.line) } else { Reach::All };
+                let bpe = Bpe::compile(vocab.clone(), &priority, symbols, whole_piece_first, reach, user_defined)?;
+                let cuts = splitters.is_empty() && symbols != Symbols::Bytes && bpe.can_cut();
+                let boundary = cuts.then(|| Boundary::new(bpe.reachable()));
+                Compiled::Bpe(bpe, boundary)
+            }
+            Model::Unigram => Compiled::Unigram(Unigram::compile(&vocab, spec.line)?),
+            Model::Longest => Compiled::Longest(Longest::compile(&vocab)),
+            Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, spec.line)),
+            Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), spec.line)),
+        };
+        let fallback = Fallback::compile(spec.unknown, &vocab)?;
+        let decoder = Decoder::compile(&spec.decode, &vocab, spec.line)?;
+        let specials = Specials::new(spec.special, &vocab);
+        let all_specials = specials.set(|_| true)?;
+        Ok(Tokenizer {
+            vocab,
+            specials,
+            all_specials,
+            normalizer,
+            splitters,
+            model,
+            fallback,
+            before: spec.before,
+            after: spec.after,
+            decoder,
+            rows: OnceLock::new(),
+            pool: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// The vocabulary.
+    pub fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+
+    /// The special tokens.
+    pub fn specials(&self) -> &Specials {
+        &self.specials
+    }
+
+    /// The bytes of an id: its piece, or its text if it is a special token.
+    pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        self.vocab.row(id).map(|row| self.vocab.bytes(row)).or_else(|| self.specials.text(id))
+    }
+
+    /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
+    pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
+        let rows = self.rows.get_or_init(|| Rows::index(&self.vocab, |_| true));
+        let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
+        rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
+    }
+
+    /// The largest id that an encoding can hold.
+    pub fn max_id(&self) -> u32 {
+        let specials = self.specials.tokens().iter().map(|token| token.id);
+        specials.chain(self.vocab.size().checked_sub(1)).max().unwrap_or(0)
+    }
+
+    /// All special tokens as a set, or None if there are none.
+    pub fn all_specials(&self) -> Option<&SpecialSet> {
+        self.all_specials.as_ref()
+    }
+
+    /// Appends the ids of a text.
+    pub fn encode(&self, text: &[u8], options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
+        self.with_scratch(|scratch| self.encode_to(text, options, scratch, ids))
+    }
+
+    /// The number of ids of a text, without building them.
+    pub fn count(&self, text: &[u8], options: EncodeOptions) -> Result<usize> {
+        let mut count = Count(0);
+        self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut count))?;
+        Ok(count.0)
+    }
+
+    /// The tokens of a text, with their spans in it.
+    pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
+        let mut tokens = Tokens::default();
+        self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut tokens))?;
+        Ok(tokens.finish())
+    }
+
+    /// The bytes of ids; special tokens are left out if `skip_special`.
+    pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(ids.len() * 4);
+        let mut state = DecodeState::default();
+        for &id in ids {
+            self.decode_next(id, skip_special, &mut state, &mut out)?;
+        }
+        self.decode_finish(&mut state, &mut out);
+        Ok(out)
+    }
+
+    /// Appends what one more id adds to a stream.
+    #[inline]
+    pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+        if skip_special && self.specials.text(id).is_some() {
+            return Ok(());
+        }
+        self.decoder.push(&self.vocab, &self.specials, id, state, out)
+    }
+
+    /// Appends what a stream still holds back, and makes the state new.
+    pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
+        self.decoder.finish(state, out);
+    }
+
+    /// Runs with a scratch of the pool. The lock is never waited for: another thread, or one that a fork left behind with the lock
+    /// held, only costs a new scratch.
+    pub fn with_scratch<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
+        let pooled = self.pool.try_lock().ok().and_then(|mut pool| pool.pop());
+        let mut scratch = pooled.unwrap_or_default();
+        let result = run(&mut scratch);
+        if let Ok(mut pool) = self.pool.try_lock() {
+            pool.push(scratch);
+        }
+        result
+    }
+
+    /// The pipeline, into any sink.
+    pub fn encode_to<S: Sink>(&self, text: &[u8], options: EncodeOptions, scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        if text.len() >= u32::MAX as usize {
+            return Err(Error::Encode(format!("the text has {} bytes; one call takes less than 4 GiB: cut it", text.len())));
+        }
+        if let Some(reject) = options.reject {
+            reject.reject(text)?;
+        }
+        if options.add_special {
+            self.before.iter().for_each(|&id| sink.special(id, 0, 0));
+        }
+        match options.special {
+            None => self.encode_part(text, 0, scratch, sink)?,
+            Some(set) => set.cut(text, |part| match part {
+                Part::Text(start, end) => self.encode_part(&text[start..end], start, scratch, sink),
+                Part::Special(id, start, end) => {
+                    sink.special(id, start as u32, end as u32);
+                    Ok(())
+                }
+            })?,
+        }
+        if options.add_special {
+            self.after.iter().for_each(|&id| sink.special(id, text.len() as u32, text.len() as u32));
+        }
+        Ok(())
+    }
+
+    /// Encodes what lies between special tokens, as if it were a text of its own. `at` is where it starts.
+    fn encode_part<S: Sink>(&self, text: &[u8], at: usize, scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        let Some(normalizer) = &self.normalizer else {
+            sink.begin_part(at as u32, None);
+            return self.encode_normalized(text, scratch, sink);
+        };
+        let mut normalized = std::mem::take(&mut scratch.normalized);
+        normalized.clear();
+        if S::SPANS {
+            scratch.offsets.clear();
+            normalizer.normalize_with_offsets(text, &mut normalized, &mut scratch.offsets);
+            sink.begin_part(at as u32, Some(&scratch.offsets));
+        } else {
+            normalizer.normalize(text, &mut normalized);
+        }
+        let result = self.encode_normalized(&normalized, scratch, sink);
+        scratch.normalized = normalized;
+        result
+    }
+
+    fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        let mut out = Out::new(text, &self.fallback, sink);
+        let Scratch { bpe: bpe_scratch, unigram: unigram_scratch, .. } = scratch;
+        match &self.model {
+            Compiled::Bpe(bpe, _) if !self.splitters.is_empty() => self.encode_split(bpe, text, scratch, &mut out),
+            Compiled::Bpe(bpe, Some(boundary)) => self.encode_stretches(bpe, boundary, text, scratch, &mut out),
+            Compiled::Bpe(bpe, None) => bpe.segment_whole(text, None, bpe_scratch, &mut |segment| out.take(0, segment)),
+            Compiled::Unigram(unigram) => {
+                let mut result = Ok(());
+                unigram.segment(text, unigram_scratch, |segment| {
+                    if result.is_ok() {
+                        result = out.take(0, segment);
+                    }
+                });
+                result
+            }
+            Compiled::Longest(longest) => longest.segment(text, &mut |segment| out.take(0, segment)),
+            Compiled::Whole(whole) => whole.segment(text, &mut |segment| out.take(0, segment)),
+        }
+    }
+
+    /// Pieces by the split patterns, each merged on its own.
+    fn encode_split<S: Sink>(&self, bpe: &Bpe, text: &[u8], scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
+        match std::str::from_utf8(text) {
+            Ok(text) => self.split(text, 0, &mut |start, end| {
+                self.encode_piece(bpe, &text.as_bytes()[start..end], start, scratch, out)
+            }),
+            Err(error) => self.encode_broken(bpe, text, error.valid_up_to(), scratch, out),
+        }
+    }
+
+    /// Applies the patterns one after the other; `piece(start, end)` is called with the last one's.
+    fn split(&self, text: &str, from: usize, piece: &mut dyn FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        match &self.splitters[from..] {
+            [last] => last.split(text, piece),
+            [first, ..] => first.split(text, |start, end| {
+                self.split(&text[start..end], from + 1, &mut |a, b| piece(start + a, start + b))
+            }),
+            [] => Ok(()),
+        }
+    }
+
+    /// tiktoken's rule for bytes that are no text (0.14, `_encode_bytes`): the valid prefix is encoded; its last piece,
+    /// with all the white-space tokens before it if it starts with one, is taken back and becomes one piece with all that follows.
+    fn encode_broken<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        text: &[u8],
+        valid: usize,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let prefix = std::str::from_utf8(&text[..valid]).unwrap_or_default();
+        let mut segments: Vec<Segment> = Vec::new();
+        let mut last_piece = 0;
+        self.split(prefix, 0, &mut |start, end| {
+            last_piece = segments.len();
+            bpe.segment(&text[start..end], &mut scratch.bpe, &mut |segment| {
+                let base = start as u32;
+                segments.push(Segment { id: segment.id, start: base + segment.start, end: base + segment.end });
+                Ok(())
+            })
+        })?;
+        let is_space = |segment: &Segment| {
+            text[segment.start as usize..segment.end as usize].iter().all(|byte| b" \n\t".contains(byte))
+        };
+        if segments.get(last_piece).is_some_and(is_space) {
+            while last_piece > 0 && is_space(&segments[last_piece - 1]) {
+                last_piece -= 1;
+            }
+        }
+        for &segment in &segments[..last_piece] {
+            out.take(0, segment)?;
+        }
+        // Text that no pattern matched is not part of any segment, so the last piece is put together from them.
+        let taken_back = segments[last_piece..].iter().map(|segment| &text[segment.start as usize..segment.end as usize]);
+        let piece: Vec<u8> = taken_back.chain([&text[valid..]]).flatten().copied().collect();
+        self.encode_piece(bpe, &piece, text.len() - piece.len(), scratch, out)
+    }
+
+    /// Stretches between user-defined pieces and proven cuts, each merged on its own.
+    fn encode_stretches<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        boundary: &Boundary,
+        text: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let mut at = 0;
+        let mut result = Ok(());
+        bpe.frozen_matches(text, |start, end, id| {
+            if result.is_ok() {
+                result = self.encode_cut(bpe, boundary, text, (at, start), scratch, out);
+                let frozen = Segment { id, start: start as u32, end: end as u32 };
+                result = std::mem::replace(&mut result, Ok(())).and_then(|()| out.take(0, frozen));
+            }
+            at = end;
+        });
+        result?;
+        self.encode_cut(bpe, boundary, text, (at, text.len()), scratch, out)
+    }
+
+    #[inline]
+    fn encode_cut<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        boundary: &Boundary,
+        text: &[u8],
+        (from, to): (usize, usize),
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let mut at = from;
+        while at < to {
+            let end = boundary.next_cut(&text[..to], at);
+            self.encode_piece(bpe, &text[at..end], at, scratch, out)?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// One piece, by the cache if it may.
+    #[inline]
+    fn encode_piece<S: Sink>(&self, bpe: &Bpe, piece: &[u8], at: usize, scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
+        let place = match Cache::place(piece) {
+            Some(place) if !S::SPANS => place,
+            _ => return bpe.segment(piece, &mut scratch.bpe, &mut |segment| out.take(at, segment)),
+        };
+        if let Some(ids) = scratch.cache.get(place, piece) {
+            out.take_cached(ids);
+            return Ok(());
+        }
+        let Scratch { bpe: bpe_scratch, segments, ids, cache, .. } = scratch;
+        segments.clear();
+        bpe.segment(piece, bpe_scratch, &mut |segment| {
+            segments.push(segment);
+            Ok(())
+        })?;
+        if segments.iter().all(|segment| segment.id != UNKNOWN) {
+            ids.clear();
+            ids.extend(segments.iter().map(|segment| segment.id));
+            cache.insert(place, piece, ids);
+        }
+        segments.iter().try_for_each(|&segment| out.take(at, segment))
+    }
+}

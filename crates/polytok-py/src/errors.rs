@@ -1,0 +1,32 @@
+//! Engine errors as the Python exceptions of polytok.errors.
+
+use polytok_core::error::Error;
+use pyo3::PyErr;
+
+/// The Python classes.
+mod classes {
+    pyo3::import_exception!(polytok.errors, ArgumentError);
+    pyo3::import_exception!(polytok.errors, EncodeError);
+    pyo3::import_exception!(polytok.errors, FormatError);
+    pyo3::import_exception!(polytok.errors, SpecError);
+    pyo3::import_exception!(polytok.errors, SpecialTokenError);
+    pyo3::import_exception!(polytok.errors, TokenIdError);
+}
+
+/// The exception for an engine error.
+pub fn to_python(error: Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Format(_) => classes::FormatError::new_err(message),
+        Error::Spec(_) => classes::SpecError::new_err(message),
+        Error::Encode(_) => classes::EncodeError::new_err(message),
+        Error::Special(_) => classes::SpecialTokenError::new_err(message),
+        Error::Id(_) => classes::TokenIdError::new_err(message),
+        Error::Argument(_) => classes::ArgumentError::new_err(message),
+    }
+}
+
+/// An id that is no number from 0 to 2^32 - 1.
+pub fn bad_id(id: impl std::fmt::Display) -> PyErr {
+    classes::TokenIdError::new_err(format!("id {id} is not in the vocabulary"))
+}

@@ -1,0 +1,216 @@
+//! The engine's tokenizer as a Python class. Options are resolved by python/polytok/tokenizer.py; here they are plain.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex};
+
+use numpy::{IntoPyArray, PyArrayMethods};
+use polytok_core::batch::{self, Batch};
+use polytok_core::decode::DecodeState;
+use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::errors::to_python;
+use crate::{spec, text};
+
+/// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
+const HOLD_GIL: usize = 1024;
+
+/// A set of special tokens, ready to be searched for.
+#[pyclass(frozen, name = "SpecialSet")]
+pub struct PySpecialSet(Option<polytok_core::special::SpecialSet>);
+
+/// A compiled tokenizer.
+#[pyclass(frozen, name = "Tokenizer")]
+pub struct PyTokenizer(pub Arc<Tokenizer>);
+
+/// The three options of every encoding.
+fn options<'a>(add_special: bool, special: Option<&'a PySpecialSet>, reject: Option<&'a PySpecialSet>) -> EncodeOptions<'a> {
+    EncodeOptions {
+        add_special,
+        special: special.and_then(|set| set.0.as_ref()),
+        reject: reject.and_then(|set| set.0.as_ref()),
+    }
+}
+
+/// Runs without the GIL if the text is long enough to be worth it.
+fn detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
+    if bytes < HOLD_GIL { run() } else { py.detach(run) }
+}
+
+/// Ids as a numpy array of the smallest type that holds every id of the vocabulary.
+fn array<'py>(py: Python<'py>, tokenizer: &Tokenizer, ids: Vec<u32>) -> Bound<'py, PyAny> {
+    if tokenizer.max_id() <= u16::MAX as u32 {
+        let narrow: Vec<u16> = ids.iter().map(|&id| id as u16).collect();
+        return narrow.into_pyarray(py).into_any();
+    }
+    ids.into_pyarray(py).into_any()
+}
+
+#[pymethods]
+impl PyTokenizer {
+    #[new]
+    fn new(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
+        let spec = spec::spec(spec)?;
+        let compiled = py.detach(|| Tokenizer::compile(spec)).map_err(to_python)?;
+        Ok(PyTokenizer(Arc::new(compiled)))
+    }
+
+    /// The set of the special tokens with these texts; the texts must be known.
+    fn special_set(&self, texts: Vec<Vec<u8>>) -> PyResult<PySpecialSet> {
+        let set = self.0.specials().set(|text| texts.iter().any(|wanted| wanted == text)).map_err(to_python)?;
+        Ok(PySpecialSet(set))
+    }
+
+    /// (text, id) of every special token, in the order in which they are tried.
+    fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
+        self.0.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
+    }
+
+    #[pyo3(signature = (text, add_special, special, reject))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Option<&PySpecialSet>,
+        reject: Option<&PySpecialSet>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.ids(py, text, options(add_special, special, reject))?)
+    }
+
+    #[pyo3(signature = (text, add_special, special, reject))]
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Option<&PySpecialSet>,
+        reject: Option<&PySpecialSet>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(array(py, &self.0, self.ids(py, text, options(add_special, special, reject))?))
+    }
+
+    /// Flat ids and row offsets (int64).
+    #[pyo3(signature = (texts, threads, add_special, special, reject))]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        threads: usize,
+        add_special: bool,
+        special: Option<&PySpecialSet>,
+        reject: Option<&PySpecialSet>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
+        let slices: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
+        let options = options(add_special, special, reject);
+        let Batch { ids, offsets } =
+            py.detach(|| batch::encode_batch(&self.0, &slices, options, threads)).map_err(to_python)?;
+        Ok((array(py, &self.0, ids), offsets.into_pyarray(py).into_any()))
+    }
+
+    #[pyo3(signature = (text, add_special, special, reject))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        add_special: bool,
+        special: Option<&PySpecialSet>,
+        reject: Option<&PySpecialSet>,
+    ) -> PyResult<usize> {
+        let text = text::text(text)?;
+        let options = options(add_special, special, reject);
+        detached(py, text.len(), || self.0.count(&text, options)).map_err(to_python)
+    }
+
+    /// (id, piece, start, end, byte start, byte end) of every token; start and end count characters.
+    #[pyo3(signature = (text, add_special, special, reject))]
+    fn tokens<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Option<&PySpecialSet>,
+        reject: Option<&PySpecialSet>,
+    ) -> PyResult<Vec<(u32, Bound<'py, PyBytes>, usize, usize, u32, u32)>> {
+        let text = text::text(text)?;
+        let options = options(add_special, special, reject);
+        let tokens = detached(py, text.len(), || self.0.tokens(&text, options)).map_err(to_python)?;
+        let mut chars = polytok_core::utf8::CharCounter::new(&text);
+        let rows = tokens.into_iter().map(|token| {
+            let piece = token.unknown.as_deref().or_else(|| self.0.token_bytes(token.id)).unwrap_or_default();
+            let (start, end) = (chars.count_to(token.start as usize), chars.count_to(token.end as usize));
+            (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
+        });
+        Ok(rows.collect())
+    }
+
+    fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>, skip_special: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let ids = text::ids(ids)?;
+        let bytes = detached(py, ids.len(), || self.0.decode(&ids, skip_special)).map_err(to_python)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A new stream.
+    fn stream(&self, skip_special: bool) -> PyDecodeStream {
+        PyDecodeStream { tokenizer: self.0.clone(), skip_special, state: Mutex::default() }
+    }
+
+    fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let id = text::one_id(id)?;
+        let bytes = self.0.token_bytes(id).ok_or_else(|| crate::errors::bad_id(id))?;
+        Ok(PyBytes::new(py, bytes))
+    }
+
+    fn id_of(&self, piece: &[u8]) -> Option<u32> {
+        self.0.id_of(piece)
+    }
+
+    /// The largest id.
+    fn max_id(&self) -> u32 {
+        self.0.max_id()
+    }
+
+    fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
+        let text = text::text(text)?;
+        let mut ids = Vec::new();
+        detached(py, text.len(), || self.0.encode(&text, options, &mut ids)).map_err(to_python)?;
+        Ok(ids)
+    }
+}
+
+/// A decoding that is fed id by id.
+#[pyclass(frozen, name = "DecodeStream")]
+pub struct PyDecodeStream {
+    tokenizer: Arc<Tokenizer>,
+    skip_special: bool,
+    state: Mutex<DecodeState>,
+}
+
+#[pymethods]
+impl PyDecodeStream {
+    /// The bytes that these ids complete.
+    fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let ids = text::ids(ids)?;
+        let mut out = Vec::new();
+        let mut state = self.lock();
+        for id in ids {
+            self.tokenizer.decode_next(id, self.skip_special, &mut state, &mut out).map_err(to_python)?;
+        }
+        Ok(PyBytes::new(py, &out))
+    }
+
+    /// The bytes held back; the stream is new afterwards.
+    fn finish<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let mut out = Vec::new();
+        self.tokenizer.decode_finish(&mut self.lock(), &mut out);
+        PyBytes::new(py, &out)
+    }
+}
+
+impl PyDecodeStream {
+    fn lock(&self) -> std::sync::MutexGuard<'_, DecodeState> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
