@@ -11,6 +11,7 @@
 pub mod error;
 pub mod model;
 pub mod normalize;
+pub mod rng;
 pub mod spec;
 pub mod split;
 pub mod trie;

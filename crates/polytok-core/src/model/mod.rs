@@ -1,5 +1,10 @@
 //! Pieces to ids: one file per algorithm.
 
+pub mod lattice;
+pub mod nbest;
+pub mod sample;
+pub mod unigram;
+
 /// The id of a segment that no vocabulary entry covers.
 pub const UNKNOWN: u32 = u32::MAX;
 

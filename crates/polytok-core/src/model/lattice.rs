@@ -1,0 +1,192 @@
+//! The lattice of all segmentations of a text under a Unigram model: what n-best lists and samples are taken from.
+//!
+//! Reference: SentencePiece's `Lattice`. A node is a piece at a place. Nodes are in the order of their first character,
+//! then of their length; the nodes that end at a place are kept in the same order, which decides ties. The first node
+//! is the text's beginning, the last its end. All sums are in single precision, in the reference's order.
+//!
+//! Cost: a node for each piece at each place; the sums look at every pair of neighbours.
+
+use crate::model::unigram::Unigram;
+use crate::model::{Segment, UNKNOWN};
+use crate::spec::Line;
+use crate::trie::NONE;
+use crate::utf8::char_len;
+
+/// The node at the text's beginning.
+pub(super) const BEGIN: u32 = 0;
+
+/// A piece at a place; `start` and `end` count characters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub id: u32,
+    pub start: u32,
+    pub end: u32,
+    pub score: f32,
+}
+
+pub(super) struct Lattice {
+    pub nodes: Vec<Node>,
+    /// The first byte of each character, and the text's length.
+    char_starts: Vec<u32>,
+    /// Node indices by the place at which the nodes end.
+    ending: Vec<u32>,
+    /// Where in `ending` each place's nodes begin.
+    ending_at: Vec<u32>,
+    line: Line,
+}
+
+/// The best way from the beginning to each node, itself included.
+pub(super) struct Viterbi {
+    pub scores: Vec<f32>,
+    previous: Vec<u32>,
+}
+
+impl Lattice {
+    pub fn new(unigram: &Unigram, norm: &[u8]) -> Lattice {
+        let char_starts = char_starts(norm);
+        let chars = char_starts.len() - 1;
+        let mut nodes = vec![Node { id: UNKNOWN, start: 0, end: 0, score: 0.0 }];
+        for (start, &byte) in char_starts[..chars].iter().enumerate() {
+            add_nodes(unigram, &norm[byte as usize..], start as u32, &mut nodes);
+        }
+        nodes.push(Node { id: UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
+        let (ending, ending_at) = by_end(&nodes[..nodes.len() - 1], chars);
+        Lattice { nodes, char_starts, ending, ending_at, line: unigram.line }
+    }
+
+    /// The node at the text's end.
+    pub fn end(&self) -> u32 {
+        self.nodes.len() as u32 - 1
+    }
+
+    /// The nodes that end where `node` starts.
+    #[inline]
+    pub fn before(&self, node: u32) -> &[u32] {
+        let place = self.nodes[node as usize].start as usize;
+        &self.ending[self.ending_at[place] as usize..self.ending_at[place + 1] as usize]
+    }
+
+    pub fn segment(&self, node: u32) -> Segment {
+        let node = self.nodes[node as usize];
+        Segment { id: node.id, start: self.char_starts[node.start as usize], end: self.char_starts[node.end as usize] }
+    }
+
+    pub fn viterbi(&self) -> Viterbi {
+        let mut scores = vec![0f32; self.nodes.len()];
+        let mut previous = vec![NONE; self.nodes.len()];
+        for node in 1..=self.end() {
+            let own = self.nodes[node as usize].score;
+            let (mut best, mut best_score) = (NONE, 0.0);
+            for &left in self.before(node) {
+                let score = scores[left as usize] + own;
+                if best == NONE || score > best_score {
+                    (best, best_score) = (left, score);
+                }
+            }
+            scores[node as usize] = best_score;
+            previous[node as usize] = best;
+        }
+        Viterbi { scores, previous }
+    }
+
+    /// For each node the logarithm of the sum, over the ways that lead to it, of exp(`alpha` × score), itself excluded.
+    pub fn forward(&self, alpha: f32) -> Vec<f32> {
+        let mut sums = vec![0f32; self.nodes.len()];
+        for node in 1..=self.end() {
+            let mut sum = None;
+            for &left in self.before(node) {
+                let way = alpha * self.nodes[left as usize].score + sums[left as usize];
+                sum = Some(sum.map_or(way, |sum| log_sum_exp(sum, way, self.line)));
+            }
+            sums[node as usize] = sum.unwrap_or(0.0);
+        }
+        sums
+    }
+
+    /// The entropy in nats of the segmentations, each as likely as exp(`alpha` × score) says.
+    pub fn entropy(&self, alpha: f32) -> f32 {
+        let sums = self.forward(alpha);
+        let mut negative = vec![0f32; self.nodes.len()];
+        for node in 1..=self.end() {
+            let mut entropy = 0f32;
+            for &left in self.before(node) {
+                let step = alpha * self.nodes[left as usize].score + sums[left as usize] - sums[node as usize];
+                entropy += step.exp() * (negative[left as usize] + step);
+            }
+            negative[node as usize] = entropy;
+        }
+        -negative[self.end() as usize]
+    }
+}
+
+impl Viterbi {
+    /// The nodes of the best path, left to right, without the beginning and the end.
+    pub fn path(&self) -> Vec<u32> {
+        let mut path = Vec::new();
+        let mut node = self.previous[self.previous.len() - 1];
+        while node != BEGIN {
+            path.push(node);
+            node = self.previous[node as usize];
+        }
+        path.reverse();
+        path
+    }
+}
+
+fn char_starts(norm: &[u8]) -> Vec<u32> {
+    let mut starts = Vec::with_capacity(norm.len() + 1);
+    let mut at = 0;
+    while at < norm.len() {
+        starts.push(at as u32);
+        at += char_len(&norm[at..]);
+    }
+    starts.push(norm.len() as u32);
+    starts
+}
+
+/// Adds the nodes that start with the character `start`, at which `rest` begins.
+fn add_nodes(unigram: &Unigram, rest: &[u8], start: u32, nodes: &mut Vec<Node>) {
+    let mut single = false;
+    unigram.trie.prefixes(rest, |_, entry| {
+        let entry = entry as usize;
+        let end = start + unigram.char_lens[entry];
+        single |= end == start + 1;
+        nodes.push(Node { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
+    });
+    if !single {
+        nodes.push(Node { id: UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
+    }
+}
+
+/// Sorts the nodes by their ends, stably.
+fn by_end(nodes: &[Node], chars: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut ending_at = vec![0u32; chars + 2];
+    for node in nodes {
+        ending_at[node.end as usize + 1] += 1;
+    }
+    for place in 1..ending_at.len() {
+        ending_at[place] += ending_at[place - 1];
+    }
+    let mut next = ending_at.clone();
+    let mut ending = vec![0; nodes.len()];
+    for (i, node) in nodes.iter().enumerate() {
+        let place = &mut next[node.end as usize];
+        ending[*place as usize] = i as u32;
+        *place += 1;
+    }
+    (ending, ending_at)
+}
+
+/// log(exp(x) + exp(y)) as the line computes it.
+fn log_sum_exp(x: f32, y: f32, line: Line) -> f32 {
+    let (min, max) = if y < x { (y, x) } else { (x, y) };
+    if max > min + 50.0 {
+        return max;
+    }
+    let ratio = ((min - max) as f64).exp();
+    let log = match line {
+        Line::V0_2_1 => (ratio + 1.0).ln(),
+        Line::V0_2_3 => ratio.ln_1p(),
+    };
+    (max as f64 + log) as f32
+}

@@ -1,0 +1,210 @@
+//! Random segmentations under a Unigram model: subword regularization.
+//!
+//! Reference: SentencePiece's `SampleEncode`, and of 0.2.1 `SampleEncodeAndScore` and `CalculateEntropy` (0.2.3 has
+//! dropped these two; here they work for both lines). A segmentation has probability proportional to exp(alpha ×
+//! score). With replacement it is drawn piece by piece from the end, each in proportion to the forward sums
+//! (forward filtering, backward sampling). Without replacement the A* search of `nbest` runs on scores to which Gumbel
+//! noise was added, top down, so that its first k paths are k draws without replacement (Kool, van Hoof and Welling,
+//! "Stochastic Beams and Where to Find Them", 2019).
+//!
+//! Cost: that of the lattice for one draw; that of the search for draws without replacement.
+
+use crate::error::{Error, Result};
+use crate::model::lattice::{BEGIN, Lattice};
+use crate::model::nbest::{Hypothesis, Scored, Strategy, search};
+use crate::model::unigram::{Unigram, UnigramScratch};
+use crate::model::Segment;
+use crate::rng::Rng;
+use crate::spec::Line;
+
+/// The most segmentations that [`Unigram::sample`] draws from.
+const MAX_SAMPLED_NBEST: i32 = 512;
+
+/// What [`Unigram::sample_with_score`] is to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleOptions {
+    /// How many segmentations.
+    pub num_samples: usize,
+    /// 0 makes all equally likely; the larger, the more the best is preferred.
+    pub alpha: f32,
+    /// No segmentation twice.
+    pub without_replacement: bool,
+    /// The best segmentation comes first, with score 0; only without replacement.
+    pub include_best: bool,
+}
+
+impl Unigram {
+    /// One random segmentation: from all of them if `nbest_size` is negative, from the `nbest_size` best if it is 2 to
+    /// 512, and the best one if it is 0 or 1.
+    pub fn sample(&self, norm: &[u8], nbest_size: i32, alpha: f32, rng: &mut Rng) -> Result<Vec<Segment>> {
+        self.check_alpha(alpha)?;
+        if nbest_size > MAX_SAMPLED_NBEST {
+            return Err(Error::Argument(format!("nbest_size is {nbest_size}, the most is {MAX_SAMPLED_NBEST}")));
+        }
+        if nbest_size > 1 {
+            let mut nbest = self.nbest(norm, nbest_size as usize)?;
+            let log_weights: Vec<f64> = nbest.iter().map(|(_, score)| (alpha * score) as f64).collect();
+            return Ok(nbest.swap_remove(rng.draw(&log_weights)).0);
+        }
+        if nbest_size >= 0 || norm.is_empty() {
+            let mut best = Vec::new();
+            self.segment(norm, &mut UnigramScratch::default(), |segment| best.push(segment));
+            return Ok(best);
+        }
+        let lattice = Lattice::new(self, norm);
+        let path = draw_path(&lattice, &lattice.forward(alpha), alpha, rng);
+        Ok(lattice.segments(&path))
+    }
+
+    /// Random segmentations with scores: the logarithm of a segmentation's probability if draws are replaced, else that
+    /// of the probability that it is among the drawn. Nothing for an empty text. Without replacement one fewer comes
+    /// out than there are segmentations, even if more were asked for: the last is used up as the threshold.
+    pub fn sample_with_score(&self, norm: &[u8], options: SampleOptions, rng: &mut Rng) -> Result<Vec<Scored>> {
+        self.check_alpha(options.alpha)?;
+        if options.include_best && !options.without_replacement {
+            return Err(Error::Argument("include_best needs sampling without replacement".into()));
+        }
+        if norm.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lattice = Lattice::new(self, norm);
+        let draws = Draws { lattice: &lattice, forward: lattice.forward(options.alpha), alpha: options.alpha };
+        let paths = match options.without_replacement {
+            true => draws.without_replacement(options, rng)?,
+            false => draws.with_replacement(options.num_samples, rng),
+        };
+        Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).collect())
+    }
+
+    /// The entropy in nats of the segmentations of `norm`; -0 for an empty text, as the reference has it.
+    pub fn entropy(&self, norm: &[u8], alpha: f32) -> Result<f32> {
+        self.check_alpha(alpha)?;
+        Ok(Lattice::new(self, norm).entropy(alpha))
+    }
+
+    fn check_alpha(&self, alpha: f32) -> Result<()> {
+        if !alpha.is_finite() || (self.line == Line::V0_2_3 && alpha < 0.0) {
+            return Err(Error::Argument(format!("alpha is {alpha}; it must be finite and not negative")));
+        }
+        Ok(())
+    }
+}
+
+/// A random path, left to right: from the end, each piece in proportion to the sum of all ways through it.
+fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> Vec<u32> {
+    let mut path = Vec::new();
+    let mut log_weights = Vec::new();
+    let mut node = lattice.end();
+    loop {
+        let before = lattice.before(node);
+        log_weights.clear();
+        log_weights.extend(before.iter().map(|&left| {
+            let way = forward[left as usize] + alpha * lattice.nodes[left as usize].score;
+            way as f64
+        }));
+        node = before[rng.draw(&log_weights)];
+        if node == BEGIN {
+            break;
+        }
+        path.push(node);
+    }
+    path.reverse();
+    path
+}
+
+/// What draws from one lattice have in common.
+struct Draws<'a> {
+    lattice: &'a Lattice,
+    forward: Vec<f32>,
+    alpha: f32,
+}
+
+impl Draws<'_> {
+    fn log_probability(&self, path: &[u32]) -> f32 {
+        let score = path.iter().fold(0f32, |sum, &node| sum + self.alpha * self.lattice.nodes[node as usize].score);
+        score - self.forward[self.lattice.end() as usize]
+    }
+
+    fn with_replacement(&self, num_samples: usize, rng: &mut Rng) -> Vec<(Vec<u32>, f32)> {
+        let draw = |_| {
+            let path = draw_path(self.lattice, &self.forward, self.alpha, rng);
+            let score = self.log_probability(&path);
+            (path, score)
+        };
+        (0..num_samples).map(draw).collect()
+    }
+
+    fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<(Vec<u32>, f32)>> {
+        let strategy = &mut Perturbed { draws: self, rng };
+        // 0.2.1's limits: 0.2.3 has no such function, and its single best path instead would be no sample.
+        let found = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
+        let mut drawn = found.unwrap_or_default();
+        let mut kept = Vec::new();
+        if options.include_best {
+            let best = self.lattice.viterbi().path();
+            match drawn.iter().position(|(path, _)| *path == best) {
+                Some(i) => Some(drawn.remove(i)),
+                None => drawn.pop(),
+            };
+            kept.push((best, 0.0));
+        }
+        if let Some((_, threshold)) = drawn.pop() {
+            kept.extend(drawn.into_iter().map(|(path, _)| {
+                let log_probability = self.log_probability(&path);
+                (path, log_inclusion(log_probability, threshold))
+            }));
+        }
+        Ok(kept)
+    }
+}
+
+/// The logarithm of the probability that a path with `log_probability` gets a perturbed score above `threshold`.
+fn log_inclusion(log_probability: f32, threshold: f32) -> f32 {
+    if log_probability == 0.0 {
+        return 0.0; // certain; the reference passes over it too
+    }
+    let x = log_probability as f64 - threshold as f64;
+    let y = x.exp();
+    let log = if x <= -10.0 {
+        x - y / 2.0 + y.powi(2) / 24.0 - y.powi(4) / 2880.0 // log(1 - exp(-y)) loses its digits here
+    } else {
+        (-(-y).exp_m1()).ln()
+    };
+    log as f32
+}
+
+/// Priorities are log probabilities with Gumbel noise; a hypothesis's largest child has the priority of its parent.
+struct Perturbed<'a> {
+    draws: &'a Draws<'a>,
+    rng: &'a mut Rng,
+}
+
+impl Perturbed<'_> {
+    fn gumbel(&mut self) -> f32 {
+        let uniform = (self.rng.uniform() as f32).clamp(1e-7, 1.0 - 1e-7);
+        -(-uniform.ln()).ln()
+    }
+}
+
+impl Strategy for Perturbed<'_> {
+    fn root(&mut self) -> (f32, f32) {
+        (self.gumbel(), 0.0)
+    }
+
+    fn expand(&mut self, from: &Hypothesis, mut found: impl FnMut(u32, f32, f32)) {
+        let Draws { lattice, forward, alpha } = self.draws;
+        let before = lattice.before(from.node);
+        let total = forward[from.node as usize];
+        let log_probability = |&left: &u32| {
+            from.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - total
+        };
+        let children: Vec<(f32, f32)> =
+            before.iter().map(log_probability).map(|log| (log, log + self.gumbel())).collect();
+        let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
+        for (&left, &(log, perturbed)) in before.iter().zip(&children) {
+            // Conditions the noise on its maximum being the parent's, in the numerically stable form of the paper.
+            let v = from.priority - perturbed + (-(perturbed - max).exp()).ln_1p();
+            found(left, from.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
+        }
+    }
+}

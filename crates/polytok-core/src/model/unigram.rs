@@ -1,0 +1,300 @@
+//! Unigram: the segmentation of the text into pieces whose scores have the largest sum.
+//!
+//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. Positions are walked character by character (lead-byte
+//! rule); for each end only the best way to get there is kept. 0.2.1 adds a piece's score and the score so far in
+//! double precision and compares that with the rounded float of the best so far; 0.2.3 does all of it in single
+//! precision and brings the scores back to 0 whenever they pass 100,000 in absolute value. Of equal sums the first
+//! one tried stays, which is the one whose last piece is longest.
+//!
+//! Invariant: when a position is reached, its state is final. Every character's end is reached, because a character
+//! that is no piece by itself is offered as unknown, ten points below the lowest score.
+//!
+//! Cost: one trie walk per character, so the text's length times the longest piece. Worst input: a text of which every
+//! stretch is a piece. Memory: 12 bytes per byte of text.
+
+use crate::error::{Error, Result};
+use crate::model::{Segment, UNKNOWN};
+use crate::spec::{Kind, Line};
+use crate::trie::{NONE, ROOT, Trie};
+use crate::utf8::{char_len, lead_len};
+use crate::vocab::Vocab;
+
+/// How far below the lowest score an unknown character is.
+const UNKNOWN_PENALTY: f32 = 10.0;
+
+/// 0.2.3 rebases scores beyond this.
+const REBASE_BEYOND: f32 = 100_000.0;
+
+/// Scratch of longer texts than this is given back after the call.
+const KEPT_STATES: usize = 1 << 20;
+
+/// A compiled Unigram model.
+pub struct Unigram {
+    /// Piece to index into the columns below; unused pieces are not in it.
+    pub(super) trie: Trie,
+    pub(super) ids: Vec<u32>,
+    /// The columns of the lattice: score, and length in characters.
+    pub(super) lattice_scores: Vec<f32>,
+    pub(super) char_lens: Vec<u32>,
+    pub(super) unknown_score: f32,
+    pub(super) line: Line,
+    best_path: BestPathScores,
+}
+
+/// Scores as `segment` adds them, in the precision of the line.
+enum BestPathScores {
+    Double(Vec<f64>),
+    Single(Vec<f32>),
+}
+
+/// The best way to reach a position.
+#[derive(Clone, Copy)]
+struct State {
+    score: f32,
+    /// Where its last piece starts; `NONE` while no way is known. After the search: where the next piece ends.
+    link: u32,
+    /// Its last piece as an index into the columns, or `UNKNOWN`.
+    entry: u32,
+}
+
+const UNREACHED: State = State { score: 0.0, link: NONE, entry: UNKNOWN };
+
+/// Memory that calls share; one per thread.
+#[derive(Default)]
+pub struct UnigramScratch {
+    states: Vec<State>,
+}
+
+impl Unigram {
+    /// Compiles the pieces of kind Normal, UserDefined and Unused.
+    pub fn compile(vocab: &Vocab, line: Line) -> Result<Unigram> {
+        let rows = dictionary_rows(vocab, line)?;
+        let (min_score, max_score) = score_range(vocab);
+        let used: Vec<usize> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
+        let columns = Columns { vocab, rows: &used, line, max_score };
+        Ok(Unigram {
+            trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..)),
+            ids: used.iter().map(|&row| vocab.id(row)).collect(),
+            lattice_scores: columns.lattice_scores(),
+            char_lens: used.iter().map(|&row| char_count(vocab.bytes(row))).collect(),
+            unknown_score: min_score - UNKNOWN_PENALTY,
+            line,
+            best_path: columns.best_path_scores(),
+        })
+    }
+
+    /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
+    pub fn segment(&self, norm: &[u8], scratch: &mut UnigramScratch, mut emit: impl FnMut(Segment)) {
+        let states = &mut scratch.states;
+        states.clear();
+        states.resize(norm.len() + 1, UNREACHED);
+        match &self.best_path {
+            BestPathScores::Double(scores) => self.search(norm, states, scores),
+            BestPathScores::Single(scores) => self.search(norm, states, scores),
+        }
+        reverse_links(states);
+        let mut start = 0;
+        while start < norm.len() {
+            let end = states[start].link as usize;
+            let entry = states[end].entry;
+            let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
+            emit(Segment { id, start: start as u32, end: end as u32 });
+            start = end;
+        }
+        if states.capacity() > KEPT_STATES {
+            *states = Vec::new();
+        }
+    }
+
+    fn search<S: Score>(&self, norm: &[u8], states: &mut [State], scores: &[S]) {
+        let mut frontier = 0;
+        let mut start = 0;
+        while start < norm.len() {
+            let mut here = states[start].score;
+            if S::REBASES && here.abs() > REBASE_BEYOND {
+                rebase(&mut states[start..=frontier], here);
+                here = 0.0;
+            }
+            let char_end = start + char_len(&norm[start..]);
+            let mut single = false;
+            let mut node = ROOT;
+            for end in start + 1..=norm.len() {
+                node = self.trie.child(node, norm[end - 1]);
+                if node == NONE {
+                    break;
+                }
+                let entry = self.trie.value(node);
+                if entry != NONE {
+                    frontier = frontier.max(end);
+                    single |= end == char_end;
+                    let sum = scores[entry as usize].plus(here);
+                    let state = &mut states[end];
+                    if state.link == NONE || S::beats(sum, state.score) {
+                        *state = State { score: S::round(sum), link: start as u32, entry };
+                    }
+                }
+            }
+            if !single {
+                frontier = frontier.max(char_end);
+                let sum = self.unknown_score + here;
+                let state = &mut states[char_end];
+                if state.link == NONE || sum > state.score {
+                    *state = State { score: sum, link: start as u32, entry: UNKNOWN };
+                }
+            }
+            start = char_end;
+        }
+    }
+}
+
+/// A line's arithmetic of scores.
+trait Score: Copy {
+    const REBASES: bool;
+    fn plus(self, here: f32) -> Self;
+    fn beats(sum: Self, best: f32) -> bool;
+    fn round(sum: Self) -> f32;
+}
+
+impl Score for f64 {
+    const REBASES: bool = false;
+
+    #[inline]
+    fn plus(self, here: f32) -> f64 {
+        self + here as f64
+    }
+
+    #[inline]
+    fn beats(sum: f64, best: f32) -> bool {
+        sum > best as f64
+    }
+
+    #[inline]
+    fn round(sum: f64) -> f32 {
+        sum as f32
+    }
+}
+
+impl Score for f32 {
+    const REBASES: bool = true;
+
+    #[inline]
+    fn plus(self, here: f32) -> f32 {
+        self + here
+    }
+
+    #[inline]
+    fn beats(sum: f32, best: f32) -> bool {
+        sum > best
+    }
+
+    #[inline]
+    fn round(sum: f32) -> f32 {
+        sum
+    }
+}
+
+/// Subtracts `here` from the first state and from all others that are reached.
+#[cold]
+fn rebase(states: &mut [State], here: f32) {
+    for (i, state) in states.iter_mut().enumerate() {
+        if i == 0 || state.link != NONE {
+            state.score -= here;
+        }
+    }
+}
+
+/// Turns the links of the best path around: from each piece's start to its end.
+fn reverse_links(states: &mut [State]) {
+    let mut end = states.len() - 1;
+    let mut link = states[end].link;
+    while end > 0 {
+        let start = link as usize;
+        link = std::mem::replace(&mut states[start].link, end as u32);
+        end = start;
+    }
+}
+
+/// The rows that text can become, checked; reference: `InitializePieces` and `BuildTrie`.
+fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<usize>> {
+    let bad = |row: usize, what: &str| {
+        let piece = String::from_utf8_lossy(vocab.bytes(row)).into_owned();
+        Err(Error::Spec(format!("vocab: the piece {piece:?} with id {} {what}", vocab.id(row))))
+    };
+    let in_dictionary = |&row: &usize| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined | Kind::Unused);
+    let mut rows: Vec<usize> = (0..vocab.len()).filter(in_dictionary).collect();
+    if line == Line::V0_2_3 {
+        if let Some(row) = (0..vocab.len()).find(|&row| !vocab.score(row).is_finite()) {
+            return bad(row, "has a score that is not finite");
+        }
+        // 0.2.3 passes over it: old models with byte fallback have it.
+        rows.retain(|&row| !(vocab.bytes(row) == b"\0" && vocab.kind(row) == Kind::Unused));
+    }
+    for &row in &rows {
+        match vocab.bytes(row) {
+            [] => return bad(row, "is empty"),
+            piece if piece.contains(&0) => return bad(row, "contains NUL"),
+            _ => {}
+        }
+    }
+    if rows.is_empty() {
+        return Err(Error::Spec("vocab: a Unigram model needs a normal, user-defined or unused piece".into()));
+    }
+    rows.sort_by_key(|&row| vocab.bytes(row));
+    if let Some(pair) = rows.windows(2).find(|pair| vocab.bytes(pair[0]) == vocab.bytes(pair[1])) {
+        return bad(pair[1], &format!("is already defined as id {}", vocab.id(pair[0])));
+    }
+    Ok(rows)
+}
+
+/// The lowest and highest score of the normal pieces. The highest starts from the smallest positive float, so with
+/// log probabilities it is about 0: the reference's habit, kept because user-defined pieces of 0.2.1 are scored by it.
+fn score_range(vocab: &Vocab) -> (f32, f32) {
+    let normal = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
+    normal.fold((f32::MAX, f32::MIN_POSITIVE), |(min, max), score| (min.min(score), max.max(score)))
+}
+
+/// Characters by the lead-byte rule; a piece that ends inside of one counts it whole.
+fn char_count(piece: &[u8]) -> u32 {
+    let (mut at, mut chars) = (0, 0);
+    while at < piece.len() {
+        at += lead_len(piece[at]);
+        chars += 1;
+    }
+    chars
+}
+
+struct Columns<'a> {
+    vocab: &'a Vocab,
+    rows: &'a [usize],
+    line: Line,
+    max_score: f32,
+}
+
+impl Columns<'_> {
+    /// The score of each row, in double precision because 0.2.1's user-defined pieces have it. The best path measures
+    /// those in bytes, the lattice in characters.
+    fn scores(&self, user_defined_len: impl Fn(&[u8]) -> u32) -> impl Iterator<Item = f64> {
+        self.rows.iter().map(move |&row| {
+            if self.vocab.active_kind(row) != Kind::UserDefined {
+                return self.vocab.score(row) as f64;
+            }
+            let len = user_defined_len(self.vocab.bytes(row));
+            match self.line {
+                Line::V0_2_1 => (len as f32 * self.max_score) as f64 - 0.1,
+                Line::V0_2_3 => 0.1 * (len - 1) as f64,
+            }
+        })
+    }
+
+    fn lattice_scores(&self) -> Vec<f32> {
+        self.scores(char_count).map(|score| score as f32).collect()
+    }
+
+    fn best_path_scores(&self) -> BestPathScores {
+        let scores = self.scores(|piece| piece.len() as u32);
+        match self.line {
+            Line::V0_2_1 => BestPathScores::Double(scores.collect()),
+            Line::V0_2_3 => BestPathScores::Single(scores.map(|score| score as f32).collect()),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The reader of SentencePiece's `precompiled_charsmap`: which byte strings are rewritten, and to what.
+//!
+//! Layout: a little-endian u32 `n`; `n` bytes of a Darts-clone double array (32-bit units); then replacement strings,
+//! each ended by NUL. The value of a key is the offset of its replacement. A unit has a label (bits 0..8, and bit 31
+//! which marks a value unit), an offset to its children (bits 10.., shifted left by 8 more if bit 9 is set) and bit 8
+//! which says that a value hangs under it.
+//!
+//! 0.2.3 refuses arrays that could lead outside of themselves; 0.2.1 loads them and reads what lies there. Here such a
+//! step ends the walk, so both lines are safe and agree wherever the reference is defined.
+//!
+//! Cost: one array access for each byte of the longest key that the text could still be; at most the key's length.
+
+use crate::error::{Error, Result};
+use crate::spec::Line;
+
+/// Only this many keys that are prefixes of each other are looked at, shortest first.
+const MAX_NESTED: usize = 32;
+
+/// A block of 256 units.
+const BLOCK_BYTES: usize = 1024;
+
+/// The rewriting rules of a normalizer.
+#[derive(Debug)]
+pub struct Charsmap {
+    units: Vec<u32>,
+    replacements: Vec<u8>,
+    /// For each first byte, a bit for each second byte with which some key goes on; all bits if the first byte is a key.
+    seconds: Box<[[u64; 4]; 256]>,
+}
+
+impl Charsmap {
+    /// Reads a blob that is not empty (an empty one means that there are no rules).
+    pub fn parse(blob: &[u8], line: Line) -> Result<Charsmap> {
+        let Some((size, rest)) = blob.split_first_chunk::<4>().filter(|(_, rest)| !rest.is_empty()) else {
+            return Err(broken(format!("it has {} bytes, too few for a header and a body", blob.len())));
+        };
+        let size = u32::from_le_bytes(*size) as usize;
+        if size >= rest.len() {
+            return Err(broken(format!("its trie is said to have {size} bytes, but only {} follow", rest.len())));
+        }
+        if size < BLOCK_BYTES || size % BLOCK_BYTES != 0 {
+            return Err(broken(format!("its trie has {size} bytes, not a multiple of {BLOCK_BYTES}")));
+        }
+        let (array, replacements) = rest.split_at(size);
+        if replacements.last() != Some(&0) {
+            return Err(broken("its replacement strings do not end in NUL".into()));
+        }
+        let units: Vec<u32> = array.chunks_exact(4).map(|u| u32::from_le_bytes([u[0], u[1], u[2], u[3]])).collect();
+        if line == Line::V0_2_3 {
+            check_units(&units, replacements.len())?;
+        }
+        let seconds = second_bytes(&units);
+        Ok(Charsmap { units, replacements: replacements.to_vec(), seconds })
+    }
+
+    /// The longest key that `text` starts with: its length and its replacement.
+    #[inline]
+    pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, &[u8])> {
+        let mut found = None;
+        let mut matches = 0;
+        let mut at = offset(self.units[0]);
+        for (i, &byte) in text.iter().enumerate() {
+            at ^= byte as usize;
+            let Some(&unit) = self.units.get(at).filter(|&&unit| label(unit) == byte as u32) else {
+                break;
+            };
+            at ^= offset(unit);
+            if has_leaf(unit) {
+                let Some(&leaf) = self.units.get(at) else { break };
+                found = Some((i + 1, value(leaf)));
+                matches += 1;
+                if matches == MAX_NESTED {
+                    break;
+                }
+            }
+        }
+        // A value outside of the strings is no rule (the reference falls back to copying the character).
+        let (len, start) = found?;
+        let rest = self.replacements.get(start..)?;
+        let end = memchr::memchr(0, rest)?;
+        Some((len, &rest[..end]))
+    }
+
+    /// Whether some key starts with `first` and then goes on with `second` (or is `first` alone).
+    #[inline]
+    pub fn may_start(&self, first: u8, second: u8) -> bool {
+        self.seconds[first as usize][second as usize >> 6] >> (second & 63) & 1 != 0
+    }
+}
+
+fn broken(what: String) -> Error {
+    Error::Format(format!("precompiled_charsmap: {what}; the model file is damaged"))
+}
+
+fn label(unit: u32) -> u32 {
+    unit & 0x8000_00FF
+}
+
+fn has_leaf(unit: u32) -> bool {
+    unit >> 8 & 1 != 0
+}
+
+fn value(unit: u32) -> usize {
+    (unit & 0x7FFF_FFFF) as usize
+}
+
+fn offset(unit: u32) -> usize {
+    ((unit >> 10) << ((unit & 0x200) >> 6)) as usize
+}
+
+/// 0.2.3's check: every offset stays inside the array, every value inside the strings, every leaf is a value.
+fn check_units(units: &[u32], strings: usize) -> Result<()> {
+    let bad = |at: usize| Err(broken(format!("unit {at} of its trie points outside")));
+    let inside = |at: usize| (at ^ offset(units[at])) | 0xFF < units.len();
+    let root = units[0];
+    if label(root) != 0 || has_leaf(root) || offset(root) == 0 || !inside(0) {
+        return bad(0);
+    }
+    for (at, &unit) in units.iter().enumerate().skip(1) {
+        let is_value = label(unit) > 0xFF;
+        let fine = if is_value {
+            value(unit) < strings
+        } else {
+            inside(at) && (!has_leaf(unit) || label(units[at ^ offset(unit)]) > 0xFF)
+        };
+        if !fine {
+            return bad(at);
+        }
+    }
+    Ok(())
+}
+
+fn second_bytes(units: &[u32]) -> Box<[[u64; 4]; 256]> {
+    let mut seconds = Box::new([[0; 4]; 256]);
+    let child = |from: usize, byte: usize| {
+        let unit = units.get(from ^ byte).copied().filter(|&unit| label(unit) == byte as u32);
+        unit.map(|unit| (unit, from ^ byte ^ offset(unit)))
+    };
+    for first in 0..256 {
+        let Some((unit, below)) = child(offset(units[0]), first) else { continue };
+        for second in 0..256 {
+            if has_leaf(unit) || child(below, second).is_some() {
+                seconds[first][second >> 6] |= 1 << (second & 63);
+            }
+        }
+    }
+    seconds
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A blob for a few rules: one block for the root's children, and one for each inner node after it.
+    pub(crate) fn blob(rules: &[(&str, &str)]) -> Vec<u8> {
+        let mut units = vec![0u32; 256];
+        units[0] = 1 << 18; // the children of the root are in block 1
+        let mut strings = Vec::new();
+        for (key, replacement) in rules {
+            let mut block = 1usize;
+            for (i, &byte) in key.as_bytes().iter().enumerate() {
+                units.resize(units.len().max((block + 1) * 256), 0);
+                let at = block * 256 ^ byte as usize;
+                if label(units[at]) != byte as u32 || units[at] == 0 {
+                    let below = units.len() / 256;
+                    units.resize(units.len() + 256, 0);
+                    units[at] = byte as u32 | (at as u32 ^ (below as u32) << 8) << 10;
+                }
+                block = (at ^ offset(units[at])) / 256;
+                if i + 1 == key.len() {
+                    units[at] |= 1 << 8;
+                    units[block * 256] = 1 << 31 | strings.len() as u32;
+                }
+            }
+            strings.extend_from_slice(replacement.as_bytes());
+            strings.push(0);
+        }
+        let mut out = ((units.len() * 4) as u32).to_le_bytes().to_vec();
+        out.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+        out.extend(strings);
+        out
+    }
+
+    #[test]
+    fn the_longest_key_wins() {
+        let map = Charsmap::parse(&blob(&[("a", "1"), ("abc", "22"), ("é", "")]), Line::V0_2_1).unwrap();
+        assert_eq!(map.longest_prefix(b"abd"), Some((1, &b"1"[..])));
+        assert_eq!(map.longest_prefix(b"abcd"), Some((3, &b"22"[..])));
+        assert_eq!(map.longest_prefix("é".as_bytes()), Some((2, &b""[..])));
+        assert_eq!(map.longest_prefix(b"b"), None);
+        assert!(map.may_start(b'a', b'z') && map.may_start(0xC3, 0xA9) && !map.may_start(0xC3, 0xAA));
+    }
+
+    #[test]
+    fn headers_are_checked() {
+        let good = blob(&[("a", "b")]);
+        for bad in [&good[..4], &good[..1028], &good[..good.len() - 1], b"\x00\x00\x00\x00\x00", b"\x04\0\0\0abcd\0"] {
+            for line in [Line::V0_2_1, Line::V0_2_3] {
+                assert!(matches!(Charsmap::parse(bad, line), Err(Error::Format(_))));
+            }
+        }
+    }
+
+    #[test]
+    fn only_0_2_3_checks_units() {
+        let mut bad = blob(&[("a", "b")]);
+        bad[4 + 400] = 0x41;
+        bad[4 + 403] = 0x3F;
+        assert!(Charsmap::parse(&bad, Line::V0_2_1).is_ok());
+        assert!(Charsmap::parse(&bad, Line::V0_2_3).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_arrays_do_no_harm(units in proptest::collection::vec(any::<u32>(), 256),
+                                     text in proptest::collection::vec(any::<u8>(), 1..40)) {
+            let mut blob = 1024u32.to_le_bytes().to_vec();
+            blob.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+            blob.extend(b"x\0yy\0");
+            let map = Charsmap::parse(&blob, Line::V0_2_1).unwrap();
+            if let Some((len, _)) = map.longest_prefix(&text) {
+                prop_assert!(len <= text.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! SentencePiece's normalizer: rewriting by rules, spaces collapsed and made visible, and where each byte came from.
+//!
+//! Reference: `Normalizer::Normalize` of 0.2.1 and 0.2.3, which agree. One step consumes, at the current position, the
+//! longest user-defined piece (copied), or the longest key of the charsmap (replaced), or one character by strict
+//! decoding (copied; a byte that is no character becomes U+FFFD). Replacements are not rewritten again.
+//!
+//! Invariant: every byte of the output carries the offset at which its step began; one more offset at the end says
+//! where the kept text ends. Text that no step changes is copied in runs; what may change is decided per first byte
+//! when the normalizer is compiled, and per pair of bytes after that.
+//!
+//! Cost: linear in the text times the longest key. Worst input: long keys that almost match at every position.
+
+use std::sync::Arc;
+
+use super::charsmap::Charsmap;
+use crate::error::Result;
+use crate::spec::{Line, SentencePieceNormalize};
+use crate::trie::{NONE, ROOT, Trie};
+use crate::utf8::decode_strict;
+
+const VISIBLE_SPACE: &[u8] = "\u{2581}".as_bytes();
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+/// What a step does that starts with a certain byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// An ASCII byte other than space, copied unless a key joins it with a following non-ASCII byte.
+    Copy,
+    /// A space, with the same restriction.
+    Space,
+    /// A non-ASCII byte: copied as a character unless a key starts here.
+    Wide,
+    /// A user-defined piece or an ASCII key may start here: a full step.
+    Step,
+}
+
+/// A compiled normalizer.
+pub struct SentencePieceNormalizer {
+    charsmap: Option<Charsmap>,
+    user_defined: Option<Arc<Trie>>,
+    add_dummy_prefix: bool,
+    remove_extra_whitespaces: bool,
+    whitespace_as_suffix: bool,
+    space: &'static [u8],
+    starts: [Start; 256],
+}
+
+impl SentencePieceNormalizer {
+    /// Compiles a normalizer. `user_defined` is the prefix matcher of a model's user-defined pieces; a denormalizer and
+    /// a normalizer on its own have none.
+    pub fn compile(spec: &SentencePieceNormalize, user_defined: Option<Arc<Trie>>, line: Line) -> Result<Self> {
+        let charsmap = match spec.charsmap.as_slice() {
+            [] => None,
+            blob => Some(Charsmap::parse(blob, line)?),
+        };
+        let starts = std::array::from_fn(|byte| start(byte as u8, charsmap.as_ref(), user_defined.as_deref()));
+        Ok(SentencePieceNormalizer {
+            charsmap,
+            user_defined,
+            add_dummy_prefix: spec.add_dummy_prefix,
+            remove_extra_whitespaces: spec.remove_extra_whitespaces,
+            whitespace_as_suffix: spec.whitespace_as_suffix,
+            space: if spec.escape_whitespaces { VISIBLE_SPACE } else { b" " },
+            starts,
+        })
+    }
+
+    /// Whether well-formed UTF-8 comes out as it went in (a byte that is no character always becomes U+FFFD).
+    pub fn is_identity(&self) -> bool {
+        self.charsmap.is_none() && !self.add_dummy_prefix && !self.remove_extra_whitespaces && self.space == b" "
+    }
+
+    /// Appends the normalized text to `out`.
+    pub fn normalize(&self, text: &[u8], out: &mut Vec<u8>) {
+        self.run(text, out, &mut ());
+    }
+
+    /// Appends the normalized text to `out`, and to `offsets` where in `text` each of its bytes came from, followed by
+    /// the end of the kept text. Nothing is appended at all for a text that is empty or, where spaces are removed, all
+    /// spaces. `text` must be shorter than 4 GiB.
+    pub fn normalize_with_offsets(&self, text: &[u8], out: &mut Vec<u8>, offsets: &mut Vec<u32>) {
+        self.run(text, out, offsets);
+    }
+
+    fn run(&self, text: &[u8], out: &mut Vec<u8>, map: &mut impl OffsetMap) {
+        let mut at = self.leading_spaces(text);
+        if at == text.len() {
+            return;
+        }
+        let (base, map_base) = (out.len(), map.len());
+        out.reserve(text.len() + text.len() / 2 + 3);
+        if self.add_dummy_prefix && !self.whitespace_as_suffix {
+            out.extend_from_slice(self.space);
+            map.all_from(at, self.space.len());
+        }
+        self.body(text, &mut at, out, map);
+        if self.remove_extra_whitespaces {
+            // Bytes are compared, so a U+2581 that stood in the text goes too.
+            while out[base..].ends_with(self.space) {
+                out.truncate(out.len() - self.space.len());
+                at = map.cut(map_base + out.len() - base).unwrap_or(at);
+            }
+        }
+        if self.add_dummy_prefix && self.whitespace_as_suffix {
+            out.extend_from_slice(self.space);
+            map.all_from(at, self.space.len());
+        }
+        map.all_from(at, 1);
+    }
+
+    /// The length of the steps at the start that give exactly one space.
+    fn leading_spaces(&self, text: &[u8]) -> usize {
+        let mut at = 0;
+        while self.remove_extra_whitespaces && at < text.len() {
+            let (output, consumed) = self.step(&text[at..]);
+            if output != b" " {
+                break;
+            }
+            at += consumed;
+        }
+        at
+    }
+
+    fn body(&self, text: &[u8], at: &mut usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
+        let mut after_space = self.remove_extra_whitespaces;
+        while *at < text.len() {
+            let run = self.unchanged(&text[*at..]);
+            if run > 0 {
+                out.extend_from_slice(&text[*at..*at + run]);
+                map.chars_from(*at, &text[*at..*at + run]);
+                *at += run;
+                after_space = false;
+                continue;
+            }
+            let (output, consumed) = self.step(&text[*at..]);
+            let kept = if after_space { without_leading_spaces(output) } else { output };
+            self.append(kept, *at, out, map);
+            if let Some(&last) = kept.last() {
+                after_space = last == b' ' && self.remove_extra_whitespaces;
+            }
+            *at += consumed;
+        }
+    }
+
+    #[inline]
+    fn append(&self, output: &[u8], at: usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
+        for &byte in output {
+            if byte == b' ' {
+                out.extend_from_slice(self.space);
+                map.all_from(at, self.space.len());
+            } else {
+                out.push(byte);
+                map.all_from(at, 1);
+            }
+        }
+    }
+
+    /// The length of the characters at the start, other than spaces, that steps would copy one by one.
+    #[inline]
+    fn unchanged(&self, text: &[u8]) -> usize {
+        let mut at = 0;
+        while let Some(&byte) = text.get(at) {
+            if byte >= 0x80 && at > 0 && text[at - 1] < 0x80 && self.may_be_key(&text[at - 1..]) {
+                return at - 1;
+            }
+            match self.starts[byte as usize] {
+                Start::Copy => at += 1,
+                Start::Wide => match decode_strict(&text[at..]) {
+                    Some((_, len)) if !self.is_key(&text[at..]) => at += len,
+                    _ => return at,
+                },
+                Start::Space | Start::Step => return at,
+            }
+        }
+        at
+    }
+
+    /// Whether a key starts `text`, judged by its first two bytes.
+    #[inline]
+    fn may_be_key(&self, text: &[u8]) -> bool {
+        self.charsmap.as_ref().is_some_and(|map| map.may_start(text[0], *text.get(1).unwrap_or(&0)))
+    }
+
+    #[inline]
+    fn is_key(&self, text: &[u8]) -> bool {
+        self.may_be_key(text) && self.charsmap.as_ref().is_some_and(|map| map.longest_prefix(text).is_some())
+    }
+
+    /// One step at the start of `text`: what it gives and how many bytes it consumes.
+    fn step<'a>(&'a self, text: &'a [u8]) -> (&'a [u8], usize) {
+        if self.starts[text[0] as usize] == Start::Space && text.get(1).is_none_or(|&next| next < 0x80) {
+            return (b" ", 1);
+        }
+        if let Some((len, _)) = self.user_defined.as_ref().and_then(|trie| trie.longest_prefix(text)) {
+            return (&text[..len], len);
+        }
+        if let Some((len, replacement)) = self.charsmap.as_ref().and_then(|map| map.longest_prefix(text)) {
+            return (replacement, len);
+        }
+        match decode_strict(text) {
+            Some((_, len)) => (&text[..len], len),
+            None => (REPLACEMENT, 1),
+        }
+    }
+}
+
+fn start(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>) -> Start {
+    let starts_piece = user_defined.is_some_and(|trie| trie.child(ROOT, byte) != NONE);
+    let starts_ascii_key = charsmap.is_some_and(|map| (0..0x80).any(|second| map.may_start(byte, second)));
+    match byte {
+        _ if starts_piece => Start::Step,
+        0x80.. => Start::Wide,
+        _ if starts_ascii_key => Start::Step,
+        b' ' => Start::Space,
+        _ => Start::Copy,
+    }
+}
+
+/// Where output bytes came from; `()` keeps nothing.
+trait OffsetMap {
+    fn len(&self) -> usize;
+    /// Well-formed text that stood at `at`: the bytes of a character all came from its first.
+    fn chars_from(&mut self, at: usize, chars: &[u8]);
+    /// `n` bytes that all came from `at`.
+    fn all_from(&mut self, at: usize, n: usize);
+    /// Shortens the map to `len`; the first entry that went.
+    fn cut(&mut self, len: usize) -> Option<usize>;
+}
+
+impl OffsetMap for () {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn chars_from(&mut self, _: usize, _: &[u8]) {}
+
+    fn all_from(&mut self, _: usize, _: usize) {}
+
+    fn cut(&mut self, _: usize) -> Option<usize> {
+        None
+    }
+}
+
+impl OffsetMap for Vec<u32> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn chars_from(&mut self, at: usize, chars: &[u8]) {
+        let mut first = at as u32;
+        self.extend((at as u32..).zip(chars).map(|(place, &byte)| {
+            if byte & 0xC0 != 0x80 {
+                first = place;
+            }
+            first
+        }));
+    }
+
+    fn all_from(&mut self, at: usize, n: usize) {
+        self.resize(self.len() + n, at as u32);
+    }
+
+    fn cut(&mut self, len: usize) -> Option<usize> {
+        let first = self.get(len).map(|&at| at as usize);
+        self.truncate(len);
+        first
+    }
+}
+
+fn without_leading_spaces(output: &[u8]) -> &[u8] {
+    let spaces = output.iter().take_while(|&&byte| byte == b' ').count();
+    &output[spaces..]
+}

@@ -1,0 +1,76 @@
+//! The prefix matcher: the longest user-defined piece that a text starts with.
+//!
+//! SentencePiece asks it before the charsmap when it normalizes, and again on the normalized text in BPE and CHAR.
+//! It looks at no more than 64 pieces that are prefixes of each other, shortest first; how many pieces are prefixes of
+//! a piece is known beforehand, so deeper ones are left out. 0.2.1 takes a piece to end at its first NUL.
+
+use std::sync::Arc;
+
+use crate::spec::{Kind, Line};
+use crate::trie::Trie;
+use crate::vocab::Vocab;
+
+const MAX_NESTED: usize = 64;
+
+/// The trie of the user-defined pieces, with their ids; `None` if there are none.
+pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
+    let user_defined = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::UserDefined);
+    let mut pieces: Vec<(&[u8], u32)> =
+        user_defined.map(|row| (match_text(vocab.bytes(row), line), vocab.id(row))).collect();
+    pieces.retain(|(piece, _)| !piece.is_empty());
+    if pieces.is_empty() {
+        return None;
+    }
+    pieces.sort_by_key(|&(piece, _)| piece); // a piece comes right before those that start with it
+    pieces.dedup_by_key(|&mut (piece, _)| piece);
+    let mut nested: Vec<&[u8]> = Vec::new();
+    pieces.retain(|&(piece, _)| {
+        while nested.last().is_some_and(|outer| !piece.starts_with(outer)) {
+            nested.pop();
+        }
+        nested.push(piece);
+        nested.len() <= MAX_NESTED
+    });
+    Some(Arc::new(Trie::build(pieces)))
+}
+
+fn match_text(piece: &[u8], line: Line) -> &[u8] {
+    match line {
+        Line::V0_2_1 => piece.split(|&byte| byte == 0).next().unwrap_or_default(),
+        Line::V0_2_3 => piece,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::VocabColumns;
+
+    fn vocab(pieces: &[Vec<u8>]) -> Vocab {
+        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
+        for (id, piece) in pieces.iter().enumerate() {
+            columns.blob.extend_from_slice(piece);
+            columns.offsets.push(columns.blob.len() as u32);
+            columns.ids.push(id as u32);
+            columns.scores.push(0.0);
+            columns.kinds.push(Kind::UserDefined);
+        }
+        Vocab::new(columns).unwrap()
+    }
+
+    #[test]
+    fn sixty_four_nested_pieces_count() {
+        let pieces: Vec<_> = (1..=70).map(|n| vec![b'a'; n]).chain([b"b".to_vec()]).collect();
+        let matcher = prefix_matcher(&vocab(&pieces), Line::V0_2_3).unwrap();
+        assert_eq!(matcher.longest_prefix(&[b'a'; 100]), Some((64, 63)));
+        assert_eq!(matcher.longest_prefix(b"ba"), Some((1, 70)));
+    }
+
+    #[test]
+    fn a_nul_ends_a_piece_in_0_2_1() {
+        let pieces = vocab(&[b"a\0b".to_vec(), b"\0".to_vec()]);
+        assert_eq!(prefix_matcher(&pieces, Line::V0_2_1).unwrap().longest_prefix(b"ax"), Some((1, 0)));
+        assert_eq!(prefix_matcher(&pieces, Line::V0_2_3).unwrap().longest_prefix(b"ax"), None);
+        assert!(prefix_matcher(&vocab(&[]), Line::V0_2_3).is_none());
+    }
+}
