@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -253,6 +252,6 @@ class Spec:
     post: Template = Template()
     decode: Decode = BytesDecode()
     line: Line = "0.2.3"
-    names: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    names: Mapping[str, int] = field(default_factory=dict)
     origin: Origin = Origin("memory")
-    extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    extra: Mapping[str, Any] = field(default_factory=dict)

@@ -43,17 +43,20 @@ pub fn encode_batch(tokenizer: &Tokenizer, texts: &[&[u8]], options: EncodeOptio
     }
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<Result<Batch>>>> = runs.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = encode_run(tokenizer, &texts[run.from..run.to], options);
-                    if let Ok(mut place) = done[run.number].lock() {
-                        *place = Some(result);
-                    }
-                }
-            });
+    let work = || {
+        while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = encode_run(tokenizer, &texts[run.from..run.to], options);
+            if let Ok(mut place) = done[run.number].lock() {
+                *place = Some(result);
+            }
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // A thread that cannot be had only leaves more to the others.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     let mut whole = Batch::empty();
     for place in done {

@@ -5,15 +5,25 @@
 //! ids  ──▶ pieces ──▶ bytes ──▶ text                             (decode, also as a stream)
 //! ```
 //!
-//! A [`spec::Spec`] is plain data. [`vocab`] indexes its vocabulary, [`trie`] is the dictionary that several models
-//! walk, [`utf8`] holds the three notions of "character" that the reference programs have.
+//! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by module:
+//! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
+//! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
+//! over many texts. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
+//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files.
 
+pub mod batch;
+pub mod cache;
+pub mod decode;
 pub mod error;
 pub mod model;
 pub mod normalize;
+pub mod post;
 pub mod rng;
+pub mod segmentations;
+pub mod special;
 pub mod spec;
 pub mod split;
+pub mod tokenizer;
 pub mod trie;
 pub mod utf8;
 pub mod vocab;

@@ -111,6 +111,11 @@ impl Tokenizer {
         })
     }
 
+    /// The number of split patterns.
+    pub fn splits(&self) -> usize {
+        self.splitters.len()
+    }
+
     /// The vocabulary.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab
@@ -271,22 +276,38 @@ impl Tokenizer {
     /// Pieces by the split patterns, each merged on its own.
     fn encode_split<S: Sink>(&self, bpe: &Bpe, text: &[u8], scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
         match std::str::from_utf8(text) {
-            Ok(text) => self.split(text, 0, &mut |start, end| {
-                self.encode_piece(bpe, &text.as_bytes()[start..end], start, scratch, out)
-            }),
+            Ok(text) => {
+                let mut result = Ok(());
+                self.split(text, |start, end| {
+                    if result.is_ok() {
+                        result = self.encode_piece(bpe, &text.as_bytes()[start..end], start, scratch, out);
+                    }
+                })?;
+                result
+            }
             Err(error) => self.encode_broken(bpe, text, error.valid_up_to(), scratch, out),
         }
     }
 
     /// Applies the patterns one after the other; `piece(start, end)` is called with the last one's.
-    fn split(&self, text: &str, from: usize, piece: &mut dyn FnMut(usize, usize) -> Result<()>) -> Result<()> {
-        match &self.splitters[from..] {
-            [last] => last.split(text, piece),
-            [first, ..] => first.split(text, |start, end| {
-                self.split(&text[start..end], from + 1, &mut |a, b| piece(start + a, start + b))
-            }),
-            [] => Ok(()),
+    #[inline]
+    fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
+        let Some((last, first)) = self.splitters.split_last() else { return Ok(()) };
+        if first.is_empty() {
+            return last.split(text, piece);
         }
+        let mut stretches = vec![(0, text.len())];
+        for splitter in first {
+            let mut finer = Vec::new();
+            for (from, to) in stretches {
+                splitter.split(&text[from..to], |start, end| finer.push((from + start, from + end)))?;
+            }
+            stretches = finer;
+        }
+        for (from, to) in stretches {
+            last.split(&text[from..to], |start, end| piece(from + start, from + end))?;
+        }
+        Ok(())
     }
 
     /// tiktoken's rule for bytes that are no text (0.14, `_encode_bytes`): the valid prefix is encoded; its last piece,
@@ -302,14 +323,19 @@ impl Tokenizer {
         let prefix = std::str::from_utf8(&text[..valid]).unwrap_or_default();
         let mut segments: Vec<Segment> = Vec::new();
         let mut last_piece = 0;
-        self.split(prefix, 0, &mut |start, end| {
+        let mut result = Ok(());
+        self.split(prefix, |start, end| {
             last_piece = segments.len();
-            bpe.segment(&text[start..end], &mut scratch.bpe, &mut |segment| {
-                let base = start as u32;
-                segments.push(Segment { id: segment.id, start: base + segment.start, end: base + segment.end });
+            let base = start as u32;
+            let mut push = |segment: Segment| {
+                segments.push(Segment { start: base + segment.start, end: base + segment.end, ..segment });
                 Ok(())
-            })
+            };
+            result = std::mem::replace(&mut result, Ok(())).and_then(|()| {
+                bpe.segment(&text[start..end], &mut scratch.bpe, &mut push)
+            });
         })?;
+        result?;
         let is_space = |segment: &Segment| {
             text[segment.start as usize..segment.end as usize].iter().all(|byte| b" \n\t".contains(byte))
         };

@@ -57,6 +57,12 @@ impl CharCounter<'_> {
         CharCounter { text, at: 0, chars: 0 }
     }
 
+    /// The number of the character that byte `offset` belongs to.
+    pub fn char_at(&mut self, offset: usize) -> usize {
+        let is_inside = self.text.get(offset).is_some_and(|byte| byte & 0xC0 == 0x80);
+        self.count_to(offset).saturating_sub(is_inside as usize)
+    }
+
     /// The number of characters that begin before byte `offset`; offsets may also fall back.
     pub fn count_to(&mut self, offset: usize) -> usize {
         let begins = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();

@@ -1,9 +1,17 @@
 //! The Python binding: thin and dull, no logic.
 
+mod errors;
+mod spec;
+mod text;
+mod tokenizer;
+
 use pyo3::prelude::*;
 
 /// The native part of polytok; its public face is the Python package.
-#[pymodule]
-fn _core(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<tokenizer::PyTokenizer>()?;
+    module.add_class::<tokenizer::PySpecialSet>()?;
+    module.add_class::<tokenizer::PyDecodeStream>()?;
     Ok(())
 }

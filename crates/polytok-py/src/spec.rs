@@ -1,6 +1,6 @@
 //! The Python dataclasses of polytok.spec, field by field, as the engine's Spec.
 
-use numpy::{PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use polytok_core::error::Error;
 use polytok_core::spec::{
     Decode, Kind, Line, Model, Normalize, Priority, SentencePieceNormalize, SpecialToken, Spec, Symbols, Unknown, VocabColumns,

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use numpy::{IntoPyArray, PyArrayMethods};
+use numpy::IntoPyArray;
 use polytok_core::batch::{self, Batch};
 use polytok_core::decode::DecodeState;
+use polytok_core::model::sample::SampleOptions;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -140,7 +141,7 @@ impl PyTokenizer {
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
             let piece = token.unknown.as_deref().or_else(|| self.0.token_bytes(token.id)).unwrap_or_default();
-            let (start, end) = (chars.count_to(token.start as usize), chars.count_to(token.end as usize));
+            let (start, end) = (chars.char_at(token.start as usize), chars.count_to(token.end as usize));
             (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
         Ok(rows.collect())
@@ -157,6 +158,38 @@ impl PyTokenizer {
         PyDecodeStream { tokenizer: self.0.clone(), skip_special, state: Mutex::default() }
     }
 
+    /// (ids, score) of the n best segmentations.
+    fn nbest(&self, py: Python<'_>, text: &Bound<'_, PyAny>, n: usize) -> PyResult<Vec<(Vec<u32>, f32)>> {
+        let text = text::text(text)?;
+        py.detach(|| self.0.nbest(&text, n)).map_err(to_python)
+    }
+
+    fn sample(&self, py: Python<'_>, text: &Bound<'_, PyAny>, nbest_size: i32, alpha: f32, seed: u64) -> PyResult<Vec<u32>> {
+        let text = text::text(text)?;
+        py.detach(|| self.0.sample(&text, nbest_size, alpha, seed)).map_err(to_python)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
+    fn sample_with_score(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        num_samples: usize,
+        alpha: f32,
+        without_replacement: bool,
+        include_best: bool,
+        seed: u64,
+    ) -> PyResult<Vec<(Vec<u32>, f32)>> {
+        let text = text::text(text)?;
+        let options = SampleOptions { num_samples, alpha, without_replacement, include_best };
+        py.detach(|| self.0.sample_with_score(&text, options, seed)).map_err(to_python)
+    }
+
+    fn entropy(&self, py: Python<'_>, text: &Bound<'_, PyAny>, alpha: f32) -> PyResult<f32> {
+        let text = text::text(text)?;
+        py.detach(|| self.0.entropy(&text, alpha)).map_err(to_python)
+    }
+
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let id = text::one_id(id)?;
         let bytes = self.0.token_bytes(id).ok_or_else(|| crate::errors::bad_id(id))?;
@@ -171,7 +204,9 @@ impl PyTokenizer {
     fn max_id(&self) -> u32 {
         self.0.max_id()
     }
+}
 
+impl PyTokenizer {
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
         let mut ids = Vec::new();

@@ -331,7 +331,7 @@ impl Watch for Watcher<'_> {
         match &mut self.dropout {
             None => true,
             Some((probability, rng)) => {
-                *probability <= 0.0 || (*probability < 1.0 && rng.next_f64() >= *probability as f64)
+                *probability <= 0.0 || (*probability < 1.0 && rng.uniform() >= *probability as f64)
             }
         }
     }

@@ -1,9 +1,15 @@
 //! Pieces to ids: one file per algorithm.
 
+pub mod bpe;
+pub mod dictionary;
 pub mod lattice;
+pub mod longest;
+pub mod merge;
 pub mod nbest;
+pub mod pairs;
 pub mod sample;
 pub mod unigram;
+pub mod whole;
 
 /// The id of a segment that no vocabulary entry covers.
 pub const UNKNOWN: u32 = u32::MAX;

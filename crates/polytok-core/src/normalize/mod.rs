@@ -3,3 +3,56 @@
 pub mod charsmap;
 pub mod sentencepiece;
 pub mod user_defined;
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::spec::{Line, Normalize};
+use crate::trie::Trie;
+use sentencepiece::SentencePieceNormalizer;
+
+/// A compiled step.
+pub enum Normalizer {
+    /// SentencePiece's.
+    SentencePiece(SentencePieceNormalizer),
+    /// One space before a text that is not empty.
+    PrefixSpace,
+}
+
+impl Normalizer {
+    /// Compiles a step; `user_defined` pieces are not rewritten.
+    pub fn compile(step: &Normalize, user_defined: Option<Arc<Trie>>, line: Line) -> Result<Normalizer> {
+        Ok(match step {
+            Normalize::SentencePiece(spec) => {
+                Normalizer::SentencePiece(SentencePieceNormalizer::compile(spec, user_defined, line)?)
+            }
+            Normalize::PrefixSpace => Normalizer::PrefixSpace,
+        })
+    }
+
+    /// Appends the normalized text.
+    pub fn normalize(&self, text: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Normalizer::SentencePiece(step) => step.normalize(text, out),
+            Normalizer::PrefixSpace if text.is_empty() => {}
+            Normalizer::PrefixSpace => {
+                out.push(b' ');
+                out.extend_from_slice(text);
+            }
+        }
+    }
+
+    /// The same, and for each byte of it, and for its end, the byte of `text` it comes from. Empty text has no offsets.
+    pub fn normalize_with_offsets(&self, text: &[u8], out: &mut Vec<u8>, offsets: &mut Vec<u32>) {
+        match self {
+            Normalizer::SentencePiece(step) => step.normalize_with_offsets(text, out, offsets),
+            Normalizer::PrefixSpace => {
+                self.normalize(text, out);
+                if !text.is_empty() {
+                    offsets.push(0);
+                    offsets.extend(0..=text.len() as u32);
+                }
+            }
+        }
+    }
+}

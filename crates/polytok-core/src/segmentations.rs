@@ -1,0 +1,91 @@
+//! The other ways to cut a text: SentencePiece's n-best, sampling, sampling with scores, and entropy.
+
+use crate::error::{Error, Result};
+use crate::model::Segment;
+use crate::model::sample::SampleOptions;
+use crate::model::unigram::Unigram;
+use crate::post::Out;
+use crate::rng::Rng;
+use crate::tokenizer::{Compiled, Tokenizer};
+
+/// The most that SentencePiece draws from.
+const MAX_NBEST: i32 = 512;
+
+impl Tokenizer {
+    /// The `n` best segmentations and their scores, best first (Unigram only).
+    pub fn nbest(&self, text: &[u8], n: usize) -> Result<Vec<(Vec<u32>, f32)>> {
+        let normalized = self.normalized(text);
+        let found = self.unigram("nbest")?.nbest(&normalized, n)?;
+        found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
+    }
+
+    /// One segmentation at random. Unigram: among all if `nbest_size` is negative, else among the n best, by exp(alpha · score).
+    /// BPE: merges are dropped with probability `alpha`.
+    pub fn sample(&self, text: &[u8], nbest_size: i32, alpha: f32, seed: u64) -> Result<Vec<u32>> {
+        let normalized = self.normalized(text);
+        let mut rng = Rng::new(seed);
+        let mut segments = Vec::new();
+        match &self.model {
+            Compiled::Unigram(unigram) => segments = unigram.sample(&normalized, nbest_size, alpha, &mut rng)?,
+            Compiled::Bpe(bpe, _) if self.splits() == 0 => {
+                check_dropout(nbest_size, alpha)?;
+                self.with_scratch(|scratch| {
+                    bpe.segment_whole(&normalized, Some((alpha, &mut rng)), &mut scratch.bpe, &mut |segment| {
+                        segments.push(segment);
+                        Ok(())
+                    })
+                })?;
+            }
+            Compiled::Bpe(..) => return Err(only("sample", "Unigram and for BPE without a split pattern")),
+            _ => return Err(only("sample", "Unigram and BPE")),
+        }
+        self.ids_of(&normalized, &segments)
+    }
+
+    /// Segmentations at random with their log probabilities (Unigram only).
+    pub fn sample_with_score(&self, text: &[u8], options: SampleOptions, seed: u64) -> Result<Vec<(Vec<u32>, f32)>> {
+        let normalized = self.normalized(text);
+        let found = self.unigram("sample_with_score")?.sample_with_score(&normalized, options, &mut Rng::new(seed))?;
+        found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
+    }
+
+    /// The entropy of the segmentations in nats (Unigram only).
+    pub fn entropy(&self, text: &[u8], alpha: f32) -> Result<f32> {
+        self.unigram("entropy")?.entropy(&self.normalized(text), alpha)
+    }
+
+    fn normalized(&self, text: &[u8]) -> Vec<u8> {
+        let Some(normalizer) = &self.normalizer else { return text.to_vec() };
+        let mut out = Vec::with_capacity(text.len() + text.len() / 2);
+        normalizer.normalize(text, &mut out);
+        out
+    }
+
+    fn unigram(&self, what: &str) -> Result<&Unigram> {
+        match &self.model {
+            Compiled::Unigram(unigram) => Ok(unigram),
+            _ => Err(only(what, "Unigram")),
+        }
+    }
+
+    fn ids_of(&self, normalized: &[u8], segments: &[Segment]) -> Result<Vec<u32>> {
+        let mut ids: Vec<u32> = Vec::with_capacity(segments.len());
+        let mut out = Out::new(normalized, &self.fallback, &mut ids);
+        segments.iter().try_for_each(|&segment| out.take(0, segment))?;
+        Ok(ids)
+    }
+}
+
+fn only(what: &str, models: &str) -> Error {
+    Error::Argument(format!("{what} is defined for {models} models only"))
+}
+
+fn check_dropout(nbest_size: i32, alpha: f32) -> Result<()> {
+    if nbest_size > MAX_NBEST {
+        return Err(Error::Argument(format!("nbest_size is {nbest_size}, the most is {MAX_NBEST}")));
+    }
+    if !alpha.is_finite() {
+        return Err(Error::Argument(format!("alpha is {alpha}, which is no probability")));
+    }
+    Ok(())
+}

@@ -1,0 +1,45 @@
+"""polytok: one exact, fast tokenizer engine for every subword vocabulary.
+
+>>> import polytok
+>>> tokenizer = polytok.load("default")
+>>> tokenizer.decode(tokenizer.encode("one engine for every vocabulary"))
+'one engine for every vocabulary'
+"""
+
+from .errors import (
+    ArgumentError,
+    EncodeError,
+    FileError,
+    FormatError,
+    LossError,
+    PieceError,
+    PolytokError,
+    SpecError,
+    SpecialTokenError,
+    TokenIdError,
+)
+from .spec import Kind, Spec, Vocab
+from .tokenizer import Batch, StreamDecoder, Token, Tokenizer, load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "Batch",
+    "EncodeError",
+    "FileError",
+    "FormatError",
+    "Kind",
+    "LossError",
+    "PieceError",
+    "PolytokError",
+    "Spec",
+    "SpecError",
+    "SpecialTokenError",
+    "StreamDecoder",
+    "Token",
+    "TokenIdError",
+    "Tokenizer",
+    "Vocab",
+    "load",
+]

@@ -1,0 +1,462 @@
+"""The one public class: `Tokenizer`, and `load`, which makes one of a file."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import secrets
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Literal, NamedTuple, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, formats
+from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
+from .restriction import restricted
+from .spec import Line, Spec
+
+Text: TypeAlias = str | bytes
+Ids: TypeAlias = Sequence[int] | Iterable[int] | npt.NDArray[np.integer]
+Special: TypeAlias = Literal["all"] | Collection[str]
+IdArray: TypeAlias = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+
+_MAX_SETS = 16
+_MAX_SEED = 2**64
+
+
+class Token(NamedTuple):
+    """A token and where it comes from.
+
+    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A token
+    that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or for text
+    that the vocabulary does not know the normalized text itself.
+    """
+
+    id: int
+    piece: bytes
+    start: int
+    end: int
+    byte_start: int
+    byte_end: int
+
+
+class Batch(Sequence[IdArray]):
+    """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
+
+    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of shape
+    (texts + 1,). As a sequence it gives one array per text, without copying.
+
+    >>> import polytok
+    >>> batch = polytok.load("default").encode_batch(["one", "two words"])
+    >>> len(batch), len(batch[0]) == len(batch.to_list()[0])
+    (2, True)
+    """
+
+    __slots__ = ("ids", "offsets")
+
+    def __init__(self, ids: IdArray, offsets: npt.NDArray[np.int64]) -> None:
+        self.ids = ids
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> IdArray: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[IdArray]: ...
+    def __getitem__(self, index: int | slice) -> IdArray | list[IdArray]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = index + len(self) if index < 0 else index
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {index} of a batch of {len(self)}")
+        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+
+    def to_list(self) -> list[list[int]]:
+        """The ids as lists of ints."""
+        return [row.tolist() for row in self]
+
+    def __repr__(self) -> str:
+        return f"Batch({len(self)} texts, {len(self.ids)} ids of {self.ids.dtype})"
+
+
+class StreamDecoder:
+    """Decodes ids one after the other and gives text as soon as its bytes are complete.
+
+    All that `push` and `finish` return, put together, is what `Tokenizer.decode` returns for all ids at once.
+
+    >>> import polytok
+    >>> tokenizer = polytok.load("default")
+    >>> stream = tokenizer.decoder()
+    >>> "".join([*(stream.push(id) for id in tokenizer.encode("A 世 😀")), stream.finish()])
+    'A 世 😀'
+    """
+
+    __slots__ = ("_stream", "_text")
+
+    def __init__(self, stream: _core.DecodeStream, errors: Errors) -> None:
+        self._stream = stream
+        self._text = codecs.getincrementaldecoder("utf-8")(errors)
+
+    def push(self, ids: int | Ids) -> str:
+        """The text that one more id, or several, complete; it may be empty."""
+        return self._text.decode(self._stream.push([ids] if isinstance(ids, int) else ids))
+
+    def finish(self) -> str:
+        """What is still held back. The decoder is new afterwards."""
+        text = self._text.decode(self._stream.finish(), final=True)
+        self._text.reset()
+        return text
+
+
+class Tokenizer:
+    """A tokenizer compiled from a `Spec`: immutable, safe in many threads at once, after a fork, and picklable.
+
+    Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as tiktoken
+    does it: pairs are joined, lone ones become U+FFFD. The options of every encoding are the same:
+
+    * ``add_special``: put the format's own special ids around the text (BOS, where the model has one).
+    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none, so
+      that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of its own.
+    * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
+    """
+
+    __slots__ = ("__weakref__", "_core", "_sets", "_texts", "spec")
+
+    spec: Spec
+    """The Spec that this tokenizer was compiled from."""
+
+    def __init__(self, spec: Spec) -> None:
+        """Compile a Spec.
+
+        Raises `SpecError` if its parts do not fit together.
+        """
+        self.spec = spec
+        self._core = _core.Tokenizer(spec)
+        self._texts = {text.decode("utf-8", "replace"): text for text, _ in self._core.special_tokens()}
+        self._sets: dict[frozenset[str], _core.SpecialSet] = {}
+
+    # Encoding
+
+    def encode(
+        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
+    ) -> list[int]:
+        """The ids of a text.
+
+        >>> import polytok
+        >>> tokenizer = polytok.load("default")
+        >>> tokenizer.decode(tokenizer.encode("Hello, world"))
+        'Hello, world'
+        """
+        return self._core.encode(text, add_special, *self._resolve(special, reject_special))
+
+    def encode_array(
+        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
+    ) -> IdArray:
+        """The ids as a numpy array, uint16 where every id of the vocabulary fits, else uint32."""
+        return self._core.encode_array(text, add_special, *self._resolve(special, reject_special))
+
+    def encode_batch(
+        self,
+        texts: Iterable[Text],
+        *,
+        threads: int | None = None,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+    ) -> Batch:
+        """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use)."""
+        if isinstance(texts, (str, bytes)):
+            raise TypeError("encode_batch takes several texts; encode takes one")
+        if threads is not None and threads < 1:
+            raise ArgumentError(f"threads is {threads}, the least is 1")
+        chosen = threads if threads is not None else _processors()
+        return Batch(
+            *self._core.encode_batch(list(texts), chosen, add_special, *self._resolve(special, reject_special))
+        )
+
+    def tokens(
+        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
+    ) -> list[Token]:
+        """The tokens of a text, each with its piece and its span in the original text.
+
+        >>> import polytok
+        >>> [token.piece.decode() for token in polytok.load("default").tokens("a b")]
+        ['a', ' b']
+        """
+        rows = self._core.tokens(text, add_special, *self._resolve(special, reject_special))
+        return [Token(*row) for row in rows]
+
+    def count(
+        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
+    ) -> int:
+        """The number of ids of a text, without building them."""
+        return self._core.count(text, add_special, *self._resolve(special, reject_special))
+
+    # Other segmentations
+
+    def nbest(self, text: Text, n: int) -> list[tuple[list[int], float]]:
+        """The ``n`` best segmentations with their scores, best first; fewer if there are fewer. Unigram only.
+
+        As SentencePiece's NBestEncode: ``n=1`` gives the plain encoding with score 0.
+        """
+        return self._core.nbest(text, n)
+
+    def sample(self, text: Text, *, alpha: float, nbest_size: int = -1, seed: int | None = None) -> list[int]:
+        """One segmentation at random, as SentencePiece's SampleEncode draws it; the same seed gives the same.
+
+        Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha`` ·
+        score). BPE: every merge is left out with probability ``alpha`` (BPE-dropout).
+        """
+        return self._core.sample(text, nbest_size, alpha, _seed(seed))
+
+    def sample_with_score(
+        self,
+        text: Text,
+        *,
+        num_samples: int = 1,
+        alpha: float = 1.0,
+        without_replacement: bool = False,
+        include_best: bool = False,
+        seed: int | None = None,
+    ) -> list[tuple[list[int], float]]:
+        """Several segmentations at random with their log probabilities, as SentencePiece 0.2.1's SampleEncodeAndScore.
+
+        ``include_best`` needs ``without_replacement``; the best one then comes first, with score 0. Unigram only.
+        """
+        if num_samples < 1:
+            raise ArgumentError(f"num_samples is {num_samples}, the least is 1")
+        rows = self._core.sample_with_score(text, num_samples, alpha, without_replacement, include_best, _seed(seed))
+        return rows
+
+    def entropy(self, text: Text, *, alpha: float = 1.0) -> float:
+        """The entropy of a text's segmentations in nats, as SentencePiece 0.2.1's CalculateEntropy. Unigram only."""
+        return self._core.entropy(text, alpha)
+
+    def restrict(self, pieces: Collection[str | bytes]) -> Tokenizer:
+        """A tokenizer that emits only these pieces, and single characters: SentencePiece 0.2.1's SetVocabulary.
+
+        Unigram and SentencePiece BPE only. This tokenizer stays as it is.
+        """
+        return Tokenizer(restricted(self.spec, pieces))
+
+    # Decoding
+
+    def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
+        """The text of ids. Bytes that are no UTF-8 become U+FFFD, or as ``errors`` says, an error or nothing.
+
+        Raises `TokenIdError` for an id that the vocabulary does not have.
+        """
+        return self._core.decode_bytes(ids, skip_special).decode("utf-8", errors)
+
+    def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
+        """The bytes of ids, which need not be whole characters."""
+        return self._core.decode_bytes(ids, skip_special)
+
+    def decode_batch(
+        self, batch: Iterable[Ids], *, skip_special: bool = False, errors: Errors = "replace"
+    ) -> list[str]:
+        """The texts of many rows of ids: lists, arrays, or a `Batch`."""
+        return [self.decode(ids, skip_special=skip_special, errors=errors) for ids in batch]
+
+    def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
+        """A decoder for ids that come one by one."""
+        return StreamDecoder(self._core.stream(skip_special), errors)
+
+    # The vocabulary
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the largest id, special tokens included; ids may have holes."""
+        return self._core.max_id() + 1
+
+    def __len__(self) -> int:
+        return self.vocab_size
+
+    def token_bytes(self, id: int) -> bytes:
+        """The bytes of an id's piece, exactly as in the vocabulary; for a special token, of its text."""
+        return self._core.token_bytes(id)
+
+    def id_of(self, piece: str | bytes) -> int:
+        """The id of a piece or special token. Raises `PieceError` if there is none.
+
+        >>> import polytok
+        >>> polytok.load("default").id_of("!")
+        33
+        """
+        found = self._core.id_of(piece.encode() if isinstance(piece, str) else piece)
+        if found is None:
+            raise PieceError(f"{piece!r} is not a piece of the vocabulary")
+        return found
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The texts and ids of all special tokens: the ones beside the vocabulary, and its control symbols."""
+        return {text.decode("utf-8", "replace"): id for text, id in self._core.special_tokens()}
+
+    @property
+    def bos_id(self) -> int | None:
+        """The id that begins a text, or None."""
+        return self.spec.names.get("bos")
+
+    @property
+    def eos_id(self) -> int | None:
+        """The id that ends a text, or None."""
+        return self.spec.names.get("eos")
+
+    @property
+    def unk_id(self) -> int | None:
+        """The id of unknown text, or None."""
+        return self.spec.names.get("unk")
+
+    @property
+    def pad_id(self) -> int | None:
+        """The id that pads, or None."""
+        return self.spec.names.get("pad")
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
+        """Write the tokenizer to a file, in the format that it came from unless another is named.
+
+        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is written. Files
+        are written under a temporary name and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are
+        written too.
+        """
+        target = Path(path)
+        written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
+        for suffix, data in written.companions.items():
+            _write(target.with_suffix(suffix), data)
+        _write(target, written.data)
+        return written.losses
+
+    # Object protocol
+
+    def __reduce__(self) -> tuple[type[Tokenizer], tuple[Spec]]:
+        return (Tokenizer, (self.spec,))
+
+    def __repr__(self) -> str:
+        origin = self.spec.origin
+        name = f"{origin.format} {origin.name}" if origin.name else origin.format
+        return f"<polytok.Tokenizer {name}, {self.spec.model.kind}, {self.vocab_size} ids>"
+
+    def _resolve(
+        self, special: Special, reject_special: bool
+    ) -> tuple[_core.SpecialSet | None, _core.SpecialSet | None]:
+        """The sets to recognise and to refuse."""
+        if not special and not reject_special:
+            return None, None
+        if special == "all":
+            allowed = frozenset(self._texts)
+        elif isinstance(special, str):
+            raise ArgumentError(f'special={special!r} is neither "all" nor a set of texts')
+        else:
+            allowed = frozenset(special)
+        return self._set(allowed), self._set(frozenset(self._texts) - allowed) if reject_special else None
+
+    def _set(self, texts: frozenset[str]) -> _core.SpecialSet:
+        found = self._sets.get(texts)
+        if found is None:
+            unknown = sorted(texts - self._texts.keys())
+            if unknown:
+                raise SpecialTokenError(f"{unknown[0]!r} is not a special token of this vocabulary")
+            found = self._core.special_set([self._texts[text] for text in texts])
+            if len(self._sets) < _MAX_SETS:
+                self._sets[texts] = found
+        return found
+
+
+def load(
+    source: str | os.PathLike[str] | bytes | IO[bytes],
+    *,
+    format: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    line: Line | None = None,
+) -> Tokenizer:
+    """Load a tokenizer from a path, bytes, a binary file object, or ``"default"``, the vocabulary that comes with polytok.
+
+    The format is told by the bytes, never by the name; ``format`` names it where it is ambiguous. ``pattern`` and
+    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``line`` is the SentencePiece release
+    to follow where they differ, "0.2.3" unless "0.2.1" is asked for. Nothing is ever fetched.
+
+    Raises `FileError` if the file cannot be read, `FormatError` if its bytes are of no known format or damaged.
+
+    >>> import polytok
+    >>> polytok.load("default").decode(polytok.load("default").encode("héllo"))
+    'héllo'
+    """
+    name = None
+    if isinstance(source, bytes):
+        data = source
+    elif isinstance(source, (str, os.PathLike)):
+        if source == "default" and not Path("default").exists():
+            return load_default()
+        data, name = _read(Path(source)), Path(source).stem
+    else:
+        data = source.read()
+        if not isinstance(data, bytes):
+            raise TypeError("the file object gives text; open it in binary mode")
+    spec = formats.read(data, format=format, pattern=pattern, special_tokens=special_tokens, line=line)
+    if spec.origin.name is None and name is not None:
+        spec = replace(spec, origin=replace(spec.origin, name=name))
+    return Tokenizer(spec)
+
+
+def load_default() -> Tokenizer:
+    """The vocabulary that comes with polytok: byte-complete BPE of 32,768 entries, lossless, multilingual."""
+    from . import data
+
+    ranks = files(data).joinpath("default.tiktoken").read_bytes()
+    spec = formats.read(
+        ranks, format="tiktoken", pattern=data.DEFAULT_PATTERN, special_tokens=data.DEFAULT_SPECIAL_TOKENS
+    )
+    return Tokenizer(replace(spec, origin=replace(spec.origin, name="default")))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write under a temporary name beside the target, then rename: a reader never sees half a file."""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise FileError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
+
+
+def _umask() -> int:
+    """The process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _seed(seed: int | None) -> int:
+    return secrets.randbelow(_MAX_SEED) if seed is None else seed % _MAX_SEED
+
