@@ -1,1 +1,58 @@
 //! Text to pieces by the split patterns that tokenizers use.
+//!
+//! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
+//! [`pattern`] (text to tree), [`classes`] (Unicode to at most 63 character classes), [`program`] (tree to steps) and
+//! [`scanner`] (steps over text). Any other pattern is run by the general engine in [`regex`]. Both give what
+//! `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order of
+//! alternatives; what no match covers is dropped.
+//!
+//! Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space, `(?i:…)` folds by simple
+//! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
+//! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
+
+mod classes;
+mod pattern;
+mod program;
+mod regex;
+mod scanner;
+
+use crate::error::Result;
+use program::Program;
+
+/// One split pattern, compiled.
+pub struct Splitter {
+    engine: Engine,
+}
+
+enum Engine {
+    Scanner(Box<Program>),
+    Regex(Box<regex::Regex>),
+}
+
+impl Splitter {
+    /// Compiles `pattern`: to a scanner when it is of the known family, else for the general engine.
+    pub fn compile(pattern: &str) -> Result<Splitter> {
+        let engine = match pattern::parse(pattern).and_then(|tree| Program::compile(&tree)) {
+            Some(program) => Engine::Scanner(Box::new(program)),
+            None => Engine::Regex(Box::new(regex::Regex::compile(pattern)?)),
+        };
+        Ok(Splitter { engine })
+    }
+
+    /// The pattern is run by the scanner, which is linear in the text, and not by the general engine.
+    pub fn is_scanner(&self) -> bool {
+        matches!(self.engine, Engine::Scanner(_))
+    }
+
+    /// Calls `piece(start, end)` for each match in `text`, left to right. `Error::Encode` if the general engine gives up.
+    #[inline]
+    pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
+        match &self.engine {
+            Engine::Scanner(program) => {
+                program.scan(text, piece);
+                Ok(())
+            }
+            Engine::Regex(regex) => regex.split(text, &mut piece),
+        }
+    }
+}

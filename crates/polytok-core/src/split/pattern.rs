@@ -1,0 +1,279 @@
+//! The pattern language of split patterns: text to tree.
+//!
+//! A subset of fancy_regex's syntax: alternatives of sequences of items. An item is one character or class with an
+//! optional quantifier (greedy or possessive), a group of alternatives that is optional at most, a look-ahead for one
+//! character or class, or the end of the text. Whatever lies outside is `None`, never a guess; the caller then takes the
+//! general engine. What stands inside a class is read by regex-syntax, as it is in fancy_regex.
+//!
+//! Recursion is bounded by `MAX_DEPTH`, and the cost is linear in the pattern except for the classes themselves.
+
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, HirKind};
+
+/// Sorted, disjoint, inclusive ranges of code points.
+pub(super) type Ranges = Vec<(u32, u32)>;
+
+/// A quantifier without an upper end.
+pub(super) const UNBOUNDED: u32 = u32::MAX;
+
+/// Groups within groups; published patterns need two.
+const MAX_DEPTH: u32 = 8;
+/// Distinct character sets; published patterns need up to forty.
+const MAX_SETS: usize = 64;
+/// Longer patterns are no split patterns of the family.
+const MAX_LEN: usize = 1 << 16;
+/// The largest number in `{m,n}`.
+const MAX_COUNT: u32 = 64;
+
+/// One item of a sequence. Sets are indices into [`Tree::sets`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    /// `min` to `max` characters of a set, as many as there are.
+    Run { set: usize, min: u32, max: u32, possessive: bool },
+    /// The next character is in the set (`wanted`), or there is none or it is not (`!wanted`).
+    Look { set: usize, wanted: bool },
+    /// The text ends here.
+    End,
+    /// The first alternative that leads to a match; an optional group may also be left out, which is tried last.
+    Group { alternatives: Vec<Vec<Node>>, optional: bool },
+}
+
+/// A parsed pattern.
+pub(super) struct Tree {
+    pub(super) alternatives: Vec<Vec<Node>>,
+    pub(super) sets: Vec<Ranges>,
+}
+
+/// The tree of `pattern`, or `None` if it is outside the family.
+pub(super) fn parse(pattern: &str) -> Option<Tree> {
+    if pattern.len() > MAX_LEN {
+        return None;
+    }
+    let mut parser = Parser { rest: pattern, fold: false, depth: 0, sets: Vec::new() };
+    let alternatives = parser.alternatives()?;
+    parser.rest.is_empty().then_some(Tree { alternatives, sets: parser.sets })
+}
+
+struct Parser<'p> {
+    rest: &'p str,
+    /// Inside `(?i:…)`.
+    fold: bool,
+    depth: u32,
+    sets: Vec<Ranges>,
+}
+
+impl Parser<'_> {
+    /// `a|b|c`, up to the end of the pattern or a closing parenthesis that is left unread.
+    fn alternatives(&mut self) -> Option<Vec<Vec<Node>>> {
+        let mut all = Vec::new();
+        loop {
+            let mut sequence = Vec::new();
+            while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
+                sequence.push(self.item()?);
+            }
+            all.push(sequence);
+            if !self.eat("|") {
+                return Some(all);
+            }
+        }
+    }
+
+    fn item(&mut self) -> Option<Node> {
+        if self.eat("$") || self.eat(r"\z") {
+            return Some(Node::End);
+        }
+        for (open, wanted) in [("(?=", true), ("(?!", false)] {
+            if self.eat(open) {
+                let set = self.set()?;
+                return self.eat(")").then_some(Node::Look { set, wanted });
+            }
+        }
+        if self.rest.starts_with('(') {
+            return self.group();
+        }
+        let set = self.set()?;
+        let (min, max) = self.quantifier()?;
+        let possessive = (min, max) != (1, 1) && self.eat("+");
+        // Lazy and doubled quantifiers are left unread here and refused by `set` as the next item.
+        Some(Node::Run { set, min, max, possessive })
+    }
+
+    fn group(&mut self) -> Option<Node> {
+        let outer = self.fold;
+        if self.eat("(?i:") {
+            self.fold = true;
+        } else if !self.eat("(?:") {
+            self.eat("(");
+        }
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let alternatives = self.alternatives()?;
+        self.depth -= 1;
+        self.fold = outer;
+        if !self.eat(")") {
+            return None;
+        }
+        let optional = self.eat("?");
+        // A further quantifier (`)*`, `)?+`, `)??`) is refused as the next item.
+        Some(Node::Group { alternatives, optional })
+    }
+
+    /// `?`, `*`, `+`, `{m}`, `{m,}`, `{m,n}` or nothing, which is (1, 1).
+    fn quantifier(&mut self) -> Option<(u32, u32)> {
+        for (sign, range) in [("?", (0, 1)), ("*", (0, UNBOUNDED)), ("+", (1, UNBOUNDED))] {
+            if self.eat(sign) {
+                return Some(range);
+            }
+        }
+        if !self.eat("{") {
+            return Some((1, 1));
+        }
+        let min = self.number()?;
+        let max = match self.eat(",") {
+            false => min,
+            true if self.rest.starts_with('}') => UNBOUNDED,
+            true => self.number()?,
+        };
+        // {1} and {1}+ would read as no quantifier; {0} matches nothing: nobody writes them.
+        (self.eat("}") && min <= max && max > 1).then_some((min, max))
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let len = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.rest.split_at(len);
+        self.rest = rest;
+        digits.parse().ok().filter(|&n| n <= MAX_COUNT)
+    }
+
+    /// One character, escape or class, as the index of its set.
+    fn set(&mut self) -> Option<usize> {
+        let text = match self.rest.chars().next()? {
+            '[' => self.class()?,
+            '\\' => match self.rest.as_bytes().get(1)? {
+                b'<' | b'>' => return None, // word boundaries in fancy_regex
+                _ => self.escape()?,
+            },
+            '(' | ')' | '|' | '?' | '*' | '+' | '{' | '^' | '$' => return None,
+            '.' => self.take(1).to_string(),
+            c => {
+                self.take(c.len_utf8());
+                literal(c)
+            }
+        };
+        let ranges = resolve(&text, self.fold)?;
+        let known = self.sets.iter().position(|set| *set == ranges);
+        let index = known.unwrap_or(self.sets.len());
+        if known.is_none() {
+            self.sets.push(ranges);
+        }
+        (index < MAX_SETS).then_some(index)
+    }
+
+    /// A class in brackets, rewritten so that regex-syntax reads it as fancy_regex does.
+    fn class(&mut self) -> Option<String> {
+        let mut text = String::new();
+        let mut depth = 0;
+        loop {
+            match self.rest.chars().next()? {
+                '\\' => text += &self.escape()?,
+                '[' => {
+                    depth += 1;
+                    text += self.take(1);
+                    text += if self.rest.starts_with('^') { self.take(1) } else { "" };
+                    if self.rest.starts_with(']') {
+                        return None; // a bracket that is meant as a character
+                    }
+                }
+                ']' => {
+                    depth -= 1;
+                    text += self.take(1);
+                    if depth == 0 {
+                        return Some(text);
+                    }
+                }
+                c => text += self.take(c.len_utf8()),
+            }
+        }
+    }
+
+    /// An escape that means the same everywhere, in regex-syntax's spelling.
+    fn escape(&mut self) -> Option<String> {
+        let c = self.rest[1..].chars().next()?;
+        match c {
+            's' | 'S' | 'd' | 'D' | 'w' | 'W' => Some(self.take(2).to_string()),
+            'p' | 'P' => self.property(),
+            'r' | 'n' | 't' => {
+                self.take(2);
+                Some(literal(match c {
+                    'r' => '\r',
+                    'n' => '\n',
+                    _ => '\t',
+                }))
+            }
+            _ if c.is_ascii_punctuation() || c == ' ' => {
+                self.take(2);
+                Some(literal(c))
+            }
+            _ => None,
+        }
+    }
+
+    /// `\pL` or `\p{Name}`.
+    fn property(&mut self) -> Option<String> {
+        if !self.rest[2..].starts_with('{') {
+            let name = self.rest[2..].chars().next()?;
+            return name.is_ascii_alphabetic().then(|| self.take(3).to_string());
+        }
+        let len = self.rest.find('}')? + 1;
+        let text = self.take(len);
+        let name = text[3..len - 1].to_ascii_lowercase();
+        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'=');
+        // These names have meanings of their own in fancy_regex.
+        let special = ["alnum", "blank", "cntrl", "word", "graph", "print", "cs"].contains(&name.as_str());
+        (plain && !special).then(|| text.to_string())
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn take(&mut self, len: usize) -> &str {
+        let (taken, rest) = self.rest.split_at(len);
+        self.rest = rest;
+        taken
+    }
+}
+
+/// `c` spelled so that it is itself in and out of classes.
+fn literal(c: char) -> String {
+    format!("\\x{{{:X}}}", c as u32)
+}
+
+/// The code points that `text`, one character or class, stands for.
+fn resolve(text: &str, fold: bool) -> Option<Ranges> {
+    let hir = ParserBuilder::new().case_insensitive(fold).build().parse(text).ok()?;
+    ranges(&hir).filter(|ranges| !ranges.is_empty())
+}
+
+fn ranges(hir: &Hir) -> Option<Ranges> {
+    match hir.kind() {
+        HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
+            Some(class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)).collect())
+        }
+        HirKind::Literal(literal) => {
+            let text = std::str::from_utf8(&literal.0).ok()?;
+            let mut chars = text.chars();
+            let c = chars.next()? as u32;
+            chars.next().is_none().then(|| vec![(c, c)])
+        }
+        _ => None,
+    }
+}

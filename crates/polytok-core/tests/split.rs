@@ -1,0 +1,284 @@
+//! The split scanner against `fancy_regex`, whose `find_iter` is what tiktoken splits with.
+
+use polytok_core::error::Error;
+use polytok_core::split::Splitter;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+const GPT2_OLD: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+const MINBPE_GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+const MINBPE_GPT4: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";
+const R50K: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
+const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
+const O200K: &str = concat!(
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const QWEN: &str =
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const TWO_DIGITS: &str =
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const KIMI: &str = concat!(
+    r"[\p{Han}]+|",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+
+/// Patterns that are published with vocabularies.
+const PUBLISHED: [(&str, &str); 10] = [
+    ("gpt2, old", GPT2_OLD),
+    ("minbpe gpt2", MINBPE_GPT2),
+    ("minbpe gpt4", MINBPE_GPT4),
+    ("r50k", R50K),
+    ("cl100k", CL100K),
+    ("o200k", O200K),
+    ("llama 3", LLAMA3),
+    ("qwen", QWEN),
+    ("two digits", TWO_DIGITS),
+    ("kimi", KIMI),
+];
+
+/// Patterns that leave gaps, run far ahead and fail, or stop short.
+const ODD: [&str; 14] = [
+    r"\s*[\r\n]|x",
+    r"\p{L}+\d",
+    r"\p{L}++\d|\p{L}{3}",
+    r"a*b",
+    r"a?a?a?b",
+    r"a{0,5}a*(?!a)b",
+    r"(?:a|aa)[ab]*c|b",
+    r"a(?:[ab]+c)?",
+    r"[^\s]{2,}(?= )",
+    r"(a|ab)(c|bcd)?d*",
+    r"(?i:k|ſ|'s)[k-s]+|(?i:[k-s]+)\.",
+    r".\z|\p{Lu}{2,3}+\P{Lu}",
+    r"'(?:(?i:re|S)|t)?x|[[:alpha:]&&[^b-y]]+",
+    r"\p{Lu}*+\p{L}|\p{Greek}{2,}$",
+];
+
+struct Pair {
+    name: String,
+    splitter: Splitter,
+    reference: fancy_regex::Regex,
+}
+
+impl Pair {
+    fn new(name: &str, pattern: &str) -> Pair {
+        Pair {
+            name: name.to_string(),
+            splitter: Splitter::compile(pattern).unwrap(),
+            reference: fancy_regex::Regex::new(pattern).unwrap(),
+        }
+    }
+
+    fn check(&self, text: &str) {
+        let wanted = self.reference.find_iter(text).map(|found| found.unwrap()).map(|m| (m.start(), m.end()));
+        let wanted: Vec<(usize, usize)> = wanted.collect();
+        assert_eq!(pieces(&self.splitter, text), wanted, "{} on {text:?}", self.name);
+    }
+}
+
+fn pieces(splitter: &Splitter, text: &str) -> Vec<(usize, usize)> {
+    let mut pieces = Vec::new();
+    splitter.split(text, |start, end| pieces.push((start, end))).unwrap();
+    pieces
+}
+
+static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    let odd = ODD.iter().map(|pattern| (*pattern, *pattern));
+    PUBLISHED.into_iter().chain(odd).map(|(name, pattern)| Pair::new(name, pattern)).collect()
+});
+
+/// Characters of all the classes that split patterns tell apart, the ones that are often mistaken included.
+const ALPHABET: &str = concat!(
+    "aabbcxstrevmldkSTREVMLDK''''    \t\r\r\n\n\u{85}\u{A0}\u{3000}\u{2028}\u{0}.,!/_-+$",
+    "019٣९Ⅷ²½éßÉſ\u{212A}ΣσςДдǅǈʰˆ々ªאعक漢字ひカ한\u{301}\u{93F}\u{20DD}😀👍\u{1F3FD}\u{200D}\u{FE0F}\u{FFFD}\u{10FFFF}𝐀𠀀",
+);
+
+fn text(alphabet: &'static str, len: usize) -> impl Strategy<Value = String> {
+    let chars: Vec<char> = alphabet.chars().collect();
+    // Runs of one character as well as mixtures.
+    let run = (prop::sample::select(chars), 1..5usize, 0..4u8);
+    prop::collection::vec(run, 0..len)
+        .prop_map(|runs| runs.iter().flat_map(|&(c, n, long)| std::iter::repeat_n(c, if long == 0 { n } else { 1 })).collect())
+}
+
+#[test]
+fn published_and_odd_patterns_are_scanners() {
+    for pair in PAIRS.iter() {
+        assert!(pair.splitter.is_scanner(), "{}", pair.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn mixed_text(text in text(ALPHABET, 24)) {
+        PAIRS.iter().for_each(|pair| pair.check(&text));
+    }
+
+    #[test]
+    fn few_letters(text in text("aabbcdx 1'sS.\n", 16)) {
+        PAIRS.iter().for_each(|pair| pair.check(&text));
+    }
+}
+
+#[test]
+fn every_code_point() {
+    // One text of short cells instead of a call for each cell: each cell begins where a piece must end.
+    for pair in PAIRS.iter().take(PUBLISHED.len()) {
+        let mut text = String::new();
+        for (index, c) in ('\0'..=char::MAX).enumerate() {
+            text.extend(['a', c, 'B', ' ', c, '1', c, c, '\n', '.', c, '\'', c, '\n', 'x', '\n']);
+            if index % 4096 == 4095 {
+                pair.check(&text);
+                text.clear();
+            }
+        }
+        pair.check(&text);
+    }
+}
+
+#[test]
+fn every_code_point_alone() {
+    for pair in PAIRS.iter().take(PUBLISHED.len()) {
+        for c in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3400 || c as u32 % 61 == 0) {
+            pair.check(c.encode_utf8(&mut [0; 4]));
+        }
+    }
+}
+
+#[test]
+fn nasty_texts() {
+    let texts = ["", "\0", "\u{10FFFF}", " ", "  ", "\n", " \n ", "it'ſ", "IT'S", "'\u{212A}", "a\r\n\r\n  b", "\u{2028}\u{85}x"];
+    for pair in PAIRS.iter() {
+        texts.iter().for_each(|text| pair.check(text));
+    }
+}
+
+/// A class or character, mostly of overlapping sets.
+fn atom() -> impl Strategy<Value = String> {
+    let atoms = [
+        "a", "b", "'", " ", ".", r"\s", r"\S", r"\p{L}", r"\p{Lu}", r"\P{L}", r"[ab]", r"[^a]", r"[\r\n]", r"[^\s\p{L}]",
+        r"[\p{L}&&[^b]]", r"\d", r"\w", r"\n", r"\.", r"[a-c\-]",
+    ];
+    prop::sample::select(atoms.to_vec()).prop_map(str::to_string)
+}
+
+fn run() -> impl Strategy<Value = String> {
+    let quantifiers = ["", "", "", "?", "*", "+", "{2}", "{1,3}", "{2,}", "{1,2}+", "?+", "*+", "++"];
+    (atom(), prop::sample::select(quantifiers.to_vec())).prop_map(|(atom, sign)| atom + sign)
+}
+
+fn item() -> impl Strategy<Value = String> {
+    let group = (prop::collection::vec(prop::collection::vec(run(), 1..3), 1..4), any::<bool>(), any::<bool>())
+        .prop_map(|(all, fold, optional)| {
+            let all: Vec<String> = all.iter().map(|sequence| sequence.concat()).collect();
+            format!("(?{}:{}){}", if fold { "i" } else { "" }, all.join("|"), if optional { "?" } else { "" })
+        });
+    let look = (atom(), prop::sample::select(vec!["=", "!"])).prop_map(|(atom, sign)| format!("(?{sign}{atom})"));
+    prop_oneof![8 => run(), 2 => group, 1 => look, 1 => Just("$".to_string())]
+}
+
+fn pattern() -> impl Strategy<Value = String> {
+    let sequence = prop::collection::vec(item(), 1..5).prop_map(|items| items.concat());
+    prop::collection::vec(sequence, 1..5).prop_map(|all| all.join("|"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn generated_patterns(
+        pattern in pattern(),
+        texts in prop::collection::vec(text("aaabbBAcé .'1\n\r ", 14), 8),
+    ) {
+        let pair = Pair::new(&pattern, &pattern);
+        texts.iter().for_each(|text| pair.check(text));
+    }
+
+    #[test]
+    fn any_string_compiles_or_is_refused(pattern in r"[ab\\\[\](){}?*+|^$.,:!=<&ipPsLN0-9\-]{0,20}") {
+        let reference = fancy_regex::Regex::new(&pattern);
+        match (Splitter::compile(&pattern), reference) {
+            (Ok(splitter), Ok(reference)) => {
+                let pair = Pair { name: pattern, splitter, reference };
+                ["", "aabab ab", "(a)b[a]{0}p{N}09-", "a\nb$^ s\\p,:"].iter().for_each(|text| pair.check(text));
+            }
+            (Err(Error::Spec(message)), Err(_)) => prop_assert!(message.contains("split pattern")),
+            (splitter, reference) => panic!("{pattern:?}: {:?}, {:?}", splitter.map(|_| ()), reference.map(|_| ())),
+        }
+    }
+}
+
+#[test]
+fn patterns_outside_the_family_fall_back() {
+    let patterns = ["(a+)+b", "(?:ab)*", "a*", "a+?b", "(?<=a)b", r"(a)\1", r"\bword\b", "^a", "(?i)a", r"\p{Lu}+\p{L}+\d", ""];
+    for pattern in patterns {
+        let pair = Pair::new(pattern, pattern);
+        assert!(!pair.splitter.is_scanner(), "{pattern}");
+        ["", "aab", "ab word aa", "AAb1", "ééb"].iter().for_each(|text| pair.check(text));
+    }
+}
+
+#[test]
+fn a_bad_pattern_is_shown_with_the_reason() {
+    let error = Splitter::compile("(a").err().unwrap();
+    assert!(matches!(&error, Error::Spec(text) if text.contains("\"(a\"") && text.contains("paren")), "{error}");
+}
+
+#[test]
+fn giving_up_is_an_error_with_the_offset() {
+    let splitter = Splitter::compile(r"b|(?:a|ab|(?=a)a)+\1(c)").or_else(|_| Splitter::compile(r"b|(c)?(?:a|(?=a)a)+(?!a)\1d"));
+    let error = splitter.unwrap().split(&format!("bb{}", "a".repeat(64)), |_, _| ()).err().unwrap();
+    assert!(matches!(&error, Error::Encode(text) if text.contains("after byte 2")), "{error}");
+}
+
+/// Texts on which a careless scanner is quadratic; a quadratic one would need hours for these.
+#[test]
+fn worst_cases_are_linear() {
+    const SIZE: usize = 1 << 20;
+    let filled = |unit: &str| unit.repeat(SIZE / unit.len());
+    let mut texts: Vec<String> =
+        ["a", "A", " ", "\n", "\r\n", ".", "1", "aA", "Aa", "AAAa", " \n", "\n ", "'s", "/", "漢", "\u{301}", "ʰ", "\u{3000}", "a漢", "ab", "😀"]
+            .map(filled)
+            .to_vec();
+    for (head, run, tail) in [("\n", " ", "x"), ("", " ", "\n"), ("", " ", "\nx"), ("", "A", "a"), ("", "A", "."), ("", "漢", "A"), ("x", "ab", "d")] {
+        texts.push(format!("{head}{}{tail}", filled(run)));
+    }
+    texts.push(filled(&format!("{}{}", "漢".repeat(500), "A".repeat(500))));
+    texts.push(filled(&format!("\n{}x", " ".repeat(5000))));
+    for pair in PAIRS.iter() {
+        for text in &texts {
+            let mut last = 0;
+            pair.splitter
+                .split(text, |start, end| {
+                    assert!(last <= start && start < end);
+                    last = end;
+                })
+                .unwrap();
+        }
+    }
+}
+
+#[test]
+fn corpus() {
+    let data = std::env::var_os("POLYTOK_DATA")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")));
+    let Ok(files) = std::fs::read_dir(data.join("corpus")) else { return };
+    for file in files {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        // A stretch at the start, in the middle and at the end of each file; cutting may leave a broken character.
+        for at in [0, bytes.len() / 2, bytes.len().saturating_sub(12_000)] {
+            let chunk = &bytes[at..(at + 12_000).min(bytes.len())];
+            let text = String::from_utf8_lossy(chunk);
+            PAIRS.iter().take(PUBLISHED.len()).for_each(|pair| pair.check(&text));
+        }
+    }
+}
