@@ -2,8 +2,10 @@
 
 use pyo3::prelude::*;
 
+mod wire;
+
 /// The native part of polytok; its public face is the Python package.
 #[pymodule]
-fn _core(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    wire::register(module)
 }
