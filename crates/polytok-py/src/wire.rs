@@ -1,6 +1,6 @@
 //! Big columns of a file to arrays: the functions of polytok_core::wire, for python/polytok/formats.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Kind, Line, VocabColumns};
 use polytok_core::wire::sentencepiece::{ModelType, Rules};
