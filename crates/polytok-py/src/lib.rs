@@ -4,6 +4,7 @@ mod errors;
 mod spec;
 mod text;
 mod tokenizer;
+mod wire;
 
 use pyo3::prelude::*;
 
@@ -13,5 +14,5 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PySpecialSet>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
-    Ok(())
+    wire::register(module)
 }

@@ -10,6 +10,7 @@
 //! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
 //! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
 
+pub mod boundary;
 mod classes;
 mod pattern;
 mod program;

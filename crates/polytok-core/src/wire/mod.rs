@@ -1,1 +1,131 @@
-//! Big columns of a file to vocabulary columns: pure functions of bytes, one file per format.
+//! Big columns of a file to vocabulary columns and back: pure functions of bytes, one file per format.
+//!
+//! The structure around the columns (headers, options, detection) is read in Python. Everything here takes hostile bytes:
+//! lengths are checked before they are used, nothing is reserved on the word of a file, nothing recurses, and every
+//! error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a file's bytes use the standard
+//! library's keyed hash, so that no file can make them slow.
+
+pub mod llama2c;
+pub mod minbpe;
+pub mod protobuf;
+pub mod rank_file;
+pub mod rwkv;
+pub mod sentencepiece;
+
+use crate::error::{Error, Result};
+use crate::spec::{Kind, VocabColumns};
+
+/// No rows: `offsets` holds its leading 0.
+fn no_rows() -> VocabColumns {
+    VocabColumns {
+        offsets: vec![0],
+        ..VocabColumns::default()
+    }
+}
+
+/// Appends a row; an error when the blob outgrows its 32-bit offsets.
+fn push_row(
+    columns: &mut VocabColumns,
+    bytes: &[u8],
+    id: u32,
+    score: f32,
+    kind: Kind,
+) -> Result<()> {
+    columns.blob.extend_from_slice(bytes);
+    let end = u32::try_from(columns.blob.len()).map_err(|_| {
+        Error::Format("the vocabulary's texts together are longer than 4 GiB".into())
+    })?;
+    columns.offsets.push(end);
+    columns.ids.push(id);
+    columns.scores.push(score);
+    columns.kinds.push(kind);
+    Ok(())
+}
+
+/// Checks that the columns fit together, so that no writer need fear an offset.
+pub fn check_lengths(columns: &VocabColumns) -> Result<()> {
+    let len = columns.ids.len();
+    let lengths_agree = columns.offsets.len() == len + 1
+        && columns.scores.len() == len
+        && columns.kinds.len() == len;
+    let borders_rise = columns.offsets.is_sorted() && columns.offsets.first() == Some(&0);
+    if lengths_agree
+        && borders_rise
+        && columns.offsets.last().map(|&end| end as usize) == Some(columns.blob.len())
+    {
+        return Ok(());
+    }
+    Err(Error::Format(
+        "the vocabulary's columns do not fit together".into(),
+    ))
+}
+
+/// The bytes of every row, in row order.
+fn rows(columns: &VocabColumns) -> impl Iterator<Item = &[u8]> {
+    columns
+        .offsets
+        .windows(2)
+        .map(|border| &columns.blob[border[0] as usize..border[1] as usize])
+}
+
+/// The lines of a text file and their numbers from 1, ended by LF, CR LF or CR; no empty line after the last end.
+fn lines(mut data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut number = 0;
+    std::iter::from_fn(move || {
+        if data.is_empty() {
+            return None;
+        }
+        number += 1;
+        let end = memchr::memchr2(b'\n', b'\r', data).unwrap_or(data.len());
+        let line = &data[..end];
+        let ending = if data[end..].starts_with(b"\r\n") {
+            2
+        } else {
+            1
+        };
+        data = &data[data.len().min(end + ending)..];
+        Some((number, line))
+    })
+}
+
+/// A decimal number of ASCII digits only.
+fn decimal(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Bytes of a file as an error message shows them: quoted, escaped, cut when long.
+fn show(bytes: &[u8]) -> String {
+    const SHOWN: usize = 40;
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
+    let more = if bytes.len() > SHOWN { "…" } else { "" };
+    format!("{head:?}{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_in_three_ways() {
+        let all = |data: &'static [u8]| lines(data).map(|(_, line)| line).collect::<Vec<_>>();
+        assert_eq!(all(b""), [] as [&[u8]; 0]);
+        assert_eq!(all(b"a\nb\r\nc\rd"), [b"a", b"b", b"c", b"d"]);
+        assert_eq!(all(b"a\r\n"), [b"a"]);
+        assert_eq!(all(b"\n\r"), [b"", b""]);
+        assert_eq!(
+            lines(b"a\nb").map(|(number, _)| number).collect::<Vec<_>>(),
+            [1, 2]
+        );
+    }
+
+    #[test]
+    fn decimals_are_digits_that_fit() {
+        assert_eq!(decimal(b"4294967295"), Some(u32::MAX));
+        for bad in [&b""[..], b"+1", b"-1", b"4294967296", b"1_0", b" 1"] {
+            assert_eq!(decimal(bad), None, "{bad:?}");
+        }
+    }
+}

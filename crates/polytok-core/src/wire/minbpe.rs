@@ -1,0 +1,122 @@
+//! minbpe's merges: lines `left SP right`; line t makes the id 256 + t, below it are the 256 bytes.
+//!
+//! The texts are the concatenations. Merges that double a token can make a text of 2^t bytes with t lines, so the sum of
+//! all texts is capped by the caller. Cost: one pass over the lines, plus the texts.
+
+use std::collections::HashMap;
+
+use super::{decimal, lines, no_rows, push_row, show};
+use crate::error::{Error, Result};
+use crate::spec::{Kind, VocabColumns};
+
+/// What the merges make.
+#[derive(Debug)]
+pub struct Merges {
+    /// Left id, right id, merged id, in file order.
+    pub merges: Vec<[u32; 3]>,
+    /// The bytes and the merged tokens, id = row.
+    pub columns: VocabColumns,
+}
+
+/// Reads the lines of merges, the first of which is line `first_line` of the file; `cap` is the largest sum of all
+/// texts' bytes that is accepted.
+pub fn read_merges(data: &[u8], first_line: usize, cap: usize) -> Result<Merges> {
+    let mut columns = no_rows();
+    for byte in 0..=255u8 {
+        push_row(&mut columns, &[byte], u32::from(byte), 0.0, Kind::Normal)?;
+    }
+    let mut merges = Vec::new();
+    let mut line_of_pair = HashMap::new();
+    for (number, line) in lines(data).map(|(number, line)| (number + first_line - 1, line)) {
+        let wrong = |what: String| Error::Format(format!("line {number}: {what}: {}", show(line)));
+        let next = columns.ids.len() as u32;
+        let (left, right) = read_pair(line, next).map_err(wrong)?;
+        if let Some(first) = line_of_pair.insert((left, right), number) {
+            return Err(wrong(format!("the pair of line {first} again")));
+        }
+        let text = [text_of(&columns, left), text_of(&columns, right)].concat();
+        if columns.blob.len() + text.len() > cap {
+            return Err(wrong(format!(
+                "the tokens together are longer than {cap} bytes; such a vocabulary is an attack"
+            )));
+        }
+        push_row(&mut columns, &text, next, 0.0, Kind::Normal)?;
+        merges.push([left, right, next]);
+    }
+    Ok(Merges { merges, columns })
+}
+
+fn read_pair(line: &[u8], next: u32) -> std::result::Result<(u32, u32), String> {
+    let mut fields = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|field| !field.is_empty())
+        .map(decimal);
+    let (Some(Some(left)), Some(Some(right)), None) = (fields.next(), fields.next(), fields.next())
+    else {
+        return Err("a merge is two ids".into());
+    };
+    match [left, right].iter().find(|&&id| id >= next) {
+        Some(id) => Err(format!(
+            "the id {id} does not exist yet, this line makes {next}"
+        )),
+        None => Ok((left, right)),
+    }
+}
+
+fn text_of(columns: &VocabColumns, id: u32) -> &[u8] {
+    let row = id as usize;
+    &columns.blob[columns.offsets[row] as usize..columns.offsets[row + 1] as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_make_texts() {
+        let read = read_merges(b"97 98\n256 256\r\n257 99", 4, 10_000).unwrap();
+        assert_eq!(
+            read.merges,
+            [[97, 98, 256], [256, 256, 257], [257, 99, 258]]
+        );
+        assert_eq!(&read.columns.blob[256..], b"abababababc");
+        assert_eq!(read.columns.ids.len(), 259);
+    }
+
+    #[test]
+    fn damage_is_an_error_that_names_the_line() {
+        for (data, what) in [
+            ("97 98\n97", "line 5: a merge is two ids"),
+            ("97 98 99", "line 4: a merge is two ids"),
+            ("-1 2", "line 4: a merge is two ids"),
+            ("97 98\n\n", "line 5: a merge is two ids"),
+            (
+                "97 256",
+                "line 4: the id 256 does not exist yet, this line makes 256",
+            ),
+            ("97 98\n98 97\n97 98", "line 6: the pair of line 4 again"),
+        ] {
+            let error = read_merges(data.as_bytes(), 4, 10_000)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn doubling_is_stopped() {
+        let doubling: String = (0..60)
+            .map(|t| {
+                if t == 0 {
+                    "97 97\n".into()
+                } else {
+                    format!("{0} {0}\n", 255 + t)
+                }
+            })
+            .collect();
+        let error = read_merges(doubling.as_bytes(), 4, 100_000)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("longer than 100000 bytes"), "{error}");
+    }
+}

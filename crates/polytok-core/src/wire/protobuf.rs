@@ -1,0 +1,218 @@
+//! The protobuf wire format: fields of a message one after the other, without a schema.
+//!
+//! Reference: the encoding chapter of the protobuf documentation. A field is a varint `number << 3 | type` and a value;
+//! the groups of old files are skipped as a whole. Cost: one pass; groups nest on a list, not on the call stack.
+
+use crate::error::{Error, Result};
+
+/// A field's value, as far as the wire tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Wire type 0.
+    Varint(u64),
+    /// Wire type 5.
+    Fixed32([u8; 4]),
+    /// Wire type 2: a string, bytes, a message or packed numbers.
+    Bytes(&'a [u8]),
+    /// Wire types 1 and 3, of which no caller needs the value.
+    Other,
+}
+
+/// One field of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field<'a> {
+    /// Its number, 1 to 2^29 - 1.
+    pub number: u32,
+    /// Its value.
+    pub value: Value<'a>,
+    /// The whole field as it stands in the message, tag included.
+    pub raw: &'a [u8],
+    /// Where it starts in the message.
+    pub at: usize,
+}
+
+/// The fields of a message, in file order. The first error ends the iteration.
+#[derive(Debug)]
+pub struct Fields<'a> {
+    data: &'a [u8],
+    at: usize,
+}
+
+const GROUP_START: u8 = 3;
+const GROUP_END: u8 = 4;
+
+impl<'a> Fields<'a> {
+    /// Reads `data` as one message.
+    pub fn new(data: &'a [u8]) -> Fields<'a> {
+        Fields { data, at: 0 }
+    }
+
+    fn next_field(&mut self) -> Result<Field<'a>> {
+        let start = self.at;
+        let (number, wire_type) = self.tag()?;
+        let value = match wire_type {
+            GROUP_START => self.skip_group(number)?,
+            GROUP_END => return Err(broken(start, "a group ends that was not begun")),
+            _ => self.value(wire_type)?,
+        };
+        Ok(Field {
+            number,
+            value,
+            raw: &self.data[start..self.at],
+            at: start,
+        })
+    }
+
+    fn tag(&mut self) -> Result<(u32, u8)> {
+        let start = self.at;
+        let tag = self.varint()?;
+        match u32::try_from(tag) {
+            Ok(tag) if tag >> 3 != 0 => Ok((tag >> 3, (tag & 7) as u8)),
+            _ => Err(broken(start, "a field number out of range")),
+        }
+    }
+
+    fn value(&mut self, wire_type: u8) -> Result<Value<'a>> {
+        let start = self.at;
+        Ok(match wire_type {
+            0 => Value::Varint(self.varint()?),
+            1 => self.take(8).map(|_| Value::Other)?,
+            2 => {
+                let length = usize::try_from(self.varint()?)
+                    .map_err(|_| broken(start, "a length out of range"))?;
+                Value::Bytes(self.take(length)?)
+            }
+            5 => {
+                let bytes = self.take(4)?;
+                Value::Fixed32([bytes[0], bytes[1], bytes[2], bytes[3]])
+            }
+            _ => return Err(broken(start, "a wire type that does not exist")),
+        })
+    }
+
+    fn skip_group(&mut self, number: u32) -> Result<Value<'a>> {
+        let mut open = vec![number];
+        while let Some(&innermost) = open.last() {
+            let start = self.at;
+            match self.tag()? {
+                (number, GROUP_START) => open.push(number),
+                (number, GROUP_END) if number == innermost => drop(open.pop()),
+                (_, GROUP_END) => return Err(broken(start, "a group ends that was not begun")),
+                (_, wire_type) => drop(self.value(wire_type)?),
+            }
+        }
+        Ok(Value::Other)
+    }
+
+    fn varint(&mut self) -> Result<u64> {
+        let start = self.at;
+        let mut value = 0u64;
+        for shift in (0..70).step_by(7) {
+            let byte = *self
+                .data
+                .get(self.at)
+                .ok_or_else(|| broken(start, "the data ends within a number"))?;
+            self.at += 1;
+            // The tenth byte has one bit left; the others are dropped, as protobuf does.
+            value |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(broken(start, "a number of more than ten bytes"))
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8]> {
+        let left = self.data.len() - self.at;
+        if length > left {
+            return Err(broken(
+                self.at,
+                &format!("a field of {length} bytes, but {left} are left"),
+            ));
+        }
+        let bytes = &self.data[self.at..self.at + length];
+        self.at += length;
+        Ok(bytes)
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<Field<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at == self.data.len() {
+            return None;
+        }
+        let field = self.next_field();
+        if field.is_err() {
+            self.at = self.data.len();
+        }
+        Some(field)
+    }
+}
+
+fn broken(at: usize, what: &str) -> Error {
+    Error::Format(format!("not a protobuf message: {what} (byte {at})"))
+}
+
+/// Appends a varint.
+pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// How many bytes a varint takes.
+pub fn varint_len(value: u64) -> usize {
+    (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
+}
+
+/// Reads one varint from the front of `data`: the value and what follows.
+pub fn split_varint(data: &[u8]) -> Result<(u64, &[u8])> {
+    let mut fields = Fields::new(data);
+    let value = fields.varint()?;
+    Ok((value, &data[fields.at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn varints_come_back() {
+        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
+            let mut out = Vec::new();
+            push_varint(&mut out, value);
+            assert_eq!(out.len(), varint_len(value));
+            assert_eq!(split_varint(&out).unwrap(), (value, &[][..]));
+        }
+    }
+
+    #[test]
+    fn groups_are_skipped_without_recursion() {
+        let mut data = vec![0x0B; 100_000];
+        data.extend(vec![0x0C; 100_000]);
+        let fields: Vec<_> = Fields::new(&data).collect::<Result<_>>().unwrap();
+        assert_eq!(fields.len(), 1);
+        assert_eq!(fields[0].raw.len(), data.len());
+        data.pop();
+        assert!(Fields::new(&data).next().unwrap().is_err());
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        for data in [
+            &[0x0C][..],
+            &[0x07],
+            &[0x0A, 5, 1],
+            &[0x00, 0],
+            &[0xFF; 11],
+            &[0x09, 0],
+            &[0x0B, 0x14],
+        ] {
+            assert!(Fields::new(data).any(|field| field.is_err()), "{data:?}");
+        }
+    }
+}

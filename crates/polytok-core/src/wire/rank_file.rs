@@ -1,0 +1,191 @@
+//! tiktoken's rank files: lines `base64(bytes) SP rank`.
+//!
+//! Lines end as Python's `bytes.splitlines` has it, empty ones are skipped, the two fields are split at white space: as
+//! tiktoken reads them. Unlike tiktoken, base64 must be strict (Python drops what is not of its alphabet, so a damaged
+//! file would load as another vocabulary), and neither a rank nor a token may come twice. Ranks may have holes.
+//! Cost: one pass and two maps.
+
+use std::collections::HashMap;
+
+use super::{decimal, lines, no_rows, push_row, rows, show};
+use crate::error::{Error, Result};
+use crate::spec::{Kind, VocabColumns};
+
+/// Reads all lines, in file order.
+pub fn read(data: &[u8]) -> Result<VocabColumns> {
+    let mut columns = no_rows();
+    let mut line_of_row = Vec::new();
+    for (number, line) in lines(data) {
+        let wrong = |what: &str| Error::Format(format!("line {number}: {what}: {}", show(line)));
+        let mut fields = line
+            .split(|byte| byte.is_ascii_whitespace() || *byte == 0x0B)
+            .filter(|field| !field.is_empty());
+        let (text, rank) = match (fields.next(), fields.next(), fields.next()) {
+            (None, ..) => continue,
+            (Some(text), Some(rank), None) => (text, rank),
+            _ => return Err(wrong("not two fields (base64 and rank)")),
+        };
+        let bytes = decode_base64(text).ok_or_else(|| wrong("the first field is not base64"))?;
+        let rank = decimal(rank)
+            .ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
+        push_row(&mut columns, &bytes, rank, 0.0, Kind::Normal)?;
+        line_of_row.push(number);
+    }
+    check_unique(&columns, &line_of_row)?;
+    Ok(columns)
+}
+
+fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
+    let twice = |what: String, first: usize, row: usize| {
+        Err(Error::Format(format!(
+            "line {}: {what} again, first on line {}",
+            line_of_row[row], line_of_row[first]
+        )))
+    };
+    let mut row_of_text = HashMap::with_capacity(columns.ids.len());
+    for (row, text) in rows(columns).enumerate() {
+        if let Some(first) = row_of_text.insert(text, row) {
+            return twice(format!("the token {}", show(text)), first, row);
+        }
+    }
+    drop(row_of_text);
+    if columns.ids.is_sorted_by(|a, b| a < b) {
+        return Ok(());
+    }
+    let mut row_of_rank = HashMap::with_capacity(columns.ids.len());
+    for (row, &rank) in columns.ids.iter().enumerate() {
+        if let Some(first) = row_of_rank.insert(rank, row) {
+            return twice(format!("the rank {rank}"), first, row);
+        }
+    }
+    Ok(())
+}
+
+/// The file, line by line in row order.
+pub fn write(columns: &VocabColumns) -> Vec<u8> {
+    let mut out = Vec::with_capacity(columns.blob.len() * 4 / 3 + 12 * columns.ids.len());
+    for (text, rank) in rows(columns).zip(&columns.ids) {
+        encode_base64(text, &mut out);
+        out.extend_from_slice(format!(" {rank}\n").as_bytes());
+    }
+    out
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Byte → six bits, or 0xFF.
+const SIX_BITS: [u8; 256] = {
+    let mut table = [0xFF; 256];
+    let mut index = 0;
+    while index < 64 {
+        table[ALPHABET[index] as usize] = index as u8;
+        index += 1;
+    }
+    table
+};
+
+/// Strict base64 with padding; None for anything else, also for padding bits that are not zero.
+fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let padding = text
+        .iter()
+        .rev()
+        .take(2)
+        .take_while(|&&byte| byte == b'=')
+        .count();
+    let digits = &text[..text.len() - padding];
+    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
+    for group in digits.chunks(4) {
+        let mut bits = 0u32;
+        for &digit in group {
+            let six = SIX_BITS[digit as usize];
+            if six == 0xFF {
+                return None;
+            }
+            bits = bits << 6 | u32::from(six);
+        }
+        bits <<= 6 * (4 - group.len());
+        let [_, three @ ..] = bits.to_be_bytes();
+        let (kept, dropped) = three.split_at(group.len() - 1);
+        if dropped.iter().any(|&byte| byte != 0) {
+            return None;
+        }
+        bytes.extend_from_slice(kept);
+    }
+    Some(bytes)
+}
+
+fn encode_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    for group in bytes.chunks(3) {
+        let mut padded = [0; 4];
+        padded[1..=group.len()].copy_from_slice(group);
+        let bits = u32::from_be_bytes(padded);
+        for digit in 0..4 {
+            let six = (bits >> (18 - 6 * digit)) as usize & 63;
+            out.push(if digit <= group.len() {
+                ALPHABET[six]
+            } else {
+                b'='
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_comes_back() {
+        for (bytes, text) in [
+            (&b"!"[..], "IQ=="),
+            (b"ab", "YWI="),
+            (b"abc", "YWJj"),
+            (&[0xFB, 0xFF, 0xFE], "+//+"),
+        ] {
+            let mut out = Vec::new();
+            encode_base64(bytes, &mut out);
+            assert_eq!(out, text.as_bytes());
+            assert_eq!(decode_base64(&out).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_file_comes_back() {
+        let data = b"YQ== 0\nYg== 1\nYWI= 7\n";
+        let columns = read(data).unwrap();
+        assert_eq!(
+            (&columns.blob[..], &columns.ids[..]),
+            (&b"abab"[..], &[0, 1, 7][..])
+        );
+        assert_eq!(write(&columns), data);
+        assert_eq!(read(b"\r\nYQ==\t0 \r\n\nYg== 1").unwrap().blob, b"ab");
+    }
+
+    #[test]
+    fn damage_is_an_error_that_names_the_line() {
+        for (data, what) in [
+            (&b"YQ== 0\nYg=="[..], "line 2: not two fields"),
+            (b"YQ== 0 1", "line 1: not two fields"),
+            (b"Y*== 0", "line 1: the first field is not base64"),
+            (b"YR== 0", "line 1: the first field is not base64"),
+            (b"YQ= 0", "line 1: the first field is not base64"),
+            (b"==== 0", "line 1: the first field is not base64"),
+            (b"YQ== x", "line 1: the second field is not a rank"),
+            (b"YQ== 4294967296", "line 1: the second field is not a rank"),
+            (
+                b"YQ== 0\n\nYg== 0",
+                "line 3: the rank 0 again, first on line 1",
+            ),
+            (
+                b"YQ== 0\nYQ== 1",
+                "line 2: the token \"a\" again, first on line 1",
+            ),
+        ] {
+            let error = read(data).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Big columns of a file to arrays: the functions of polytok_core::wire, for python/polytok/formats.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
+use polytok_core::error::{Error, Result};
+use polytok_core::spec::{Kind, Line, VocabColumns};
+use polytok_core::wire::sentencepiece::{ModelType, Rules};
+use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+pyo3::import_exception!(polytok.errors, FormatError);
+
+fn raised(error: Error) -> PyErr {
+    FormatError::new_err(error.to_string())
+}
+
+/// The columns as Python has them: blob, offsets, ids, scores, kinds.
+type PyColumns<'py> = (
+    Bound<'py, PyBytes>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f32>>,
+    Bound<'py, PyArray1<u8>>,
+);
+
+fn to_python(py: Python<'_>, columns: VocabColumns) -> PyColumns<'_> {
+    let kinds: Vec<u8> = columns.kinds.iter().map(|&kind| kind as u8).collect();
+    (
+        PyBytes::new(py, &columns.blob),
+        columns.offsets.into_pyarray(py),
+        columns.ids.into_pyarray(py),
+        columns.scores.into_pyarray(py),
+        kinds.into_pyarray(py),
+    )
+}
+
+/// The columns of a `polytok.spec.Vocab`, checked against each other.
+#[derive(FromPyObject)]
+struct Columns<'py> {
+    blob: Bound<'py, PyBytes>,
+    offsets: PyReadonlyArray1<'py, u32>,
+    ids: PyReadonlyArray1<'py, u32>,
+    scores: PyReadonlyArray1<'py, f32>,
+    kinds: PyReadonlyArray1<'py, u8>,
+}
+
+impl Columns<'_> {
+    fn to_core(&self) -> PyResult<VocabColumns> {
+        let kinds = self
+            .kinds
+            .as_array()
+            .iter()
+            .map(|&number| Kind::try_from(number))
+            .collect::<Result<Vec<Kind>>>();
+        let columns = VocabColumns {
+            blob: self.blob.as_bytes().to_vec(),
+            offsets: self.offsets.as_array().to_vec(),
+            ids: self.ids.as_array().to_vec(),
+            scores: self.scores.as_array().to_vec(),
+            kinds: kinds.map_err(raised)?,
+            active_kinds: None,
+        };
+        polytok_core::wire::check_lengths(&columns).map_err(raised)?;
+        Ok(columns)
+    }
+}
+
+/// Raises FormatError unless the bytes have the shape of a SentencePiece model.
+#[pyfunction]
+fn sentencepiece_probe(data: &[u8]) -> PyResult<()> {
+    sentencepiece::probe(data).map_err(raised)
+}
+
+/// A SentencePiece model's columns, its pieces' details, and all other fields as a protobuf message.
+#[pyfunction]
+fn sentencepiece_read<'py>(
+    py: Python<'py>,
+    data: &[u8],
+) -> PyResult<(PyColumns<'py>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let pieces = sentencepiece::read_pieces(data).map_err(raised)?;
+    let details = PyBytes::new(py, &pieces.details);
+    let rest = PyBytes::new(py, &pieces.rest);
+    Ok((to_python(py, pieces.columns), details, rest))
+}
+
+/// The pieces as they stand in a model.
+#[pyfunction]
+fn sentencepiece_write<'py>(
+    py: Python<'py>,
+    vocab: Columns<'py>,
+    details: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let data = sentencepiece::write_pieces(&vocab.to_core()?, details).map_err(raised)?;
+    Ok(PyBytes::new(py, &data))
+}
+
+/// Raises FormatError at the first piece that SentencePiece would refuse.
+#[pyfunction]
+fn sentencepiece_check(
+    vocab: Columns<'_>,
+    model_type: u8,
+    byte_fallback: bool,
+    line: &str,
+) -> PyResult<()> {
+    let rules = Rules {
+        model: match model_type {
+            2 => ModelType::Bpe,
+            3 => ModelType::Word,
+            4 => ModelType::Char,
+            _ => ModelType::Unigram,
+        },
+        byte_fallback,
+        line: if line == "0.2.1" {
+            Line::V0_2_1
+        } else {
+            Line::V0_2_3
+        },
+    };
+    sentencepiece::check_pieces(&vocab.to_core()?, &rules).map_err(raised)
+}
+
+/// The columns of llama2.c's tokenizer.bin.
+#[pyfunction]
+fn llama2c_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
+    Ok(to_python(py, llama2c::read(data).map_err(raised)?))
+}
+
+/// llama2.c's tokenizer.bin.
+#[pyfunction]
+fn llama2c_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(
+        py,
+        &llama2c::write(&vocab.to_core()?).map_err(raised)?,
+    ))
+}
+
+/// The columns of RWKV World's vocabulary file.
+#[pyfunction]
+fn rwkv_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
+    Ok(to_python(py, rwkv::read(data).map_err(raised)?))
+}
+
+/// Merges (m, 3) and columns from minbpe's lines of merges.
+#[pyfunction]
+fn minbpe_read<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    first_line: usize,
+    cap: usize,
+) -> PyResult<(Bound<'py, PyArray2<u32>>, PyColumns<'py>)> {
+    let read = minbpe::read_merges(data, first_line, cap).map_err(raised)?;
+    let flat = read.merges.as_flattened().to_pyarray(py);
+    let merges = flat.reshape([read.merges.len(), 3])?;
+    Ok((merges, to_python(py, read.columns)))
+}
+
+/// The columns of a tiktoken rank file.
+#[pyfunction]
+fn rank_file_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
+    Ok(to_python(py, rank_file::read(data).map_err(raised)?))
+}
+
+/// A tiktoken rank file.
+#[pyfunction]
+fn rank_file_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &rank_file::write(&vocab.to_core()?)))
+}
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(sentencepiece_probe, module)?)?;
+    module.add_function(wrap_pyfunction!(sentencepiece_read, module)?)?;
+    module.add_function(wrap_pyfunction!(sentencepiece_write, module)?)?;
+    module.add_function(wrap_pyfunction!(sentencepiece_check, module)?)?;
+    module.add_function(wrap_pyfunction!(llama2c_read, module)?)?;
+    module.add_function(wrap_pyfunction!(llama2c_write, module)?)?;
+    module.add_function(wrap_pyfunction!(rwkv_read, module)?)?;
+    module.add_function(wrap_pyfunction!(minbpe_read, module)?)?;
+    module.add_function(wrap_pyfunction!(rank_file_read, module)?)?;
+    module.add_function(wrap_pyfunction!(rank_file_write, module)?)
+}

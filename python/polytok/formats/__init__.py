@@ -1,0 +1,75 @@
+"""Files to Specs and back. One module per format; `FORMATS` is the table that names them.
+
+A file's format is told by its magic and structure, never by its name or size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import ArgumentError, FormatError, LossError
+from ..spec import Line, Spec
+from . import llama2c, minbpe, rwkv, sentencepiece, tiktoken
+from .base import Format, ReadOptions, Written
+
+__all__ = ["FORMATS", "Format", "ReadOptions", "Written", "detect", "named", "read", "write"]
+
+FORMATS: tuple[Format, ...] = (sentencepiece, llama2c, rwkv, minbpe, tiktoken)
+
+
+def named(name: str) -> Format:
+    """The format of this name."""
+    for candidate in FORMATS:
+        if candidate.name == name:
+            return candidate
+    known = ", ".join(candidate.name for candidate in FORMATS)
+    raise ArgumentError(f"there is no format named {name!r}; the formats are {known}")
+
+
+def detect(data: bytes) -> Format:
+    """The one format that the bytes are of."""
+    refusals = {candidate.name: candidate.refusal(data) for candidate in FORMATS}
+    matching = [name for name, refusal in refusals.items() if refusal is None]
+    if not matching:
+        tried = "".join(f"\n  {name}: {refusal}" for name, refusal in refusals.items())
+        raise FormatError(f"no format recognises these {len(data)} bytes:{tried}")
+    if len(matching) > 1:
+        choice = " or ".join(f"format={name!r}" for name in matching)
+        raise FormatError(f"the bytes could be of more than one format; say {choice}")
+    return named(matching[0])
+
+
+def read(
+    data: bytes,
+    *,
+    format: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    line: Line | None = None,
+    name: str | None = None,
+) -> Spec:
+    """Read a tokenizer file.
+
+    ``format`` is told by the bytes unless it is given. ``pattern`` and ``special_tokens`` are for files that do not
+    hold them (tiktoken), ``line`` is the SentencePiece release to follow, ``name`` the vocabulary's name.
+    """
+    if line not in (None, "0.2.1", "0.2.3"):
+        raise ArgumentError(f"line is {line!r}, not '0.2.1' or '0.2.3'")
+    chosen = detect(data) if format is None else named(format)
+    options = ReadOptions(pattern=pattern, special_tokens=special_tokens, line=line, name=name)
+    for option in ("pattern", "special_tokens", "line"):
+        if getattr(options, option) is not None and option not in chosen.options:
+            raise ArgumentError(f"{option}= means nothing to a {chosen.name} file, which holds all that is needed")
+    try:
+        return chosen.read(data, options)
+    except FormatError as error:
+        raise FormatError(f"{chosen.name}: {error}") from error
+
+
+def write(spec: Spec, format: str, *, strict: bool = False) -> Written:
+    """Write a tokenizer file. What the format cannot carry is listed in ``losses``; with ``strict`` it is an error."""
+    result = named(format).write(spec)
+    if strict and result.losses:
+        listed = "".join(f"\n  {loss}" for loss in result.losses)
+        raise LossError(f"a {format} file cannot carry all of this tokenizer:{listed}")
+    return result

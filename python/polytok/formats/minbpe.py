@@ -1,0 +1,152 @@
+"""minbpe's ``.model``, version 1: a pattern, special tokens and merges, one per line.
+
+An empty pattern line is minbpe's BasicTokenizer, which does not split. The format has no escapes: white space around the
+pattern is stripped on reading, and a special token with white space in it cannot be written. The ``.vocab`` that
+minbpe writes beside it, for people to read, is written too and never read.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+import numpy as np
+
+from .. import _core
+from ..errors import FormatError
+from ..spec import Bpe, Origin, PatternSplit, SpecialToken, Spec, Vocab
+from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, written
+
+name = "minbpe"
+options: frozenset[str] = frozenset()
+
+_VERSION = b"minbpe v1"
+_LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_NUMBER = re.compile(r"[0-9]{1,10}")
+
+
+def refusal(data: bytes) -> str | None:
+    """The first line names the version."""
+    first = data[:100].splitlines()[:1]
+    return None if first and first[0].strip() == _VERSION else "the first line is not `minbpe v1`"
+
+
+def read(data: bytes, options: ReadOptions) -> Spec:
+    """Read a model; all that minbpe would misread (an id that does not exist, a pair twice) is an error."""
+    lines = _Lines(data)
+    if lines.next("the version").encode() != _VERSION:
+        raise FormatError("line 1: the version is not `minbpe v1`")
+    pattern = lines.next("the pattern")
+    count = lines.number(lines.next("the number of special tokens"))
+    special = tuple(_special_token(lines) for _ in range(count))
+    # Merges may double a token each; minbpe's own models stay far below this.
+    cap = 10 * len(data) + 2**20
+    merges, columns = _core.minbpe_read(data[lines.at :], lines.count + 1, cap)
+    vocab = Vocab(*columns)
+    _check_special(special, len(vocab))
+    return Spec(
+        vocab=vocab,
+        model=Bpe("merges", merges=merges),
+        special=special,
+        split=(PatternSplit(pattern),) if pattern else (),
+        origin=Origin(name, options.name),
+    )
+
+
+def write(spec: Spec) -> Written:
+    """Write a model and, as its companion, the ``.vocab``."""
+    merges = _merges_of(spec)
+    if len(spec.split) > 1:
+        raise FormatError("a minbpe model has one pattern at most")
+    pattern = spec.split[0].pattern if spec.split else ""
+    if "\n" in pattern or "\r" in pattern:
+        raise FormatError("a minbpe model holds its pattern on one line, but this one has a line break in it")
+    special = [token for token in spec.special if len(token.text.split()) == 1 and token.text.strip() == token.text]
+    head = [_VERSION.decode(), pattern, str(len(special)), *(f"{token.text} {token.id}" for token in special)]
+    body = (f"{left} {right}" for left, right, _ in merges.tolist())
+    data = "".join(f"{line}\n" for line in (*head, *body)).encode()
+    companions = {".vocab": _view(spec.vocab, merges, special).encode()}
+    return written(spec, data, read(data, ReadOptions()), companions=companions, hints=_HINTS)
+
+
+_HINTS = {
+    "special": "a text with white space cannot stand in the file",
+    "split": "white space around the pattern is stripped when the file is read",
+}
+
+
+class _Lines:
+    """The head of the file, line by line."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at, self.count = data, 0, 0
+
+    def next(self, what: str) -> str:
+        """The next line, stripped of white space as minbpe does."""
+        self.count += 1
+        match = _LINE.match(self.data, self.at)
+        if match is None or self.at == len(self.data):
+            raise FormatError(f"line {self.count}: the file ends before {what}")
+        self.at = match.end()
+        try:
+            return match[1].decode().strip()
+        except UnicodeDecodeError as error:
+            raise FormatError(f"line {self.count}: {what} is not UTF-8") from error
+
+    def number(self, text: str) -> int:
+        if not _NUMBER.fullmatch(text) or int(text) > MAX_ID:
+            raise FormatError(f"line {self.count}: {text[:40]!r} is not a number from 0 to {MAX_ID}")
+        return int(text)
+
+
+def _special_token(lines: _Lines) -> SpecialToken:
+    fields = lines.next("the last special token").split()
+    if len(fields) != 2:
+        raise FormatError(f"line {lines.count}: a special token is a text without white space and an id")
+    return SpecialToken(fields[0], lines.number(fields[1]))
+
+
+def _check_special(special: tuple[SpecialToken, ...], vocab_size: int) -> None:
+    seen: set[str] = set()
+    for number, token in enumerate(special, start=4):
+        if token.text in seen:
+            raise FormatError(f"line {number}: the special token {token.text!r} again")
+        if token.id < vocab_size:
+            raise FormatError(f"line {number}: the special token {token.text!r} has the id of token {token.id}")
+        seen.add(token.text)
+
+
+def _merges_of(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
+    model = spec.model
+    if not isinstance(model, Bpe) or model.merges is None or model.symbols != "bytes" or model.whole_piece_first:
+        raise FormatError(f"minbpe merges bytes by a list of pairs; it cannot run this model: {model!r:.100}")
+    require_ids_in_row_order(spec.vocab, name)
+    count = len(model.merges)
+    in_order = np.array_equal(model.merges[:, 2], np.arange(256, 256 + count, dtype=np.uint32))
+    bytes_first = spec.vocab.blob[:256] == bytes(range(256)) and np.array_equal(
+        spec.vocab.offsets[:257], np.arange(257, dtype=np.uint32)
+    )
+    if not in_order or not bytes_first or len(spec.vocab) != 256 + count:
+        raise FormatError("minbpe numbers the 256 bytes first, then each merge in its order; this vocabulary does not")
+    return model.merges
+
+
+def _view(vocab: Vocab, merges: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], special: list[SpecialToken]) -> str:
+    """The ``.vocab``: each token, and the two that it was merged from."""
+
+    def lines() -> Iterator[str]:
+        shown = [_visible(piece.decode(errors="replace")) for piece in vocab.pieces()]
+        for number, text in enumerate(shown[:256]):
+            yield f"[{text}] {number}\n"
+        for left, right, number in merges.tolist():
+            yield f"[{shown[left]}][{shown[right]}] -> [{shown[number]}] {number}\n"
+        for token in special:
+            yield f"[{_visible(token.text)}] {token.id}\n"
+
+    return "".join(lines())
+
+
+def _visible(text: str) -> str:
+    """Characters of the categories C* as escapes."""
+    return "".join(f"\\u{ord(char):04x}" if unicodedata.category(char)[0] == "C" else char for char in text)

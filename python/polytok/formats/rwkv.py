@@ -1,0 +1,59 @@
+"""RWKV World's vocabulary: lines ``id literal length`` with Python literals.
+
+Id 0 is not in the file; by convention it is ``<|endoftext|>``, which separates documents, and so it is the Spec's one
+special token and its ``eos``, unless the file uses id 0 or the caller gives special tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+
+from .. import _core
+from ..errors import FormatError
+from ..spec import Longest, Origin, SpecialToken, Spec, Vocab
+from .base import ReadOptions, Written, special_tokens_of, written
+
+name = "rwkv"
+options = frozenset({"special_tokens"})
+
+_END_OF_TEXT = SpecialToken("<|endoftext|>", 0)
+_FIRST_LINE = re.compile(rb"\d{1,10} b?(?P<quote>['\"])[^\r\n]*(?P=quote) \d{1,10}(?:[\r\n]|\Z)", re.IGNORECASE)
+
+
+def refusal(data: bytes) -> str | None:
+    """The first line is a number, a Python literal and a number."""
+    return None if _FIRST_LINE.match(data) else "the first line is not `id literal length`"
+
+
+def read(data: bytes, options: ReadOptions) -> Spec:
+    """Read a vocabulary."""
+    vocab = Vocab(*_core.rwkv_read(data))
+    if not len(vocab):
+        raise FormatError("no tokens")
+    special = special_tokens_of(options.special_tokens or {})
+    if options.special_tokens is None and not (vocab.ids == _END_OF_TEXT.id).any():
+        special = (_END_OF_TEXT,)
+    return Spec(
+        vocab=vocab,
+        model=Longest(),
+        special=special,
+        names=MappingProxyType({"eos": _END_OF_TEXT.id} if _END_OF_TEXT in special else {}),
+        origin=Origin(name, options.name),
+    )
+
+
+def write(spec: Spec) -> Written:
+    """Write a vocabulary; literals are what Python's repr gives, a str wherever the bytes are UTF-8."""
+    if spec.model != Longest():
+        raise FormatError(f"RWKV takes the longest token that fits; it cannot run this model: {spec.model!r:.100}")
+    rows = zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), strict=True)
+    data = "".join(f"{number} {_literal(piece)} {len(piece)}\n" for number, piece in rows).encode()
+    return written(spec, data, read(data, ReadOptions()))
+
+
+def _literal(piece: bytes) -> str:
+    try:
+        return repr(piece.decode())
+    except UnicodeDecodeError:
+        return repr(piece)

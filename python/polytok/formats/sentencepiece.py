@@ -1,0 +1,191 @@
+"""SentencePiece's ``.model``: a ModelProto.
+
+What the Spec has a place for (pieces, model type, flags, character map, ``unk_surface``) is held there only and written
+from there. The other fields of the trainer's and the normalizer's spec, self-test data and unknown fields are kept in
+``extra["sentencepiece"]``; self-tests are not run. ``written_defaults`` names the fields that the file spells out although
+they have their default, ``piece_details`` is the sparse record of pieces that were written in an unusual way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..errors import FormatError
+from ..spec import (
+    Bpe,
+    Char,
+    Kind,
+    Line,
+    Model,
+    Origin,
+    SentencePieceDecode,
+    SentencePieceNormalize,
+    Spec,
+    Template,
+    Unigram,
+    Vocab,
+    Word,
+)
+from . import sentencepiece_proto as proto
+from .base import ReadOptions, Written, require_ids_in_row_order, written
+
+name = "sentencepiece"
+options = frozenset({"line"})
+
+_MODELS: dict[int, Model] = {1: Unigram(), 2: Bpe("score", symbols="chars"), 3: Word(), 4: Char()}
+_UNIGRAM = 1
+_UNK_SURFACE = " \u2047 ".encode()
+_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+_SPECIAL_PIECES = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
+
+
+def refusal(data: bytes) -> str | None:
+    """A protobuf message to its end, with pieces in it."""
+    try:
+        _core.sentencepiece_probe(data)
+    except FormatError as error:
+        return str(error)
+    return None
+
+
+def read(data: bytes, options: ReadOptions) -> Spec:
+    """Read a model; what SentencePiece refuses to load is refused."""
+    line: Line = options.line or "0.2.3"
+    columns, details, rest = _core.sentencepiece_read(data)
+    fields = _Fields(proto.parse(rest))
+    model_type = fields.take("trainer_spec", "model_type", _UNIGRAM)
+    byte_fallback = fields.take("trainer_spec", "byte_fallback", False)
+    unk_surface = fields.take("trainer_spec", "unk_surface", _UNK_SURFACE)
+    suffix = fields.take("trainer_spec", "treat_whitespace_as_suffix", False)
+    normalize = fields.take_normalizer("normalizer_spec", suffix)
+    # SentencePiece ignores a denormalizer without a character map; it stays among the other fields.
+    denormalizer = fields.messages.get("denormalizer_spec", {})
+    denormalize = fields.take_normalizer("denormalizer_spec") if denormalizer.get("precompiled_charsmap") else None
+
+    vocab = Vocab(*columns)
+    if byte_fallback and line == "0.2.3":
+        _retire_nul(vocab)
+    _core.sentencepiece_check(vocab, model_type, byte_fallback, line)
+    names = _special_ids(vocab, fields.messages.get("trainer_spec", {}))
+    return Spec(
+        vocab=vocab,
+        model=_MODELS[model_type],
+        normalize=(normalize,),
+        unknown="bytes" if byte_fallback else "unk",
+        post=Template(before=(names["bos"],) if "bos" in names else ()),
+        decode=SentencePieceDecode(
+            normalize.add_dummy_prefix, normalize.remove_extra_whitespaces, unk_surface, denormalize
+        ),
+        line=line,
+        names=MappingProxyType(names),
+        origin=Origin(name, options.name),
+        extra=fields.extra(details),
+    )
+
+
+def write(spec: Spec) -> Written:
+    """Write a model: the pieces, then the other messages by field number."""
+    model_type = next((number for number, model in _MODELS.items() if model == spec.model), None)
+    if model_type is None:
+        raise FormatError(f"SentencePiece has no model like {spec.model.kind!r} of this kind: {spec.model!r:.100}")
+    if len(spec.normalize) != 1 or not isinstance(spec.normalize[0], SentencePieceNormalize):
+        raise FormatError("a SentencePiece model has exactly one normalize step, SentencePiece's own")
+    if not isinstance(spec.decode, SentencePieceDecode):
+        raise FormatError(f"a SentencePiece model decodes in its own way, not by {spec.decode.kind!r}")
+    if spec.unknown == "error":
+        raise FormatError("a SentencePiece model has an unknown piece or byte pieces; unknown='error' cannot be said")
+    require_ids_in_row_order(spec.vocab, name)
+    byte_fallback = spec.unknown == "bytes"
+    _core.sentencepiece_check(spec.vocab, model_type, byte_fallback, spec.line)
+
+    kept: Mapping[str, Any] = spec.extra.get(name, {})
+    fields = _Fields(
+        {key: value for key, value in kept.items() if key not in _OWN_KEYS}, kept.get("written_defaults", ())
+    )
+    fields.put("trainer_spec", "model_type", model_type, _UNIGRAM)
+    fields.put("trainer_spec", "byte_fallback", byte_fallback, False)
+    fields.put("trainer_spec", "unk_surface", spec.decode.unk_surface, _UNK_SURFACE)
+    fields.put("trainer_spec", "treat_whitespace_as_suffix", spec.normalize[0].whitespace_as_suffix, False)
+    fields.put_normalizer("normalizer_spec", spec.normalize[0])
+    if spec.decode.denormalize is not None:
+        fields.put_normalizer("denormalizer_spec", spec.decode.denormalize)
+    pieces = _core.sentencepiece_write(spec.vocab, kept.get("piece_details", b""))
+    data = pieces + proto.serialize(fields.messages)
+    return written(spec, data, read(data, ReadOptions(line=spec.line)))
+
+
+_OWN_KEYS = ("written_defaults", "piece_details")
+
+
+class _Fields:
+    """The model's messages, out of which the Spec's fields are taken and into which they are put."""
+
+    def __init__(self, messages: Mapping[str, Any], written_defaults: tuple[str, ...] = ()) -> None:
+        self.messages = {key: dict(value) if key in proto.MESSAGES else value for key, value in messages.items()}
+        self.written_defaults = list(written_defaults)
+
+    def take(self, message: str, field: str, default: Any) -> Any:
+        fields = self.messages.get(message, {})
+        if field not in fields:
+            return default
+        if fields[field] == default:
+            self.written_defaults.append(f"{message}.{field}")
+        return fields.pop(field)
+
+    def put(self, message: str, field: str, value: Any, default: Any) -> None:
+        if value != default or f"{message}.{field}" in self.written_defaults:
+            self.messages.setdefault(message, {})[field] = value
+
+    def take_normalizer(self, message: str, suffix: bool = False) -> SentencePieceNormalize:
+        charsmap = self.take(message, "precompiled_charsmap", b"")
+        flags = [self.take(message, flag, True) for flag in _FLAGS]
+        return SentencePieceNormalize(charsmap, *flags, whitespace_as_suffix=suffix)
+
+    def put_normalizer(self, message: str, step: SentencePieceNormalize) -> None:
+        self.put(message, "precompiled_charsmap", step.charsmap, b"")
+        for flag in _FLAGS:
+            self.put(message, flag, getattr(step, flag), True)
+
+    def extra(self, details: bytes) -> Mapping[str, Any]:
+        kept = {
+            key: MappingProxyType(value) if key in proto.MESSAGES else value for key, value in self.messages.items()
+        }
+        if self.written_defaults:
+            kept["written_defaults"] = tuple(self.written_defaults)
+        if details:
+            kept["piece_details"] = details
+        return MappingProxyType({name: MappingProxyType(kept)})
+
+
+def _retire_nul(vocab: Vocab) -> None:
+    """SentencePiece 0.2.3 takes a piece that is one NUL for unused when there are byte pieces."""
+    singles = np.flatnonzero(np.diff(vocab.offsets) == 1)
+    if not len(singles):
+        return
+    firsts = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[singles]]
+    vocab.kinds[singles[firsts == 0]] = Kind.UNUSED
+
+
+def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int]:
+    """The ids of unk, bos, eos and pad: found by their texts, and only if the piece is of the right kind."""
+    ids: dict[str, int] = {}
+    for role, usual_text in _SPECIAL_PIECES.items():
+        wanted = Kind.UNKNOWN if role == "unk" else Kind.CONTROL
+        row = _row_of(vocab, trainer_spec.get(f"{role}_piece") or usual_text)
+        if row is not None and vocab.kinds[row] == wanted:
+            ids[role] = row
+    return ids
+
+
+def _row_of(vocab: Vocab, text: bytes) -> int | None:
+    """SentencePiece's piece_to_id: reserved pieces before ordinary ones, and the unknown piece when there is none."""
+    same_length = np.flatnonzero(np.diff(vocab.offsets) == len(text))
+    rows = [int(row) for row in same_length if vocab.piece(row) == text]
+    reserved = [row for row in rows if vocab.kinds[row] in (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)]
+    unknown = np.flatnonzero(vocab.kinds == Kind.UNKNOWN).tolist()
+    return next(iter([*reserved, *rows, *unknown]), None)

@@ -1,0 +1,132 @@
+"""SentencePiece's ModelProto without its pieces, as plain dictionaries.
+
+The messages are described here and built when they are first needed, in a descriptor pool of their own: the sentencepiece
+package registers its own under the same names in the default pool. Strings are declared as bytes, because the C++
+side does not check that they are UTF-8. Fields that this table does not know are kept under the name ``unknown``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FormatError
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+_TRAINER_SPEC = """
+    1 input bytes*, 2 model_prefix bytes, 3 model_type enum, 4 vocab_size int32, 5 accept_language bytes*,
+    6 self_test_sample_size int32, 7 input_format bytes, 10 character_coverage float, 11 input_sentence_size uint64,
+    12 mining_sentence_size int32, 13 training_sentence_size int32, 14 seed_sentencepiece_size int32,
+    15 shrinking_factor float, 16 num_threads int32, 17 num_sub_iterations int32, 18 max_sentence_length int32,
+    19 shuffle_input_sentence bool, 20 max_sentencepiece_length int32, 21 split_by_unicode_script bool,
+    22 split_by_whitespace bool, 23 split_by_number bool, 24 treat_whitespace_as_suffix bool, 25 split_digits bool,
+    26 allow_whitespace_only_pieces bool, 30 control_symbols bytes*, 31 user_defined_symbols bytes*,
+    32 vocabulary_output_piece_score bool, 33 hard_vocab_limit bool, 34 use_all_vocab bool, 35 byte_fallback bool,
+    36 required_chars bytes, 40 unk_id int32, 41 bos_id int32, 42 eos_id int32, 43 pad_id int32, 44 unk_surface bytes,
+    45 unk_piece bytes, 46 bos_piece bytes, 47 eos_piece bytes, 48 pad_piece bytes,
+    49 train_extremely_large_corpus bool, 50 enable_differential_privacy bool,
+    51 differential_privacy_noise_level float, 52 differential_privacy_clipping_threshold uint64,
+    53 pretokenization_delimiter bytes, 54 seed_sentencepieces_file bytes, 55 auto_character_coverage bool
+"""
+_NORMALIZER_SPEC = """
+    1 name bytes, 2 precompiled_charsmap bytes, 3 add_dummy_prefix bool, 4 remove_extra_whitespaces bool,
+    5 escape_whitespaces bool, 6 normalization_rule_tsv bytes
+"""
+# Self-test data are messages; they are kept as the bytes that they are, in file order.
+_MODEL = "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, 5 denormalizer_spec NormalizerSpec"
+
+MESSAGES = ("trainer_spec", "normalizer_spec", "denormalizer_spec")
+"""The fields of the model that are messages."""
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """The fields that stand in the message; a field that is a message is a dictionary in turn."""
+    from google.protobuf.message import DecodeError
+
+    message = _model_class()()
+    try:
+        message.ParseFromString(data)
+    except DecodeError as error:
+        raise FormatError(f"the model's messages (trainer_spec and so on) are not valid protobuf: {error}") from error
+    return _to_dict(message)
+
+
+def serialize(fields: Mapping[str, Any]) -> bytes:
+    """The message with these fields, by field number."""
+    message = _model_class()()
+    unknown = _fill(message, fields)
+    return message.SerializeToString() + unknown
+
+
+def _to_dict(message: Message) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for descriptor, value in message.ListFields():
+        if descriptor.name in MESSAGES:
+            fields[descriptor.name] = _to_dict(value)
+        elif descriptor.is_repeated:
+            fields[descriptor.name] = tuple(value)
+        else:
+            fields[descriptor.name] = value
+    for name in fields:
+        message.ClearField(name)
+    if unknown := message.SerializeToString():
+        fields["unknown"] = unknown
+    return fields
+
+
+def _fill(message: Message, fields: Mapping[str, Any]) -> bytes:
+    """Set the fields; the unknown ones are returned at the top, and merged in below it."""
+    for name, value in fields.items():
+        if name == "unknown":
+            continue
+        try:
+            if name in MESSAGES:
+                part = getattr(message, name)
+                part.SetInParent()
+                if unknown := _fill(part, value):
+                    part.MergeFromString(unknown)
+            elif isinstance(value, tuple | list):
+                getattr(message, name).extend(value)
+            else:
+                setattr(message, name, value)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise FormatError(
+                f"{name!r} = {value!r:.80} does not fit SentencePiece's {_title(message)}: {error}"
+            ) from error
+    return bytes(fields.get("unknown", b""))
+
+
+def _title(message: Message) -> str:
+    return message.DESCRIPTOR.name
+
+
+@cache
+def _model_class() -> type[Message]:
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    file = descriptor_pb2.FileDescriptorProto(name="polytok_sentencepiece.proto", package="polytok", syntax="proto2")
+    model_types = file.enum_type.add(name="ModelType")
+    for number, name in enumerate(("UNIGRAM", "BPE", "WORD", "CHAR"), start=1):
+        model_types.value.add(name=name, number=number)
+    for name, table in (("TrainerSpec", _TRAINER_SPEC), ("NormalizerSpec", _NORMALIZER_SPEC), ("ModelProto", _MODEL)):
+        _describe(file.message_type.add(name=name), table)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("polytok.ModelProto"))
+
+
+def _describe(message: Any, table: str) -> None:
+    for entry in table.split(","):
+        number, name, kind = entry.split()
+        field = message.field.add(name=name, number=int(number))
+        field.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
+        kind = kind.rstrip("*")
+        if kind == "enum":
+            field.type, field.type_name = field.TYPE_ENUM, ".polytok.ModelType"
+        elif kind[0].isupper():
+            field.type, field.type_name = field.TYPE_MESSAGE, f".polytok.{kind}"
+        else:
+            field.type = getattr(field, f"TYPE_{kind.upper()}")

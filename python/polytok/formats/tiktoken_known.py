@@ -1,0 +1,133 @@
+"""Rank files that are known by their sha256: the pattern and the special tokens that stand in their programs.
+
+One row per vocabulary. Where one file serves two vocabularies the first row is what the file is read as, and the other is
+had by ``name=``. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
+meta-llama/llama-models, models/llama3/tokenizer.py and models/llama4/tokenizer.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+_R50K_SHA256 = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
+_P50K_SHA256 = "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"
+_CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+_O200K_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+_LLAMA3_SHA256 = "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55"
+_LLAMA4_SHA256 = "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed"
+
+R50K = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+CL100K = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+O200K = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A vocabulary whose rank file is known. ``names`` maps bos, eos and pad to special tokens' texts."""
+
+    name: str
+    sha256: str
+    pattern: str
+    special_tokens: Mapping[str, int]
+    names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({"eos": "<|endoftext|>"}))
+
+
+def _from(first: int, names: Iterable[str]) -> dict[str, int]:
+    """Consecutive ids for ``<|name|>``."""
+    return {f"<|{name}|>": number for number, name in enumerate(names, start=first)}
+
+
+def _numbered(prefix: str, numbers: range) -> list[str]:
+    return [f"{prefix}{number}" for number in numbers]
+
+
+_CL100K_SPECIAL = {
+    "<|endoftext|>": 100257,
+    "<|fim_prefix|>": 100258,
+    "<|fim_middle|>": 100259,
+    "<|fim_suffix|>": 100260,
+    "<|endofprompt|>": 100276,
+}
+_O200K_SPECIAL = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+# 200018 has two texts, <|endofprompt|> and <|reserved_200018|>; so it is in tiktoken.
+_HARMONY_SPECIAL = {
+    **_O200K_SPECIAL,
+    "<|startoftext|>": 199998,
+    **_from(200000, _numbered("reserved_", range(200000, 201088))),
+}
+for _reserved, _name in {
+    200002: "return",
+    200003: "constrain",
+    200005: "channel",
+    200006: "start",
+    200007: "end",
+    200008: "message",
+    200012: "call",
+}.items():
+    del _HARMONY_SPECIAL[f"<|reserved_{_reserved}|>"]
+    _HARMONY_SPECIAL[f"<|{_name}|>"] = _reserved
+
+_LLAMA3_SPECIAL = _from(
+    128000,
+    [
+        *("begin_of_text", "end_of_text", "reserved_special_token_0", "reserved_special_token_1"),
+        *("finetune_right_pad_id", "step_id", "start_header_id", "end_header_id", "eom_id", "eot_id", "python_tag"),
+        *("image", *_numbered("reserved_special_token_", range(2, 246))),
+    ],
+)
+_LLAMA30_SPECIAL = _from(
+    128000,
+    [
+        *("begin_of_text", "end_of_text", *_numbered("reserved_special_token_", range(4))),
+        *("start_header_id", "end_header_id", "reserved_special_token_4", "eot_id"),
+        *_numbered("reserved_special_token_", range(5, 251)),
+    ],
+)
+_LLAMA4_SPECIAL = _from(
+    200000,
+    [
+        *("begin_of_text", "end_of_text", "fim_prefix", "fim_middle", "fim_suffix"),
+        *("header_start", "header_end", "eom", "eot", "step"),
+        *_numbered("text_post_train_reserved_special_token_", range(6)),
+        *("python_start", "python_end", "finetune_right_pad"),
+        *_numbered("text_post_train_reserved_special_token_", range(8, 69)),
+        *("image_start", "image_end", *_numbered("vision_reserved_special_token_", range(2))),
+        *("tile_x_separator", "tile_y_separator", *_numbered("vision_reserved_special_token_", range(2, 6))),
+        *("image", "vision_reserved_special_token_6", "patch"),
+        *_numbered("vision_reserved_special_token_", range(7, 1048)),
+        *_numbered("reasoning_reserved_special_token_", range(8)),
+        *("reasoning_thinking_start", "reasoning_thinking_end"),
+        *_numbered("reserved_special_token_", range(904)),
+    ],
+)
+_LLAMA_NAMES = {"bos": "<|begin_of_text|>", "eos": "<|end_of_text|>"}
+
+KNOWN = (
+    Known("r50k_base", _R50K_SHA256, R50K, {"<|endoftext|>": 50256}),
+    Known("p50k_base", _P50K_SHA256, R50K, {"<|endoftext|>": 50256}),
+    Known(
+        "p50k_edit",
+        _P50K_SHA256,
+        R50K,
+        {"<|endoftext|>": 50256, "<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283},
+    ),
+    Known("cl100k_base", _CL100K_SHA256, CL100K, _CL100K_SPECIAL),
+    Known("o200k_base", _O200K_SHA256, O200K, _O200K_SPECIAL),
+    Known("o200k_harmony", _O200K_SHA256, O200K, _HARMONY_SPECIAL),
+    Known("llama3", _LLAMA3_SHA256, LLAMA3, _LLAMA3_SPECIAL, {**_LLAMA_NAMES, "pad": "<|finetune_right_pad_id|>"}),
+    Known("llama3.0", _LLAMA3_SHA256, LLAMA3, _LLAMA30_SPECIAL, _LLAMA_NAMES),
+    Known("llama4", _LLAMA4_SHA256, O200K, _LLAMA4_SPECIAL, {**_LLAMA_NAMES, "pad": "<|finetune_right_pad|>"}),
+)
