@@ -19,11 +19,11 @@ from typing import NamedTuple, TypeVar
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import units
 from polytok.reference.vocabulary import Vocabulary
-from polytok.spec import Bpe, Kind, Line
+from polytok.spec import Bpe, Line
 
 Symbol = TypeVar("Symbol")
 DEEPEST_SPLIT = 100
-"""SentencePiece 0.2.3 takes unused pieces apart no deeper than this."""
+"""SentencePiece 0.2.3 takes UNUSED pieces apart no deeper than this; what is left it emits as it is."""
 
 
 def merge(
@@ -88,7 +88,7 @@ def by_score(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:
         if left.frozen or right.frozen or piece not in words.normal:
             return None
         id = words.normal[piece]
-        if words.active[id] == Kind.UNUSED and (left, right) not in seen:
+        if words.is_unused(id) and (left, right) not in seen:
             halves[piece] = (text[left.start : left.end], text[right.start : right.end])
         seen.add((left, right))
         return -words.score[id]
@@ -112,24 +112,27 @@ def resegment(
     todo = [(piece, 0)]
     while todo:
         word, depth = todo.pop()
-        id = find(words, word, line, keep_unused=True)
-        is_unused = id is not None and words.active[id] == Kind.UNUSED
-        if is_unused and word in halves and (line == "0.2.1" or depth < DEEPEST_SPLIT):
+        too_deep = line == "0.2.3" and depth > DEEPEST_SPLIT
+        if word in halves and not too_deep and words.is_unused(look_up(words, word, line)):
             left, right = halves[word]
             todo += [(right, depth + 1), (left, depth + 1)]
-            continue
-        out.append(Segment(find(words, word, line), start, start + len(word)))
-        start += len(word)
+        else:
+            id = find(words, word, "0.2.1" if too_deep else line)
+            out.append(Segment(id, start, start + len(word)))
+            start += len(word)
     return out
 
 
-def find(words: Vocabulary, word: bytes, line: Line, *, keep_unused: bool = False) -> int | None:
+def find(words: Vocabulary, word: bytes, line: Line) -> int | None:
     """The id that SentencePiece's BPE, CHAR and WORD give a final symbol, or None for unknown.
 
     0.2.1 looks among the reserved pieces first and emits UNUSED pieces; 0.2.3 does neither.
     """
-    if line == "0.2.1":
-        return words.reserved.get(word, words.normal.get(word))
-    id = words.normal.get(word)
-    is_unused = id is not None and words.active[id] == Kind.UNUSED
-    return None if is_unused and not keep_unused else id
+    id = look_up(words, word, line)
+    return None if line == "0.2.3" and words.is_unused(id) else id
+
+
+def look_up(words: Vocabulary, word: bytes, line: Line) -> int | None:
+    """The id of a final symbol, UNUSED or not."""
+    normal = words.normal.get(word)
+    return words.reserved.get(word, normal) if line == "0.2.1" else normal

@@ -17,6 +17,8 @@ def decode_bytes(spec: Spec, ids: Sequence[int]) -> bytes:
     special = {token.id: token.text.encode() for token in spec.special}
     pieces = [special[id] if id in special and id not in words.piece else words.piece_of(id) for id in ids]
     if isinstance(spec.decode, SentencePieceDecode):
+        if spec.line == "0.2.1":  # it looks the ids up by name, which matters where two pieces have one name
+            return sentencepiece_decode.decode_pieces(words, spec.decode, pieces)
         return sentencepiece_decode.decode(words, spec.decode, zip(pieces, ids, strict=True))
     return b"".join(pieces)
 

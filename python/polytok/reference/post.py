@@ -5,6 +5,9 @@
   span at the segment's start, the last has the whole span.
 * ``error``: an EncodeError that names the byte.
 
+A control symbol that a SentencePiece 0.2.1 model made of text (a control symbol of one character in BPE) is an EncodeError
+too: that release fails on it, and its Python face returns no ids at all.
+
 A span runs from where the segment's first byte came from to where the byte after it came from. So when a replacement is
 cut into several pieces, all but the last have an empty span and the last has the whole of what was replaced.
 """
@@ -29,7 +32,7 @@ def post(words: Vocabulary, text: Aligned, segments: Sequence[Segment], unknown:
         if not is_unknown:
             assert id is not None
             if words.kind[id] == Kind.CONTROL:
-                raise EncodeError(f"{piece!r} at offset {start} is a control symbol; SentencePiece 0.2.1 fails on it")
+                raise EncodeError(f"{piece!r} at offset {start} is a control symbol, which text must not become")
             out.append(RefToken(id, words.piece[id], start, end))
         elif unknown == "bytes":
             out += byte_tokens(words, piece, start, end)

@@ -17,20 +17,19 @@ from polytok.spec import Kind, SentencePieceDecode
 
 
 def decode_pieces(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[bytes]) -> bytes:
-    """The text of pieces given by name. One that is not in the vocabulary prints as it stands."""
-    named = [(piece, words.reserved.get(piece, words.normal.get(piece, words.unknown))) for piece in pieces]
-    return decode(words, rules, named)
+    """The text of pieces given by name; of two with one name the reserved one is meant."""
+    return decode(words, rules, [(piece, words.reserved.get(piece, words.normal.get(piece))) for piece in pieces])
 
 
 def decode(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[tuple[bytes, int | None]]) -> bytes:
-    """The text of pieces with their ids; an id of None, or one without a row, prints its piece as it stands."""
+    """The text of pieces with their ids. A piece whose id is not in the vocabulary prints as it stands."""
     text = bytearray()
     run = bytearray()
     may_strip = rules.add_dummy_prefix or rules.remove_extra_whitespaces
     at_start = True
     stripped_before = False
     for piece, id in pieces:
-        kind = Kind.UNKNOWN if id is None else words.active.get(id, Kind.UNKNOWN)
+        kind = None if id is None else words.active.get(id)
         if kind == Kind.BYTE:
             run.append(int(piece[3:5], 16))
             continue
@@ -38,8 +37,10 @@ def decode(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[tuple
         run.clear()
         at_start = at_start and not stripped_before and not text
         stripped_before = False
-        if kind == Kind.UNKNOWN:
-            text += rules.unk_surface if id is not None and piece == words.piece.get(id) else piece
+        if kind is None:
+            text += piece
+        elif kind == Kind.UNKNOWN:
+            text += rules.unk_surface
         elif kind != Kind.CONTROL:
             rest = piece.removeprefix(MARK) if at_start and may_strip else piece
             stripped_before = rest != piece and not rules.remove_extra_whitespaces

@@ -114,5 +114,5 @@ def entries_at(words: Vocabulary, text: bytes, at: int) -> Iterator[tuple[int, i
     """The usable entries that start at ``at``, shortest first: where each ends, and its id."""
     for end in range(at + 1, min(at + words.longest, len(text)) + 1):
         id = words.normal.get(text[at:end])
-        if id is not None and words.active[id] != Kind.UNUSED:
+        if id is not None and not words.is_unused(id):
             yield end, id

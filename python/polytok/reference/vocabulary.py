@@ -41,6 +41,10 @@ class Vocabulary:
             raise TokenIdError(f"id {id} is not in the vocabulary")
         return self.piece[id]
 
+    def is_unused(self, id: int | None) -> bool:
+        """Whether an id is one that is never emitted."""
+        return id is not None and self.active[id] == Kind.UNUSED
+
 
 def first_of_each(rows: Iterable[tuple[bytes, int]]) -> dict[bytes, int]:
     """piece → id; of equal pieces the first counts."""
