@@ -1,8 +1,9 @@
 """llama2.c: its own initial symbols, SentencePiece's merging by score, and its own decoding.
 
-A text that is not empty gets one space in front, a symbol of its own. The rest is cut into groups: a byte and up to
-three continuation bytes after it. A group that is an entry is one symbol; any other becomes the entries of its bytes, ids
-byte + 3. Merging compares the entries' texts, so ``<0x41>`` is a text like any other. A pair must score above -1e10.
+A text that is not empty gets one space in front, a symbol of its own (continuation bytes do not join it). The rest is
+cut into groups: a byte and up to three continuation bytes after it. A group that is an entry is one symbol; any other
+becomes the entries of its bytes, whose ids are byte + 3. Merging compares the entries' texts, so ``<0x41>`` is a text
+like any other. A pair must score above -1e10.
 
 The C program stops at a NUL; here the text goes on.
 """
@@ -66,8 +67,9 @@ def segment(words: Vocabulary, text: bytes, prefixed: bool) -> list[Segment]:
 def decode(words: Vocabulary, ids: Sequence[int]) -> bytes:
     """The text of a sequence. Its start counts as after BOS, and a BOS there prints nothing.
 
-    After BOS one leading space goes. A text that starts like ``<0x4``, with one or two hex digits, prints that byte; the
-    rest of it is not looked at. Unlike the C program's printing, nothing is dropped.
+    After BOS one leading space goes. A piece that starts with ``<0x`` and one or two hex digits prints that byte; the
+    rest of it is not looked at. (C's sscanf would also take white space or a sign before the digits; no vocabulary has
+    such a piece.) Unlike the C program's printing, nothing is dropped.
     """
     out = bytearray()
     previous = BOS

@@ -5,8 +5,8 @@
   span at the segment's start, the last has the whole span.
 * ``error``: an EncodeError that names the byte.
 
-A control symbol that a SentencePiece 0.2.1 model made of text (a control symbol of one character in BPE) is an EncodeError
-too: that release fails on it, and its Python face returns no ids at all.
+Text that became a control symbol is an EncodeError too. That takes SentencePiece 0.2.1 and a control symbol of one
+character (BPE, CHAR) or one word (WORD): the release fails on it, and its Python face returns no ids at all.
 
 A span runs from where the segment's first byte came from to where the byte after it came from. So when a replacement is
 cut into several pieces, all but the last have an empty span and the last has the whole of what was replaced.

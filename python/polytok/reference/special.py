@@ -1,9 +1,9 @@
 """Special tokens: texts that stand for one id where the caller allows it.
 
-Nothing is recognised unless it is allowed. Of the allowed texts the leftmost counts, and of those that start at the same
-place the longest; minbpe takes the one listed first instead, as its alternation does. What lies between two special
-tokens is encoded exactly as if it were a text of its own: its split pattern sees nothing else, and it gets its own
-dummy prefix.
+Nothing is recognised unless it is allowed. Of the allowed texts the leftmost counts, and of those that start at one
+place the longest; minbpe (BPE with a list of merges) takes the one listed first instead, as its alternation does. What
+lies between two special tokens is encoded exactly as if it were a text of its own: its split pattern sees nothing else,
+and it gets its own dummy prefix.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from typing import Literal
 from polytok.errors import SpecialTokenError
 from polytok.reference.stages import Segment
 from polytok.reference.vocabulary import vocabulary
-from polytok.spec import Bpe, Kind, Spec
+from polytok.spec import Bpe, Spec
 
 Allowed = Collection[str] | Literal["all"]
 
 
 def special_tokens(spec: Spec) -> list[tuple[bytes, int]]:
     """All special tokens: the Spec's own, then the rows of kind CONTROL by their text."""
-    words = vocabulary(spec.vocab)
-    own = [(token.text.encode(), token.id) for token in spec.special]
-    return own + [(words.piece[id], id) for id in words.ids if words.kind[id] == Kind.CONTROL]
+    return [(token.text.encode(), token.id) for token in spec.special] + vocabulary(spec.vocab).control
 
 
 def allowed_tokens(spec: Spec, allowed: Allowed) -> list[tuple[bytes, int]]:
@@ -42,7 +40,7 @@ def allowed_tokens(spec: Spec, allowed: Allowed) -> list[tuple[bytes, int]]:
 
 
 def cut(text: bytes, tokens: Sequence[tuple[bytes, int]], limit: int) -> Iterator[Segment]:
-    """Special tokens with their ids, and the texts around them with None. Tokens are looked for before ``limit`` only."""
+    """Special tokens with their ids, and the texts around them with None; no token reaches beyond ``limit``."""
     start = at = 0
     while at < limit and tokens:
         found = next(((word, id) for word, id in tokens if text.startswith(word, at, limit)), None)

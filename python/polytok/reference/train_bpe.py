@@ -1,13 +1,14 @@
 """The smallest BPE trainer: minbpe's, Basic (no pattern) and Regex.
 
-Count all adjacent pairs, overlapping ones too (``aaa`` has two of ``aa``); merge the most frequent pair everywhere, left
-to right; repeat. Of equally frequent pairs the one seen first wins, reading the chunks in order. Merges never cross
-chunks, and text that the pattern does not match is not counted.
+Count all adjacent pairs, overlapping ones too (``aaa`` has two of ``aa``); merge the most frequent pair everywhere,
+left to right; repeat. Of equally frequent pairs the one seen first wins, reading the chunks in order. Merges never
+cross chunks, and text that the pattern does not match is not counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def train_merges(chunks: Iterable[bytes], count: int) -> list[Merge]:
     for new in range(256, 256 + count):
         counts: dict[tuple[int, int], int] = {}
         for ids in sequences:
-            for pair in zip(ids, ids[1:], strict=False):
+            for pair in pairwise(ids):
                 counts[pair] = counts.get(pair, 0) + 1
         if not counts:
             raise ArgumentError(

@@ -1,7 +1,7 @@
 """Unigram: the segmentation with the best sum of scores, in exactly SentencePiece's arithmetic.
 
-Viterbi over byte positions. At each position the candidates are the entries that start there, shorter ones first, and an
-unknown character where no usable entry covers just that character. A candidate must be strictly better than what its
+Viterbi over byte positions. At each position the candidates are the entries that start there, shorter ones first, and
+an unknown character where no usable entry covers just that character. A candidate must be strictly better than what its
 end already has, so of equal sums the one that was found from the earliest start stays (``aaa`` over ``aa a``).
 
 The sums are rounded as the reference rounds them, and the two lines round differently: 0.2.1 compares a float64
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ctypes import c_float
+from functools import lru_cache
 from sys import float_info
 
 from polytok.reference.stages import Segment
@@ -72,11 +73,7 @@ class Scores:
     def __init__(self, words: Vocabulary, line: Line) -> None:
         self.words = words
         self.line = line
-        self.lowest, self.highest = FLOAT32_MAX, FLOAT32_MIN_POSITIVE  # of negative scores the highest stays this
-        for id in words.ids:
-            if words.kind[id] == Kind.NORMAL:
-                self.lowest = min(self.lowest, words.score[id])
-                self.highest = max(self.highest, words.score[id])
+        self.lowest, self.highest = extremes(words)
 
     def sum(self, id: int, length: int, here: float) -> float:
         """A piece of ``length`` bytes added to the sum ``here``."""
@@ -88,6 +85,13 @@ class Scores:
     def unknown(self, here: float) -> float:
         """An unknown character added to the sum ``here``."""
         return f32(f32(self.lowest - UNKNOWN_PENALTY) + here)
+
+
+@lru_cache(maxsize=4)
+def extremes(words: Vocabulary) -> tuple[float, float]:
+    """The lowest and highest score of the NORMAL pieces; where all are negative, the "highest" is not one of them."""
+    normal = [words.score[id] for id in words.ids if words.kind[id] == Kind.NORMAL]
+    return min([FLOAT32_MAX, *normal]), max([FLOAT32_MIN_POSITIVE, *normal])
 
 
 def segment(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:

@@ -32,6 +32,7 @@ class Vocabulary:
         self.reserved = first_of_each(row for row in rows if self.kind[row[1]] in RESERVED)
         self.normal = first_of_each(row for row in rows if self.kind[row[1]] not in RESERVED)
         self.user_defined = {piece for piece, id in rows if self.kind[id] == Kind.USER_DEFINED}
+        self.control = [(piece, id) for piece, id in rows if self.kind[id] == Kind.CONTROL]
         self.longest = max(map(len, self.normal), default=0)
         self.unknown = next((id for id in self.ids if self.kind[id] == Kind.UNKNOWN), None)
 
