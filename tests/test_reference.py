@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,22 @@ def test_long_texts_round_as_sentencepiece_does() -> None:
     newest, older = (reference.encode(specs.sentencepiece_proto(proto, line), text) for line in ("0.2.3", "0.2.1"))
     assert newest == theirs.encode(text)
     assert newest != older  # float32 sums against float64 ones
+
+
+def test_a_restricted_vocabulary() -> None:
+    """What 0.2.1 gives after ``set_vocabulary(["ab"])``: bytes are still emitted, but print as their names."""
+    model: dict[str, Any] = {
+        "pieces": [["a", -5, 1], ["b", -6, 1], ["c", -7, 1], ["ab", -1, 1], ["abc", -2, 1]],
+        "model_type": "BPE",
+    }
+    flags = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces", "treat_whitespace_as_suffix")
+    model |= {"byte_fallback": True, "unk_surface": None, **dict.fromkeys(flags, False)}
+    spec = specs.sentencepiece_proto(specs.vector_proto(model, b""), "0.2.1")
+    assert reference.encode(spec, "abcé") == [263, 198, 172]
+    kept = [s.Kind.UNKNOWN, s.Kind.CONTROL, s.Kind.CONTROL, *[s.Kind.UNUSED] * 256, *[s.Kind.NORMAL] * 4, s.Kind.UNUSED]
+    restricted = replace(spec, vocab=replace(spec.vocab, active_kinds=np.array(kept, np.uint8)))
+    assert reference.encode(restricted, "abcé") == [262, 261, 198, 172]
+    assert reference.decode(restricted, [262, 261, 198, 172]) == "abc<0xC3><0xA9>"
 
 
 @needs_data
