@@ -1,0 +1,47 @@
+"""Bytes that are not UTF-8 in a vocabulary that splits by pattern: tiktoken 0.14's ``_encode_bytes``.
+
+A pattern can only be matched against characters. So the valid prefix is encoded, the tokens of its last piece are taken
+back, all bytes from the first bad one to the end are put behind them, and the result is encoded as one piece. If the
+first token taken back is made of spaces, newlines and tabs only, all such tokens right before it are taken back as well
+(a pattern like ``\\s*[\\r\\n]`` may have cut between them only because the text ended there). Nothing after the first
+bad byte is split, and no special token is recognised there: with special tokens allowed, those of the valid prefix are
+cut out first, and the text after the last of them goes to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polytok.reference.stages import Aligned, RefToken
+
+
+def valid_length(text: bytes) -> int:
+    """How many bytes from the start are valid UTF-8.
+
+    >>> valid_length(b"ab\\xffcd")
+    2
+    """
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return len(text)
+
+
+def take_back(tokens: Sequence[RefToken], last_piece: int) -> int:
+    """How many tokens to take back when the last piece has ``last_piece`` of them."""
+    count = last_piece
+    if count and _is_blank(tokens[-count]):
+        while count < len(tokens) and _is_blank(tokens[-count - 1]):
+            count += 1
+    return count
+
+
+def rejoin(taken: Sequence[RefToken], rest: Aligned) -> Aligned:
+    """The piece made of the tokens taken back and the bytes that follow."""
+    origin = [token.start + i for token in taken for i in range(len(token.piece))]
+    return Aligned(b"".join(token.piece for token in taken) + rest.text, origin + rest.origin)
+
+
+def _is_blank(token: RefToken) -> bool:
+    return not token.piece.strip(b" \n\t")

@@ -1,0 +1,21 @@
+"""Longest match (RWKV World): the longest entry that is a prefix of the rest, again and again, on raw bytes.
+
+Matches may end inside a UTF-8 character. A byte at which no entry starts is unknown.
+"""
+
+from __future__ import annotations
+
+from polytok.reference.stages import Segment
+from polytok.reference.utf8 import longest_match
+from polytok.reference.vocabulary import Vocabulary
+
+
+def segment(words: Vocabulary, text: bytes) -> list[Segment]:
+    """The greedy segmentation, left to right."""
+    out: list[Segment] = []
+    at = 0
+    while at < len(text):
+        end = longest_match(text, at, words.normal, words.longest) or at + 1
+        out.append(Segment(words.normal.get(text[at:end]), at, end))
+        at = end
+    return out
