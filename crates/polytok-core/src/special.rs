@@ -1,9 +1,9 @@
 //! Cutting a text at special tokens: the only place that knows what is allowed and what is not.
 //!
 //! Nothing is special unless the caller allows it. Of the allowed texts the leftmost match counts, and of several at one
-//! place the first in the Spec's order (minbpe's rule); readers of formats without an order list the longest first.
-//! Rows of kind Control are special tokens too, behind the others, longest first. tiktoken restarts its search one byte
-//! behind a hit that is not allowed, which finds the same as searching the allowed ones alone.
+//! place the longest; minbpe (BPE with a list of merges) takes the one listed first instead, as its alternation does.
+//! Rows of kind Control are special tokens too. tiktoken restarts its search one byte behind a hit that is not allowed,
+//! which finds the same as searching the allowed ones alone. Twin: python/polytok/reference/special.py.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -32,14 +32,14 @@ pub enum Part {
 }
 
 impl Specials {
-    /// The Spec's, and the vocabulary's control rows.
-    pub fn new(listed: Vec<SpecialToken>, vocab: &Vocab) -> Specials {
+    /// The Spec's, and the vocabulary's control rows; `in_order` keeps the Spec's order instead of the longest first.
+    pub fn new(listed: Vec<SpecialToken>, vocab: &Vocab, in_order: bool) -> Specials {
         let rows = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Control);
-        let mut controls: Vec<SpecialToken> =
-            rows.map(|row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row) }).collect();
-        controls.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
         let mut tokens = listed;
-        tokens.extend(controls);
+        tokens.extend(rows.map(|row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row) }));
+        if !in_order {
+            tokens.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
+        }
         Specials { tokens }
     }
 

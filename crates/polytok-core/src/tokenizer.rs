@@ -14,8 +14,8 @@ use crate::model::{Segment, UNKNOWN};
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Out, Sink, Token, Tokens};
-use crate::special::{Part, SpecialSet, Specials};
 use crate::spec::{Model, Priority, Spec, Symbols};
+use crate::special::{Part, SpecialSet, Specials};
 use crate::split::Splitter;
 use crate::split::boundary::Boundary;
 use crate::vocab::Vocab;
@@ -77,11 +77,21 @@ impl Tokenizer {
             None => None,
         };
         let splitters = spec.split.iter().map(|pattern| Splitter::compile(pattern)).collect::<Result<Vec<_>>>()?;
+        let is_listed = matches!(spec.model, Model::Bpe { priority: Priority::Merges(_), .. });
         let model = match spec.model {
             Model::Bpe { priority, symbols, whole_piece_first } => {
                 let is_sentencepiece = matches!(priority, Priority::Score) && symbols == Symbols::Chars;
                 let reach = if is_sentencepiece { Reach::SentencePiece(spec.line) } else { Reach::All };
-                let bpe = Bpe::compile(vocab.clone(), &priority, symbols, whole_piece_first, reach, user_defined)?;
+                let has_prefix = symbols == Symbols::Groups && matches!(normalizer, Some(Normalizer::PrefixSpace));
+                let bpe = Bpe::compile(
+                    vocab.clone(),
+                    &priority,
+                    symbols,
+                    whole_piece_first,
+                    reach,
+                    user_defined,
+                    has_prefix,
+                )?;
                 let cuts = splitters.is_empty() && symbols != Symbols::Bytes && bpe.can_cut();
                 let boundary = cuts.then(|| Boundary::new(bpe.reachable()));
                 Compiled::Bpe(bpe, boundary)
@@ -93,7 +103,7 @@ impl Tokenizer {
         };
         let fallback = Fallback::compile(spec.unknown, &vocab)?;
         let decoder = Decoder::compile(&spec.decode, &vocab, spec.line)?;
-        let specials = Specials::new(spec.special, &vocab);
+        let specials = Specials::new(spec.special, &vocab, is_listed);
         let all_specials = specials.set(|_| true)?;
         Ok(Tokenizer {
             vocab,
@@ -206,9 +216,18 @@ impl Tokenizer {
     }
 
     /// The pipeline, into any sink.
-    pub fn encode_to<S: Sink>(&self, text: &[u8], options: EncodeOptions, scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+    pub fn encode_to<S: Sink>(
+        &self,
+        text: &[u8],
+        options: EncodeOptions,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
         if text.len() >= u32::MAX as usize {
-            return Err(Error::Encode(format!("the text has {} bytes; one call takes less than 4 GiB: cut it", text.len())));
+            return Err(Error::Encode(format!(
+                "the text has {} bytes; one call takes less than 4 GiB: cut it",
+                text.len()
+            )));
         }
         if let Some(reject) = options.reject {
             reject.reject(text)?;
@@ -331,9 +350,8 @@ impl Tokenizer {
                 segments.push(Segment { start: base + segment.start, end: base + segment.end, ..segment });
                 Ok(())
             };
-            result = std::mem::replace(&mut result, Ok(())).and_then(|()| {
-                bpe.segment(&text[start..end], &mut scratch.bpe, &mut push)
-            });
+            result = std::mem::replace(&mut result, Ok(()))
+                .and_then(|()| bpe.segment(&text[start..end], start, &mut scratch.bpe, &mut push));
         })?;
         result?;
         let is_space = |segment: &Segment| {
@@ -348,7 +366,8 @@ impl Tokenizer {
             out.take(0, segment)?;
         }
         // Text that no pattern matched is not part of any segment, so the last piece is put together from them.
-        let taken_back = segments[last_piece..].iter().map(|segment| &text[segment.start as usize..segment.end as usize]);
+        let taken_back =
+            segments[last_piece..].iter().map(|segment| &text[segment.start as usize..segment.end as usize]);
         let piece: Vec<u8> = taken_back.chain([&text[valid..]]).flatten().copied().collect();
         self.encode_piece(bpe, &piece, text.len() - piece.len(), scratch, out)
     }
@@ -397,10 +416,17 @@ impl Tokenizer {
 
     /// One piece, by the cache if it may.
     #[inline]
-    fn encode_piece<S: Sink>(&self, bpe: &Bpe, piece: &[u8], at: usize, scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
+    fn encode_piece<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        piece: &[u8],
+        at: usize,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
         let place = match Cache::place(piece) {
-            Some(place) if !S::SPANS => place,
-            _ => return bpe.segment(piece, &mut scratch.bpe, &mut |segment| out.take(at, segment)),
+            Some(place) if !S::SPANS && !bpe.depends_on_place(piece, at) => place,
+            _ => return bpe.segment(piece, at, &mut scratch.bpe, &mut |segment| out.take(at, segment)),
         };
         if let Some(ids) = scratch.cache.get(place, piece) {
             out.take_cached(ids);
@@ -408,7 +434,7 @@ impl Tokenizer {
         }
         let Scratch { bpe: bpe_scratch, segments, ids, cache, .. } = scratch;
         segments.clear();
-        bpe.segment(piece, bpe_scratch, &mut |segment| {
+        bpe.segment(piece, at, bpe_scratch, &mut |segment| {
             segments.push(segment);
             Ok(())
         })?;

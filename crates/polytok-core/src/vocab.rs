@@ -93,9 +93,7 @@ impl Vocab {
     pub fn row(&self, id: u32) -> Option<usize> {
         match &self.rows {
             RowOfId::Same => ((id as usize) < self.len()).then_some(id as usize),
-            RowOfId::Dense(rows) => {
-                rows.get(id as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize)
-            }
+            RowOfId::Dense(rows) => rows.get(id as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize),
             RowOfId::Sparse(rows) => rows.get(&id).map(|&row| row as usize),
         }
     }

@@ -46,12 +46,7 @@ struct Columns<'py> {
 
 impl Columns<'_> {
     fn to_core(&self) -> PyResult<VocabColumns> {
-        let kinds = self
-            .kinds
-            .as_array()
-            .iter()
-            .map(|&number| Kind::try_from(number))
-            .collect::<Result<Vec<Kind>>>();
+        let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
         let columns = VocabColumns {
             blob: self.blob.as_bytes().to_vec(),
             offsets: self.offsets.as_array().to_vec(),
@@ -85,23 +80,14 @@ fn sentencepiece_read<'py>(
 
 /// The pieces as they stand in a model.
 #[pyfunction]
-fn sentencepiece_write<'py>(
-    py: Python<'py>,
-    vocab: Columns<'py>,
-    details: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
+fn sentencepiece_write<'py>(py: Python<'py>, vocab: Columns<'py>, details: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let data = sentencepiece::write_pieces(&vocab.to_core()?, details).map_err(raised)?;
     Ok(PyBytes::new(py, &data))
 }
 
 /// Raises FormatError at the first piece that SentencePiece would refuse.
 #[pyfunction]
-fn sentencepiece_check(
-    vocab: Columns<'_>,
-    model_type: u8,
-    byte_fallback: bool,
-    line: &str,
-) -> PyResult<()> {
+fn sentencepiece_check(vocab: Columns<'_>, model_type: u8, byte_fallback: bool, line: &str) -> PyResult<()> {
     let rules = Rules {
         model: match model_type {
             2 => ModelType::Bpe,
@@ -110,11 +96,7 @@ fn sentencepiece_check(
             _ => ModelType::Unigram,
         },
         byte_fallback,
-        line: if line == "0.2.1" {
-            Line::V0_2_1
-        } else {
-            Line::V0_2_3
-        },
+        line: if line == "0.2.1" { Line::V0_2_1 } else { Line::V0_2_3 },
     };
     sentencepiece::check_pieces(&vocab.to_core()?, &rules).map_err(raised)
 }
@@ -128,10 +110,7 @@ fn llama2c_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
 /// llama2.c's tokenizer.bin.
 #[pyfunction]
 fn llama2c_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(
-        py,
-        &llama2c::write(&vocab.to_core()?).map_err(raised)?,
-    ))
+    Ok(PyBytes::new(py, &llama2c::write(&vocab.to_core()?).map_err(raised)?))
 }
 
 /// The columns of RWKV World's vocabulary file.

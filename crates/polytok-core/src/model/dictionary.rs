@@ -108,6 +108,21 @@ impl Dictionary {
         }
     }
 
+    /// How deep Unused rows are taken apart.
+    pub fn max_split_depth(&self) -> usize {
+        if self.reach == Reach::SentencePiece(Line::V0_2_3) { 100 } else { usize::MAX }
+    }
+
+    /// The id of whatever row has these bytes: what 0.2.3 emits where it stops taking apart.
+    pub fn emit_by_name(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
+        let row = self.reserved.find(vocab, bytes).or_else(|| self.normal.find(vocab, bytes));
+        match row.map(|row| row as usize) {
+            Some(row) if vocab.kind(row) == Kind::Control => Emit::Refused(vocab.id(row)),
+            Some(row) => Emit::Id(vocab.id(row)),
+            None => Emit::Unknown,
+        }
+    }
+
     /// What an Unused row becomes where it is not split again: its id in 0.2.1, unknown in 0.2.3.
     pub fn settle(&self, emit: Emit) -> Emit {
         match (emit, self.reach) {

@@ -10,10 +10,10 @@
 //! Cost: that of the lattice for one draw; that of the search for draws without replacement.
 
 use crate::error::{Error, Result};
+use crate::model::Segment;
 use crate::model::lattice::{BEGIN, Lattice};
 use crate::model::nbest::{Hypothesis, Scored, Strategy, search};
 use crate::model::unigram::{Unigram, UnigramScratch};
-use crate::model::Segment;
 use crate::rng::Rng;
 use crate::spec::Line;
 
@@ -195,9 +195,8 @@ impl Strategy for Perturbed<'_> {
         let Draws { lattice, forward, alpha } = self.draws;
         let before = lattice.before(from.node);
         let total = forward[from.node as usize];
-        let log_probability = |&left: &u32| {
-            from.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - total
-        };
+        let log_probability =
+            |&left: &u32| from.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - total;
         let children: Vec<(f32, f32)> =
             before.iter().map(log_probability).map(|log| (log, log + self.gumbel())).collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));

@@ -35,36 +35,25 @@ pub fn probe(data: &[u8]) -> Result<()> {
     let mut pieces = 0;
     for field in Fields::new(data) {
         let field = field?;
-        pieces += usize::from(matches!(
-            (field.number, field.value),
-            (1, Value::Bytes([0x0A, ..]))
-        ));
+        pieces += usize::from(matches!((field.number, field.value), (1, Value::Bytes([0x0A, ..]))));
     }
     match pieces {
-        0 => Err(Error::Format(
-            "a protobuf message without pieces (field 1)".into(),
-        )),
+        0 => Err(Error::Format("a protobuf message without pieces (field 1)".into())),
         _ => Ok(()),
     }
 }
 
 /// Takes the pieces out of a `.model`.
 pub fn read_pieces(data: &[u8]) -> Result<Pieces> {
-    let mut pieces = Pieces {
-        columns: no_rows(),
-        details: Vec::new(),
-        rest: Vec::new(),
-    };
+    let mut pieces = Pieces { columns: no_rows(), details: Vec::new(), rest: Vec::new() };
     let mut last_detail = 0;
     for field in Fields::new(data) {
         let field = field?;
         match (field.number, field.value) {
             (1, Value::Bytes(message)) => {
                 let row = pieces.columns.ids.len();
-                let (flags, unknown) =
-                    read_piece(message, &mut pieces.columns).map_err(|error| {
-                        Error::Format(format!("piece {row} (byte {}): {error}", field.at))
-                    })?;
+                let (flags, unknown) = read_piece(message, &mut pieces.columns)
+                    .map_err(|error| Error::Format(format!("piece {row} (byte {}): {error}", field.at)))?;
                 if flags != 0 || !unknown.is_empty() {
                     push_varint(&mut pieces.details, (row - last_detail) as u64);
                     pieces.details.push(flags);
@@ -94,31 +83,17 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
             _ => unknown.extend_from_slice(field.raw),
         }
     }
-    let id = u32::try_from(columns.ids.len())
-        .map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
-    push_row(
-        columns,
-        text,
-        id,
-        score.unwrap_or(0.0),
-        kind.unwrap_or(Kind::Normal),
-    )?;
+    let id = u32::try_from(columns.ids.len()).map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
+    push_row(columns, text, id, score.unwrap_or(0.0), kind.unwrap_or(Kind::Normal))?;
     let no_score = if score.is_none() { NO_SCORE } else { 0 };
-    let type_written = if kind == Some(Kind::Normal) {
-        TYPE_WRITTEN
-    } else {
-        0
-    };
+    let type_written = if kind == Some(Kind::Normal) { TYPE_WRITTEN } else { 0 };
     Ok((no_score | type_written, unknown))
 }
 
 /// The pieces as they stand in a `.model`; everything else is to follow them.
 pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(columns.blob.len() + 16 * columns.ids.len());
-    let mut details = Details {
-        left: details,
-        row: 0,
-    };
+    let mut details = Details { left: details, row: 0 };
     let mut next = details.next_record()?;
     for (row, text) in rows(columns).enumerate() {
         let (mut flags, mut unknown) = (0, &[][..]);
@@ -128,14 +103,7 @@ pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
             (flags, unknown) = (record_flags, record_unknown);
             next = details.next_record()?;
         }
-        write_piece(
-            &mut out,
-            text,
-            columns.scores[row],
-            columns.kinds[row],
-            flags,
-            unknown,
-        );
+        write_piece(&mut out, text, columns.scores[row], columns.kinds[row], flags, unknown);
     }
     Ok(out)
 }
@@ -143,10 +111,7 @@ pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
 fn write_piece(out: &mut Vec<u8>, text: &[u8], score: f32, kind: Kind, flags: u8, unknown: &[u8]) {
     let with_score = flags & NO_SCORE == 0 || score.to_bits() != 0;
     let with_type = flags & TYPE_WRITTEN != 0 || kind != Kind::Normal;
-    let fixed = 1
-        + varint_len(text.len() as u64)
-        + 5 * usize::from(with_score)
-        + 2 * usize::from(with_type);
+    let fixed = 1 + varint_len(text.len() as u64) + 5 * usize::from(with_score) + 2 * usize::from(with_type);
     out.push(0x0A);
     push_varint(out, (fixed + text.len() + unknown.len()) as u64);
     out.push(0x0A);
@@ -182,10 +147,7 @@ impl<'a> Details<'a> {
         }
         let (unknown, left) = left.split_at(length as usize);
         self.left = left;
-        self.row = usize::try_from(step)
-            .ok()
-            .and_then(|step| self.row.checked_add(step))
-            .ok_or_else(damaged)?;
+        self.row = usize::try_from(step).ok().and_then(|step| self.row.checked_add(step)).ok_or_else(damaged)?;
         Ok(Some((self.row, flags, unknown)))
     }
 }
@@ -239,19 +201,14 @@ pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
         if kind == Kind::Unknown
             && let Some(first) = unknown.replace(row)
         {
-            return Err(wrong(format!(
-                "a second piece of type UNKNOWN; the first is piece {first}"
-            )));
+            return Err(wrong(format!("a second piece of type UNKNOWN; the first is piece {first}")));
         }
         if kind == Kind::Byte {
             check_byte(text, rules).map_err(wrong)?;
             bytes += 1;
         }
         if rules.newest() && rules.model == ModelType::Unigram && !columns.scores[row].is_finite() {
-            return Err(wrong(format!(
-                "the score {} is not a finite number",
-                columns.scores[row]
-            )));
+            return Err(wrong(format!("the score {} is not a finite number", columns.scores[row])));
         }
     }
     check_whole(columns, rules, unknown.is_some(), bytes)
@@ -265,10 +222,7 @@ fn check_text(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
         return Err("a piece must not contain NUL".into());
     }
     if rules.newest() && text.len() >= 8000 {
-        return Err(format!(
-            "{} bytes, where SentencePiece 0.2.3 allows fewer than 8000",
-            text.len()
-        ));
+        return Err(format!("{} bytes, where SentencePiece 0.2.3 allows fewer than 8000", text.len()));
     }
     Ok(())
 }
@@ -284,28 +238,17 @@ fn check_byte(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
     }
 }
 
-fn check_whole(
-    columns: &VocabColumns,
-    rules: &Rules,
-    has_unknown: bool,
-    bytes: usize,
-) -> Result<()> {
+fn check_whole(columns: &VocabColumns, rules: &Rules, has_unknown: bool, bytes: usize) -> Result<()> {
     let ordinary = |kind: &Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
     let may_lack_unknown = rules.newest() && rules.byte_fallback;
     if !has_unknown && !may_lack_unknown {
-        return Err(Error::Format(
-            "no piece is of type UNKNOWN; a model has exactly one".into(),
-        ));
+        return Err(Error::Format("no piece is of type UNKNOWN; a model has exactly one".into()));
     }
     if rules.byte_fallback && bytes < 256 {
-        return Err(Error::Format(format!(
-            "byte_fallback needs 256 pieces of type BYTE, the model has {bytes}"
-        )));
+        return Err(Error::Format(format!("byte_fallback needs 256 pieces of type BYTE, the model has {bytes}")));
     }
     if rules.model == ModelType::Unigram && !columns.kinds.iter().any(ordinary) {
-        return Err(Error::Format(
-            "a Unigram model needs at least one ordinary piece".into(),
-        ));
+        return Err(Error::Format("a Unigram model needs at least one ordinary piece".into()));
     }
     Ok(())
 }
@@ -329,11 +272,7 @@ impl<'a> Texts<'a> {
     /// The row that has the text already, if one does.
     fn insert(&mut self, text: &'a [u8], row: usize, kind: Kind) -> Option<usize> {
         let reserved = matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte) && !self.one_map;
-        if reserved {
-            self.reserved.insert(text, row)
-        } else {
-            self.ordinary.insert(text, row)
-        }
+        if reserved { self.reserved.insert(text, row) } else { self.ordinary.insert(text, row) }
     }
 }
 
@@ -375,38 +314,20 @@ mod tests {
 
     #[test]
     fn pieces_that_do_not_load() {
-        let rules = Rules {
-            model: ModelType::Bpe,
-            byte_fallback: false,
-            line: Line::V0_2_3,
-        };
-        let old = Rules {
-            line: Line::V0_2_1,
-            ..rules
-        };
+        let rules = Rules { model: ModelType::Bpe, byte_fallback: false, line: Line::V0_2_3 };
+        let old = Rules { line: Line::V0_2_1, ..rules };
         let unk: (&[u8], f32, Kind) = (b"<unk>", 0.0, Kind::Unknown);
-        let error =
-            |pieces: &[(&[u8], f32, Kind)], rules| match check_pieces(&columns(pieces), rules) {
-                Err(Error::Format(text)) => text,
-                other => panic!("{other:?}"),
-            };
+        let error = |pieces: &[(&[u8], f32, Kind)], rules| match check_pieces(&columns(pieces), rules) {
+            Err(Error::Format(text)) => text,
+            other => panic!("{other:?}"),
+        };
         assert!(error(&[(b"", 0.0, Kind::Normal)], &rules).contains("empty"));
         assert!(error(&[unk, (b"a\0", 0.0, Kind::Normal)], &rules).contains("NUL"));
-        assert!(
-            error(
-                &[unk, (b"a", 0.0, Kind::Normal), (b"a", 0.0, Kind::Normal)],
-                &old
-            )
-            .contains("as piece 1")
-        );
+        assert!(error(&[unk, (b"a", 0.0, Kind::Normal), (b"a", 0.0, Kind::Normal)], &old).contains("as piece 1"));
         assert!(error(&[unk, (b"b", 0.0, Kind::Unknown)], &rules).contains("UNKNOWN"));
         assert!(error(&[unk, (b"<0x00>", 0.0, Kind::Byte)], &rules).contains("byte_fallback"));
         assert!(error(&[(b"a", 0.0, Kind::Normal)], &rules).contains("UNKNOWN"));
-        let twice = [
-            unk,
-            (&b"a"[..], 0.0, Kind::Control),
-            (&b"a"[..], 0.0, Kind::Normal),
-        ];
+        let twice = [unk, (&b"a"[..], 0.0, Kind::Control), (&b"a"[..], 0.0, Kind::Normal)];
         assert!(error(&twice, &rules).contains("the same text"));
         assert_eq!(check_pieces(&columns(&twice), &old), Ok(()));
     }
