@@ -1,8 +1,8 @@
 //! Text to pieces by the split patterns that tokenizers use.
 //!
 //! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
-//! [`pattern`] (text to tree), [`classes`] (Unicode to at most 63 character classes), [`program`] (tree to steps) and
-//! [`scanner`] (steps over text). Any other pattern is run by the general engine in [`regex`]. Both give what
+//! [`pattern`] (text to tree), [`classes`] (Unicode to at most 63 character classes), [`program`] (tree to steps),
+//! [`dispatch`] (where to start) and [`scanner`] (steps over text). Any other pattern is run by the general engine in [`regex`]. Both give what
 //! `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order of
 //! alternatives; what no match covers is dropped.
 //!
@@ -11,6 +11,7 @@
 //! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
 
 mod classes;
+mod dispatch;
 mod pattern;
 mod program;
 mod regex;
