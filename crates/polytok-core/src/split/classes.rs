@@ -17,6 +17,7 @@ pub(super) type Mask = u64;
 
 /// The class of each code point.
 pub(super) struct Classes {
+    ascii: [u8; 128],
     block_of: Vec<u16>,
     blocks: Vec<u8>,
     /// The class of the end of the text, one after those of characters.
@@ -41,7 +42,8 @@ impl Classes {
             }
         }
         let (block_of, blocks) = compress(&codes);
-        Some((Classes { block_of, blocks, end: class_of.len() as u8 }, masks))
+        let ascii = std::array::from_fn(|byte| codes[byte]);
+        Some((Classes { ascii, block_of, blocks, end: class_of.len() as u8 }, masks))
     }
 
     /// The number of classes, the end of the text included.
@@ -60,10 +62,10 @@ impl Classes {
         }
     }
 
-    /// The class of an ASCII character: the first block is stored first.
+    /// The class of an ASCII character.
     #[inline]
     pub(super) fn ascii(&self, byte: u8) -> u8 {
-        self.blocks[byte as usize]
+        self.ascii[byte as usize]
     }
 
     #[inline]
