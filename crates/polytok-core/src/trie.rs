@@ -8,6 +8,7 @@
 pub const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
+#[repr(align(16))]
 struct Node {
     check: u32,
     base: u32,
