@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Bpe, Origin, PatternSplit, SpecialToken, Spec, Vocab
+from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab
 from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, written
 
 name = "minbpe"
