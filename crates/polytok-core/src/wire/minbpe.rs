@@ -38,9 +38,7 @@ pub fn read_merges(data: &[u8], first_line: usize, cap: usize) -> Result<Merges>
         let (left_text, right_text) = (range_of(&columns, left), range_of(&columns, right));
         if columns.blob.len() + left_text.len() + right_text.len() > cap {
             let what = "the tokens together are longer than";
-            return Err(wrong(format!(
-                "{what} {cap} bytes; such a vocabulary is an attack"
-            )));
+            return Err(wrong(format!("{what} {cap} bytes; such a vocabulary is an attack")));
         }
         columns.blob.extend_from_within(left_text);
         columns.blob.extend_from_within(right_text);

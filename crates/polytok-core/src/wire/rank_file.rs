@@ -26,8 +26,7 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
             _ => return Err(wrong("not two fields (base64 and rank)")),
         };
         decode_base64(text, &mut bytes).ok_or_else(|| wrong("the first field is not base64"))?;
-        let rank = decimal(rank)
-            .ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
+        let rank = decimal(rank).ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
         push_row(&mut columns, &bytes, rank, 0.0, Kind::Normal)?;
         line_of_row.push(number);
     }

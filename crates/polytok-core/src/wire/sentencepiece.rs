@@ -42,9 +42,7 @@ pub fn probe(data: &[u8]) -> Result<()> {
     }
     match has_piece {
         true => Ok(()),
-        false => Err(Error::Format(
-            "a protobuf message without pieces (field 1)".into(),
-        )),
+        false => Err(Error::Format("a protobuf message without pieces (field 1)".into())),
     }
 }
 
@@ -93,8 +91,7 @@ fn usual_piece(message: &[u8]) -> Option<(&[u8], f32, Kind)> {
 
 /// Appends one piece to the columns; its flags and unknown fields are returned.
 fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>)> {
-    let id = u32::try_from(columns.ids.len())
-        .map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
+    let id = u32::try_from(columns.ids.len()).map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
     if let Some((text, score, kind)) = usual_piece(message) {
         push_row(columns, text, id, score, kind)?;
         return Ok((0, Vec::new()));
@@ -116,13 +113,7 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         // Two bytes of file would make a row of thirteen; no model with such a piece loads.
         return Err(Error::Format("a piece must not be empty".into()));
     }
-    push_row(
-        columns,
-        text,
-        id,
-        score.unwrap_or(0.0),
-        kind.unwrap_or(Kind::Normal),
-    )?;
+    push_row(columns, text, id, score.unwrap_or(0.0), kind.unwrap_or(Kind::Normal))?;
     let no_score = if score.is_none() { NO_SCORE } else { 0 };
     let type_written = if kind == Some(Kind::Normal) { TYPE_WRITTEN } else { 0 };
     Ok((no_score | type_written, unknown))
