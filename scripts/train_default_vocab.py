@@ -23,6 +23,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 
 import regex
@@ -154,7 +155,7 @@ def merge(piece: bytes, ranks: dict[bytes, int], until: int = 1) -> list[bytes]:
     """Merge the bytes of a piece by rank, leftmost first, until so many parts are left; no whole-piece shortcut."""
     parts = [piece[i : i + 1] for i in range(len(piece))]
     while len(parts) > until:
-        candidates = [(ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(zip(parts, parts[1:], strict=False))]
+        candidates = [(ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(pairwise(parts))]
         rank, i = min(candidates)
         if rank == len(ranks):
             break
@@ -232,14 +233,18 @@ def provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> 
     rows = [f"| {s.name} | {s.size:,} | `{s.sha256[:16]}` | {text.SHARES[s.name]:g} |" for s in inputs]
     return "\n".join(
         [
-            f"Trainer: `tokenizers` {tokenizers.__version__}, BpeTrainer, over weighted pieces; "
-            f"`regex` {regex.__version__} and `tiktoken` {metadata.version('tiktoken')} for the counts; "
-            f"Python {platform.python_version()}.",
+            (
+                f"Trainer: `tokenizers` {tokenizers.__version__}, BpeTrainer, over weighted pieces; "
+                f"`regex` {regex.__version__} and `tiktoken` {metadata.version('tiktoken')} for the counts; "
+                f"Python {platform.python_version()}."
+            ),
             "",
             f"sha256 of `{DEFAULT_FILE}`: `{digest}`",
             "",
-            f"Entries: 256 bytes, {partial:,} prefixes of characters, {single:,} characters beyond ASCII, "
-            f"{len(multi) - partial - single:,} merges, {len(DEFAULT_SPECIAL_TOKENS)} special token.",
+            (
+                f"Entries: 256 bytes, {partial:,} prefixes of characters, {single:,} characters beyond ASCII, "
+                f"{len(multi) - partial - single:,} merges, {len(DEFAULT_SPECIAL_TOKENS)} special token."
+            ),
             "",
             "| Trained on | bytes | sha256 begins | share of counted characters |",
             "|---|---:|---|---:|",

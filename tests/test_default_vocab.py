@@ -6,6 +6,7 @@ import base64
 import hashlib
 import random
 import unicodedata
+from itertools import pairwise
 
 import pytest
 import regex
@@ -102,7 +103,7 @@ def test_entries_are_bytes_prefixes_of_a_character_or_whole_characters(entries: 
 def merge(piece: bytes, ranks: dict[bytes, int]) -> list[bytes]:
     parts = [piece[i : i + 1] for i in range(len(piece))]
     while len(parts) > 1:
-        pairs = [(ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(zip(parts, parts[1:], strict=False))]
+        pairs = [(ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(pairwise(parts))]
         rank, i = min(pairs)
         if rank == len(ranks):
             break
