@@ -219,6 +219,9 @@ mod tests {
     const TEXT: &str = "ababa";
     const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
 
+    const PLAIN: SampleOptions =
+        SampleOptions { num_samples: 0, alpha: 0.0, without_replacement: false, include_best: false };
+
     /// Every segmentation and its probability.
     fn enumerated(model: &Unigram, alpha: f32) -> HashMap<String, f64> {
         let all = model.nbest(TEXT.as_bytes(), 100).unwrap();
@@ -253,7 +256,7 @@ mod tests {
             let exact = enumerated(&model, 0.5);
             let entropy: f64 = exact.values().map(|p| -p * p.ln()).sum();
             assert!((model.entropy(TEXT.as_bytes(), 0.5).unwrap() as f64 - entropy).abs() < 1e-5);
-            let options = SampleOptions { num_samples: 50, alpha: 0.5, without_replacement: false, include_best: false };
+            let options = SampleOptions { num_samples: 50, alpha: 0.5, ..PLAIN };
             for (path, score) in model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap() {
                 assert!((score as f64 - exact[&show(TEXT, &path)].ln()).abs() < 1e-5);
             }

@@ -24,7 +24,7 @@ const BLOCK_BYTES: usize = 1024;
 pub struct Charsmap {
     units: Vec<u32>,
     replacements: Vec<u8>,
-    /// For each first byte, a bit for each second byte with which some key goes on; all bits if the first byte is a key.
+    /// For each first byte a bit for each second byte with which some key goes on; all bits if the first is a key.
     seconds: Box<[[u64; 4]; 256]>,
 }
 
