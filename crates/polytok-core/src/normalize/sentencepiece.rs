@@ -169,8 +169,8 @@ impl SentencePieceNormalizer {
         out: &mut Vec<u8>,
         map: &mut impl OffsetMap,
     ) {
-        let mut buffer = [0; 3 * CHUNK + 4];
         while *at < ascii.len() && self.starts[ascii[*at] as usize] != Start::Step {
+            let mut buffer = [0; 3 * CHUNK + 4];
             let chunk = &ascii[*at..ascii.len().min(*at + CHUNK)];
             let (taken, given) = self.simple_chunk(chunk, *at, after_space, &mut buffer, map);
             out.extend_from_slice(&buffer[..given]);
@@ -342,3 +342,6 @@ fn without_leading_spaces(output: &[u8]) -> &[u8] {
     let spaces = output.iter().take_while(|&&byte| byte == b' ').count();
     &output[spaces..]
 }
+
+#[cfg(test)]
+mod tests;
