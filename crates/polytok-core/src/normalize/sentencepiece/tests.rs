@@ -102,9 +102,7 @@ fn user_defined_pieces_are_not_rewritten() {
 
 #[test]
 fn identity_is_told() {
-    let told = |flags| {
-        SentencePieceNormalizer::compile(&case(flags).0, None, Line::V0_2_1).unwrap().is_identity()
-    };
+    let told = |flags| SentencePieceNormalizer::compile(&case(flags).0, None, Line::V0_2_1).unwrap().is_identity();
     assert!(told("") && told("s"));
     assert!(!told("e") && !told("d") && !told("r") && !told("m"));
 }
