@@ -11,6 +11,7 @@ pub mod protobuf;
 pub mod rank_file;
 pub mod rwkv;
 pub mod sentencepiece;
+pub mod sentencepiece_check;
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
