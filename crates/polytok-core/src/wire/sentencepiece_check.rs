@@ -3,8 +3,7 @@
 //! The messages are ours, the order is the reference's: the first wrong piece by id, then what is wrong with the whole.
 //! Cost: one pass and a map of all texts.
 
-use std::collections::HashMap;
-
+use super::texts::Texts;
 use super::{rows, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Line, VocabColumns};
@@ -41,7 +40,9 @@ impl Rules {
 
 /// Refuses the pieces that SentencePiece refuses to load, at the first piece that is wrong.
 pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
-    let mut texts = Texts::new(columns.ids.len(), rules);
+    // Ordinary and reserved pieces may share a text, but for BPE in the newest line.
+    let one_set = rules.newest() && rules.model == ModelType::Bpe;
+    let (mut ordinary, mut reserved) = (Texts::new(columns), Texts::new(columns));
     let mut unknown = None;
     let mut bytes = 0;
     for (row, text) in rows(columns).enumerate() {
@@ -52,7 +53,13 @@ pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
             continue;
         }
         check_text(text, rules).map_err(wrong)?;
-        if let Some(first) = texts.insert(text, row, kind) {
+        let is_reserved = matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
+        let texts = if is_reserved && !one_set {
+            &mut reserved
+        } else {
+            &mut ordinary
+        };
+        if let Some(first) = texts.insert(row) {
             return Err(wrong(format!("the same text as piece {first}")));
         }
         if kind == Kind::Unknown
@@ -62,16 +69,8 @@ pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
                 "a second piece of type UNKNOWN; the first is piece {first}"
             )));
         }
-        if kind == Kind::Byte {
-            check_byte(text, rules).map_err(wrong)?;
-            bytes += 1;
-        }
-        if rules.newest() && rules.model == ModelType::Unigram && !columns.scores[row].is_finite() {
-            return Err(wrong(format!(
-                "the score {} is not a finite number",
-                columns.scores[row]
-            )));
-        }
+        bytes += usize::from(kind == Kind::Byte);
+        check_kind(text, kind, columns.scores[row], rules).map_err(wrong)?;
     }
     check_whole(columns, rules, unknown.is_some(), bytes)
 }
@@ -92,15 +91,27 @@ fn check_text(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
     Ok(())
 }
 
-fn check_byte(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
-    if !rules.byte_fallback {
+fn check_kind(
+    text: &[u8],
+    kind: Kind,
+    score: f32,
+    rules: &Rules,
+) -> std::result::Result<(), String> {
+    if kind == Kind::Byte && !rules.byte_fallback {
         return Err("a piece of type BYTE, but the model has no byte_fallback".into());
     }
-    let upper_hex = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
-    match text {
-        [b'<', b'0', b'x', high, low, b'>'] if upper_hex(high) && upper_hex(low) => Ok(()),
-        _ => Err("a piece of type BYTE must read <0x00> to <0xFF>, in upper case".into()),
+    if kind == Kind::Byte && !is_byte_text(text) {
+        return Err("a piece of type BYTE must read <0x00> to <0xFF>, in upper case".into());
     }
+    if rules.newest() && rules.model == ModelType::Unigram && !score.is_finite() {
+        return Err(format!("the score {score} is not a finite number"));
+    }
+    Ok(())
+}
+
+fn is_byte_text(text: &[u8]) -> bool {
+    let upper_hex = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
+    matches!(text, [b'<', b'0', b'x', high, low, b'>'] if upper_hex(high) && upper_hex(low))
 }
 
 fn check_whole(
@@ -127,33 +138,6 @@ fn check_whole(
         ));
     }
     Ok(())
-}
-
-/// Text → row: ordinary pieces and reserved ones may share a text, but for BPE in the 0.2.3 line.
-struct Texts<'a> {
-    ordinary: HashMap<&'a [u8], usize>,
-    reserved: HashMap<&'a [u8], usize>,
-    one_map: bool,
-}
-
-impl<'a> Texts<'a> {
-    fn new(len: usize, rules: &Rules) -> Texts<'a> {
-        Texts {
-            ordinary: HashMap::with_capacity(len),
-            reserved: HashMap::new(),
-            one_map: rules.newest() && rules.model == ModelType::Bpe,
-        }
-    }
-
-    /// The row that has the text already, if one does.
-    fn insert(&mut self, text: &'a [u8], row: usize, kind: Kind) -> Option<usize> {
-        let reserved = matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte) && !self.one_map;
-        if reserved {
-            self.reserved.insert(text, row)
-        } else {
-            self.ordinary.insert(text, row)
-        }
-    }
 }
 
 #[cfg(test)]
