@@ -138,7 +138,10 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
         "minbpe",
         lambda: b"minbpe v1\n\n0\n97 97\n" + b"".join(b"%d %d\n" % (i, i) for i in range(256, SIZE // 12)),
     ),
-    "minbpe: a number of special tokens": ("minbpe", lambda: b"minbpe v1\n\n4294967294\n" + b"<a> 1\n" * (SIZE // 6)),
+    "minbpe: a number of special tokens": (
+        "minbpe",
+        lambda: b"minbpe v1\n\n4294967294\n" + distinct(lambda text: text + b" 300\n", SIZE // 9),
+    ),
     "minbpe: small merges": (
         "minbpe",
         lambda: b"minbpe v1\n\n0\n" + b"".join(b"%d %d\n" % (i % 256, i // 256) for i in range(2**16)),

@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::{decimal, lines, no_rows, push_row, rows, show};
+use super::texts::first_twice;
+use super::{decimal, lines, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -38,13 +39,13 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
     let twice = |what: String, first: usize, row: usize| {
         Err(Error::Format(format!("line {}: {what} again, first on line {}", line_of_row[row], line_of_row[first])))
     };
-    let mut row_of_text = HashMap::with_capacity(columns.ids.len());
-    for (row, text) in rows(columns).enumerate() {
-        if let Some(first) = row_of_text.insert(text, row) {
-            return twice(format!("the token {}", show(text)), first, row);
-        }
+    if let Some((first, row)) = first_twice(columns) {
+        return twice(
+            format!("the token {}", show(text(columns, row))),
+            first,
+            row,
+        );
     }
-    drop(row_of_text);
     if columns.ids.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
