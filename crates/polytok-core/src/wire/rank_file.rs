@@ -40,11 +40,7 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
         Err(Error::Format(format!("line {}: {what} again, first on line {}", line_of_row[row], line_of_row[first])))
     };
     if let Some((first, row)) = first_twice(columns) {
-        return twice(
-            format!("the token {}", show(text(columns, row))),
-            first,
-            row,
-        );
+        return twice(format!("the token {}", show(text(columns, row))), first, row);
     }
     if columns.ids.is_sorted_by(|a, b| a < b) {
         return Ok(());

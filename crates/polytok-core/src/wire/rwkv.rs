@@ -31,11 +31,7 @@ fn check_texts(columns: &VocabColumns) -> Result<()> {
     let Some((first, row)) = first_twice(columns) else {
         return Ok(());
     };
-    let what = format!(
-        "the token {} again, first on line {}",
-        show(text(columns, row)),
-        first + 1
-    );
+    let what = format!("the token {} again, first on line {}", show(text(columns, row)), first + 1);
     Err(Error::Format(format!("line {}: {what}", row + 1)))
 }
 

@@ -54,20 +54,14 @@ pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
         }
         check_text(text, rules).map_err(wrong)?;
         let is_reserved = matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
-        let texts = if is_reserved && !one_set {
-            &mut reserved
-        } else {
-            &mut ordinary
-        };
+        let texts = if is_reserved && !one_set { &mut reserved } else { &mut ordinary };
         if let Some(first) = texts.insert(row) {
             return Err(wrong(format!("the same text as piece {first}")));
         }
         if kind == Kind::Unknown
             && let Some(first) = unknown.replace(row)
         {
-            return Err(wrong(format!(
-                "a second piece of type UNKNOWN; the first is piece {first}"
-            )));
+            return Err(wrong(format!("a second piece of type UNKNOWN; the first is piece {first}")));
         }
         bytes += usize::from(kind == Kind::Byte);
         check_kind(text, kind, columns.scores[row], rules).map_err(wrong)?;
@@ -83,20 +77,12 @@ fn check_text(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
         return Err("a piece must not contain NUL".into());
     }
     if rules.newest() && text.len() >= 8000 {
-        return Err(format!(
-            "{} bytes, where SentencePiece 0.2.3 allows fewer than 8000",
-            text.len()
-        ));
+        return Err(format!("{} bytes, where SentencePiece 0.2.3 allows fewer than 8000", text.len()));
     }
     Ok(())
 }
 
-fn check_kind(
-    text: &[u8],
-    kind: Kind,
-    score: f32,
-    rules: &Rules,
-) -> std::result::Result<(), String> {
+fn check_kind(text: &[u8], kind: Kind, score: f32, rules: &Rules) -> std::result::Result<(), String> {
     if kind == Kind::Byte && !rules.byte_fallback {
         return Err("a piece of type BYTE, but the model has no byte_fallback".into());
     }
@@ -114,28 +100,17 @@ fn is_byte_text(text: &[u8]) -> bool {
     matches!(text, [b'<', b'0', b'x', high, low, b'>'] if upper_hex(high) && upper_hex(low))
 }
 
-fn check_whole(
-    columns: &VocabColumns,
-    rules: &Rules,
-    has_unknown: bool,
-    bytes: usize,
-) -> Result<()> {
+fn check_whole(columns: &VocabColumns, rules: &Rules, has_unknown: bool, bytes: usize) -> Result<()> {
     let ordinary = |kind: &Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
     let may_lack_unknown = rules.newest() && rules.byte_fallback;
     if !has_unknown && !may_lack_unknown {
-        return Err(Error::Format(
-            "no piece is of type UNKNOWN; a model has exactly one".into(),
-        ));
+        return Err(Error::Format("no piece is of type UNKNOWN; a model has exactly one".into()));
     }
     if rules.byte_fallback && bytes < 256 {
-        return Err(Error::Format(format!(
-            "byte_fallback needs 256 pieces of type BYTE, the model has {bytes}"
-        )));
+        return Err(Error::Format(format!("byte_fallback needs 256 pieces of type BYTE, the model has {bytes}")));
     }
     if rules.model == ModelType::Unigram && !columns.kinds.iter().any(ordinary) {
-        return Err(Error::Format(
-            "a Unigram model needs at least one ordinary piece".into(),
-        ));
+        return Err(Error::Format("a Unigram model needs at least one ordinary piece".into()));
     }
     Ok(())
 }
@@ -155,38 +130,20 @@ mod tests {
 
     #[test]
     fn pieces_that_do_not_load() {
-        let rules = Rules {
-            model: ModelType::Bpe,
-            byte_fallback: false,
-            line: Line::V0_2_3,
-        };
-        let old = Rules {
-            line: Line::V0_2_1,
-            ..rules
-        };
+        let rules = Rules { model: ModelType::Bpe, byte_fallback: false, line: Line::V0_2_3 };
+        let old = Rules { line: Line::V0_2_1, ..rules };
         let unk: (&[u8], f32, Kind) = (b"<unk>", 0.0, Kind::Unknown);
-        let error =
-            |pieces: &[(&[u8], f32, Kind)], rules| match check_pieces(&columns(pieces), rules) {
-                Err(Error::Format(text)) => text,
-                other => panic!("{other:?}"),
-            };
+        let error = |pieces: &[(&[u8], f32, Kind)], rules| match check_pieces(&columns(pieces), rules) {
+            Err(Error::Format(text)) => text,
+            other => panic!("{other:?}"),
+        };
         assert!(error(&[(b"", 0.0, Kind::Normal)], &rules).contains("empty"));
         assert!(error(&[unk, (b"a\0", 0.0, Kind::Normal)], &rules).contains("NUL"));
-        assert!(
-            error(
-                &[unk, (b"a", 0.0, Kind::Normal), (b"a", 0.0, Kind::Normal)],
-                &old
-            )
-            .contains("as piece 1")
-        );
+        assert!(error(&[unk, (b"a", 0.0, Kind::Normal), (b"a", 0.0, Kind::Normal)], &old).contains("as piece 1"));
         assert!(error(&[unk, (b"b", 0.0, Kind::Unknown)], &rules).contains("UNKNOWN"));
         assert!(error(&[unk, (b"<0x00>", 0.0, Kind::Byte)], &rules).contains("byte_fallback"));
         assert!(error(&[(b"a", 0.0, Kind::Normal)], &rules).contains("UNKNOWN"));
-        let twice = [
-            unk,
-            (&b"a"[..], 0.0, Kind::Control),
-            (&b"a"[..], 0.0, Kind::Normal),
-        ];
+        let twice = [unk, (&b"a"[..], 0.0, Kind::Control), (&b"a"[..], 0.0, Kind::Normal)];
         assert!(error(&twice, &rules).contains("the same text"));
         assert_eq!(check_pieces(&columns(&twice), &old), Ok(()));
     }

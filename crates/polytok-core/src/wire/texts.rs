@@ -20,11 +20,7 @@ impl<'a> Texts<'a> {
     /// An empty set with room for all rows.
     pub(super) fn new(columns: &'a VocabColumns) -> Texts<'a> {
         let slots = vec![0; (2 * columns.ids.len()).next_power_of_two().max(2)];
-        Texts {
-            columns,
-            slots,
-            keys: RandomState::new(),
-        }
+        Texts { columns, slots, keys: RandomState::new() }
     }
 
     /// Adds a row, or gives the row that has its text already.
@@ -60,14 +56,7 @@ mod tests {
         let mut columns = no_rows();
         assert_eq!(first_twice(&columns), None);
         for number in 0..1000u32 {
-            push_row(
-                &mut columns,
-                number.to_string().as_bytes(),
-                number,
-                0.0,
-                Kind::Normal,
-            )
-            .unwrap();
+            push_row(&mut columns, number.to_string().as_bytes(), number, 0.0, Kind::Normal).unwrap();
         }
         assert_eq!(first_twice(&columns), None);
         push_row(&mut columns, b"77", 1000, 0.0, Kind::Normal).unwrap();
