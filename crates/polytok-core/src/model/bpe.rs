@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use super::dictionary::{Dictionary, Emit, Reach};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
-use super::pairs::Pairs;
+use super::pairs::{Pair, Pairs};
 use super::whole::refused;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
@@ -377,9 +377,9 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Pairs> {
     };
     let mut entries = Vec::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
-        entries.push((row(left, at)?, row(right, at)?, at as u32, row(merged, at)?));
+        entries.push(Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? });
     }
-    Ok(Pairs::build(&entries))
+    Ok(Pairs::build(entries))
 }
 
 /// Every way to cut a reachable row into two symbols, and the bytes of the symbols behind the rows.
@@ -396,10 +396,10 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &
             let (left, right) = piece.split_at(cut);
             let Some(left) = half(vocab, dictionary, units, &mut pseudo, left, false) else { continue };
             let Some(right) = half(vocab, dictionary, units, &mut pseudo, right, true) else { continue };
-            entries.push((left, right, ranks[row], row as u32));
+            entries.push(Pair { left, right, rank: ranks[row], merged: row as u32 });
         }
     }
-    (Pairs::build(&entries), pseudo)
+    (Pairs::build(entries), pseudo)
 }
 
 /// The symbol of one half of a cut: a row, or a character that is no row. Only the right half, at the very end of a text, can be a
