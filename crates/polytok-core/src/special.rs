@@ -6,6 +6,7 @@
 //! which finds the same as searching the allowed ones alone. Twin: python/polytok/reference/special.py.
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, SpecialToken};
@@ -14,6 +15,8 @@ use crate::vocab::Vocab;
 /// All special tokens of a vocabulary.
 pub struct Specials {
     tokens: Vec<SpecialToken>,
+    /// The first token of each id.
+    by_id: HashMap<u32, usize>,
 }
 
 /// Some of them, ready to be searched for.
@@ -40,7 +43,11 @@ impl Specials {
         if !in_order {
             tokens.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
         }
-        Specials { tokens }
+        let mut by_id = HashMap::new();
+        for (i, token) in tokens.iter().enumerate() {
+            by_id.entry(token.id).or_insert(i);
+        }
+        Specials { tokens, by_id }
     }
 
     /// All tokens, in the order in which they are tried.
@@ -50,7 +57,7 @@ impl Specials {
 
     /// The text of an id.
     pub fn text(&self, id: u32) -> Option<&[u8]> {
-        self.tokens.iter().find(|token| token.id == id).map(|token| token.text.as_slice())
+        self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
     /// The set of the tokens for which `keep` holds; None if it is empty.

@@ -1,6 +1,6 @@
 //! ids ↔ bytes, scores, kinds: the vocabulary as the engine holds it.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -18,7 +18,7 @@ pub struct Vocab {
 enum RowOfId {
     Same,
     Dense(Vec<u32>),
-    Sparse(FxHashMap<u32, u32>),
+    Sparse(HashMap<u32, u32>),
 }
 
 impl Vocab {
@@ -117,7 +117,7 @@ fn index_ids(ids: &[u32]) -> Result<RowOfId> {
         }
         return Ok(RowOfId::Dense(rows));
     }
-    let mut rows = FxHashMap::default();
+    let mut rows = HashMap::default();
     for (row, &id) in ids.iter().enumerate() {
         if rows.insert(id, row as u32).is_some() {
             return Err(duplicate(id));

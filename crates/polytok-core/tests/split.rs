@@ -108,6 +108,11 @@ fn text(alphabet: &'static str, len: usize) -> impl Strategy<Value = String> {
     })
 }
 
+/// No file of failed cases: what was found stands here as a pattern or a text of its own.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 #[test]
 fn published_and_odd_patterns_are_scanners() {
     for pair in PAIRS.iter() {
@@ -116,7 +121,7 @@ fn published_and_odd_patterns_are_scanners() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(config(1500))]
 
     #[test]
     fn mixed_text(text in text(ALPHABET, 24)) {
@@ -131,12 +136,12 @@ proptest! {
 
 #[test]
 fn every_code_point() {
-    // One text of short cells instead of a call for each cell: each cell begins where a piece must end.
+    // Between two letters, after a space and alone on a line; one call for many, which is what takes the time.
     for pair in PAIRS.iter().take(PUBLISHED.len()) {
         let mut text = String::new();
         for (index, c) in ('\0'..=char::MAX).enumerate() {
-            text.extend(['a', c, 'B', ' ', c, '1', c, c, '\n', '.', c, '\'', c, '\n', 'x', '\n']);
-            if index % 4096 == 4095 {
+            text.extend(['a', c, 'B', ' ', c, '\n', c, '\n']);
+            if index % 128 == 127 {
                 pair.check(&text);
                 text.clear();
             }
@@ -148,7 +153,7 @@ fn every_code_point() {
 #[test]
 fn every_code_point_alone() {
     for pair in PAIRS.iter().take(PUBLISHED.len()) {
-        for c in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3400 || c as u32 % 61 == 0) {
+        for c in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3400 || (c as u32).is_multiple_of(61)) {
             pair.check(c.encode_utf8(&mut [0; 4]));
         }
     }
@@ -223,7 +228,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(config(3000))]
 
     #[test]
     fn generated_patterns(
@@ -267,9 +272,8 @@ fn a_bad_pattern_is_shown_with_the_reason() {
 
 #[test]
 fn giving_up_is_an_error_with_the_offset() {
-    let splitter =
-        Splitter::compile(r"b|(?:a|ab|(?=a)a)+\1(c)").or_else(|_| Splitter::compile(r"b|(c)?(?:a|(?=a)a)+(?!a)\1d"));
-    let error = splitter.unwrap().split(&format!("bb{}", "a".repeat(64)), |_, _| ()).err().unwrap();
+    let splitter = Splitter::compile(r"b|(c)?(?:a|(?=a)a)+(?!a)\1d").unwrap();
+    let error = splitter.split(&format!("bb{}", "a".repeat(64)), |_, _| ()).err().unwrap();
     assert!(matches!(&error, Error::Encode(text) if text.contains("after byte 2")), "{error}");
 }
 
@@ -315,7 +319,9 @@ fn corpus() {
     let data = std::env::var_os("POLYTOK_DATA")
         .map(PathBuf::from)
         .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")));
-    let Ok(files) = std::fs::read_dir(data.join("corpus")) else { return };
+    let Ok(files) = std::fs::read_dir(data.join("corpus")) else {
+        return;
+    };
     for file in files {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
         // A stretch at the start, in the middle and at the end of each file; cutting may leave a broken character.

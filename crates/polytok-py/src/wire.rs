@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Kind, Line, VocabColumns};
-use polytok_core::wire::sentencepiece::{ModelType, Rules};
+use polytok_core::wire::sentencepiece_check::{ModelType, Rules, check_pieces};
 use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -98,7 +98,7 @@ fn sentencepiece_check(vocab: Columns<'_>, model_type: u8, byte_fallback: bool, 
         byte_fallback,
         line: if line == "0.2.1" { Line::V0_2_1 } else { Line::V0_2_3 },
     };
-    sentencepiece::check_pieces(&vocab.to_core()?, &rules).map_err(raised)
+    check_pieces(&vocab.to_core()?, &rules).map_err(raised)
 }
 
 /// The columns of llama2.c's tokenizer.bin.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use super::dictionary::{Dictionary, Emit, Reach};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
@@ -53,7 +53,7 @@ struct Units {
     /// Symbols of single bytes: what bytes start as, or fall back to.
     bytes: [u32; 256],
     /// Symbols of characters, by `unit_key`.
-    chars: FxHashMap<u64, u32>,
+    chars: HashMap<u64, u32>,
 }
 
 /// Memory of a run, kept between runs.
@@ -126,16 +126,19 @@ impl Bpe {
         self.has_prefix && at == 0 && piece.get(1).is_some_and(|byte| byte & 0xC0 == 0x80)
     }
 
-    /// Merges one piece without user-defined symbols in it; `at` is where it stands in the text.
+    /// Merges one piece without user-defined symbols in it. `at` is where it stands in the text; `is_part` says that it was
+    /// cut out of a longer piece, so that it may not be taken as a whole.
     #[inline]
     pub fn segment(
         &self,
         piece: &[u8],
         at: usize,
+        is_part: bool,
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         if self.whole_piece_first
+            && !is_part
             && let Some(row) = self.dictionary.normal.find(&self.vocab, piece)
         {
             return emit(Segment { id: self.vocab.id(row as usize), start: 0, end: piece.len() as u32 });
@@ -258,7 +261,7 @@ impl Units {
             };
             bytes[byte as usize] = row.unwrap_or(INERT);
         }
-        let mut units = Units { kind, ascii: [INERT; 128], bytes, chars: FxHashMap::default() };
+        let mut units = Units { kind, ascii: [INERT; 128], bytes, chars: HashMap::default() };
         if kind == Symbols::Bytes {
             return units;
         }
@@ -344,7 +347,7 @@ fn unit_key(unit: &[u8]) -> u64 {
 }
 
 /// Merged symbol → the halves of the last candidate considered for it, and the length of the left one.
-type Splits = FxHashMap<u32, (u32, u32, u32)>;
+type Splits = HashMap<u32, (u32, u32, u32)>;
 
 /// What re-segmentation and dropout need to know of a run.
 struct Watcher<'a> {

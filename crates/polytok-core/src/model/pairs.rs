@@ -1,7 +1,12 @@
 //! (left symbol, right symbol) → (rank, merged symbol): the table every BPE merge looks into.
 //!
 //! Open addressing with linear probing at a load of at most one half; keys and values side by side, so that a lookup
-//! touches one cache line. A rank is a priority, low first; it is not an id.
+//! touches one cache line. The hash is seeded at random, so that no file can be made of pairs that collide. A rank is a
+//! priority, low first; it is not an id.
+
+use std::hash::BuildHasher;
+
+use hashbrown::DefaultHashBuilder;
 
 /// The rank of a pair that does not merge.
 pub const NO_RANK: u32 = u32::MAX;
@@ -21,14 +26,16 @@ struct Slot {
 pub struct Pairs {
     slots: Vec<Slot>,
     shift: u32,
+    seed: u64,
 }
 
 impl Pairs {
     /// Builds the table of `(left, right, rank, merged)`; of equal pairs the last wins.
     pub fn build(entries: &[(u32, u32, u32, u32)]) -> Pairs {
         let bits = (entries.len() * 2).next_power_of_two().trailing_zeros().max(4);
+        let seed = DefaultHashBuilder::default().hash_one(bits) | 1;
         let free = Slot { key: EMPTY, rank: NO_RANK, merged: 0 };
-        let mut pairs = Pairs { slots: vec![free; 1 << bits], shift: 64 - bits };
+        let mut pairs = Pairs { slots: vec![free; 1 << bits], shift: 64 - bits, seed };
         for &(left, right, rank, merged) in entries {
             let key = key(left, right);
             let mut at = pairs.home(key);
@@ -62,8 +69,9 @@ impl Pairs {
 
     #[inline]
     fn home(&self, key: u64) -> usize {
-        // Fibonacci hashing over both halves; the high bits are the good ones.
-        ((key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        // Multiply and fold with a secret; the high bits are the good ones.
+        let product = ((key ^ self.seed) as u128) * (self.seed as u128);
+        (((product as u64) ^ (product >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 }
 

@@ -4,6 +4,7 @@
 //! all texts is capped by the caller. Cost: one pass over the lines, plus the texts.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::{decimal, lines, no_rows, push_row, show};
 use crate::error::{Error, Result};
@@ -34,13 +35,14 @@ pub fn read_merges(data: &[u8], first_line: usize, cap: usize) -> Result<Merges>
         if let Some(first) = line_of_pair.insert((left, right), number) {
             return Err(wrong(format!("the pair of line {first} again")));
         }
-        let text = [text_of(&columns, left), text_of(&columns, right)].concat();
-        if columns.blob.len() + text.len() > cap {
-            return Err(wrong(format!(
-                "the tokens together are longer than {cap} bytes; such a vocabulary is an attack"
-            )));
+        let (left_text, right_text) = (range_of(&columns, left), range_of(&columns, right));
+        if columns.blob.len() + left_text.len() + right_text.len() > cap {
+            let what = "the tokens together are longer than";
+            return Err(wrong(format!("{what} {cap} bytes; such a vocabulary is an attack")));
         }
-        push_row(&mut columns, &text, next, 0.0, Kind::Normal)?;
+        columns.blob.extend_from_within(left_text);
+        columns.blob.extend_from_within(right_text);
+        push_row(&mut columns, &[], next, 0.0, Kind::Normal)?;
         merges.push([left, right, next]);
     }
     Ok(Merges { merges, columns })
@@ -57,9 +59,9 @@ fn read_pair(line: &[u8], next: u32) -> std::result::Result<(u32, u32), String> 
     }
 }
 
-fn text_of(columns: &VocabColumns, id: u32) -> &[u8] {
+fn range_of(columns: &VocabColumns, id: u32) -> Range<usize> {
     let row = id as usize;
-    &columns.blob[columns.offsets[row] as usize..columns.offsets[row + 1] as usize]
+    columns.offsets[row] as usize..columns.offsets[row + 1] as usize
 }
 
 #[cfg(test)]

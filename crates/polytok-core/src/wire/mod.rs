@@ -11,6 +11,8 @@ pub mod protobuf;
 pub mod rank_file;
 pub mod rwkv;
 pub mod sentencepiece;
+pub mod sentencepiece_check;
+mod texts;
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -43,9 +45,14 @@ pub fn check_lengths(columns: &VocabColumns) -> Result<()> {
     Err(Error::Format("the vocabulary's columns do not fit together".into()))
 }
 
+/// The bytes of a row.
+fn text(columns: &VocabColumns, row: usize) -> &[u8] {
+    &columns.blob[columns.offsets[row] as usize..columns.offsets[row + 1] as usize]
+}
+
 /// The bytes of every row, in row order.
 fn rows(columns: &VocabColumns) -> impl Iterator<Item = &[u8]> {
-    columns.offsets.windows(2).map(|border| &columns.blob[border[0] as usize..border[1] as usize])
+    (0..columns.ids.len()).map(|row| text(columns, row))
 }
 
 /// The lines of a text file and their numbers from 1, ended by LF, CR LF or CR; no empty line after the last end.

@@ -100,6 +100,10 @@ impl<'a> Fields<'a> {
 
     fn varint(&mut self) -> Result<u64> {
         let start = self.at;
+        if let Some(&byte @ 0..=0x7F) = self.data.get(start) {
+            self.at += 1;
+            return Ok(u64::from(byte));
+        }
         let mut value = 0u64;
         for shift in (0..70).step_by(7) {
             let byte = *self.data.get(self.at).ok_or_else(|| broken(start, "the data ends within a number"))?;

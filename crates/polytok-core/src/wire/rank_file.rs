@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::{decimal, lines, no_rows, push_row, rows, show};
+use super::texts::first_twice;
+use super::{decimal, lines, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -15,6 +16,7 @@ use crate::spec::{Kind, VocabColumns};
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
     let mut columns = no_rows();
     let mut line_of_row = Vec::new();
+    let mut bytes = Vec::new();
     for (number, line) in lines(data) {
         let wrong = |what: &str| Error::Format(format!("line {number}: {what}: {}", show(line)));
         let mut fields =
@@ -24,7 +26,7 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
             (Some(text), Some(rank), None) => (text, rank),
             _ => return Err(wrong("not two fields (base64 and rank)")),
         };
-        let bytes = decode_base64(text).ok_or_else(|| wrong("the first field is not base64"))?;
+        decode_base64(text, &mut bytes).ok_or_else(|| wrong("the first field is not base64"))?;
         let rank = decimal(rank).ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
         push_row(&mut columns, &bytes, rank, 0.0, Kind::Normal)?;
         line_of_row.push(number);
@@ -37,13 +39,9 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
     let twice = |what: String, first: usize, row: usize| {
         Err(Error::Format(format!("line {}: {what} again, first on line {}", line_of_row[row], line_of_row[first])))
     };
-    let mut row_of_text = HashMap::with_capacity(columns.ids.len());
-    for (row, text) in rows(columns).enumerate() {
-        if let Some(first) = row_of_text.insert(text, row) {
-            return twice(format!("the token {}", show(text)), first, row);
-        }
+    if let Some((first, row)) = first_twice(columns) {
+        return twice(format!("the token {}", show(text(columns, row))), first, row);
     }
-    drop(row_of_text);
     if columns.ids.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
@@ -79,14 +77,14 @@ const SIX_BITS: [u8; 256] = {
     table
 };
 
-/// Strict base64 with padding; None for anything else, also for padding bits that are not zero.
-fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+/// Strict base64 with padding into `bytes`; None for anything else, also for padding bits that are not zero.
+fn decode_base64(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+    bytes.clear();
     if !text.len().is_multiple_of(4) {
         return None;
     }
     let padding = text.iter().rev().take(2).take_while(|&&byte| byte == b'=').count();
     let digits = &text[..text.len() - padding];
-    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
     for group in digits.chunks(4) {
         let mut bits = 0u32;
         for &digit in group {
@@ -104,7 +102,7 @@ fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
         }
         bytes.extend_from_slice(kept);
     }
-    Some(bytes)
+    Some(())
 }
 
 fn encode_base64(bytes: &[u8], out: &mut Vec<u8>) {
@@ -129,7 +127,9 @@ mod tests {
             let mut out = Vec::new();
             encode_base64(bytes, &mut out);
             assert_eq!(out, text.as_bytes());
-            assert_eq!(decode_base64(&out).unwrap(), bytes);
+            let mut back = Vec::new();
+            decode_base64(&out, &mut back).unwrap();
+            assert_eq!(back, bytes);
         }
     }
 

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::{decimal, lines, no_rows, push_row, rows, show};
+use super::texts::first_twice;
+use super::{decimal, lines, no_rows, push_row, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -27,14 +28,11 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
 }
 
 fn check_texts(columns: &VocabColumns) -> Result<()> {
-    let mut row_of_text = HashMap::with_capacity(columns.ids.len());
-    for (row, text) in rows(columns).enumerate() {
-        if let Some(first) = row_of_text.insert(text, row) {
-            let what = format!("the token {} again, first on line {}", show(text), first + 1);
-            return Err(Error::Format(format!("line {}: {what}", row + 1)));
-        }
-    }
-    Ok(())
+    let Some((first, row)) = first_twice(columns) else {
+        return Ok(());
+    };
+    let what = format!("the token {} again, first on line {}", show(text(columns, row)), first + 1);
+    Err(Error::Format(format!("line {}: {what}", row + 1)))
 }
 
 fn read_line(line: &[u8]) -> std::result::Result<(u32, Vec<u8>), String> {
