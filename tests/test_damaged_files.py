@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from format_samples import REAL, SMALL, real, small_file
 from polytok import Tokenizer, formats
 from polytok.errors import EncodeError, PolytokError
@@ -39,7 +40,7 @@ def use(tokenizer: Tokenizer) -> None:
     """Encode, decode and count a little; a text that the vocabulary cannot hold is an EncodeError."""
     text = "a <s> \u2581b\u00e9 \u4e16\u754c 12\n"
     with contextlib.suppress(EncodeError):
-        assert tokenizer.count(text) == len(ids := tokenizer.encode(text, special="all", add_special=True)) or ids
+        ids = tokenizer.encode(text, special="all", add_special=True)
         tokenizer.tokens(text)
         tokenizer.decode(ids)
 

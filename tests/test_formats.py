@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from format_samples import (
     REAL,
     SMALL,

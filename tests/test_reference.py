@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pyrwkv_tokenizer
 import pytest
-import reference_specs as specs
 import sentencepiece
 import tiktoken
-from reference_specs import DATA, needs_data
 from sentencepiece import sentencepiece_model_pb2, sentencepiece_pb2
 
+import reference_specs as specs
 from polytok import reference
 from polytok import spec as s
 from polytok.errors import ArgumentError, EncodeError, SpecialTokenError, TokenIdError
 from polytok.reference import RefToken, sentencepiece_decode, utf8
 from polytok.reference.sentencepiece_normalize import normalize
 from polytok.reference.vocabulary import vocabulary
+from reference_specs import DATA, needs_data
 
 LINES: tuple[s.Line, ...] = ("0.2.1", "0.2.3")
 VECTORS = DATA / "golden/sentencepiece/vectors.json"

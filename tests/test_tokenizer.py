@@ -16,11 +16,12 @@ from math import exp, log
 from pathlib import Path
 
 import numpy as np
-import polytok
 import pytest
-from format_samples import sentencepiece_spec, unigram_spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import polytok
+from format_samples import sentencepiece_spec, unigram_spec
 from polytok import Tokenizer
 from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Vocab
 
@@ -244,7 +245,9 @@ def test_sampling_with_scores(unigram: Tokenizer) -> None:
     expected = probabilities(unigram, "abab", 1.0)
     for ids, score in unigram.sample_with_score("abab", num_samples=50, seed=1):
         assert score == pytest.approx(log(expected[tuple(ids)]), abs=1e-3)
-    best, *others = unigram.sample_with_score("abab", num_samples=3, without_replacement=True, include_best=True, seed=2)
+    best, *others = unigram.sample_with_score(
+        "abab", num_samples=3, without_replacement=True, include_best=True, seed=2
+    )
     assert best == (unigram.encode("abab"), 0.0)
     assert len({tuple(ids) for ids, _ in [best, *others]}) == 1 + len(others)
     with pytest.raises(polytok.ArgumentError):

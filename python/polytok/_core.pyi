@@ -1,6 +1,6 @@
 """The native engine and file readers; python/polytok is their public face."""
 
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,11 @@ def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.
 def rank_file_read(data: bytes) -> Columns: ...
 def rank_file_write(vocab: Vocab) -> bytes: ...
 
+@final
 class SpecialSet:
     """A set of special tokens, ready to be searched for."""
 
+@final
 class Tokenizer:
     """A compiled tokenizer; polytok.Tokenizer is its public face."""
 
@@ -63,6 +65,7 @@ class Tokenizer:
     def id_of(self, piece: bytes) -> int | None: ...
     def max_id(self) -> int: ...
 
+@final
 class DecodeStream:
     """A decoding that is fed id by id."""
 

@@ -33,9 +33,9 @@ _MAX_SEED = 2**64
 class Token(NamedTuple):
     """A token and where it comes from.
 
-    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A token
-    that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or for text
-    that the vocabulary does not know the normalized text itself.
+    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A
+    token that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or
+    for text that the vocabulary does not know the normalized text itself.
     """
 
     id: int
@@ -49,8 +49,8 @@ class Token(NamedTuple):
 class Batch(Sequence[IdArray]):
     """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
 
-    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of shape
-    (texts + 1,). As a sequence it gives one array per text, without copying.
+    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of
+    shape (texts + 1,). As a sequence it gives one array per text, without copying.
 
     >>> import polytok
     >>> batch = polytok.load("default").encode_batch(["one", "two words"])
@@ -119,12 +119,13 @@ class StreamDecoder:
 class Tokenizer:
     """A tokenizer compiled from a `Spec`: immutable, safe in many threads at once, after a fork, and picklable.
 
-    Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as tiktoken
-    does it: pairs are joined, lone ones become U+FFFD. The options of every encoding are the same:
+    Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as
+    tiktoken does it: pairs are joined, lone ones become U+FFFD. The options of every encoding are the same:
 
     * ``add_special``: put the format's own special ids around the text (BOS, where the model has one).
-    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none, so
-      that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of its own.
+    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none,
+      so that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of
+      its own.
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
     """
 
@@ -212,8 +213,8 @@ class Tokenizer:
     def sample(self, text: Text, *, alpha: float, nbest_size: int = -1, seed: int | None = None) -> list[int]:
         """One segmentation at random, as SentencePiece's SampleEncode draws it; the same seed gives the same.
 
-        Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha`` ·
-        score). BPE: every merge is left out with probability ``alpha`` (BPE-dropout).
+        Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha``
+        · score). BPE: every merge is left out with probability ``alpha`` (BPE-dropout).
         """
         return self._core.sample(text, nbest_size, alpha, _seed(seed))
 
@@ -326,9 +327,9 @@ class Tokenizer:
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
         """Write the tokenizer to a file, in the format that it came from unless another is named.
 
-        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is written. Files
-        are written under a temporary name and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are
-        written too.
+        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is
+        written. Files are written under a temporary name and renamed. Files that belong beside the main one (minbpe's
+        ``.vocab``) are written too.
         """
         target = Path(path)
         written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
@@ -381,11 +382,12 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     line: Line | None = None,
 ) -> Tokenizer:
-    """Load a tokenizer from a path, bytes, a binary file object, or ``"default"``, the vocabulary that comes with polytok.
+    """Load a tokenizer from a path, bytes, a binary file object, or ``"default"``, the vocabulary that comes with
+    polytok.
 
     The format is told by the bytes, never by the name; ``format`` names it where it is ambiguous. ``pattern`` and
-    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``line`` is the SentencePiece release
-    to follow where they differ, "0.2.3" unless "0.2.1" is asked for. Nothing is ever fetched.
+    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``line`` is the SentencePiece
+    release to follow where they differ, "0.2.3" unless "0.2.1" is asked for. Nothing is ever fetched.
 
     Raises `FileError` if the file cannot be read, `FormatError` if its bytes are of no known format or damaged.
 
@@ -459,4 +461,3 @@ def _processors() -> int:
 
 def _seed(seed: int | None) -> int:
     return secrets.randbelow(_MAX_SEED) if seed is None else seed % _MAX_SEED
-

@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import texts
-from reference_specs import DATA
-
 from polytok import Tokenizer
-from polytok.errors import ArgumentError
+from reference_specs import DATA
 
 from . import checks, properties
 from .checks import Outcome
-from .references import PyRwkv, Reference, SentencePiece, SentencePieceCharacters, Tiktoken, Twin, is_utf8
+from .references import PyRwkv, Reference, SentencePiece, SentencePieceCharacters, Tiktoken, Twin
 from .vocabularies import Vocabulary, all_vocabularies
 
 BLOCK = 4096

@@ -11,15 +11,23 @@ from unittest import mock
 
 import tiktoken
 import tiktoken_ext.openai_public
-from reference_specs import DATA, tiktoken_ranks
 
 import polytok
 from polytok import formats, reference
 from polytok.formats.tiktoken_known import KNOWN, O200K
-from polytok.spec import Bpe, Kind, PatternSplit, SpecialToken, Spec
+from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken
+from reference_specs import DATA, tiktoken_ranks
 from texts import Words
 
-from .references import PyRwkv, Reference, SentencePiece, SentencePieceCharacters, SentencePieceForLlama2c, Tiktoken, Twin
+from .references import (
+    PyRwkv,
+    Reference,
+    SentencePiece,
+    SentencePieceCharacters,
+    SentencePieceForLlama2c,
+    Tiktoken,
+    Twin,
+)
 
 TWIN_LIMIT = 700
 """Texts longer than this are too slow for the twins that search all pairs at each merge."""

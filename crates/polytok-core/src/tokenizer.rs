@@ -36,12 +36,12 @@ pub struct Tokenizer {
     after: Vec<u32>,
     decoder: Decoder,
     rows: OnceLock<Rows>,
-    pool: Mutex<Vec<Box<Scratch>>>,
+    pool: Mutex<Vec<Scratch>>,
 }
 
 /// A compiled model.
 pub(crate) enum Compiled {
-    Bpe(Bpe, Option<Boundary>),
+    Bpe(Box<Bpe>, Option<Boundary>),
     Unigram(Unigram),
     Longest(Longest),
     Whole(Whole),
@@ -96,7 +96,7 @@ impl Tokenizer {
                     has_prefix,
                 )?;
                 let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols));
-                Compiled::Bpe(bpe, boundary)
+                Compiled::Bpe(Box::new(bpe), boundary)
             }
             Model::Unigram => Compiled::Unigram(Unigram::compile(&vocab, spec.line)?),
             Model::Longest => Compiled::Longest(Longest::compile(&vocab)),

@@ -118,7 +118,8 @@ def _vocab_differences(before: Vocab, after: Vocab) -> Iterator[str]:
     changed = [row for row, (old, new) in enumerate(zip(*texts, strict=True)) if old != new]
     if changed:
         row = changed[0]
-        yield f"{len(changed)} texts change, the first in row {row}: {_brief(texts[0][row])} becomes {_brief(texts[1][row])}"
+        old, new = _brief(texts[0][row]), _brief(texts[1][row])
+        yield f"{len(changed)} texts change, the first in row {row}: {old} becomes {new}"
     for name in ("ids", "scores", "kinds"):
         old, new = getattr(before, name), getattr(after, name)
         rows = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))

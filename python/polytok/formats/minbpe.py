@@ -1,7 +1,7 @@
 """minbpe's ``.model``, version 1: a pattern, special tokens and merges, one per line.
 
-An empty pattern line is minbpe's BasicTokenizer, which does not split. The format has no escapes: white space around the
-pattern is stripped on reading, and a special token with white space in it cannot be written. The ``.vocab`` that
+An empty pattern line is minbpe's BasicTokenizer, which does not split. The format has no escapes: white space around
+the pattern is stripped on reading, and a special token with white space in it cannot be written. The ``.vocab`` that
 minbpe writes beside it, for people to read, is written too and never read.
 """
 

@@ -1,7 +1,7 @@
 """Rank files that are known by their sha256: the pattern and the special tokens that stand in their programs.
 
-One row per vocabulary. Where one file serves two vocabularies the first row is what the file is read as, and the other is
-had by ``name=``. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
+One row per vocabulary. Where one file serves two vocabularies the first row is what the file is read as, and the other
+is had by ``name=``. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
 meta-llama/llama-models, models/llama3/tokenizer.py and models/llama4/tokenizer.py.
 """
 

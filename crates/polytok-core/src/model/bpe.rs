@@ -388,10 +388,10 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &
     let mut pseudo: Vec<Vec<u8>> = Vec::new();
     // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
     let lengths = lengths_of(vocab, dictionary);
-    for row in 0..vocab.len() {
+    for (row, &rank) in ranks.iter().enumerate() {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
-        if ranks[row] == INERT || piece.len() < 2 || !dictionary.reaches(vocab, row) || !is_first() {
+        if rank == INERT || piece.len() < 2 || !dictionary.reaches(vocab, row) || !is_first() {
             continue;
         }
         for cut in 1..piece.len() {
@@ -401,7 +401,7 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &
             let (left, right) = piece.split_at(cut);
             let Some(left) = half(vocab, dictionary, units, &mut pseudo, left, false) else { continue };
             let Some(right) = half(vocab, dictionary, units, &mut pseudo, right, true) else { continue };
-            entries.push(Pair { left, right, rank: ranks[row], merged: row as u32 });
+            entries.push(Pair { left, right, rank, merged: row as u32 });
         }
     }
     (Pairs::build(entries), pseudo)
@@ -456,8 +456,8 @@ fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<u32> {
         if i > 0 && vocab.score(order[i - 1]) != vocab.score(row) {
             rank += 1;
         }
-        let never = symbols == Symbols::Groups && !(vocab.score(row) > LLAMA2C_FLOOR);
-        ranks[row] = if never { INERT } else { rank };
+        let may_merge = symbols != Symbols::Groups || vocab.score(row) > LLAMA2C_FLOOR;
+        ranks[row] = if may_merge { rank } else { INERT };
     }
     ranks
 }
