@@ -8,6 +8,22 @@ import numpy.typing as npt
 from .spec import Spec, Vocab
 from .tokenizer import IdArray, Ids, Text
 
+__all__ = [
+    "DecodeStream",
+    "SpecialSet",
+    "Tokenizer",
+    "llama2c_read",
+    "llama2c_write",
+    "minbpe_read",
+    "rank_file_read",
+    "rank_file_write",
+    "rwkv_read",
+    "sentencepiece_check",
+    "sentencepiece_probe",
+    "sentencepiece_read",
+    "sentencepiece_write",
+]
+
 _Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
 ]
