@@ -40,7 +40,7 @@ FULL = Scale(
     streams=40_000,
 )  # fmt: skip
 SLICE = Scale(
-    corpus=40_000, whole=40_000, valid=1500, broken=500, ids=1500, marked=300, properties=400, streams=800
+    corpus=8_000, whole=20_000, valid=1500, broken=500, ids=1500, marked=300, properties=400, streams=800
 )  # fmt: skip
 
 
@@ -54,28 +54,30 @@ class Task:
     count: int
 
 
+@functools.cache
+def vocabularies() -> dict[str, Vocabulary]:
+    """All of them, loaded when they are used, once in each process."""
+    return all_vocabularies()
+
+
 def all_tasks(scale: Scale) -> list[Task]:
-    """Everything, the longest first."""
-    files = sorted(path.name for path in (DATA / "corpus").iterdir())
+    """Everything, what is likeliest to differ first. The corpus is read once for each file of the data."""
+    texts_of_corpus = sorted(path.name for path in (DATA / "corpus").iterdir())
     tasks = []
-    for vocabulary in all_vocabularies():
-        if not vocabulary.startswith("minbpe"):
-            tasks += [Task("corpus", vocabulary, name, scale.corpus) for name in files]
-            tasks += [Task("whole", vocabulary, name, scale.whole) for name in files]
+    seen: set[str] = set()
+    for name, vocabulary in vocabularies().items():
         for section in ("valid", "broken", "ids", "marked", "properties", "streams"):
-            tasks += list(_parts(section, vocabulary, getattr(scale, section)))
-    order = ["corpus", "valid", "properties", "whole", "broken", "marked", "streams", "ids"]
-    return sorted(tasks, key=lambda task: order.index(task.section))
+            tasks += list(_parts(section, name, getattr(scale, section)))
+        if vocabulary.files - seen:
+            tasks += [Task("whole", name, text, scale.whole) for text in texts_of_corpus]
+            tasks += [Task("corpus", name, text, scale.corpus) for text in texts_of_corpus]
+        seen |= vocabulary.files
+    return sorted(tasks, key=lambda task: task.section in ("corpus", "whole"))
 
 
 def _parts(section: str, vocabulary: str, count: int) -> Iterator[Task]:
     for part in range(0, count, PART):
         yield Task(section, vocabulary, part, min(PART, count - part))
-
-
-@functools.cache
-def vocabularies() -> dict[str, Vocabulary]:
-    return all_vocabularies()
 
 
 def run(task: Task) -> list[Outcome]:

@@ -1,0 +1,45 @@
+"""``python -m tests.parity``: the comparison in two processes, one table at the end; ``--full`` is all of it."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the tests' modules, too
+
+from parity import report, tasks
+
+PROCESSES = 2
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
+    parser.add_argument("--full", action="store_true", help="all of it, and write the table to docs/parity.md")
+    parser.add_argument("--only", default="", help="only vocabularies with this in their name")
+    options = parser.parse_args()
+    if not tasks.DATA.is_dir():
+        print(f"there is no data in {tasks.DATA}: set POLYTOK_DATA", file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    todo = [
+        task for task in tasks.all_tasks(tasks.FULL if options.full else tasks.SLICE) if options.only in task.vocabulary
+    ]
+    results = report.Results()
+    with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+        for done, outcomes in enumerate(pool.imap_unordered(tasks.run, todo), start=1):
+            results.add(outcomes)
+            for outcome in outcomes:
+                for example in outcome.examples:
+                    print(f"\n{outcome.vocabulary}, {outcome.reference}, {outcome.what}: {example}", file=sys.stderr)
+            print(f"\r{done} of {len(todo)}, {results.differences} differences", end="", file=sys.stderr, flush=True)
+    print(f"\n{results.terminal()} in {(time.monotonic() - started) / 60:.1f} minutes")
+    if options.full and not options.only:
+        report.write_page(results)
+    return int(results.differences > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

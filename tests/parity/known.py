@@ -1,0 +1,82 @@
+"""Where polytok differs from a reference on purpose, and why. Everything else that differs is a mistake."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Known(NamedTuple):
+    """One known difference."""
+
+    reference: str
+    input: str
+    reference_does: str
+    polytok_does: str
+    reason: str
+
+
+KNOWN = (
+    Known(
+        "sentencepiece, pyrwkv_tokenizer",
+        "`str` with surrogates",
+        "an error before the text is looked at",
+        "pairs are joined, lone ones become U+FFFD",
+        "One policy for all vocabularies: tiktoken's.",
+    ),
+    Known(
+        "sentencepiece 0.2.1",
+        "a control symbol as the surface of a piece (BPE, CHAR, WORD)",
+        "an empty result; the error is swallowed",
+        "`EncodeError`",
+        "Nothing is silent. 0.2.3 has no such error.",
+    ),
+    Known(
+        "sentencepiece 0.2.1, 0.2.3",
+        "U+061C under the rules nmt_*",
+        "0.2.1's blob keeps it, 0.2.3's makes a space of it",
+        "what the model's own blob says",
+        "The blob is part of the model; golden vectors made with the other blob are left out on this character.",
+    ),
+    Known(
+        "llama2.c",
+        "a NUL in the text",
+        "the text ends there",
+        "the text goes on",
+        "A C string ends at a NUL, a text does not.",
+    ),
+    Known(
+        "llama2.c",
+        "decoded control characters",
+        "not printed by `safe_printf`",
+        "decoded",
+        "Printing is not decoding.",
+    ),
+    Known(
+        "tiktoken 0.14",
+        "special tokens of which one is the beginning of another",
+        "whichever its hash table has first",
+        "the longest",
+        "No order is documented; none of the vocabularies here has such a pair.",
+    ),
+    Known(
+        "tiktoken 0.14",
+        "an id with two special tokens (o200k_harmony, 200018)",
+        "decodes as whichever its hash table has last",
+        "decodes as the first listed",
+        "The same text in 0.14.",
+    ),
+    Known(
+        "tiktoken 0.14, `_encode_bytes`",
+        "special tokens in bytes that are no UTF-8",
+        "never recognised",
+        "recognised where the caller allows them",
+        "`bytes` and `str` take the same options.",
+    ),
+    Known(
+        "minbpe",
+        "a text that holds bytes that are no UTF-8, with a pattern",
+        "cannot be given",
+        "as tiktoken's `_encode_bytes`",
+        "minbpe takes `str` only.",
+    ),
+)
