@@ -130,3 +130,10 @@ def _describe(message: Any, table: str) -> None:
             field.type, field.type_name = field.TYPE_MESSAGE, f".polytok.{kind}"
         else:
             field.type = getattr(field, f"TYPE_{kind.upper()}")
+
+
+def field_names(message: str) -> dict[str, Any]:
+    """The names of a message's fields by number, with protobuf's own empty value for each."""
+    empty = getattr(_model_class()(), message)
+    described = sorted(empty.DESCRIPTOR.fields, key=lambda field: field.number)
+    return {field.name: () if field.is_repeated else field.default_value for field in described}
