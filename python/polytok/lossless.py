@@ -1,12 +1,12 @@
 """Whether decoding gives back what was encoded: ``decode_bytes(encode(text)) == text``, for every text.
 
-Told from the Spec alone, for plain encoding (no special tokens recognised or added), in two grades: for every valid UTF-8
-text, and for every sequence of bytes. The rule follows the pipeline; each step either is an inversion of its decode step
-or adds a `Reason`. It is cautious: what it does not know to be lossless is a reason, so "yes" can be relied on.
+Told from the Spec alone, for plain encoding (no special tokens recognised or added), in two grades: for every valid
+UTF-8 text, and for every sequence of bytes. The rule follows the pipeline; each step either is undone by its decode
+step or adds a `Reason`. It is cautious: what it does not know to be lossless is a reason, so "yes" can be relied on.
 
-* normalize: a character map that changes a text, spaces removed, spaces written as U+2581 (so that a U+2581 of the text
-  comes back as a space), a space put in front or behind that decoding does not take away. One put in front that decoding
-  does take away, exactly one, is no loss.
+* normalize: a character map that changes a text, spaces removed, spaces written as U+2581 (so that a U+2581 of the
+  text comes back as a space), a space put in front or behind that decoding does not take away. One put in front that
+  decoding does take away, exactly one, is no loss.
 * split: a pattern that drops text (see pattern_coverage.py).
 * model and unknown: characters or bytes that the vocabulary does not have and that no byte piece stands for.
 * decode: a space taken away that was not put there, pieces whose text reads as an escape, a denormalizer.
@@ -66,7 +66,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Lossless:
-    """Whether decoding gives back what was encoded, and all reasons why not. It is true if every valid UTF-8 text does."""
+    """Whether decoding gives back what was encoded, and all reasons why not. True if every valid UTF-8 text does."""
 
     reasons: tuple[Reason, ...]
 
@@ -95,8 +95,8 @@ def lossless(spec: Spec) -> Lossless:
 
 
 def _reasons(spec: Spec) -> Iterator[Reason]:
-    for step in spec.split:
-        if not covers_all_text(step.pattern):
+    for split in spec.split:
+        if not covers_all_text(split.pattern):
             yield Reason("split: the pattern is not known to match all text, and what it does not match is dropped")
     match spec.normalize, spec.decode:
         case (), BytesDecode():

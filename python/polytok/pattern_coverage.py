@@ -1,15 +1,15 @@
 """Whether a split pattern provably matches every character of every text, so that splitting drops nothing.
 
-The proof: at any position some alternative of the pattern matches one or more characters, whatever follows. An alternative
-promises that for the characters of a class if it is a sequence in which everything but one item of that class may be left
-out (`` ?\\p{L}+``, ``\\p{N}{1,3}``). Alternatives with look-around, or with more than one item that must be there, promise
-nothing. If the promised classes make up all characters, and no alternative can match the empty string (which would hide
-the alternatives behind it), nothing is dropped.
+The proof: at any position some alternative of the pattern matches one or more characters, whatever follows. An
+alternative promises that for the characters of a class if it is a sequence in which everything but one item of that
+class may be left out (`` ?\\p{L}+``, ``\\p{N}{1,3}``). Alternatives with look-around, or with more than one item that
+must be there, promise nothing. If the promised classes make up all characters, and no alternative can match the empty
+string (which would hide the alternatives behind it), nothing is dropped.
 
 Classes are compared symbolically, on *cells*: every character that the pattern names, and beside these every pair of a
-general category and being white space or not. So the answer does not depend on a Unicode version. What a class makes of a
-cell may be unknown (scripts, long ranges); unknown never counts as covered. A pattern that this file does not understand
-is not covered either: the answer False means "not proven".
+general category and being white space or not. So the answer does not depend on a Unicode version. What a class makes
+of a cell may be unknown (scripts, long ranges); unknown never counts as covered. A pattern that this file does not
+understand is not covered either: the answer False means "not proven".
 
 Cost: linear in the pattern times the number of cells.
 """

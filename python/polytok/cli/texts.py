@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from io import BufferedReader
+from itertools import islice
 
 _BATCH_LINES = 4096
 _BATCH_BYTES = 1 << 22

@@ -66,9 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.export is None and arguments.form is None
             else _FORMS[arguments.form or "tsv"]
         )
-        count = 0
-        for count, line in enumerate(_lines(form, found), start=1):
-            stdout().write(line)
+        count = sum(1 for line in _lines(form, found) if stdout().write(line))
         stdout().flush()
     else:
         path = Path(arguments.export)
