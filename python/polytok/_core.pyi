@@ -1,12 +1,14 @@
 """The native engine and file readers; python/polytok is their public face."""
 
+from typing import TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
 from .spec import Spec, Vocab
 from .tokenizer import IdArray, Ids, Text
 
-Columns = tuple[
+Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
 ]
 

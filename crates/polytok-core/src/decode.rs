@@ -2,6 +2,7 @@
 //! whole cannot differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
 
 use crate::error::{Error, Result};
+use crate::model::dictionary::{Rows, is_reachable};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::{Decode, Kind, Line};
 use crate::special::Specials;
@@ -19,8 +20,17 @@ const LLAMA2C_BOS: u32 = 1;
 pub struct Decoder {
     rules: Rules,
     denormalizer: Option<SentencePieceNormalizer>,
-    /// Kind of each id and the byte of byte pieces, for SentencePiece.
-    bytes: Vec<Option<u8>>,
+    /// What each row prints.
+    prints: Vec<Print>,
+}
+
+/// What a row prints by SentencePiece's rules.
+#[derive(Clone, Copy)]
+enum Print {
+    Piece,
+    Byte(u8),
+    Nothing,
+    UnkSurface,
 }
 
 enum Rules {
@@ -59,17 +69,30 @@ impl Decoder {
                 }
             }
         };
-        let byte_of = |row| match vocab.active_kind(row) {
-            Kind::Byte => hex_byte(vocab.bytes(row)),
-            _ => None,
+        // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
+        let by_name = (line == Line::V0_2_1).then(|| Rows::index(vocab, |row| !is_reachable(vocab.kind(row))));
+        let named =
+            |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).map_or(row, |row| row as usize);
+        let print = |row| match vocab.active_kind(named(row)) {
+            Kind::Control => Print::Nothing,
+            Kind::Unknown => Print::UnkSurface,
+            Kind::Byte => hex_byte(vocab.bytes(row)).map_or(Print::Piece, Print::Byte),
+            _ => Print::Piece,
         };
-        let bytes = (0..vocab.len()).map(byte_of).collect();
-        Ok(Decoder { rules, denormalizer, bytes })
+        let prints = (0..vocab.len()).map(print).collect();
+        Ok(Decoder { rules, denormalizer, prints })
     }
 
     /// Appends what one id adds.
     #[inline]
-    pub fn push(&self, vocab: &Vocab, specials: &Specials, id: u32, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+    pub fn push(
+        &self,
+        vocab: &Vocab,
+        specials: &Specials,
+        id: u32,
+        state: &mut DecodeState,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let Some(row) = vocab.row(id) else {
             let text = specials.text(id).ok_or(Error::Id(id))?;
             self.flush(state, out);
@@ -105,7 +128,7 @@ impl Decoder {
     /// SentencePiece's rules for one piece (their order is the reference's).
     fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut DecodeState, out: &mut Vec<u8>) {
         let Rules::SentencePiece { strips, collapses, unk_surface } = &self.rules else { return };
-        if let Some(byte) = self.bytes[row] {
+        if let Print::Byte(byte) = self.prints[row] {
             state.pending.push(byte);
             flush_characters(state, out, false);
             return;
@@ -113,10 +136,10 @@ impl Decoder {
         self.flush(state, out);
         let at_start = !(state.ate_space || state.has_text);
         state.ate_space = false;
-        match vocab.active_kind(row) {
-            Kind::Control => {}
-            Kind::Unknown => append(unk_surface, state, out),
-            _ => {
+        match self.prints[row] {
+            Print::Byte(_) | Print::Nothing => {}
+            Print::UnkSurface => append(unk_surface, state, out),
+            Print::Piece => {
                 let mut piece = vocab.bytes(row);
                 if at_start && *strips && piece.starts_with(SPACE) {
                     piece = &piece[SPACE.len()..];

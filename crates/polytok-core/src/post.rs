@@ -35,7 +35,9 @@ impl Fallback {
                     let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
                     let byte = byte.ok_or_else(|| {
                         let piece = String::from_utf8_lossy(vocab.bytes(row));
-                        Error::Spec(format!("entry {row} is of kind BYTE, but its piece is {piece:?}, not <0x00> to <0xFF>"))
+                        Error::Spec(format!(
+                            "entry {row} is of kind BYTE, but its piece is {piece:?}, not <0x00> to <0xFF>"
+                        ))
                     })?;
                     ids[byte as usize] = vocab.id(row);
                 }

@@ -1,11 +1,12 @@
 //! Cutting a text at special tokens: the only place that knows what is allowed and what is not.
 //!
 //! Nothing is special unless the caller allows it. Of the allowed texts the leftmost match counts, and of several at one
-//! place the first in the Spec's order (minbpe's rule); readers of formats without an order list the longest first.
-//! Rows of kind Control are special tokens too, behind the others, longest first. tiktoken restarts its search one byte
-//! behind a hit that is not allowed, which finds the same as searching the allowed ones alone.
+//! place the longest; minbpe (BPE with a list of merges) takes the one listed first instead, as its alternation does.
+//! Rows of kind Control are special tokens too. tiktoken restarts its search one byte behind a hit that is not allowed,
+//! which finds the same as searching the allowed ones alone. Twin: python/polytok/reference/special.py.
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, SpecialToken};
@@ -14,6 +15,8 @@ use crate::vocab::Vocab;
 /// All special tokens of a vocabulary.
 pub struct Specials {
     tokens: Vec<SpecialToken>,
+    /// The first token of each id.
+    by_id: HashMap<u32, usize>,
 }
 
 /// Some of them, ready to be searched for.
@@ -32,15 +35,19 @@ pub enum Part {
 }
 
 impl Specials {
-    /// The Spec's, and the vocabulary's control rows.
-    pub fn new(listed: Vec<SpecialToken>, vocab: &Vocab) -> Specials {
+    /// The Spec's, and the vocabulary's control rows; `in_order` keeps the Spec's order instead of the longest first.
+    pub fn new(listed: Vec<SpecialToken>, vocab: &Vocab, in_order: bool) -> Specials {
         let rows = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Control);
-        let mut controls: Vec<SpecialToken> =
-            rows.map(|row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row) }).collect();
-        controls.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
         let mut tokens = listed;
-        tokens.extend(controls);
-        Specials { tokens }
+        tokens.extend(rows.map(|row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row) }));
+        if !in_order {
+            tokens.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
+        }
+        let mut by_id = HashMap::new();
+        for (i, token) in tokens.iter().enumerate() {
+            by_id.entry(token.id).or_insert(i);
+        }
+        Specials { tokens, by_id }
     }
 
     /// All tokens, in the order in which they are tried.
@@ -50,7 +57,7 @@ impl Specials {
 
     /// The text of an id.
     pub fn text(&self, id: u32) -> Option<&[u8]> {
-        self.tokens.iter().find(|token| token.id == id).map(|token| token.text.as_slice())
+        self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
     /// The set of the tokens for which `keep` holds; None if it is empty.

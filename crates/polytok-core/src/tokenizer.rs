@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Key};
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
 use crate::model::bpe::{Bpe, BpeScratch};
@@ -14,11 +14,14 @@ use crate::model::{Segment, UNKNOWN};
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Out, Sink, Token, Tokens};
-use crate::special::{Part, SpecialSet, Specials};
 use crate::spec::{Model, Priority, Spec, Symbols};
+use crate::special::{Part, SpecialSet, Specials};
 use crate::split::Splitter;
 use crate::split::boundary::Boundary;
 use crate::vocab::Vocab;
+
+/// Pieces of a split that are longer than this are cut further where nothing can merge.
+const LONG: usize = 15;
 
 /// An immutable tokenizer; many threads may use one at once.
 pub struct Tokenizer {
@@ -77,13 +80,22 @@ impl Tokenizer {
             None => None,
         };
         let splitters = spec.split.iter().map(|pattern| Splitter::compile(pattern)).collect::<Result<Vec<_>>>()?;
+        let is_listed = matches!(spec.model, Model::Bpe { priority: Priority::Merges(_), .. });
         let model = match spec.model {
             Model::Bpe { priority, symbols, whole_piece_first } => {
                 let is_sentencepiece = matches!(priority, Priority::Score) && symbols == Symbols::Chars;
                 let reach = if is_sentencepiece { Reach::SentencePiece(spec.line) } else { Reach::All };
-                let bpe = Bpe::compile(vocab.clone(), &priority, symbols, whole_piece_first, reach, user_defined)?;
-                let cuts = splitters.is_empty() && symbols != Symbols::Bytes && bpe.can_cut();
-                let boundary = cuts.then(|| Boundary::new(bpe.reachable()));
+                let has_prefix = symbols == Symbols::Groups && matches!(normalizer, Some(Normalizer::PrefixSpace));
+                let bpe = Bpe::compile(
+                    vocab.clone(),
+                    &priority,
+                    symbols,
+                    whole_piece_first,
+                    reach,
+                    user_defined,
+                    has_prefix,
+                )?;
+                let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols == Symbols::Bytes));
                 Compiled::Bpe(bpe, boundary)
             }
             Model::Unigram => Compiled::Unigram(Unigram::compile(&vocab, spec.line)?),
@@ -93,7 +105,7 @@ impl Tokenizer {
         };
         let fallback = Fallback::compile(spec.unknown, &vocab)?;
         let decoder = Decoder::compile(&spec.decode, &vocab, spec.line)?;
-        let specials = Specials::new(spec.special, &vocab);
+        let specials = Specials::new(spec.special, &vocab, is_listed);
         let all_specials = specials.set(|_| true)?;
         Ok(Tokenizer {
             vocab,
@@ -133,7 +145,11 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        let rows = self.rows.get_or_init(|| Rows::index(&self.vocab, |_| true));
+        // Not get_or_init: a fork in the middle of it would leave a child that waits for ever.
+        if self.rows.get().is_none() {
+            let _ = self.rows.set(Rows::index(&self.vocab, |_| true));
+        }
+        let rows = self.rows.get()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }
@@ -206,9 +222,18 @@ impl Tokenizer {
     }
 
     /// The pipeline, into any sink.
-    pub fn encode_to<S: Sink>(&self, text: &[u8], options: EncodeOptions, scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+    pub fn encode_to<S: Sink>(
+        &self,
+        text: &[u8],
+        options: EncodeOptions,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
         if text.len() >= u32::MAX as usize {
-            return Err(Error::Encode(format!("the text has {} bytes; one call takes less than 4 GiB: cut it", text.len())));
+            return Err(Error::Encode(format!(
+                "the text has {} bytes; one call takes less than 4 GiB: cut it",
+                text.len()
+            )));
         }
         if let Some(reject) = options.reject {
             reject.reject(text)?;
@@ -247,7 +272,10 @@ impl Tokenizer {
         } else {
             normalizer.normalize(text, &mut normalized);
         }
-        let result = self.encode_normalized(&normalized, scratch, sink);
+        let result = match normalized.len() < u32::MAX as usize {
+            true => self.encode_normalized(&normalized, scratch, sink),
+            false => Err(Error::Encode("normalization makes 4 GiB or more of this text: cut it".into())),
+        };
         scratch.normalized = normalized;
         result
     }
@@ -256,9 +284,13 @@ impl Tokenizer {
         let mut out = Out::new(text, &self.fallback, sink);
         let Scratch { bpe: bpe_scratch, unigram: unigram_scratch, .. } = scratch;
         match &self.model {
-            Compiled::Bpe(bpe, _) if !self.splitters.is_empty() => self.encode_split(bpe, text, scratch, &mut out),
-            Compiled::Bpe(bpe, Some(boundary)) => self.encode_stretches(bpe, boundary, text, scratch, &mut out),
-            Compiled::Bpe(bpe, None) => bpe.segment_whole(text, None, bpe_scratch, &mut |segment| out.take(0, segment)),
+            Compiled::Bpe(bpe, cuts) if !self.splitters.is_empty() => {
+                self.encode_split(bpe, cuts.as_ref(), text, scratch, &mut out)
+            }
+            Compiled::Bpe(bpe, Some(cuts)) if !cuts.has_parts() || std::str::from_utf8(text).is_ok() => {
+                self.encode_stretches(bpe, cuts, text, scratch, &mut out)
+            }
+            Compiled::Bpe(bpe, _) => bpe.segment_whole(text, None, bpe_scratch, &mut |segment| out.take(0, segment)),
             Compiled::Unigram(unigram) => {
                 let mut result = Ok(());
                 unigram.segment(text, unigram_scratch, |segment| {
@@ -274,19 +306,28 @@ impl Tokenizer {
     }
 
     /// Pieces by the split patterns, each merged on its own.
-    fn encode_split<S: Sink>(&self, bpe: &Bpe, text: &[u8], scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
-        match std::str::from_utf8(text) {
-            Ok(text) => {
-                let mut result = Ok(());
-                self.split(text, |start, end| {
-                    if result.is_ok() {
-                        result = self.encode_piece(bpe, &text.as_bytes()[start..end], start, scratch, out);
-                    }
-                })?;
-                result
+    fn encode_split<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        cuts: Option<&Boundary>,
+        bytes: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => return self.encode_broken(bpe, bytes, error.valid_up_to(), scratch, out),
+        };
+        let mut result = Ok(());
+        self.split(text, |start, end| {
+            if result.is_ok() {
+                result = match cuts {
+                    Some(cuts) if end - start > LONG => self.encode_cut(bpe, cuts, bytes, (start, end), scratch, out),
+                    _ => self.encode_piece(bpe, bytes, (start, end), false, scratch, out),
+                };
             }
-            Err(error) => self.encode_broken(bpe, text, error.valid_up_to(), scratch, out),
-        }
+        })?;
+        result
     }
 
     /// Applies the patterns one after the other; `piece(start, end)` is called with the last one's.
@@ -331,9 +372,8 @@ impl Tokenizer {
                 segments.push(Segment { start: base + segment.start, end: base + segment.end, ..segment });
                 Ok(())
             };
-            result = std::mem::replace(&mut result, Ok(())).and_then(|()| {
-                bpe.segment(&text[start..end], &mut scratch.bpe, &mut push)
-            });
+            result = std::mem::replace(&mut result, Ok(()))
+                .and_then(|()| bpe.segment(&text[start..end], start, false, &mut scratch.bpe, &mut push));
         })?;
         result?;
         let is_space = |segment: &Segment| {
@@ -348,9 +388,11 @@ impl Tokenizer {
             out.take(0, segment)?;
         }
         // Text that no pattern matched is not part of any segment, so the last piece is put together from them.
-        let taken_back = segments[last_piece..].iter().map(|segment| &text[segment.start as usize..segment.end as usize]);
+        let taken_back =
+            segments[last_piece..].iter().map(|segment| &text[segment.start as usize..segment.end as usize]);
         let piece: Vec<u8> = taken_back.chain([&text[valid..]]).flatten().copied().collect();
-        self.encode_piece(bpe, &piece, text.len() - piece.len(), scratch, out)
+        let at = text.len() - piece.len();
+        bpe.segment(&piece, at, false, &mut scratch.bpe, &mut |segment| out.take(at, segment))
     }
 
     /// Stretches between user-defined pieces and proven cuts, each merged on its own.
@@ -376,11 +418,11 @@ impl Tokenizer {
         self.encode_cut(bpe, boundary, text, (at, text.len()), scratch, out)
     }
 
-    #[inline]
+    /// A stretch of the text between proven cuts.
     fn encode_cut<S: Sink>(
         &self,
         bpe: &Bpe,
-        boundary: &Boundary,
+        cuts: &Boundary,
         text: &[u8],
         (from, to): (usize, usize),
         scratch: &mut Scratch,
@@ -388,8 +430,9 @@ impl Tokenizer {
     ) -> Result<()> {
         let mut at = from;
         while at < to {
-            let end = boundary.next_cut(&text[..to], at);
-            self.encode_piece(bpe, &text[at..end], at, scratch, out)?;
+            let end = cuts.next_cut(&text[..to], at);
+            let is_part = at > from || end < to;
+            self.encode_piece(bpe, text, (at, end), is_part, scratch, out)?;
             at = end;
         }
         Ok(())
@@ -397,25 +440,51 @@ impl Tokenizer {
 
     /// One piece, by the cache if it may.
     #[inline]
-    fn encode_piece<S: Sink>(&self, bpe: &Bpe, piece: &[u8], at: usize, scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
-        let place = match Cache::place(piece) {
-            Some(place) if !S::SPANS => place,
-            _ => return bpe.segment(piece, &mut scratch.bpe, &mut |segment| out.take(at, segment)),
+    fn encode_piece<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        text: &[u8],
+        (start, end): (usize, usize),
+        is_part: bool,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let key = match Cache::key(text, start, end, is_part) {
+            Some(key) if !S::SPANS => key,
+            _ => {
+                let take = &mut |segment| out.take(start, segment);
+                return bpe.segment(&text[start..end], start, is_part, &mut scratch.bpe, take);
+            }
         };
-        if let Some(ids) = scratch.cache.get(place, piece) {
+        if let Some(ids) = scratch.cache.get(key) {
             out.take_cached(ids);
             return Ok(());
         }
+        self.encode_missed(bpe, &text[start..end], start, (key, is_part), scratch, out)
+    }
+
+    /// A piece that the cache does not know; it is put there unless it has unknown text.
+    #[inline(never)]
+    fn encode_missed<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        piece: &[u8],
+        at: usize,
+        (key, is_part): (Key, bool),
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
         let Scratch { bpe: bpe_scratch, segments, ids, cache, .. } = scratch;
         segments.clear();
-        bpe.segment(piece, bpe_scratch, &mut |segment| {
+        bpe.segment(piece, at, is_part, bpe_scratch, &mut |segment| {
             segments.push(segment);
             Ok(())
         })?;
-        if segments.iter().all(|segment| segment.id != UNKNOWN) {
+        let is_known = segments.iter().all(|segment| segment.id != UNKNOWN);
+        if is_known && !bpe.depends_on_place(piece, at) {
             ids.clear();
             ids.extend(segments.iter().map(|segment| segment.id));
-            cache.insert(place, piece, ids);
+            cache.insert(key, ids);
         }
         segments.iter().try_for_each(|&segment| out.take(at, segment))
     }

@@ -8,6 +8,7 @@
 pub const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
+#[repr(align(16))] // so that no node lies in two cache lines
 struct Node {
     check: u32,
     base: u32,

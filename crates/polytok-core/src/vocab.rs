@@ -1,6 +1,6 @@
 //! ids ↔ bytes, scores, kinds: the vocabulary as the engine holds it.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -18,7 +18,7 @@ pub struct Vocab {
 enum RowOfId {
     Same,
     Dense(Vec<u32>),
-    Sparse(FxHashMap<u32, u32>),
+    Sparse(HashMap<u32, u32>),
 }
 
 impl Vocab {
@@ -93,9 +93,7 @@ impl Vocab {
     pub fn row(&self, id: u32) -> Option<usize> {
         match &self.rows {
             RowOfId::Same => ((id as usize) < self.len()).then_some(id as usize),
-            RowOfId::Dense(rows) => {
-                rows.get(id as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize)
-            }
+            RowOfId::Dense(rows) => rows.get(id as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize),
             RowOfId::Sparse(rows) => rows.get(&id).map(|&row| row as usize),
         }
     }
@@ -119,7 +117,7 @@ fn index_ids(ids: &[u32]) -> Result<RowOfId> {
         }
         return Ok(RowOfId::Dense(rows));
     }
-    let mut rows = FxHashMap::default();
+    let mut rows = HashMap::default();
     for (row, &id) in ids.iter().enumerate() {
         if rows.insert(id, row as u32).is_some() {
             return Err(duplicate(id));

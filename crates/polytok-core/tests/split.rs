@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 
 const GPT2_OLD: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const MINBPE_GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
-const MINBPE_GPT4: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";
+const MINBPE_GPT4: &str =
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";
 const R50K: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 const O200K: &str = concat!(
@@ -19,8 +20,7 @@ const O200K: &str = concat!(
 const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const QWEN: &str =
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-const TWO_DIGITS: &str =
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const TWO_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const KIMI: &str = concat!(
     r"[\p{Han}]+|",
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
@@ -103,8 +103,14 @@ fn text(alphabet: &'static str, len: usize) -> impl Strategy<Value = String> {
     let chars: Vec<char> = alphabet.chars().collect();
     // Runs of one character as well as mixtures.
     let run = (prop::sample::select(chars), 1..5usize, 0..4u8);
-    prop::collection::vec(run, 0..len)
-        .prop_map(|runs| runs.iter().flat_map(|&(c, n, long)| std::iter::repeat_n(c, if long == 0 { n } else { 1 })).collect())
+    prop::collection::vec(run, 0..len).prop_map(|runs| {
+        runs.iter().flat_map(|&(c, n, long)| std::iter::repeat_n(c, if long == 0 { n } else { 1 })).collect()
+    })
+}
+
+/// No file of failed cases: what was found stands here as a pattern or a text of its own.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn published_and_odd_patterns_are_scanners() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(config(1500))]
 
     #[test]
     fn mixed_text(text in text(ALPHABET, 24)) {
@@ -130,12 +136,12 @@ proptest! {
 
 #[test]
 fn every_code_point() {
-    // One text of short cells instead of a call for each cell: each cell begins where a piece must end.
+    // Between two letters, after a space and alone on a line; one call for many, which is what takes the time.
     for pair in PAIRS.iter().take(PUBLISHED.len()) {
         let mut text = String::new();
         for (index, c) in ('\0'..=char::MAX).enumerate() {
-            text.extend(['a', c, 'B', ' ', c, '1', c, c, '\n', '.', c, '\'', c, '\n', 'x', '\n']);
-            if index % 4096 == 4095 {
+            text.extend(['a', c, 'B', ' ', c, '\n', c, '\n']);
+            if index % 128 == 127 {
                 pair.check(&text);
                 text.clear();
             }
@@ -147,7 +153,7 @@ fn every_code_point() {
 #[test]
 fn every_code_point_alone() {
     for pair in PAIRS.iter().take(PUBLISHED.len()) {
-        for c in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3400 || c as u32 % 61 == 0) {
+        for c in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3400 || (c as u32).is_multiple_of(61)) {
             pair.check(c.encode_utf8(&mut [0; 4]));
         }
     }
@@ -155,7 +161,20 @@ fn every_code_point_alone() {
 
 #[test]
 fn nasty_texts() {
-    let texts = ["", "\0", "\u{10FFFF}", " ", "  ", "\n", " \n ", "it'ſ", "IT'S", "'\u{212A}", "a\r\n\r\n  b", "\u{2028}\u{85}x"];
+    let texts = [
+        "",
+        "\0",
+        "\u{10FFFF}",
+        " ",
+        "  ",
+        "\n",
+        " \n ",
+        "it'ſ",
+        "IT'S",
+        "'\u{212A}",
+        "a\r\n\r\n  b",
+        "\u{2028}\u{85}x",
+    ];
     for pair in PAIRS.iter() {
         texts.iter().for_each(|text| pair.check(text));
     }
@@ -164,8 +183,26 @@ fn nasty_texts() {
 /// A class or character, mostly of overlapping sets.
 fn atom() -> impl Strategy<Value = String> {
     let atoms = [
-        "a", "b", "'", " ", ".", r"\s", r"\S", r"\p{L}", r"\p{Lu}", r"\P{L}", r"[ab]", r"[^a]", r"[\r\n]", r"[^\s\p{L}]",
-        r"[\p{L}&&[^b]]", r"\d", r"\w", r"\n", r"\.", r"[a-c\-]",
+        "a",
+        "b",
+        "'",
+        " ",
+        ".",
+        r"\s",
+        r"\S",
+        r"\p{L}",
+        r"\p{Lu}",
+        r"\P{L}",
+        r"[ab]",
+        r"[^a]",
+        r"[\r\n]",
+        r"[^\s\p{L}]",
+        r"[\p{L}&&[^b]]",
+        r"\d",
+        r"\w",
+        r"\n",
+        r"\.",
+        r"[a-c\-]",
     ];
     prop::sample::select(atoms.to_vec()).prop_map(str::to_string)
 }
@@ -191,7 +228,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(config(3000))]
 
     #[test]
     fn generated_patterns(
@@ -218,7 +255,8 @@ proptest! {
 
 #[test]
 fn patterns_outside_the_family_fall_back() {
-    let patterns = ["(a+)+b", "(?:ab)*", "a*", "a+?b", "(?<=a)b", r"(a)\1", r"\bword\b", "^a", "(?i)a", r"\p{Lu}+\p{L}+\d", ""];
+    let patterns =
+        ["(a+)+b", "(?:ab)*", "a*", "a+?b", "(?<=a)b", r"(a)\1", r"\bword\b", "^a", "(?i)a", r"\p{Lu}+\p{L}+\d", ""];
     for pattern in patterns {
         let pair = Pair::new(pattern, pattern);
         assert!(!pair.splitter.is_scanner(), "{pattern}");
@@ -234,8 +272,8 @@ fn a_bad_pattern_is_shown_with_the_reason() {
 
 #[test]
 fn giving_up_is_an_error_with_the_offset() {
-    let splitter = Splitter::compile(r"b|(?:a|ab|(?=a)a)+\1(c)").or_else(|_| Splitter::compile(r"b|(c)?(?:a|(?=a)a)+(?!a)\1d"));
-    let error = splitter.unwrap().split(&format!("bb{}", "a".repeat(64)), |_, _| ()).err().unwrap();
+    let splitter = Splitter::compile(r"b|(c)?(?:a|(?=a)a)+(?!a)\1d").unwrap();
+    let error = splitter.split(&format!("bb{}", "a".repeat(64)), |_, _| ()).err().unwrap();
     assert!(matches!(&error, Error::Encode(text) if text.contains("after byte 2")), "{error}");
 }
 
@@ -244,11 +282,21 @@ fn giving_up_is_an_error_with_the_offset() {
 fn worst_cases_are_linear() {
     const SIZE: usize = 1 << 20;
     let filled = |unit: &str| unit.repeat(SIZE / unit.len());
-    let mut texts: Vec<String> =
-        ["a", "A", " ", "\n", "\r\n", ".", "1", "aA", "Aa", "AAAa", " \n", "\n ", "'s", "/", "漢", "\u{301}", "ʰ", "\u{3000}", "a漢", "ab", "😀"]
-            .map(filled)
-            .to_vec();
-    for (head, run, tail) in [("\n", " ", "x"), ("", " ", "\n"), ("", " ", "\nx"), ("", "A", "a"), ("", "A", "."), ("", "漢", "A"), ("x", "ab", "d")] {
+    let mut texts: Vec<String> = [
+        "a", "A", " ", "\n", "\r\n", ".", "1", "aA", "Aa", "AAAa", " \n", "\n ", "'s", "/", "漢", "\u{301}", "ʰ",
+        "\u{3000}", "a漢", "ab", "😀",
+    ]
+    .map(filled)
+    .to_vec();
+    for (head, run, tail) in [
+        ("\n", " ", "x"),
+        ("", " ", "\n"),
+        ("", " ", "\nx"),
+        ("", "A", "a"),
+        ("", "A", "."),
+        ("", "漢", "A"),
+        ("x", "ab", "d"),
+    ] {
         texts.push(format!("{head}{}{tail}", filled(run)));
     }
     texts.push(filled(&format!("{}{}", "漢".repeat(500), "A".repeat(500))));
@@ -271,7 +319,9 @@ fn corpus() {
     let data = std::env::var_os("POLYTOK_DATA")
         .map(PathBuf::from)
         .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")));
-    let Ok(files) = std::fs::read_dir(data.join("corpus")) else { return };
+    let Ok(files) = std::fs::read_dir(data.join("corpus")) else {
+        return;
+    };
     for file in files {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
         // A stretch at the start, in the middle and at the end of each file; cutting may leave a broken character.

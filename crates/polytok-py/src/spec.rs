@@ -3,7 +3,8 @@
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use polytok_core::error::Error;
 use polytok_core::spec::{
-    Decode, Kind, Line, Model, Normalize, Priority, SentencePieceNormalize, SpecialToken, Spec, Symbols, Unknown, VocabColumns,
+    Decode, Kind, Line, Model, Normalize, Priority, SentencePieceNormalize, Spec, SpecialToken, Symbols, Unknown,
+    VocabColumns,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -15,7 +16,10 @@ fn spec_error(message: String) -> PyErr {
 }
 
 /// A field of a dataclass.
-fn field<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
+fn field<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
+    object: &Bound<'py, PyAny>,
+    name: &str,
+) -> PyResult<T> {
     object.getattr(name)?.extract().map_err(Into::into)
 }
 
@@ -134,13 +138,17 @@ fn bpe(object: &Bound<'_, PyAny>) -> PyResult<Model> {
             }
             Priority::Merges(rows.rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect())
         }
-        other => return Err(spec_error(format!("model.priority={other:?} is none of \"merges\", \"rank\", \"score\""))),
+        other => {
+            return Err(spec_error(format!("model.priority={other:?} is none of \"merges\", \"rank\", \"score\"")));
+        }
     };
     let symbols = match field::<String>(object, "symbols")?.as_str() {
         "bytes" => Symbols::Bytes,
         "chars" => Symbols::Chars,
         "groups" => Symbols::Groups,
-        other => return Err(spec_error(format!("model.symbols={other:?} is none of \"bytes\", \"chars\", \"groups\""))),
+        other => {
+            return Err(spec_error(format!("model.symbols={other:?} is none of \"bytes\", \"chars\", \"groups\"")));
+        }
     };
     Ok(Model::Bpe { priority, symbols, whole_piece_first: field(object, "whole_piece_first")? })
 }

@@ -26,8 +26,12 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
 
 fn repaired(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
     let units = string.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
-    let units: Vec<u16> =
-        units.cast::<PyBytes>()?.as_bytes().chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    let units: Vec<u16> = units
+        .cast::<PyBytes>()?
+        .as_bytes()
+        .chunks_exact(2)
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+        .collect();
     Ok(String::from_utf16_lossy(&units).into_bytes())
 }
 

@@ -26,7 +26,11 @@ pub struct PySpecialSet(Option<polytok_core::special::SpecialSet>);
 pub struct PyTokenizer(pub Arc<Tokenizer>);
 
 /// The three options of every encoding.
-fn options<'a>(add_special: bool, special: Option<&'a PySpecialSet>, reject: Option<&'a PySpecialSet>) -> EncodeOptions<'a> {
+fn options<'a>(
+    add_special: bool,
+    special: Option<&'a PySpecialSet>,
+    reject: Option<&'a PySpecialSet>,
+) -> EncodeOptions<'a> {
     EncodeOptions {
         add_special,
         special: special.and_then(|set| set.0.as_ref()),
@@ -147,7 +151,12 @@ impl PyTokenizer {
         Ok(rows.collect())
     }
 
-    fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>, skip_special: bool) -> PyResult<Bound<'py, PyBytes>> {
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = text::ids(ids)?;
         let bytes = detached(py, ids.len(), || self.0.decode(&ids, skip_special)).map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
@@ -164,7 +173,14 @@ impl PyTokenizer {
         py.detach(|| self.0.nbest(&text, n)).map_err(to_python)
     }
 
-    fn sample(&self, py: Python<'_>, text: &Bound<'_, PyAny>, nbest_size: i32, alpha: f32, seed: u64) -> PyResult<Vec<u32>> {
+    fn sample(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        nbest_size: i32,
+        alpha: f32,
+        seed: u64,
+    ) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
         py.detach(|| self.0.sample(&text, nbest_size, alpha, seed)).map_err(to_python)
     }

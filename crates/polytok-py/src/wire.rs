@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Kind, Line, VocabColumns};
-use polytok_core::wire::sentencepiece::{ModelType, Rules};
+use polytok_core::wire::sentencepiece_check::{ModelType, Rules, check_pieces};
 use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -46,12 +46,7 @@ struct Columns<'py> {
 
 impl Columns<'_> {
     fn to_core(&self) -> PyResult<VocabColumns> {
-        let kinds = self
-            .kinds
-            .as_array()
-            .iter()
-            .map(|&number| Kind::try_from(number))
-            .collect::<Result<Vec<Kind>>>();
+        let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
         let columns = VocabColumns {
             blob: self.blob.as_bytes().to_vec(),
             offsets: self.offsets.as_array().to_vec(),
@@ -85,23 +80,14 @@ fn sentencepiece_read<'py>(
 
 /// The pieces as they stand in a model.
 #[pyfunction]
-fn sentencepiece_write<'py>(
-    py: Python<'py>,
-    vocab: Columns<'py>,
-    details: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
+fn sentencepiece_write<'py>(py: Python<'py>, vocab: Columns<'py>, details: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let data = sentencepiece::write_pieces(&vocab.to_core()?, details).map_err(raised)?;
     Ok(PyBytes::new(py, &data))
 }
 
 /// Raises FormatError at the first piece that SentencePiece would refuse.
 #[pyfunction]
-fn sentencepiece_check(
-    vocab: Columns<'_>,
-    model_type: u8,
-    byte_fallback: bool,
-    line: &str,
-) -> PyResult<()> {
+fn sentencepiece_check(vocab: Columns<'_>, model_type: u8, byte_fallback: bool, line: &str) -> PyResult<()> {
     let rules = Rules {
         model: match model_type {
             2 => ModelType::Bpe,
@@ -110,13 +96,9 @@ fn sentencepiece_check(
             _ => ModelType::Unigram,
         },
         byte_fallback,
-        line: if line == "0.2.1" {
-            Line::V0_2_1
-        } else {
-            Line::V0_2_3
-        },
+        line: if line == "0.2.1" { Line::V0_2_1 } else { Line::V0_2_3 },
     };
-    sentencepiece::check_pieces(&vocab.to_core()?, &rules).map_err(raised)
+    check_pieces(&vocab.to_core()?, &rules).map_err(raised)
 }
 
 /// The columns of llama2.c's tokenizer.bin.
@@ -128,10 +110,7 @@ fn llama2c_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
 /// llama2.c's tokenizer.bin.
 #[pyfunction]
 fn llama2c_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(
-        py,
-        &llama2c::write(&vocab.to_core()?).map_err(raised)?,
-    ))
+    Ok(PyBytes::new(py, &llama2c::write(&vocab.to_core()?).map_err(raised)?))
 }
 
 /// The columns of RWKV World's vocabulary file.

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import ArgumentError, FormatError
-from ..spec import Line, SpecialToken, Spec, Vocab
+from ..spec import Line, Spec, SpecialToken, Vocab
 
 MAX_ID = 2**32 - 2
 
@@ -102,9 +102,9 @@ def _differences(spec: Spec, again: Spec) -> Iterator[tuple[str, str]]:
         before, after = getattr(spec, name), getattr(again, name)
         if before != after:
             yield name, f"{_brief(before)} becomes {_brief(after)}"
-    for name in ("names", "extra"):
+    for name, keys in (("names", {*spec.names, *again.names}), ("extra", set(spec.extra))):
         before, after = getattr(spec, name), getattr(again, name)
-        for key in sorted({*before, *after}):
+        for key in sorted(keys):
             if before.get(key) != after.get(key):
                 yield name, f"{key} = {_brief(before.get(key))} becomes {_brief(after.get(key))}"
 
@@ -122,7 +122,7 @@ def _vocab_differences(before: Vocab, after: Vocab) -> Iterator[str]:
         yield f"{len(changed)} texts change, the first in row {row}: {_brief(texts[0][row])} becomes {_brief(texts[1][row])}"
     for name in ("ids", "scores", "kinds"):
         old, new = getattr(before, name), getattr(after, name)
-        rows = np.flatnonzero((old != new) & ~((old != old) & (new != new)))
+        rows = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))
         if len(rows):
             yield f"{len(rows)} {name} change, the first in row {rows[0]}: {old[rows[0]]} becomes {new[rows[0]]}"
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Bpe, Origin, PatternSplit, SpecialToken, Spec, Vocab
-from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, written
+from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab
+from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, special_tokens_of, written
 
 name = "minbpe"
 options: frozenset[str] = frozenset()
@@ -39,7 +39,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         raise FormatError("line 1: the version is not `minbpe v1`")
     pattern = lines.next("the pattern")
     count = lines.number(lines.next("the number of special tokens"))
-    special = tuple(_special_token(lines) for _ in range(count))
+    special = _special_tokens(lines, count)
     # Merges may double a token each; minbpe's own models stay far below this.
     cap = 10 * len(data) + 2**20
     merges, columns = _core.minbpe_read(data[lines.at :], lines.count + 1, cap)
@@ -48,7 +48,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     return Spec(
         vocab=vocab,
         model=Bpe("merges", merges=merges),
-        special=special,
+        special=special_tokens_of(special),
         split=(PatternSplit(pattern),) if pattern else (),
         origin=Origin(name, options.name),
     )
@@ -100,21 +100,22 @@ class _Lines:
         return int(text)
 
 
-def _special_token(lines: _Lines) -> SpecialToken:
-    fields = lines.next("the last special token").split()
-    if len(fields) != 2:
-        raise FormatError(f"line {lines.count}: a special token is a text without white space and an id")
-    return SpecialToken(fields[0], lines.number(fields[1]))
+def _special_tokens(lines: _Lines, count: int) -> dict[str, int]:
+    special: dict[str, int] = {}
+    for _ in range(count):
+        fields = lines.next("the last special token").split()
+        if len(fields) != 2:
+            raise FormatError(f"line {lines.count}: a special token is a text without white space and an id")
+        if fields[0] in special:
+            raise FormatError(f"line {lines.count}: the special token {fields[0]!r} again")
+        special[fields[0]] = lines.number(fields[1])
+    return special
 
 
-def _check_special(special: tuple[SpecialToken, ...], vocab_size: int) -> None:
-    seen: set[str] = set()
-    for number, token in enumerate(special, start=4):
-        if token.text in seen:
-            raise FormatError(f"line {number}: the special token {token.text!r} again")
-        if token.id < vocab_size:
-            raise FormatError(f"line {number}: the special token {token.text!r} has the id of token {token.id}")
-        seen.add(token.text)
+def _check_special(special: dict[str, int], vocab_size: int) -> None:
+    for line, (text, number) in enumerate(special.items(), start=4):
+        if number < vocab_size:
+            raise FormatError(f"line {line}: the special token {text!r} has the id of token {number}")
 
 
 def _merges_of(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Longest, Origin, SpecialToken, Spec, Vocab
+from ..spec import Longest, Origin, Spec, SpecialToken, Vocab
 from .base import ReadOptions, Written, special_tokens_of, written
 
 name = "rwkv"

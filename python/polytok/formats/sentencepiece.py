@@ -90,9 +90,30 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 def write(spec: Spec) -> Written:
     """Write a model: the pieces, then the other messages by field number."""
+    model_type, normalize, decode = _expressible(spec)
+    byte_fallback = spec.unknown == "bytes"
+    _core.sentencepiece_check(spec.vocab, model_type, byte_fallback, spec.line)
+
+    kept: Mapping[str, Any] = spec.extra.get(name, {})
+    messages = {key: value for key, value in kept.items() if key not in _OWN_KEYS}
+    fields = _Fields(messages, kept.get("written_defaults", ()))
+    fields.put("trainer_spec", "model_type", model_type, _UNIGRAM)
+    fields.put("trainer_spec", "byte_fallback", byte_fallback, False)
+    fields.put("trainer_spec", "unk_surface", decode.unk_surface, _UNK_SURFACE)
+    fields.put("trainer_spec", "treat_whitespace_as_suffix", normalize.whitespace_as_suffix, False)
+    fields.put_normalizer("normalizer_spec", normalize)
+    if decode.denormalize is not None:
+        fields.put_normalizer("denormalizer_spec", decode.denormalize)
+    pieces = _core.sentencepiece_write(spec.vocab, kept.get("piece_details", b""))
+    data = pieces + proto.serialize(fields.messages)
+    return written(spec, data, read(data, ReadOptions(line=spec.line)))
+
+
+def _expressible(spec: Spec) -> tuple[int, SentencePieceNormalize, SentencePieceDecode]:
+    """The parts of a Spec that a model has a place for; FormatError for other ones."""
     model_type = next((number for number, model in _MODELS.items() if model == spec.model), None)
     if model_type is None:
-        raise FormatError(f"SentencePiece has no model like {spec.model.kind!r} of this kind: {spec.model!r:.100}")
+        raise FormatError(f"SentencePiece has no model like this: {spec.model!r:.100}")
     if len(spec.normalize) != 1 or not isinstance(spec.normalize[0], SentencePieceNormalize):
         raise FormatError("a SentencePiece model has exactly one normalize step, SentencePiece's own")
     if not isinstance(spec.decode, SentencePieceDecode):
@@ -100,23 +121,7 @@ def write(spec: Spec) -> Written:
     if spec.unknown == "error":
         raise FormatError("a SentencePiece model has an unknown piece or byte pieces; unknown='error' cannot be said")
     require_ids_in_row_order(spec.vocab, name)
-    byte_fallback = spec.unknown == "bytes"
-    _core.sentencepiece_check(spec.vocab, model_type, byte_fallback, spec.line)
-
-    kept: Mapping[str, Any] = spec.extra.get(name, {})
-    fields = _Fields(
-        {key: value for key, value in kept.items() if key not in _OWN_KEYS}, kept.get("written_defaults", ())
-    )
-    fields.put("trainer_spec", "model_type", model_type, _UNIGRAM)
-    fields.put("trainer_spec", "byte_fallback", byte_fallback, False)
-    fields.put("trainer_spec", "unk_surface", spec.decode.unk_surface, _UNK_SURFACE)
-    fields.put("trainer_spec", "treat_whitespace_as_suffix", spec.normalize[0].whitespace_as_suffix, False)
-    fields.put_normalizer("normalizer_spec", spec.normalize[0])
-    if spec.decode.denormalize is not None:
-        fields.put_normalizer("denormalizer_spec", spec.decode.denormalize)
-    pieces = _core.sentencepiece_write(spec.vocab, kept.get("piece_details", b""))
-    data = pieces + proto.serialize(fields.messages)
-    return written(spec, data, read(data, ReadOptions(line=spec.line)))
+    return model_type, spec.normalize[0], spec.decode
 
 
 _OWN_KEYS = ("written_defaults", "piece_details")
@@ -128,6 +133,7 @@ class _Fields:
     def __init__(self, messages: Mapping[str, Any], written_defaults: tuple[str, ...] = ()) -> None:
         self.messages = {key: dict(value) if key in proto.MESSAGES else value for key, value in messages.items()}
         self.written_defaults = list(written_defaults)
+        self.taken_from: set[str] = set()
 
     def take(self, message: str, field: str, default: Any) -> Any:
         fields = self.messages.get(message, {})
@@ -135,6 +141,7 @@ class _Fields:
             return default
         if fields[field] == default:
             self.written_defaults.append(f"{message}.{field}")
+        self.taken_from.add(message)
         return fields.pop(field)
 
     def put(self, message: str, field: str, value: Any, default: Any) -> None:
@@ -143,8 +150,8 @@ class _Fields:
 
     def take_normalizer(self, message: str, suffix: bool = False) -> SentencePieceNormalize:
         charsmap = self.take(message, "precompiled_charsmap", b"")
-        flags = [self.take(message, flag, True) for flag in _FLAGS]
-        return SentencePieceNormalize(charsmap, *flags, whitespace_as_suffix=suffix)
+        flags = {flag: self.take(message, flag, True) for flag in _FLAGS}
+        return SentencePieceNormalize(charsmap, whitespace_as_suffix=suffix, **flags)
 
     def put_normalizer(self, message: str, step: SentencePieceNormalize) -> None:
         self.put(message, "precompiled_charsmap", step.charsmap, b"")
@@ -152,14 +159,18 @@ class _Fields:
             self.put(message, flag, getattr(step, flag), True)
 
     def extra(self, details: bytes) -> Mapping[str, Any]:
-        kept = {
-            key: MappingProxyType(value) if key in proto.MESSAGES else value for key, value in self.messages.items()
-        }
+        """What is left, for ``Spec.extra``; a message of which all was taken will be made again by what is put."""
+        kept: dict[str, Any] = {}
+        for key, value in self.messages.items():
+            if key not in proto.MESSAGES:
+                kept[key] = value
+            elif value or key not in self.taken_from:
+                kept[key] = MappingProxyType(value)
         if self.written_defaults:
             kept["written_defaults"] = tuple(self.written_defaults)
         if details:
             kept["piece_details"] = details
-        return MappingProxyType({name: MappingProxyType(kept)})
+        return MappingProxyType({name: MappingProxyType(kept)} if kept else {})
 
 
 def _retire_nul(vocab: Vocab) -> None:
@@ -172,20 +183,25 @@ def _retire_nul(vocab: Vocab) -> None:
 
 
 def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int]:
-    """The ids of unk, bos, eos and pad: found by their texts, and only if the piece is of the right kind."""
+    """The ids of unk, bos, eos and pad: found by their texts, and only if the piece is of the right kind.
+
+    SentencePiece looks a text up among the reserved pieces first, then among the ordinary ones, and takes the unknown
+    piece when neither has it; so only the unknown piece can be found without its text.
+    """
+    kinds = vocab.kinds
+    is_reserved = (kinds == Kind.UNKNOWN) | (kinds == Kind.CONTROL) | (kinds == Kind.BYTE)
+    reserved_rows = np.flatnonzero(is_reserved).tolist()
+    reserved = {vocab.piece(row): row for row in reserved_rows}
     ids: dict[str, int] = {}
     for role, usual_text in _SPECIAL_PIECES.items():
-        wanted = Kind.UNKNOWN if role == "unk" else Kind.CONTROL
-        row = _row_of(vocab, trainer_spec.get(f"{role}_piece") or usual_text)
-        if row is not None and vocab.kinds[row] == wanted:
+        text = trainer_spec.get(f"{role}_piece") or usual_text
+        row = reserved.get(text)
+        if row is None and role == "unk" and not _is_ordinary(vocab, text):
+            row = next((row for row in reserved_rows if kinds[row] == Kind.UNKNOWN), None)
+        if row is not None and kinds[row] == (Kind.UNKNOWN if role == "unk" else Kind.CONTROL):
             ids[role] = row
     return ids
 
 
-def _row_of(vocab: Vocab, text: bytes) -> int | None:
-    """SentencePiece's piece_to_id: reserved pieces before ordinary ones, and the unknown piece when there is none."""
-    same_length = np.flatnonzero(np.diff(vocab.offsets) == len(text))
-    rows = [int(row) for row in same_length if vocab.piece(row) == text]
-    reserved = [row for row in rows if vocab.kinds[row] in (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)]
-    unknown = np.flatnonzero(vocab.kinds == Kind.UNKNOWN).tolist()
-    return next(iter([*reserved, *rows, *unknown]), None)
+def _is_ordinary(vocab: Vocab, text: bytes) -> bool:
+    return any(vocab.piece(int(row)) == text for row in np.flatnonzero(np.diff(vocab.offsets) == len(text)))

@@ -22,9 +22,8 @@ def tokens(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special:
     """The tokens of a text, with byte spans in the original."""
     data = text.encode() if isinstance(text, str) else text
     words = vocabulary(spec.vocab)
-    limit = valid_length(data) if spec.split else len(data)  # see invalid_utf8
     out: list[RefToken] = []
-    for id, start, end in cut(data, allowed_tokens(spec, special), limit):
+    for id, start, end in cut(data, allowed_tokens(spec, special)):
         if id is None:
             out += (
                 token._replace(start=token.start + start, end=token.end + start)

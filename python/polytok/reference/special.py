@@ -39,11 +39,11 @@ def allowed_tokens(spec: Spec, allowed: Allowed) -> list[tuple[bytes, int]]:
     return tokens if in_order else sorted(tokens, key=lambda token: -len(token[0]))
 
 
-def cut(text: bytes, tokens: Sequence[tuple[bytes, int]], limit: int) -> Iterator[Segment]:
-    """Special tokens with their ids, and the texts around them with None; no token reaches beyond ``limit``."""
+def cut(text: bytes, tokens: Sequence[tuple[bytes, int]]) -> Iterator[Segment]:
+    """Special tokens with their ids, and the texts around them with None."""
     start = at = 0
-    while at < limit and tokens:
-        found = next(((word, id) for word, id in tokens if text.startswith(word, at, limit)), None)
+    while at < len(text) and tokens:
+        found = next(((word, id) for word, id in tokens if text.startswith(word, at)), None)
         if found is None:
             at += 1
             continue

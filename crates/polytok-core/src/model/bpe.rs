@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use super::dictionary::{Dictionary, Emit, Reach};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
-use super::pairs::Pairs;
+use super::pairs::{Pair, Pairs};
 use super::whole::refused;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
@@ -40,6 +40,8 @@ pub struct Bpe {
     frozen: Option<Arc<Trie>>,
     /// Rows of kind Unused may be merged into, so that they must be split again.
     resegments: bool,
+    /// The normalizer puts a space before every text: a symbol of its own that takes no continuation bytes (llama2.c).
+    has_prefix: bool,
     /// llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
     merges_fallbacks: bool,
 }
@@ -51,7 +53,7 @@ struct Units {
     /// Symbols of single bytes: what bytes start as, or fall back to.
     bytes: [u32; 256],
     /// Symbols of characters, by `unit_key`.
-    chars: FxHashMap<u64, u32>,
+    chars: HashMap<u64, u32>,
 }
 
 /// Memory of a run, kept between runs.
@@ -70,6 +72,7 @@ impl Bpe {
         whole_piece_first: bool,
         reach: Reach,
         frozen: Option<Arc<Trie>>,
+        has_prefix: bool,
     ) -> Result<Bpe> {
         let dictionary = Dictionary::new(&vocab, reach);
         let mut units = Units::new(&vocab, &dictionary, symbols);
@@ -82,13 +85,22 @@ impl Bpe {
             Reach::All => Emit::Id(vocab.id(row)),
             _ => dictionary.emit(&vocab, vocab.bytes(row)),
         };
-        let emits: Vec<Emit> = (0..vocab.len())
-            .map(emit_row)
-            .chain(pseudo.iter().map(|bytes| dictionary.emit(&vocab, bytes)))
-            .collect();
+        let emits: Vec<Emit> =
+            (0..vocab.len()).map(emit_row).chain(pseudo.iter().map(|bytes| dictionary.emit(&vocab, bytes))).collect();
         let resegments = emits.iter().any(|emit| matches!(emit, Emit::Unused(_)));
         let merges_fallbacks = symbols == Symbols::Groups && pairs.symbols().any(|half| units.bytes.contains(&half));
-        Ok(Bpe { vocab, dictionary, pairs, units, emits, whole_piece_first, frozen, resegments, merges_fallbacks })
+        Ok(Bpe {
+            vocab,
+            dictionary,
+            pairs,
+            units,
+            emits,
+            whole_piece_first,
+            frozen,
+            resegments,
+            has_prefix,
+            merges_fallbacks,
+        })
     }
 
     /// Whether pieces that no merge can cross may be taken out of a text and merged on their own. Unused rows are split
@@ -108,17 +120,34 @@ impl Bpe {
         self.frozen.as_deref()
     }
 
-    /// Merges one piece without user-defined symbols in it.
+    /// Whether a piece at this place of the text is cut differently from the same piece elsewhere.
     #[inline]
-    pub fn segment(&self, piece: &[u8], scratch: &mut BpeScratch, emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
+    pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
+        self.has_prefix && at == 0 && piece.get(1).is_some_and(|byte| byte & 0xC0 == 0x80)
+    }
+
+    /// Merges one piece without user-defined symbols in it. `at` is where it stands in the text; `is_part` says that it was
+    /// cut out of a longer piece, so that it may not be taken as a whole.
+    #[inline]
+    pub fn segment(
+        &self,
+        piece: &[u8],
+        at: usize,
+        is_part: bool,
+        scratch: &mut BpeScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
         if self.whole_piece_first
+            && !is_part
             && let Some(row) = self.dictionary.normal.find(&self.vocab, piece)
         {
             return emit(Segment { id: self.vocab.id(row as usize), start: 0, end: piece.len() as u32 });
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
-        self.units.push(piece, 0, symbols);
+        let prefix = self.depends_on_place(piece, at) as usize;
+        self.units.push(&piece[..prefix], 0, symbols);
+        self.units.push(&piece[prefix..], prefix, symbols);
         merge(&self.pairs, symbols, run, &mut Unwatched);
         self.emit_symbols(piece, symbols, &Splits::default(), emit)
     }
@@ -134,7 +163,8 @@ impl Bpe {
     ) -> Result<()> {
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
-        let mut at = 0;
+        let mut at = self.depends_on_place(text, 0) as usize;
+        self.units.push(&text[..at], 0, symbols);
         self.frozen_matches(text, |start, end, id| {
             self.units.push(&text[at..start], at, symbols);
             symbols.push(Symbol::new(FROZEN + id, start));
@@ -180,22 +210,25 @@ impl Bpe {
     }
 
     /// A final symbol that is no ordinary entry: one of kind Unused is split into what it was last merged from, and so on
-    /// down.
+    /// down, in 0.2.3 to a depth of 100.
     #[cold]
     fn emit_split(
         &self,
         piece: &[u8],
-        symbol: (u32, u32, u32),
+        (symbol, start, end): (u32, u32, u32),
         splits: &Splits,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let mut todo = vec![symbol];
-        while let Some((symbol, start, end)) = todo.pop() {
-            let becomes = self.becomes(symbol, &piece[start as usize..end as usize]);
-            if let (Emit::Unused(_), Some(&(left, right, left_len))) = (becomes, splits.get(&symbol)) {
+        let mut todo = vec![(symbol, start, end, 0)];
+        while let Some((symbol, start, end, depth)) = todo.pop() {
+            let bytes = &piece[start as usize..end as usize];
+            let mut becomes = self.becomes(symbol, bytes);
+            if depth > self.dictionary.max_split_depth() {
+                becomes = self.dictionary.emit_by_name(&self.vocab, bytes);
+            } else if let (Emit::Unused(_), Some(&(left, right, left_len))) = (becomes, splits.get(&symbol)) {
                 let middle = start + left_len;
-                todo.push((right, middle, end));
-                todo.push((left, start, middle));
+                todo.push((right, middle, end, depth + 1));
+                todo.push((left, start, middle, depth + 1));
                 continue;
             }
             match self.dictionary.settle(becomes) {
@@ -228,7 +261,7 @@ impl Units {
             };
             bytes[byte as usize] = row.unwrap_or(INERT);
         }
-        let mut units = Units { kind, ascii: [INERT; 128], bytes, chars: FxHashMap::default() };
+        let mut units = Units { kind, ascii: [INERT; 128], bytes, chars: HashMap::default() };
         if kind == Symbols::Bytes {
             return units;
         }
@@ -314,7 +347,7 @@ fn unit_key(unit: &[u8]) -> u64 {
 }
 
 /// Merged symbol → the halves of the last candidate considered for it, and the length of the left one.
-type Splits = FxHashMap<u32, (u32, u32, u32)>;
+type Splits = HashMap<u32, (u32, u32, u32)>;
 
 /// What re-segmentation and dropout need to know of a run.
 struct Watcher<'a> {
@@ -344,9 +377,9 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Pairs> {
     };
     let mut entries = Vec::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
-        entries.push((row(left, at)?, row(right, at)?, at as u32, row(merged, at)?));
+        entries.push(Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? });
     }
-    Ok(Pairs::build(&entries))
+    Ok(Pairs::build(entries))
 }
 
 /// Every way to cut a reachable row into two symbols, and the bytes of the symbols behind the rows.
@@ -363,10 +396,10 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &
             let (left, right) = piece.split_at(cut);
             let Some(left) = half(vocab, dictionary, units, &mut pseudo, left, false) else { continue };
             let Some(right) = half(vocab, dictionary, units, &mut pseudo, right, true) else { continue };
-            entries.push((left, right, ranks[row], row as u32));
+            entries.push(Pair { left, right, rank: ranks[row], merged: row as u32 });
         }
     }
-    (Pairs::build(&entries), pseudo)
+    (Pairs::build(entries), pseudo)
 }
 
 /// The symbol of one half of a cut: a row, or a character that is no row. Only the right half, at the very end of a text, can be a

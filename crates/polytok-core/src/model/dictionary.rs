@@ -1,9 +1,8 @@
 //! Piece bytes → what they become: the lookup that BPE's final symbols, WORD and CHAR share.
 
-use std::hash::Hasher;
+use std::hash::BuildHasher;
 
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::spec::{Kind, Line};
 use crate::vocab::Vocab;
@@ -30,35 +29,34 @@ pub enum Reach {
     SentencePiece(Line),
 }
 
-/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins.
+/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins. The hash is seeded at random, so that no
+/// file can be made of entries that collide.
 #[derive(Debug, Default)]
-pub struct Rows(HashTable<u32>);
+pub struct Rows {
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
 
 impl Rows {
     /// Indexes the rows for which `keep` holds.
     pub fn index(vocab: &Vocab, mut keep: impl FnMut(usize) -> bool) -> Rows {
+        let hasher = DefaultHashBuilder::default();
         let mut table = HashTable::with_capacity(vocab.len());
         for row in (0..vocab.len()).filter(|&row| keep(row)) {
             let bytes = vocab.bytes(row);
             let same = |&other: &u32| vocab.bytes(other as usize) == bytes;
-            let rehash = |&other: &u32| hash(vocab.bytes(other as usize));
-            table.entry(hash(bytes), same, rehash).or_insert(row as u32);
+            let rehash = |&other: &u32| hasher.hash_one(vocab.bytes(other as usize));
+            table.entry(hasher.hash_one(bytes), same, rehash).or_insert(row as u32);
         }
-        Rows(table)
+        Rows { table, hasher }
     }
 
     /// The row of exactly these bytes.
     #[inline]
     pub fn find(&self, vocab: &Vocab, bytes: &[u8]) -> Option<u32> {
-        self.0.find(hash(bytes), |&row| vocab.bytes(row as usize) == bytes).copied()
+        let same = |&row: &u32| vocab.bytes(row as usize) == bytes;
+        self.table.find(self.hasher.hash_one(bytes), same).copied()
     }
-}
-
-#[inline]
-fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(bytes);
-    hasher.finish()
 }
 
 /// Both maps of a vocabulary, and the rule that joins them.
@@ -104,6 +102,21 @@ impl Dictionary {
         match self.normal.find(vocab, bytes) {
             Some(row) if self.is_unused(vocab, row as usize) => Emit::Unused(vocab.id(row as usize)),
             Some(row) => Emit::Id(vocab.id(row as usize)),
+            None => Emit::Unknown,
+        }
+    }
+
+    /// How deep Unused rows are taken apart.
+    pub fn max_split_depth(&self) -> usize {
+        if self.reach == Reach::SentencePiece(Line::V0_2_3) { 100 } else { usize::MAX }
+    }
+
+    /// The id of whatever row has these bytes: what 0.2.3 emits where it stops taking apart.
+    pub fn emit_by_name(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
+        let row = self.reserved.find(vocab, bytes).or_else(|| self.normal.find(vocab, bytes));
+        match row.map(|row| row as usize) {
+            Some(row) if vocab.kind(row) == Kind::Control => Emit::Refused(vocab.id(row)),
+            Some(row) => Emit::Id(vocab.id(row)),
             None => Emit::Unknown,
         }
     }

@@ -32,6 +32,9 @@ const MAX_HYPOTHESES: usize = 1 << 25;
 /// A segmentation and its score.
 pub type Scored = (Vec<Segment>, f32);
 
+/// The nodes of a path, left to right, and its score or priority.
+pub(super) type Path = (Vec<u32>, f32);
+
 /// How many segmentations may be asked for.
 pub fn max_nbest(line: Line) -> usize {
     match line {
@@ -107,7 +110,7 @@ pub(super) fn search(
     line: Line,
     n: usize,
     strategy: &mut impl Strategy,
-) -> Result<Option<Vec<(Vec<u32>, f32)>>> {
+) -> Result<Option<Vec<Path>>> {
     let (priority, score) = strategy.root();
     let root = Hypothesis { node: lattice.end(), next: NONE, priority, score };
     let mut beam = Beam { held: vec![root], agenda: Agenda::default(), created: 1, cuts: 0, max_held: MAX_HELD };
@@ -256,5 +259,73 @@ impl Agenda {
             hole = (hole - 1) / 2;
         }
         self.heap[hole] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::unigram::tests::{model, segments, show};
+    use proptest::prelude::*;
+
+    fn shown(text: &str, nbest: &[Scored]) -> Vec<(String, f32)> {
+        nbest.iter().map(|(path, score)| (show(text, path), *score)).collect()
+    }
+
+    #[test]
+    fn best_first_and_ties_in_heap_order() {
+        for line in [Line::V0_2_1, Line::V0_2_3] {
+            let model = model("a:-1 aa:-2 aaa:-3", line);
+            let found = shown("aaa", &model.nbest(b"aaa", 10).unwrap());
+            assert_eq!(found, ["aaa", "aa a", "a aa", "a a a"].map(|path| (path.to_string(), -3.0)));
+            assert_eq!(shown("aaa", &model.nbest(b"aaa", 1).unwrap()), [("aaa".into(), 0.0)]);
+            assert_eq!(model.nbest(b"", 5).unwrap(), [(vec![], 0.0)]);
+        }
+    }
+
+    #[test]
+    fn too_many_are_clamped_or_refused() {
+        assert!(model("a:-1", Line::V0_2_1).nbest(b"aa", 5000).is_ok());
+        assert!(matches!(model("a:-1", Line::V0_2_3).nbest(b"aa", 513), Err(Error::Argument(_))));
+    }
+
+    #[test]
+    fn the_lattice_measures_user_defined_pieces_in_characters() {
+        let found = model("日:-1 本:-1 日本:ud", Line::V0_2_3).nbest("日本".as_bytes(), 2).unwrap();
+        assert_eq!(shown("日本", &found)[0], ("日本".to_string(), 0.1));
+    }
+
+    #[test]
+    fn a_search_that_is_too_hard_falls_back_to_the_best_path() {
+        let model = model("a:-1 aa:-2 aaa:-3 aaaa:-4", Line::V0_2_3);
+        let text = "a".repeat(200_000);
+        let found = model.nbest(text.as_bytes(), 100).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].0.len(), segments(&model, &text).len());
+    }
+
+    proptest! {
+        #[test]
+        fn paths_are_distinct_and_fall(text in "[abc]{1,9}", n in 2usize..40) {
+            let model = model("a:-1.5 b:-2.25 ab:-3 ba:-3.5 aba:-6 bb:-4", Line::V0_2_3);
+            let found = model.nbest(text.as_bytes(), n).unwrap();
+            let mut paths: Vec<_> = shown(&text, &found).into_iter().map(|(path, _)| path).collect();
+            prop_assert!(found.windows(2).all(|pair| pair[0].1 >= pair[1].1));
+            paths.sort();
+            paths.dedup();
+            prop_assert_eq!(paths.len(), found.len());
+        }
+
+        #[test]
+        fn the_agenda_is_a_heap(priorities in proptest::collection::vec(0u8..9, 0..60)) {
+            let mut agenda = Agenda::default();
+            for (i, &priority) in priorities.iter().enumerate() {
+                agenda.push(priority as f32, i as u32);
+            }
+            let popped: Vec<f32> = std::iter::from_fn(|| agenda.pop()).map(|(priority, _)| priority).collect();
+            let mut sorted: Vec<f32> = priorities.iter().map(|&priority| priority as f32).collect();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            prop_assert_eq!(popped, sorted);
+        }
     }
 }

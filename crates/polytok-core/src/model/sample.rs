@@ -10,10 +10,10 @@
 //! Cost: that of the lattice for one draw; that of the search for draws without replacement.
 
 use crate::error::{Error, Result};
-use crate::model::lattice::{BEGIN, Lattice};
-use crate::model::nbest::{Hypothesis, Scored, Strategy, search};
-use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::Segment;
+use crate::model::lattice::{BEGIN, Lattice};
+use crate::model::nbest::{Hypothesis, Path, Scored, Strategy, search};
+use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::rng::Rng;
 use crate::spec::Line;
 
@@ -125,7 +125,7 @@ impl Draws<'_> {
         score - self.forward[self.lattice.end() as usize]
     }
 
-    fn with_replacement(&self, num_samples: usize, rng: &mut Rng) -> Vec<(Vec<u32>, f32)> {
+    fn with_replacement(&self, num_samples: usize, rng: &mut Rng) -> Vec<Path> {
         let draw = |_| {
             let path = draw_path(self.lattice, &self.forward, self.alpha, rng);
             let score = self.log_probability(&path);
@@ -134,7 +134,7 @@ impl Draws<'_> {
         (0..num_samples).map(draw).collect()
     }
 
-    fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<(Vec<u32>, f32)>> {
+    fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<Path>> {
         let strategy = &mut Perturbed { draws: self, rng };
         // 0.2.1's limits: 0.2.3 has no such function, and its single best path instead would be no sample.
         let found = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
@@ -195,9 +195,8 @@ impl Strategy for Perturbed<'_> {
         let Draws { lattice, forward, alpha } = self.draws;
         let before = lattice.before(from.node);
         let total = forward[from.node as usize];
-        let log_probability = |&left: &u32| {
-            from.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - total
-        };
+        let log_probability =
+            |&left: &u32| from.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - total;
         let children: Vec<(f32, f32)> =
             before.iter().map(log_probability).map(|log| (log, log + self.gumbel())).collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
@@ -206,5 +205,108 @@ impl Strategy for Perturbed<'_> {
             let v = from.priority - perturbed + (-(perturbed - max).exp()).ln_1p();
             found(left, from.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::unigram::tests::{model, show};
+    use std::collections::HashMap;
+
+    const PIECES: &str = "a:-1 b:-2 ab:-2.5 ba:-1.5 aba:-3.5";
+    const TEXT: &str = "ababa";
+    const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
+
+    const PLAIN: SampleOptions =
+        SampleOptions { num_samples: 0, alpha: 0.0, without_replacement: false, include_best: false };
+
+    /// Every segmentation and its probability.
+    fn enumerated(model: &Unigram, alpha: f32) -> HashMap<String, f64> {
+        let all = model.nbest(TEXT.as_bytes(), 100).unwrap();
+        let weights = all.iter().map(|(path, score)| (show(TEXT, path), (alpha * score).exp() as f64));
+        let weights: HashMap<_, _> = weights.collect();
+        let total: f64 = weights.values().sum();
+        weights.into_iter().map(|(path, weight)| (path, weight / total)).collect()
+    }
+
+    #[test]
+    fn samples_follow_the_probabilities() {
+        const DRAWS: usize = 20_000;
+        for (line, alpha, nbest_size) in LINES.iter().flat_map(|&l| [(l, 0.0, -1), (l, 0.7, -1), (l, 0.7, 100)]) {
+            let (model, mut rng) = (model(PIECES, line), Rng::new(1));
+            let mut counts = HashMap::new();
+            for _ in 0..DRAWS {
+                let path = model.sample(TEXT.as_bytes(), nbest_size, alpha, &mut rng).unwrap();
+                *counts.entry(show(TEXT, &path)).or_insert(0) += 1;
+            }
+            for (path, probability) in enumerated(&model, alpha) {
+                let expected = DRAWS as f64 * probability;
+                let deviation = (*counts.get(&path).unwrap_or(&0) as f64 - expected).abs();
+                assert!(deviation < 5.0 * expected.sqrt() + 1.0, "{path} {alpha} {nbest_size}: {deviation}");
+            }
+        }
+    }
+
+    #[test]
+    fn entropy_and_scores_are_those_of_the_enumeration() {
+        for line in LINES {
+            let (model, mut rng) = (model(PIECES, line), Rng::new(2));
+            let exact = enumerated(&model, 0.5);
+            let entropy: f64 = exact.values().map(|p| -p * p.ln()).sum();
+            assert!((model.entropy(TEXT.as_bytes(), 0.5).unwrap() as f64 - entropy).abs() < 1e-5);
+            let options = SampleOptions { num_samples: 50, alpha: 0.5, ..PLAIN };
+            for (path, score) in model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap() {
+                assert!((score as f64 - exact[&show(TEXT, &path)].ln()).abs() < 1e-5);
+            }
+        }
+        assert!(model(PIECES, Line::V0_2_1).entropy(b"", 1.0).unwrap().is_sign_negative());
+    }
+
+    #[test]
+    fn without_replacement_nothing_comes_twice_and_totals_are_unbiased() {
+        let (model, mut rng) = (model(PIECES, Line::V0_2_1), Rng::new(3));
+        let exact = enumerated(&model, 1.0);
+        for include_best in [false, true] {
+            let options = SampleOptions { num_samples: 3, alpha: 1.0, without_replacement: true, include_best };
+            let mut total = 0.0;
+            for _ in 0..4_000 {
+                let drawn = model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap();
+                let mut paths: Vec<_> = drawn.iter().map(|(path, _)| show(TEXT, path)).collect();
+                total += paths.iter().zip(&drawn).map(|(p, (_, score))| exact[p] / (*score as f64).exp()).sum::<f64>();
+                paths.sort();
+                paths.dedup();
+                assert_eq!(paths.len(), 3);
+            }
+            assert!((total / 4_000.0 - 1.0).abs() < 0.05, "{total}");
+        }
+        let all = SampleOptions { num_samples: 1000, alpha: 1.0, without_replacement: true, include_best: false };
+        let drawn = model.sample_with_score(TEXT.as_bytes(), all, &mut rng).unwrap();
+        assert_eq!(drawn.len(), exact.len() - 1);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_sample() {
+        let model = model(PIECES, Line::V0_2_3);
+        let draw = |seed| model.sample("ab".repeat(50).as_bytes(), -1, 0.1, &mut Rng::new(seed)).unwrap();
+        assert_eq!(draw(5), draw(5));
+        assert_ne!(draw(5), draw(6));
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let (modern, classic, mut rng) = (model(PIECES, Line::V0_2_3), model(PIECES, Line::V0_2_1), Rng::new(0));
+        assert!(modern.sample(b"a", 513, 0.1, &mut rng).is_err());
+        assert!(classic.sample(b"a", 513, 0.1, &mut rng).is_err());
+        assert!(modern.sample(b"a", -1, -0.1, &mut rng).is_err());
+        assert!(classic.sample(b"a", -1, -0.1, &mut rng).is_ok());
+        assert!(classic.sample(b"a", -1, f32::NAN, &mut rng).is_err());
+        assert_eq!(modern.sample(b"aba", 0, 0.1, &mut rng).unwrap().len(), 2);
+        let options = SampleOptions { num_samples: 2, alpha: 1.0, without_replacement: false, include_best: true };
+        assert!(classic.sample_with_score(b"a", options, &mut rng).is_err());
+        let options = SampleOptions { without_replacement: true, ..options };
+        assert_eq!(classic.sample_with_score(b"", options, &mut rng).unwrap(), []);
+        // One segmentation only: it is the best one, and nothing is left to draw.
+        assert_eq!(classic.sample_with_score(b"b", options, &mut rng).unwrap().len(), 1);
     }
 }

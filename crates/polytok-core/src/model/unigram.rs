@@ -15,7 +15,7 @@
 use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
 use crate::spec::{Kind, Line};
-use crate::trie::{NONE, ROOT, Trie};
+use crate::trie::{NONE, Trie};
 use crate::utf8::{char_len, lead_len};
 use crate::vocab::Vocab;
 
@@ -117,23 +117,16 @@ impl Unigram {
             }
             let char_end = start + char_len(&norm[start..]);
             let mut single = false;
-            let mut node = ROOT;
-            for end in start + 1..=norm.len() {
-                node = self.trie.child(node, norm[end - 1]);
-                if node == NONE {
-                    break;
+            self.trie.prefixes(&norm[start..], |len, entry| {
+                let end = start + len;
+                frontier = frontier.max(end);
+                single |= end == char_end;
+                let sum = scores[entry as usize].plus(here);
+                let state = &mut states[end];
+                if state.link == NONE || S::beats(sum, state.score) {
+                    *state = State { score: S::round(sum), link: start as u32, entry };
                 }
-                let entry = self.trie.value(node);
-                if entry != NONE {
-                    frontier = frontier.max(end);
-                    single |= end == char_end;
-                    let sum = scores[entry as usize].plus(here);
-                    let state = &mut states[end];
-                    if state.link == NONE || S::beats(sum, state.score) {
-                        *state = State { score: S::round(sum), link: start as u32, entry };
-                    }
-                }
-            }
+            });
             if !single {
                 frontier = frontier.max(char_end);
                 let sum = self.unknown_score + here;
@@ -298,3 +291,6 @@ impl Columns<'_> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

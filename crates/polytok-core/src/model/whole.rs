@@ -70,10 +70,10 @@ fn word_len(text: &[u8]) -> usize {
     memchr::memmem::find(&text[skip..], SPACE).map_or(text.len(), |found| skip + found)
 }
 
-/// 0.2.1 emits a control id and then finds that not all of the text was consumed; BPE fails in the same way.
+/// The reference emits a control id and then finds that not all of the text was consumed; BPE fails in the same way.
 pub fn refused(id: u32, at: usize) -> Error {
     Error::Encode(format!(
-        "SentencePiece 0.2.1 cannot encode this text: it holds the control symbol of id {id} as ordinary text at byte {at} \
-         of the normalized text; line=\"0.2.3\" encodes it as unknown"
+        "SentencePiece cannot encode this text: the control symbol of id {id} stands in it as ordinary text, at byte {at} of \
+         the normalized text (line=\"0.2.3\" makes it unknown where 0.2.1 fails)"
     ))
 }

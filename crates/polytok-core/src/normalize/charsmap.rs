@@ -24,7 +24,7 @@ const BLOCK_BYTES: usize = 1024;
 pub struct Charsmap {
     units: Vec<u32>,
     replacements: Vec<u8>,
-    /// For each first byte, a bit for each second byte with which some key goes on; all bits if the first byte is a key.
+    /// For each first byte a bit for each second byte with which some key goes on; all bits if the first is a key.
     seconds: Box<[[u64; 4]; 256]>,
 }
 
@@ -38,7 +38,7 @@ impl Charsmap {
         if size >= rest.len() {
             return Err(broken(format!("its trie is said to have {size} bytes, but only {} follow", rest.len())));
         }
-        if size < BLOCK_BYTES || size % BLOCK_BYTES != 0 {
+        if size < BLOCK_BYTES || !size.is_multiple_of(BLOCK_BYTES) {
             return Err(broken(format!("its trie has {size} bytes, not a multiple of {BLOCK_BYTES}")));
         }
         let (array, replacements) = rest.split_at(size);
@@ -161,7 +161,7 @@ pub(crate) mod tests {
             let mut block = 1usize;
             for (i, &byte) in key.as_bytes().iter().enumerate() {
                 units.resize(units.len().max((block + 1) * 256), 0);
-                let at = block * 256 ^ byte as usize;
+                let at = (block * 256) ^ byte as usize;
                 if label(units[at]) != byte as u32 || units[at] == 0 {
                     let below = units.len() / 256;
                     units.resize(units.len() + 256, 0);

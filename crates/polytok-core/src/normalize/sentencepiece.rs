@@ -21,14 +21,17 @@ use crate::utf8::decode_strict;
 const VISIBLE_SPACE: &[u8] = "\u{2581}".as_bytes();
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
+/// ASCII text is taken in pieces of this many bytes.
+const CHUNK: usize = 128;
+
 /// What a step does that starts with a certain byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// An ASCII byte other than space, copied unless a key joins it with a following non-ASCII byte.
+    /// An ASCII byte other than space: copied, unless a key joins it with a following non-ASCII byte.
     Copy,
     /// A space, with the same restriction.
     Space,
-    /// A non-ASCII byte: copied as a character unless a key starts here.
+    /// A non-ASCII byte: its character is copied, unless a key starts here.
     Wide,
     /// A user-defined piece or an ASCII key may start here: a full step.
     Step,
@@ -123,56 +126,119 @@ impl SentencePieceNormalizer {
 
     fn body(&self, text: &[u8], at: &mut usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         let mut after_space = self.remove_extra_whitespaces;
+        let mut ascii_end = 0;
         while *at < text.len() {
-            let run = self.unchanged(&text[*at..]);
+            if *at >= ascii_end {
+                ascii_end = self.ascii_end(text, *at);
+            }
+            self.simple_ascii(&text[..ascii_end], at, &mut after_space, out, map);
+            let run = self.copied_wide(&text[*at..]);
             if run > 0 {
                 out.extend_from_slice(&text[*at..*at + run]);
                 map.chars_from(*at, &text[*at..*at + run]);
                 *at += run;
                 after_space = false;
-                continue;
+            } else if *at < text.len() {
+                let (output, consumed) = self.step(&text[*at..]);
+                let kept = if after_space { without_leading_spaces(output) } else { output };
+                self.append(kept, *at, out, map);
+                if let Some(&last) = kept.last() {
+                    after_space = last == b' ' && self.remove_extra_whitespaces;
+                }
+                *at += consumed;
             }
-            let (output, consumed) = self.step(&text[*at..]);
-            let kept = if after_space { without_leading_spaces(output) } else { output };
-            self.append(kept, *at, out, map);
-            if let Some(&last) = kept.last() {
-                after_space = last == b' ' && self.remove_extra_whitespaces;
-            }
-            *at += consumed;
         }
     }
 
+    /// Where the ASCII text at `from` ends, without a last byte that may be joined to what follows.
+    fn ascii_end(&self, text: &[u8], from: usize) -> usize {
+        let mut end = from;
+        while text[end..].first_chunk::<8>().is_some_and(|eight| eight.is_ascii()) {
+            end += 8;
+        }
+        end += text[end..].iter().take_while(|byte| byte.is_ascii()).count();
+        if from < end && end < text.len() && self.may_be_key(&text[end - 1..]) { end - 1 } else { end }
+    }
+
+    /// Takes the bytes from `at` on that are copied, and spaces, up to the end of `ascii` or a full step.
+    fn simple_ascii(
+        &self,
+        ascii: &[u8],
+        at: &mut usize,
+        after_space: &mut bool,
+        out: &mut Vec<u8>,
+        map: &mut impl OffsetMap,
+    ) {
+        while *at < ascii.len() && self.starts[ascii[*at] as usize] != Start::Step {
+            let mut buffer = [0; 3 * CHUNK + 4];
+            let chunk = &ascii[*at..ascii.len().min(*at + CHUNK)];
+            let (taken, given) = self.simple_chunk(chunk, *at, after_space, &mut buffer, map);
+            out.extend_from_slice(&buffer[..given]);
+            *at += taken;
+        }
+    }
+
+    /// The same for one chunk; how many bytes were taken and given. Each byte writes four and then advances by what it
+    /// gives, so the loop has no branch that the ends of words would mispredict.
     #[inline]
+    fn simple_chunk(
+        &self,
+        chunk: &[u8],
+        at: usize,
+        after_space: &mut bool,
+        buffer: &mut [u8; 3 * CHUNK + 4],
+        map: &mut impl OffsetMap,
+    ) -> (usize, usize) {
+        let space = [self.space[0], *self.space.get(1).unwrap_or(&0), *self.space.get(2).unwrap_or(&0), 0];
+        let space_len = self.space.len();
+        let (mut given, mut after) = (0, *after_space);
+        let mut taken = 0;
+        for &byte in chunk {
+            let start = self.starts[byte as usize];
+            if start == Start::Step {
+                break;
+            }
+            let is_space = start == Start::Space;
+            let len = if is_space { if after { 0 } else { space_len } } else { 1 };
+            let bytes = if is_space { space } else { [byte, 0, 0, 0] };
+            buffer[given..given + 4].copy_from_slice(&bytes);
+            map.all_from(at + taken, len);
+            given += len;
+            taken += 1;
+            after = is_space && self.remove_extra_whitespaces;
+        }
+        *after_space = after;
+        (taken, given)
+    }
+
     fn append(&self, output: &[u8], at: usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         for &byte in output {
-            if byte == b' ' {
-                out.extend_from_slice(self.space);
-                map.all_from(at, self.space.len());
-            } else {
-                out.push(byte);
-                map.all_from(at, 1);
-            }
+            let written = if byte == b' ' { self.space } else { std::slice::from_ref(&byte) };
+            out.extend_from_slice(written);
+            map.all_from(at, written.len());
         }
     }
 
-    /// The length of the characters at the start, other than spaces, that steps would copy one by one.
-    #[inline]
-    fn unchanged(&self, text: &[u8]) -> usize {
+    /// The length of the non-ASCII characters at the start that steps would copy one by one.
+    fn copied_wide(&self, text: &[u8]) -> usize {
         let mut at = 0;
-        while let Some(&byte) = text.get(at) {
-            if byte >= 0x80 && at > 0 && text[at - 1] < 0x80 && self.may_be_key(&text[at - 1..]) {
-                return at - 1;
-            }
-            match self.starts[byte as usize] {
-                Start::Copy => at += 1,
-                Start::Wide => match decode_strict(&text[at..]) {
-                    Some((_, len)) if !self.is_key(&text[at..]) => at += len,
-                    _ => return at,
-                },
-                Start::Space | Start::Step => return at,
+        while at < text.len() && text[at] >= 0x80 && !self.is_piece(&text[at..]) && !self.is_key(&text[at..]) {
+            match decode_strict(&text[at..]) {
+                Some((_, len)) => at += len,
+                None => break,
             }
         }
         at
+    }
+
+    #[inline]
+    fn is_piece(&self, text: &[u8]) -> bool {
+        self.starts[text[0] as usize] == Start::Step && self.piece(text).is_some()
+    }
+
+    /// The length of the user-defined piece at the start.
+    fn piece(&self, text: &[u8]) -> Option<usize> {
+        self.user_defined.as_ref()?.longest_prefix(text).map(|(len, _)| len)
     }
 
     /// Whether a key starts `text`, judged by its first two bytes.
@@ -191,7 +257,7 @@ impl SentencePieceNormalizer {
         if self.starts[text[0] as usize] == Start::Space && text.get(1).is_none_or(|&next| next < 0x80) {
             return (b" ", 1);
         }
-        if let Some((len, _)) = self.user_defined.as_ref().and_then(|trie| trie.longest_prefix(text)) {
+        if let Some(len) = self.piece(text) {
             return (&text[..len], len);
         }
         if let Some((len, replacement)) = self.charsmap.as_ref().and_then(|map| map.longest_prefix(text)) {
@@ -205,10 +271,13 @@ impl SentencePieceNormalizer {
 }
 
 fn start(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>) -> Start {
-    let starts_piece = user_defined.is_some_and(|trie| trie.child(ROOT, byte) != NONE);
     let starts_ascii_key = charsmap.is_some_and(|map| (0..0x80).any(|second| map.may_start(byte, second)));
+    let node = user_defined.map_or(NONE, |trie| trie.child(ROOT, byte));
+    let is_piece = |trie: &Trie| trie.value(node) != NONE && (0..=255).all(|next| trie.child(node, next) == NONE);
     match byte {
-        _ if starts_piece => Start::Step,
+        // A piece that is this byte alone: a copy like any other, and rules do not touch it.
+        0..0x80 if node != NONE && byte != b' ' && user_defined.is_some_and(is_piece) => Start::Copy,
+        _ if node != NONE => Start::Step,
         0x80.. => Start::Wide,
         _ if starts_ascii_key => Start::Step,
         b' ' => Start::Space,
@@ -257,7 +326,9 @@ impl OffsetMap for Vec<u32> {
     }
 
     fn all_from(&mut self, at: usize, n: usize) {
-        self.resize(self.len() + n, at as u32);
+        for _ in 0..n {
+            self.push(at as u32);
+        }
     }
 
     fn cut(&mut self, len: usize) -> Option<usize> {
@@ -271,3 +342,6 @@ fn without_leading_spaces(output: &[u8]) -> &[u8] {
     let spaces = output.iter().take_while(|&&byte| byte == b' ').count();
     &output[spaces..]
 }
+
+#[cfg(test)]
+mod tests;

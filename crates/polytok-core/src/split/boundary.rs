@@ -1,84 +1,174 @@
-//! Cut points for models without a split: places that no vocabulary entry, and so no merge, can cross.
+//! Cut points inside a piece: places that no vocabulary entry, and so no merge, can cross.
 //!
-//! Between two neighbouring characters that stand side by side in no reachable entry nothing can ever merge, so what lies
-//! between two such places may be merged on its own, and its result cached. SentencePiece vocabularies have one before
-//! nearly every word (an entry has `▁` only at its start), and many inside scripts without spaces. The proof needs only the
-//! entries: a merge result is an entry, and an entry that covers the place has the two characters side by side.
-
-use rustc_hash::FxHashSet;
+//! Between two neighbouring characters that stand side by side in no entry nothing can ever merge, so what lies between two
+//! such places may be merged on its own, and its result cached. SentencePiece vocabularies have one before nearly every
+//! word (an entry has `▁` only at its start); long pieces of scripts without spaces have many. The proof needs only the
+//! entries: a merge gives an entry, and an entry that covers the place holds the end of one character and the start of the next.
+//! Byte-level entries may hold only a part of either, so parts are looked up too.
+//!
+//! The pairs are kept in a bit set under a hash. A false hit joins what need not be joined, which is slower, never wrong.
 
 use crate::utf8;
+
+/// Bits of the set for each pair in it: one false hit in about sixteen.
+const BITS_PER_PAIR: usize = 16;
 
 /// The pairs of neighbouring characters that some entry joins.
 pub struct Boundary {
     ascii: Box<[u128; 128]>,
-    others: FxHashSet<u64>,
+    bits: Vec<u64>,
+    shift: u32,
+    /// Entries may start and end inside a character.
+    has_parts: bool,
 }
 
 impl Boundary {
-    /// Collects the pairs of all entries that merging can reach.
-    pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>) -> Boundary {
-        let mut boundary = Boundary { ascii: Box::new([0; 128]), others: FxHashSet::default() };
+    /// Collects the pairs of all entries that merging can reach. `has_parts` says that symbols are bytes, not characters.
+    pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>, has_parts: bool) -> Boundary {
+        let mut ascii = Box::new([0u128; 128]);
+        let mut pairs = Vec::new();
         for entry in entries {
-            let mut at = 0;
-            let mut last = None;
-            while at < entry.len() {
-                let len = utf8::char_len(&entry[at..]);
-                let unit = pack(&entry[at..at + len]);
-                if let Some(last) = last.replace(unit) {
-                    boundary.join(last, unit);
-                }
-                at += len;
-            }
+            neighbours(entry, has_parts, |left, right| match (left, right) {
+                (&[left @ 0..128], &[right @ 0..128]) => ascii[left as usize] |= 1 << right,
+                _ => pairs.push(pair(left, right)),
+            });
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let bit_count = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(64);
+        let shift = 64 - bit_count.trailing_zeros();
+        let mut boundary = Boundary { ascii, bits: vec![0; bit_count / 64], shift, has_parts };
+        for pair in pairs {
+            let bit = boundary.bit(pair);
+            boundary.bits[bit / 64] |= 1 << (bit % 64);
         }
         boundary
     }
 
-    fn join(&mut self, left: u32, right: u32) {
-        if left < 128 && right < 128 {
-            self.ascii[left as usize] |= 1 << right;
-        } else {
-            self.others.insert((left as u64) << 32 | right as u64);
-        }
-    }
-
-    #[inline]
-    fn joins(&self, left: u32, right: u32) -> bool {
-        if left < 128 && right < 128 {
-            return self.ascii[left as usize] >> right & 1 == 1;
-        }
-        self.others.contains(&((left as u64) << 32 | right as u64))
+    /// Whether symbols are bytes; then only valid UTF-8 may be cut.
+    pub fn has_parts(&self) -> bool {
+        self.has_parts
     }
 
     /// The end of the stretch that starts at `at`, which must be inside the text.
     #[inline]
     pub fn next_cut(&self, text: &[u8], at: usize) -> usize {
+        let mut last = at;
         let mut end = at + utf8::char_len(&text[at..]);
-        let mut last = pack(&text[at..end]);
         while end < text.len() {
-            let len = utf8::char_len(&text[end..]);
-            let unit = pack(&text[end..end + len]);
-            // llama2.c groups continuation bytes with what is before them, however many there are.
-            let continues = text[end] & 0xC0 == 0x80;
-            if !continues && !self.joins(last, unit) {
-                break;
-            }
-            last = unit;
-            end += len;
+            let (left, right) = (text[last], text[end]);
+            let next = if left < 128 && right < 128 && last + 1 == end {
+                if self.ascii[left as usize] >> right & 1 == 0 {
+                    break;
+                }
+                end + 1
+            } else {
+                let next = end + utf8::char_len(&text[end..]);
+                // A continuation byte here is no text; llama2.c groups it with what is before it.
+                if right & 0xC0 != 0x80 && !self.joins(&text[last..end], &text[end..next]) {
+                    break;
+                }
+                next
+            };
+            last = end;
+            end = next;
         }
         end
     }
+
+    #[inline]
+    fn joins(&self, left: &[u8], right: &[u8]) -> bool {
+        if !self.has_parts {
+            return self.has(left, right);
+        }
+        (0..left.len()).any(|from| (1..=right.len()).any(|to| self.has(&left[from..], &right[..to])))
+    }
+
+    #[inline]
+    fn has(&self, left: &[u8], right: &[u8]) -> bool {
+        let bit = self.bit(pair(left, right));
+        self.bits[bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn bit(&self, pair: u64) -> usize {
+        ((pair ^ pair >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
 }
 
-/// A character's bytes in one number. A clipped character may share its number with a longer one that ends in NUL bytes: that
-/// only joins more than necessary.
+/// Calls `found` with the characters, or parts of them, on both sides of every place in the entry where a character may start.
+fn neighbours<'a>(entry: &'a [u8], has_parts: bool, mut found: impl FnMut(&'a [u8], &'a [u8])) {
+    if entry.is_empty() {
+        return;
+    }
+    // In a byte-level entry the bytes before the first lead byte are the end of a character that starts outside.
+    let is_inside = |byte: &&u8| has_parts && **byte & 0xC0 == 0x80;
+    let head = entry.iter().take(3).take_while(is_inside).count();
+    let (mut last, mut at) = if head > 0 { (0, head) } else { (0, utf8::char_len(entry)) };
+    while at < entry.len() {
+        let next = at + utf8::char_len(&entry[at..]);
+        found(&entry[last..at], &entry[at..next]);
+        (last, at) = (at, next);
+    }
+}
+
+/// Two units of up to four bytes in one number.
+#[inline]
+fn pair(left: &[u8], right: &[u8]) -> u64 {
+    (pack(left) as u64) << 32 | pack(right) as u64
+}
+
+/// A unit's bytes in one number; two units that share one only join more.
 #[inline]
 fn pack(unit: &[u8]) -> u32 {
     match *unit {
         [a] => a as u32,
         [a, b] => a as u32 | (b as u32) << 8,
         [a, b, c] => a as u32 | (b as u32) << 8 | (c as u32) << 16,
-        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
-        _ => 0,
+        [a, b, c, d, ..] => u32::from_le_bytes([a, b, c, d]),
+        [] => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// No entry crosses a cut: the property that makes cutting exact.
+    fn check(entries: &[Vec<u8>], text: &[u8], has_parts: bool) {
+        let boundary = Boundary::new(entries.iter().map(Vec::as_slice), has_parts);
+        let mut at = 0;
+        while at < text.len() {
+            at = boundary.next_cut(text, at);
+            for entry in entries.iter().filter(|entry| !entry.is_empty()) {
+                for start in at.saturating_sub(entry.len() - 1)..at {
+                    assert!(
+                        at == text.len() || !text[start..].starts_with(entry),
+                        "{entry:?} crosses {at} in {text:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_character_entry_crosses_a_cut(entries in prop::collection::vec("[ab▁é世😀]{1,4}", 0..8), text in "[ab▁é世😀]{0,20}") {
+            let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();
+            check(&entries, text.as_bytes(), false);
+        }
+
+        #[test]
+        fn no_byte_entry_crosses_a_cut(
+            words in prop::collection::vec(("[abé世界😀]{1,4}", 0usize..4, 0usize..4), 0..8), text in "[abé世界😀]{0,20}") {
+            let cut = |(word, head, tail): (String, usize, usize)| {
+                let bytes = word.into_bytes();
+                let end = bytes.len().saturating_sub(tail).max(1);
+                bytes[head.min(end - 1)..end].to_vec()
+            };
+            let entries: Vec<Vec<u8>> = words.into_iter().map(cut).collect();
+            check(&entries, text.as_bytes(), true);
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! table: its high bits name a block, equal blocks are stored once. Building costs one sweep over the ranges.
 
 use super::pattern::Ranges;
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 /// Code points in a block of the table.
 const BLOCK: usize = 128;
@@ -17,6 +17,7 @@ pub(super) type Mask = u64;
 
 /// The class of each code point.
 pub(super) struct Classes {
+    ascii: [u8; 128],
     block_of: Vec<u16>,
     blocks: Vec<u8>,
     /// The class of the end of the text, one after those of characters.
@@ -27,7 +28,7 @@ impl Classes {
     /// The classes of `sets` (at most 64) and each set's mask, or `None` if there are too many classes.
     pub(super) fn build(sets: &[Ranges]) -> Option<(Classes, Vec<Mask>)> {
         let mut masks = vec![0; sets.len()];
-        let mut class_of: FxHashMap<u64, u8> = FxHashMap::default();
+        let mut class_of: HashMap<u64, u8> = HashMap::default();
         let mut codes = vec![0u8; CODES];
         for (start, end, members) in stretches(sets) {
             let next = class_of.len() as u8;
@@ -41,7 +42,8 @@ impl Classes {
             }
         }
         let (block_of, blocks) = compress(&codes);
-        Some((Classes { block_of, blocks, end: class_of.len() as u8 }, masks))
+        let ascii = std::array::from_fn(|byte| codes[byte]);
+        Some((Classes { ascii, block_of, blocks, end: class_of.len() as u8 }, masks))
     }
 
     /// The number of classes, the end of the text included.
@@ -60,10 +62,10 @@ impl Classes {
         }
     }
 
-    /// The class of an ASCII character: the first block is stored first.
+    /// The class of an ASCII character.
     #[inline]
     pub(super) fn ascii(&self, byte: u8) -> u8 {
-        self.blocks[byte as usize]
+        self.ascii[byte as usize]
     }
 
     #[inline]
@@ -108,7 +110,7 @@ fn stretches(sets: &[Ranges]) -> Vec<(usize, usize, u64)> {
 
 /// Equal blocks once, in the order of their first appearance.
 fn compress(codes: &[u8]) -> (Vec<u16>, Vec<u8>) {
-    let mut known: FxHashMap<&[u8], u16> = FxHashMap::default();
+    let mut known: HashMap<&[u8], u16> = HashMap::default();
     let mut blocks = Vec::new();
     let block_of = codes
         .chunks(BLOCK)

@@ -1,10 +1,10 @@
 //! Text to pieces by the split patterns that tokenizers use.
 //!
 //! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
-//! [`pattern`] (text to tree), [`classes`] (Unicode to at most 63 character classes), [`program`] (tree to steps) and
-//! [`scanner`] (steps over text). Any other pattern is run by the general engine in [`regex`]. Both give what
-//! `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order of
-//! alternatives; what no match covers is dropped.
+//! `pattern` (text to tree), `classes` (Unicode to at most 63 character classes), `program` (tree to steps), `dispatch`
+//! (where to start) and `scanner` (steps over text). Any other pattern is run by the general engine in `regex`. Both
+//! give what `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order
+//! of alternatives; what no match covers is dropped.
 //!
 //! Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space, `(?i:…)` folds by simple
 //! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
@@ -12,6 +12,7 @@
 
 pub mod boundary;
 mod classes;
+mod dispatch;
 mod pattern;
 mod program;
 mod regex;

@@ -10,8 +10,8 @@
 //! scanner is linear in the text (see `scanner`).
 
 use super::classes::{Classes, Mask};
+use super::dispatch::Dispatch;
 use super::pattern::{Node, Tree, UNBOUNDED};
-use std::collections::HashMap;
 
 const MAX_STEPS: usize = 256;
 /// Ways through all alternatives when each run that gives back counts its lengths.
@@ -46,6 +46,8 @@ pub(super) struct Run {
     pub(super) slot: Option<u8>,
     /// The classes that the rest can begin with.
     pub(super) next: Mask,
+    /// The step of the rest.
+    pub(super) to: u16,
 }
 
 /// A set of characters: the mask of its classes, and its ASCII members one by one.
@@ -59,9 +61,7 @@ pub(super) struct Program {
     pub(super) steps: Vec<Step>,
     pub(super) sets: Vec<Set>,
     pub(super) classes: Classes,
-    /// For each pair of classes of the next two characters the stretch of `entries` to try, in order.
-    dispatch: Vec<(u16, u16)>,
-    entries: Vec<u16>,
+    pub(super) dispatch: Dispatch,
 }
 
 impl Program {
@@ -78,48 +78,8 @@ impl Program {
         let mut steps = emitter.steps;
         analyse(&mut steps, &masks, &starts)?;
         let sets = masks.iter().map(|&mask| Set { mask, ascii: ascii_members(&classes, mask) }).collect();
-        let mut program = Program { steps, sets, classes, dispatch: Vec::new(), entries: Vec::new() };
-        program.fill_dispatch(&starts);
-        Some(program)
-    }
-
-    /// The steps at which a match can start whose first two characters are of these classes.
-    #[inline]
-    pub(super) fn entries(&self, first: u8, second: u8) -> &[u16] {
-        let (start, end) = self.dispatch[first as usize * self.classes.count() + second as usize];
-        &self.entries[start as usize..end as usize]
-    }
-
-    fn fill_dispatch(&mut self, starts: &[u16]) {
-        let mut known: HashMap<Vec<u16>, (u16, u16)> = HashMap::new();
-        let classes = self.classes.count() as u8;
-        for first in 0..classes {
-            for second in 0..classes {
-                let viable = |&start: &u16| self.viable(start as usize, 0, &[first, second]);
-                let list: Vec<u16> = starts.iter().copied().filter(viable).collect();
-                let entries = &mut self.entries;
-                self.dispatch.push(*known.entry(list).or_insert_with_key(|list| {
-                    let start = entries.len() as u16;
-                    entries.extend(list);
-                    (start, entries.len() as u16)
-                }));
-            }
-        }
-    }
-
-    /// A path from `pc` may match text that begins with `classes`, `taken` characters into the run at `pc`.
-    fn viable(&self, pc: usize, taken: u32, classes: &[u8]) -> bool {
-        let Some((&class, rest)) = classes.split_first() else { return true };
-        match self.steps[pc] {
-            Step::Accept => true,
-            Step::Jump(to) => self.viable(to as usize, 0, classes),
-            Step::Look(mask) => has(mask, class) && self.viable(pc + 1, 0, classes),
-            Step::Split { other, .. } => self.viable(pc + 1, 0, classes) || self.viable(other as usize, 0, classes),
-            Step::Run(run) => {
-                let more = taken < run.max && has(self.sets[run.set as usize].mask, class);
-                more && self.viable(pc, taken + 1, rest) || taken >= run.min && self.viable(pc + 1, 0, classes)
-            }
-        }
+        let dispatch = Dispatch::build(&mut steps, &masks, &starts, &classes);
+        Some(Program { steps, sets, classes, dispatch })
     }
 }
 
@@ -157,7 +117,7 @@ impl Emitter<'_> {
         match *node {
             Node::Run { set, min, max, possessive } => {
                 let gives_back = !possessive && min < max;
-                self.push(Step::Run(Run { set: set as u8, min, max, gives_back, slot: None, next: 0 }))?;
+                self.push(Step::Run(Run { set: set as u8, min, max, gives_back, slot: None, next: 0, to: 0 }))?;
             }
             Node::Look { set, wanted: true } => drop(self.push(Step::Look(self.masks[set]))?),
             Node::Look { set, wanted: false } => drop(self.push(Step::Look(!self.masks[set]))?),
@@ -230,7 +190,10 @@ fn analyse(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
                 *first = next.first;
                 either(next, rest[*other as usize])
             }
-            Step::Run(run) => before(run, masks[run.set as usize], next, &mut slots),
+            Step::Run(run) => {
+                run.to = pc as u16 + 1;
+                before(run, masks[run.set as usize], next, &mut slots)
+            }
         };
         if rest[pc].slots > 1 || rest[pc].ways > MAX_WAYS {
             return None;

@@ -46,9 +46,10 @@ impl Program {
         let mut pos = 0;
         while pos < text.len() {
             let (first, len) = self.classes.at(text, pos);
-            let (second, _) = self.classes.at(text, pos + len);
-            let mut entries = self.entries(first, second).iter();
-            match entries.find_map(|&pc| self.follow(pc as usize, text, pos, &mut failures)) {
+            let (second, second_len) = self.classes.at(text, pos + len);
+            let after = [pos, pos + len, pos + len + second_len];
+            let mut entries = self.dispatch.entries(first, second).iter();
+            match entries.find_map(|e| self.follow(e.pc as usize, text, after[e.taken as usize], &mut failures)) {
                 Some(end) => {
                     piece(pos, end);
                     pos = end;
@@ -82,16 +83,20 @@ impl Program {
                     continue;
                 }
                 Step::Run(run) if run.gives_back || run.slot.is_some() => {
-                    return self.retreat(run, pc + 1, text, pos, failures);
+                    return self.retreat(run, text, pos, failures);
                 }
-                Step::Run(run) => pos = self.take(run, text, pos)?.1,
+                Step::Run(run) => {
+                    pos = self.take(run, text, pos)?.1;
+                    pc = run.to as usize;
+                    continue;
+                }
             }
             pc += 1;
         }
     }
 
-    /// `run` at `pos` and then step `rest`, with ever fewer characters where the run gives back.
-    fn retreat(&self, run: &Run, rest: usize, text: &[u8], pos: usize, failures: &mut Failures) -> Option<usize> {
+    /// `run` at `pos` and then its rest, with ever fewer characters where the run gives back.
+    fn retreat(&self, run: &Run, text: &[u8], pos: usize, failures: &mut Failures) -> Option<usize> {
         let (lo, hi) = failures.known(run.slot);
         if lo <= pos && pos <= hi {
             return None;
@@ -99,19 +104,19 @@ impl Program {
         // A run that reaches the known failures fails from there on.
         let limit = if pos < lo { lo.min(text.len()) } else { text.len() };
         let (least, end) = self.take(run, &text[..limit], pos)?;
-        let least = if run.gives_back { least } else { end };
+        let last = if run.gives_back { least } else { end };
         let mut at = end;
         loop {
             if at != lo
                 && self.comes(run.next, text, at)
-                && let Some(found) = self.follow(rest, text, at, failures)
+                && let Some(found) = self.follow(run.to as usize, text, at, failures)
             {
                 if at < end {
                     failures.add(run.slot, at + self.classes.at(text, at).1, end);
                 }
                 return Some(found);
             }
-            if at == least {
+            if at == last {
                 break;
             }
             at = before(text, at);

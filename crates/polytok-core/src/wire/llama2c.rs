@@ -9,23 +9,21 @@ use crate::spec::{Kind, VocabColumns};
 
 /// Reads all tokens; the header must be their greatest length.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
-    let (longest, mut left) = split_u32(data)
-        .ok_or_else(|| Error::Format("shorter than its header of 4 bytes".into()))?;
+    let (longest, mut left) =
+        split_u32(data).ok_or_else(|| Error::Format("shorter than its header of 4 bytes".into()))?;
     let mut columns = no_rows();
     let mut true_longest = 0;
     while !left.is_empty() {
         let id = columns.ids.len();
         let at = data.len() - left.len();
-        let (score, text, rest) = split_record(left, longest)
-            .map_err(|what| Error::Format(format!("token {id} (byte {at}): {what}")))?;
+        let (score, text, rest) =
+            split_record(left, longest).map_err(|what| Error::Format(format!("token {id} (byte {at}): {what}")))?;
         true_longest = true_longest.max(text.len());
         push_row(&mut columns, text, id as u32, score, kind(id, text))?;
         left = rest;
     }
     if true_longest != longest as usize {
-        let what = format!(
-            "the header says that the longest token has {longest} bytes, but it has {true_longest}"
-        );
+        let what = format!("the header says that the longest token has {longest} bytes, but it has {true_longest}");
         return Err(Error::Format(what));
     }
     Ok(columns)
@@ -34,29 +32,21 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
 type Record<'a> = (f32, &'a [u8], &'a [u8]);
 
 fn split_record(data: &[u8], longest: u32) -> std::result::Result<Record<'_>, String> {
-    let cut = || {
-        format!(
-            "the file ends within it, {} bytes after its start",
-            data.len()
-        )
-    };
+    let cut = || format!("the file ends within it, {} bytes after its start", data.len());
     let (score, left) = split_u32(data).ok_or_else(cut)?;
     let (length, left) = split_u32(left).ok_or_else(cut)?;
     if length == 0 {
         return Err("a token must not be empty".into());
     }
     if length > longest {
-        return Err(format!(
-            "{length} bytes, but the header says that the longest has {longest}"
-        ));
+        return Err(format!("{length} bytes, but the header says that the longest has {longest}"));
     }
     let (text, left) = left.split_at_checked(length as usize).ok_or_else(cut)?;
     Ok((f32::from_bits(score), text, left))
 }
 
 fn split_u32(data: &[u8]) -> Option<(u32, &[u8])> {
-    data.split_first_chunk()
-        .map(|(bytes, left)| (u32::from_le_bytes(*bytes), left))
+    data.split_first_chunk().map(|(bytes, left)| (u32::from_le_bytes(*bytes), left))
 }
 
 fn kind(id: usize, text: &[u8]) -> Kind {
@@ -74,10 +64,7 @@ pub fn write(columns: &VocabColumns) -> Result<Vec<u8>> {
     let mut out = longest.to_le_bytes().to_vec();
     for (row, text) in rows(columns).enumerate() {
         if text.is_empty() {
-            return Err(Error::Format(format!(
-                "token {row} {} is empty, which llama2.c cannot read",
-                show(text)
-            )));
+            return Err(Error::Format(format!("token {row} {} is empty, which llama2.c cannot read", show(text))));
         }
         out.extend_from_slice(&columns.scores[row].to_le_bytes());
         out.extend_from_slice(&(text.len() as u32).to_le_bytes());
@@ -93,17 +80,7 @@ mod tests {
     #[test]
     fn a_file_comes_back() {
         let mut columns = no_rows();
-        for (id, text) in [
-            &b"<unk>"[..],
-            b"\n<s>\n",
-            b"\n</s>\n",
-            b"<0x00>",
-            b"<0x02>",
-            b"a",
-        ]
-        .iter()
-        .enumerate()
-        {
+        for (id, text) in [&b"<unk>"[..], b"\n<s>\n", b"\n</s>\n", b"<0x00>", b"<0x02>", b"a"].iter().enumerate() {
             push_row(&mut columns, text, id as u32, -(id as f32), Kind::Normal).unwrap();
         }
         let data = write(&columns).unwrap();
@@ -111,36 +88,19 @@ mod tests {
         assert_eq!(read.blob, columns.blob);
         assert_eq!(read.scores, columns.scores);
         use Kind::*;
-        assert_eq!(
-            read.kinds,
-            [Unknown, Control, Control, Byte, Normal, Normal]
-        );
+        assert_eq!(read.kinds, [Unknown, Control, Control, Byte, Normal, Normal]);
         assert_eq!(write(&read).unwrap(), data);
     }
 
     #[test]
     fn damage_is_an_error() {
-        let record = |score: f32, len: u32, text: &[u8]| {
-            [&score.to_le_bytes()[..], &len.to_le_bytes(), text].concat()
-        };
+        let record = |score: f32, len: u32, text: &[u8]| [&score.to_le_bytes()[..], &len.to_le_bytes(), text].concat();
         for (data, what) in [
             (vec![1, 0], "header"),
-            (
-                [&[2, 0, 0, 0][..], &record(0.0, 1, b"a")].concat(),
-                "longest token has 2",
-            ),
-            (
-                [&[1, 0, 0, 0][..], &record(0.0, 2, b"ab")].concat(),
-                "the longest has 1",
-            ),
-            (
-                [&[9, 0, 0, 0][..], &record(0.0, 9, b"ab")].concat(),
-                "ends within",
-            ),
-            (
-                [&[0, 0, 0, 0][..], &record(0.0, 0, b"")].concat(),
-                "must not be empty",
-            ),
+            ([&[2, 0, 0, 0][..], &record(0.0, 1, b"a")].concat(), "longest token has 2"),
+            ([&[1, 0, 0, 0][..], &record(0.0, 2, b"ab")].concat(), "the longest has 1"),
+            ([&[9, 0, 0, 0][..], &record(0.0, 9, b"ab")].concat(), "ends within"),
+            ([&[0, 0, 0, 0][..], &record(0.0, 0, b"")].concat(), "must not be empty"),
         ] {
             let error = read(&data).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");

@@ -4,6 +4,7 @@
 //! all texts is capped by the caller. Cost: one pass over the lines, plus the texts.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::{decimal, lines, no_rows, push_row, show};
 use crate::error::{Error, Result};
@@ -34,38 +35,33 @@ pub fn read_merges(data: &[u8], first_line: usize, cap: usize) -> Result<Merges>
         if let Some(first) = line_of_pair.insert((left, right), number) {
             return Err(wrong(format!("the pair of line {first} again")));
         }
-        let text = [text_of(&columns, left), text_of(&columns, right)].concat();
-        if columns.blob.len() + text.len() > cap {
-            return Err(wrong(format!(
-                "the tokens together are longer than {cap} bytes; such a vocabulary is an attack"
-            )));
+        let (left_text, right_text) = (range_of(&columns, left), range_of(&columns, right));
+        if columns.blob.len() + left_text.len() + right_text.len() > cap {
+            let what = "the tokens together are longer than";
+            return Err(wrong(format!("{what} {cap} bytes; such a vocabulary is an attack")));
         }
-        push_row(&mut columns, &text, next, 0.0, Kind::Normal)?;
+        columns.blob.extend_from_within(left_text);
+        columns.blob.extend_from_within(right_text);
+        push_row(&mut columns, &[], next, 0.0, Kind::Normal)?;
         merges.push([left, right, next]);
     }
     Ok(Merges { merges, columns })
 }
 
 fn read_pair(line: &[u8], next: u32) -> std::result::Result<(u32, u32), String> {
-    let mut fields = line
-        .split(u8::is_ascii_whitespace)
-        .filter(|field| !field.is_empty())
-        .map(decimal);
-    let (Some(Some(left)), Some(Some(right)), None) = (fields.next(), fields.next(), fields.next())
-    else {
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).map(decimal);
+    let (Some(Some(left)), Some(Some(right)), None) = (fields.next(), fields.next(), fields.next()) else {
         return Err("a merge is two ids".into());
     };
     match [left, right].iter().find(|&&id| id >= next) {
-        Some(id) => Err(format!(
-            "the id {id} does not exist yet, this line makes {next}"
-        )),
+        Some(id) => Err(format!("the id {id} does not exist yet, this line makes {next}")),
         None => Ok((left, right)),
     }
 }
 
-fn text_of(columns: &VocabColumns, id: u32) -> &[u8] {
+fn range_of(columns: &VocabColumns, id: u32) -> Range<usize> {
     let row = id as usize;
-    &columns.blob[columns.offsets[row] as usize..columns.offsets[row + 1] as usize]
+    columns.offsets[row] as usize..columns.offsets[row + 1] as usize
 }
 
 #[cfg(test)]
@@ -75,10 +71,7 @@ mod tests {
     #[test]
     fn merges_make_texts() {
         let read = read_merges(b"97 98\n256 256\r\n257 99", 4, 10_000).unwrap();
-        assert_eq!(
-            read.merges,
-            [[97, 98, 256], [256, 256, 257], [257, 99, 258]]
-        );
+        assert_eq!(read.merges, [[97, 98, 256], [256, 256, 257], [257, 99, 258]]);
         assert_eq!(&read.columns.blob[256..], b"abababababc");
         assert_eq!(read.columns.ids.len(), 259);
     }
@@ -90,33 +83,19 @@ mod tests {
             ("97 98 99", "line 4: a merge is two ids"),
             ("-1 2", "line 4: a merge is two ids"),
             ("97 98\n\n", "line 5: a merge is two ids"),
-            (
-                "97 256",
-                "line 4: the id 256 does not exist yet, this line makes 256",
-            ),
+            ("97 256", "line 4: the id 256 does not exist yet, this line makes 256"),
             ("97 98\n98 97\n97 98", "line 6: the pair of line 4 again"),
         ] {
-            let error = read_merges(data.as_bytes(), 4, 10_000)
-                .unwrap_err()
-                .to_string();
+            let error = read_merges(data.as_bytes(), 4, 10_000).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
         }
     }
 
     #[test]
     fn doubling_is_stopped() {
-        let doubling: String = (0..60)
-            .map(|t| {
-                if t == 0 {
-                    "97 97\n".into()
-                } else {
-                    format!("{0} {0}\n", 255 + t)
-                }
-            })
-            .collect();
-        let error = read_merges(doubling.as_bytes(), 4, 100_000)
-            .unwrap_err()
-            .to_string();
+        let doubling: String =
+            (0..60).map(|t| if t == 0 { "97 97\n".into() } else { format!("{0} {0}\n", 255 + t) }).collect();
+        let error = read_merges(doubling.as_bytes(), 4, 100_000).unwrap_err().to_string();
         assert!(error.contains("longer than 100000 bytes"), "{error}");
     }
 }

@@ -11,30 +11,22 @@ pub mod protobuf;
 pub mod rank_file;
 pub mod rwkv;
 pub mod sentencepiece;
+pub mod sentencepiece_check;
+mod texts;
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
 /// No rows: `offsets` holds its leading 0.
 fn no_rows() -> VocabColumns {
-    VocabColumns {
-        offsets: vec![0],
-        ..VocabColumns::default()
-    }
+    VocabColumns { offsets: vec![0], ..VocabColumns::default() }
 }
 
 /// Appends a row; an error when the blob outgrows its 32-bit offsets.
-fn push_row(
-    columns: &mut VocabColumns,
-    bytes: &[u8],
-    id: u32,
-    score: f32,
-    kind: Kind,
-) -> Result<()> {
+fn push_row(columns: &mut VocabColumns, bytes: &[u8], id: u32, score: f32, kind: Kind) -> Result<()> {
     columns.blob.extend_from_slice(bytes);
-    let end = u32::try_from(columns.blob.len()).map_err(|_| {
-        Error::Format("the vocabulary's texts together are longer than 4 GiB".into())
-    })?;
+    let end = u32::try_from(columns.blob.len())
+        .map_err(|_| Error::Format("the vocabulary's texts together are longer than 4 GiB".into()))?;
     columns.offsets.push(end);
     columns.ids.push(id);
     columns.scores.push(score);
@@ -45,27 +37,22 @@ fn push_row(
 /// Checks that the columns fit together, so that no writer need fear an offset.
 pub fn check_lengths(columns: &VocabColumns) -> Result<()> {
     let len = columns.ids.len();
-    let lengths_agree = columns.offsets.len() == len + 1
-        && columns.scores.len() == len
-        && columns.kinds.len() == len;
+    let lengths_agree = columns.offsets.len() == len + 1 && columns.scores.len() == len && columns.kinds.len() == len;
     let borders_rise = columns.offsets.is_sorted() && columns.offsets.first() == Some(&0);
-    if lengths_agree
-        && borders_rise
-        && columns.offsets.last().map(|&end| end as usize) == Some(columns.blob.len())
-    {
+    if lengths_agree && borders_rise && columns.offsets.last().map(|&end| end as usize) == Some(columns.blob.len()) {
         return Ok(());
     }
-    Err(Error::Format(
-        "the vocabulary's columns do not fit together".into(),
-    ))
+    Err(Error::Format("the vocabulary's columns do not fit together".into()))
+}
+
+/// The bytes of a row.
+fn text(columns: &VocabColumns, row: usize) -> &[u8] {
+    &columns.blob[columns.offsets[row] as usize..columns.offsets[row + 1] as usize]
 }
 
 /// The bytes of every row, in row order.
 fn rows(columns: &VocabColumns) -> impl Iterator<Item = &[u8]> {
-    columns
-        .offsets
-        .windows(2)
-        .map(|border| &columns.blob[border[0] as usize..border[1] as usize])
+    (0..columns.ids.len()).map(|row| text(columns, row))
 }
 
 /// The lines of a text file and their numbers from 1, ended by LF, CR LF or CR; no empty line after the last end.
@@ -78,11 +65,7 @@ fn lines(mut data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
         number += 1;
         let end = memchr::memchr2(b'\n', b'\r', data).unwrap_or(data.len());
         let line = &data[..end];
-        let ending = if data[end..].starts_with(b"\r\n") {
-            2
-        } else {
-            1
-        };
+        let ending = if data[end..].starts_with(b"\r\n") { 2 } else { 1 };
         data = &data[data.len().min(end + ending)..];
         Some((number, line))
     })
@@ -115,10 +98,7 @@ mod tests {
         assert_eq!(all(b"a\nb\r\nc\rd"), [b"a", b"b", b"c", b"d"]);
         assert_eq!(all(b"a\r\n"), [b"a"]);
         assert_eq!(all(b"\n\r"), [b"", b""]);
-        assert_eq!(
-            lines(b"a\nb").map(|(number, _)| number).collect::<Vec<_>>(),
-            [1, 2]
-        );
+        assert_eq!(lines(b"a\nb").map(|(number, _)| number).collect::<Vec<_>>(), [1, 2]);
     }
 
     #[test]

@@ -55,12 +55,7 @@ impl<'a> Fields<'a> {
             GROUP_END => return Err(broken(start, "a group ends that was not begun")),
             _ => self.value(wire_type)?,
         };
-        Ok(Field {
-            number,
-            value,
-            raw: &self.data[start..self.at],
-            at: start,
-        })
+        Ok(Field { number, value, raw: &self.data[start..self.at], at: start })
     }
 
     fn tag(&mut self) -> Result<(u32, u8)> {
@@ -78,8 +73,7 @@ impl<'a> Fields<'a> {
             0 => Value::Varint(self.varint()?),
             1 => self.take(8).map(|_| Value::Other)?,
             2 => {
-                let length = usize::try_from(self.varint()?)
-                    .map_err(|_| broken(start, "a length out of range"))?;
+                let length = usize::try_from(self.varint()?).map_err(|_| broken(start, "a length out of range"))?;
                 Value::Bytes(self.take(length)?)
             }
             5 => {
@@ -106,12 +100,13 @@ impl<'a> Fields<'a> {
 
     fn varint(&mut self) -> Result<u64> {
         let start = self.at;
+        if let Some(&byte @ 0..=0x7F) = self.data.get(start) {
+            self.at += 1;
+            return Ok(u64::from(byte));
+        }
         let mut value = 0u64;
         for shift in (0..70).step_by(7) {
-            let byte = *self
-                .data
-                .get(self.at)
-                .ok_or_else(|| broken(start, "the data ends within a number"))?;
+            let byte = *self.data.get(self.at).ok_or_else(|| broken(start, "the data ends within a number"))?;
             self.at += 1;
             // The tenth byte has one bit left; the others are dropped, as protobuf does.
             value |= u64::from(byte & 0x7F) << shift;
@@ -125,10 +120,7 @@ impl<'a> Fields<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8]> {
         let left = self.data.len() - self.at;
         if length > left {
-            return Err(broken(
-                self.at,
-                &format!("a field of {length} bytes, but {left} are left"),
-            ));
+            return Err(broken(self.at, &format!("a field of {length} bytes, but {left} are left")));
         }
         let bytes = &self.data[self.at..self.at + length];
         self.at += length;
@@ -203,15 +195,7 @@ mod tests {
 
     #[test]
     fn damage_is_an_error() {
-        for data in [
-            &[0x0C][..],
-            &[0x07],
-            &[0x0A, 5, 1],
-            &[0x00, 0],
-            &[0xFF; 11],
-            &[0x09, 0],
-            &[0x0B, 0x14],
-        ] {
+        for data in [&[0x0C][..], &[0x07], &[0x0A, 5, 1], &[0x00, 0], &[0xFF; 11], &[0x09, 0], &[0x0B, 0x14]] {
             assert!(Fields::new(data).any(|field| field.is_err()), "{data:?}");
         }
     }

@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::{decimal, lines, no_rows, push_row, rows, show};
+use super::texts::first_twice;
+use super::{decimal, lines, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -15,19 +16,18 @@ use crate::spec::{Kind, VocabColumns};
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
     let mut columns = no_rows();
     let mut line_of_row = Vec::new();
+    let mut bytes = Vec::new();
     for (number, line) in lines(data) {
         let wrong = |what: &str| Error::Format(format!("line {number}: {what}: {}", show(line)));
-        let mut fields = line
-            .split(|byte| byte.is_ascii_whitespace() || *byte == 0x0B)
-            .filter(|field| !field.is_empty());
+        let mut fields =
+            line.split(|byte| byte.is_ascii_whitespace() || *byte == 0x0B).filter(|field| !field.is_empty());
         let (text, rank) = match (fields.next(), fields.next(), fields.next()) {
             (None, ..) => continue,
             (Some(text), Some(rank), None) => (text, rank),
             _ => return Err(wrong("not two fields (base64 and rank)")),
         };
-        let bytes = decode_base64(text).ok_or_else(|| wrong("the first field is not base64"))?;
-        let rank = decimal(rank)
-            .ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
+        decode_base64(text, &mut bytes).ok_or_else(|| wrong("the first field is not base64"))?;
+        let rank = decimal(rank).ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
         push_row(&mut columns, &bytes, rank, 0.0, Kind::Normal)?;
         line_of_row.push(number);
     }
@@ -37,18 +37,11 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
 
 fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
     let twice = |what: String, first: usize, row: usize| {
-        Err(Error::Format(format!(
-            "line {}: {what} again, first on line {}",
-            line_of_row[row], line_of_row[first]
-        )))
+        Err(Error::Format(format!("line {}: {what} again, first on line {}", line_of_row[row], line_of_row[first])))
     };
-    let mut row_of_text = HashMap::with_capacity(columns.ids.len());
-    for (row, text) in rows(columns).enumerate() {
-        if let Some(first) = row_of_text.insert(text, row) {
-            return twice(format!("the token {}", show(text)), first, row);
-        }
+    if let Some((first, row)) = first_twice(columns) {
+        return twice(format!("the token {}", show(text(columns, row))), first, row);
     }
-    drop(row_of_text);
     if columns.ids.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
@@ -84,19 +77,14 @@ const SIX_BITS: [u8; 256] = {
     table
 };
 
-/// Strict base64 with padding; None for anything else, also for padding bits that are not zero.
-fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+/// Strict base64 with padding into `bytes`; None for anything else, also for padding bits that are not zero.
+fn decode_base64(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+    bytes.clear();
     if !text.len().is_multiple_of(4) {
         return None;
     }
-    let padding = text
-        .iter()
-        .rev()
-        .take(2)
-        .take_while(|&&byte| byte == b'=')
-        .count();
+    let padding = text.iter().rev().take(2).take_while(|&&byte| byte == b'=').count();
     let digits = &text[..text.len() - padding];
-    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
     for group in digits.chunks(4) {
         let mut bits = 0u32;
         for &digit in group {
@@ -114,7 +102,7 @@ fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
         }
         bytes.extend_from_slice(kept);
     }
-    Some(bytes)
+    Some(())
 }
 
 fn encode_base64(bytes: &[u8], out: &mut Vec<u8>) {
@@ -124,11 +112,7 @@ fn encode_base64(bytes: &[u8], out: &mut Vec<u8>) {
         let bits = u32::from_be_bytes(padded);
         for digit in 0..4 {
             let six = (bits >> (18 - 6 * digit)) as usize & 63;
-            out.push(if digit <= group.len() {
-                ALPHABET[six]
-            } else {
-                b'='
-            });
+            out.push(if digit <= group.len() { ALPHABET[six] } else { b'=' });
         }
     }
 }
@@ -139,16 +123,13 @@ mod tests {
 
     #[test]
     fn base64_comes_back() {
-        for (bytes, text) in [
-            (&b"!"[..], "IQ=="),
-            (b"ab", "YWI="),
-            (b"abc", "YWJj"),
-            (&[0xFB, 0xFF, 0xFE], "+//+"),
-        ] {
+        for (bytes, text) in [(&b"!"[..], "IQ=="), (b"ab", "YWI="), (b"abc", "YWJj"), (&[0xFB, 0xFF, 0xFE], "+//+")] {
             let mut out = Vec::new();
             encode_base64(bytes, &mut out);
             assert_eq!(out, text.as_bytes());
-            assert_eq!(decode_base64(&out).unwrap(), bytes);
+            let mut back = Vec::new();
+            decode_base64(&out, &mut back).unwrap();
+            assert_eq!(back, bytes);
         }
     }
 
@@ -156,10 +137,7 @@ mod tests {
     fn a_file_comes_back() {
         let data = b"YQ== 0\nYg== 1\nYWI= 7\n";
         let columns = read(data).unwrap();
-        assert_eq!(
-            (&columns.blob[..], &columns.ids[..]),
-            (&b"abab"[..], &[0, 1, 7][..])
-        );
+        assert_eq!((&columns.blob[..], &columns.ids[..]), (&b"abab"[..], &[0, 1, 7][..]));
         assert_eq!(write(&columns), data);
         assert_eq!(read(b"\r\nYQ==\t0 \r\n\nYg== 1").unwrap().blob, b"ab");
     }
@@ -175,14 +153,8 @@ mod tests {
             (b"==== 0", "line 1: the first field is not base64"),
             (b"YQ== x", "line 1: the second field is not a rank"),
             (b"YQ== 4294967296", "line 1: the second field is not a rank"),
-            (
-                b"YQ== 0\n\nYg== 0",
-                "line 3: the rank 0 again, first on line 1",
-            ),
-            (
-                b"YQ== 0\nYQ== 1",
-                "line 2: the token \"a\" again, first on line 1",
-            ),
+            (b"YQ== 0\n\nYg== 0", "line 3: the rank 0 again, first on line 1"),
+            (b"YQ== 0\nYQ== 1", "line 2: the token \"a\" again, first on line 1"),
         ] {
             let error = read(data).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::{decimal, lines, no_rows, push_row, rows, show};
+use super::texts::first_twice;
+use super::{decimal, lines, no_rows, push_row, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -27,25 +28,16 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
 }
 
 fn check_texts(columns: &VocabColumns) -> Result<()> {
-    let mut row_of_text = HashMap::with_capacity(columns.ids.len());
-    for (row, text) in rows(columns).enumerate() {
-        if let Some(first) = row_of_text.insert(text, row) {
-            let what = format!(
-                "the token {} again, first on line {}",
-                show(text),
-                first + 1
-            );
-            return Err(Error::Format(format!("line {}: {what}", row + 1)));
-        }
-    }
-    Ok(())
+    let Some((first, row)) = first_twice(columns) else {
+        return Ok(());
+    };
+    let what = format!("the token {} again, first on line {}", show(text(columns, row)), first + 1);
+    Err(Error::Format(format!("line {}: {what}", row + 1)))
 }
 
 fn read_line(line: &[u8]) -> std::result::Result<(u32, Vec<u8>), String> {
     let first = memchr::memchr(b' ', line).ok_or("not `id literal length`")?;
-    let last = memchr::memrchr(b' ', line)
-        .filter(|&last| last > first)
-        .ok_or("not `id literal length`")?;
+    let last = memchr::memrchr(b' ', line).filter(|&last| last > first).ok_or("not `id literal length`")?;
     let id = decimal(&line[..first]).ok_or("the id is not a number from 0 to 4294967295")?;
     let length = decimal(&line[last + 1..]).ok_or("the length is not a number")?;
     let text = parse_literal(&line[first + 1..last])?;
@@ -65,11 +57,7 @@ fn parse_literal(literal: &[u8]) -> std::result::Result<Vec<u8>, String> {
         quoted => (false, quoted),
     };
     let body = match quoted {
-        [quote @ (b'\'' | b'"'), body @ .., end] if end == quote => Body {
-            left: body,
-            quote: *quote,
-            is_bytes,
-        },
+        [quote @ (b'\'' | b'"'), body @ .., end] if end == quote => Body { left: body, quote: *quote, is_bytes },
         _ => return Err("the literal is not in quotes".into()),
     };
     if is_bytes && !body.left.is_ascii() {
@@ -105,20 +93,14 @@ impl Body<'_> {
     }
 
     fn parse_escape(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), String> {
-        let (&byte, left) = self
-            .left
-            .split_first()
-            .ok_or("the literal ends within an escape")?;
+        let (&byte, left) = self.left.split_first().ok_or("the literal ends within an escape")?;
         let code_point = match byte {
             b'0'..=b'7' => self.take_octal(),
             b'x' => self.take_hex(2)?,
             b'u' if !self.is_bytes => self.take_hex(4)?,
             b'U' if !self.is_bytes => self.take_hex(8)?,
             b'N' if !self.is_bytes => {
-                return Err(
-                    "\\N{…} escapes are not read; write the character, or \\u with its number"
-                        .into(),
-                );
+                return Err("\\N{…} escapes are not read; write the character, or \\u with its number".into());
             }
             _ => {
                 self.left = left;
@@ -135,25 +117,18 @@ impl Body<'_> {
             out.push(number as u8);
             return Ok(());
         }
-        let character = char::from_u32(number)
-            .ok_or_else(|| format!("U+{number:04X} is not a character that UTF-8 can hold"))?;
+        let character =
+            char::from_u32(number).ok_or_else(|| format!("U+{number:04X} is not a character that UTF-8 can hold"))?;
         out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         Ok(())
     }
 
     /// One to three octal digits.
     fn take_octal(&mut self) -> u32 {
-        let digits = self
-            .left
-            .iter()
-            .take(3)
-            .take_while(|digit| (b'0'..=b'7').contains(digit))
-            .count();
+        let digits = self.left.iter().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
         let (octal, left) = self.left.split_at(digits);
         self.left = left;
-        octal
-            .iter()
-            .fold(0, |number, digit| number << 3 | u32::from(digit - b'0'))
+        octal.iter().fold(0, |number, digit| number << 3 | u32::from(digit - b'0'))
     }
 
     /// The letter of the escape and exactly `count` hexadecimal digits.
@@ -162,10 +137,7 @@ impl Body<'_> {
         let digits = self.left.get(1..=count).ok_or_else(short)?;
         self.left = &self.left[1 + count..];
         digits.iter().try_fold(0u32, |number, &digit| {
-            (digit as char)
-                .to_digit(16)
-                .map(|value| number << 4 | value)
-                .ok_or_else(short)
+            (digit as char).to_digit(16).map(|value| number << 4 | value).ok_or_else(short)
         })
     }
 }
@@ -208,11 +180,7 @@ mod tests {
             (r"B'\N{BULLET}'", b"\\N{BULLET}"),
             ("'é'", "é".as_bytes()),
         ] {
-            assert_eq!(
-                parse_literal(literal.as_bytes()).as_deref(),
-                Ok(bytes),
-                "{literal}"
-            );
+            assert_eq!(parse_literal(literal.as_bytes()).as_deref(), Ok(bytes), "{literal}");
         }
     }
 
@@ -235,23 +203,12 @@ mod tests {
             (r"1 '\U00110000' 4", "U+110000"),
             (r"1 '\N{BULLET}' 3", r"or \u with its number"),
             ("1 b'é' 2", "ASCII"),
-            (
-                "1 'a' 1\n1 'b' 1",
-                "line 2: the id 1 again, first on line 1",
-            ),
-            (
-                "1 'a' 1\n2 'a' 1",
-                "line 2: the token \"a\" again, first on line 1",
-            ),
+            ("1 'a' 1\n1 'b' 1", "line 2: the id 1 again, first on line 1"),
+            ("1 'a' 1\n2 'a' 1", "line 2: the token \"a\" again, first on line 1"),
         ] {
             let error = read(data.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
         }
-        assert!(
-            read(b"1 '\xFF' 1")
-                .unwrap_err()
-                .to_string()
-                .contains("valid UTF-8")
-        );
+        assert!(read(b"1 '\xFF' 1").unwrap_err().to_string().contains("valid UTF-8"));
     }
 }

@@ -1,0 +1,59 @@
+# Everything runs in a virtual environment of its own; nothing is installed outside this folder.
+#
+#   make demo    set everything up and encode and decode a text in several scripts
+#   make test    set everything up and run all tests
+#   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
+#   make lint    formatting, lints and types
+#   make bench   a selection of the benchmarks
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+
+.PHONY: demo test parity lint bench clean check-tools
+
+demo: $(VENV)/installed
+	@sh scripts/demo.sh $(BIN)/polytok
+
+test: $(VENV)/installed-test
+	cargo test --quiet --workspace --exclude polytok-py
+	$(BIN)/python -m pytest -q -n 2
+
+parity: $(VENV)/installed-test
+	$(BIN)/python -m tests.parity --full
+
+lint: $(VENV)/installed-test
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy python bench scripts
+	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m bench.run
+
+check-tools:
+	@command -v $(PYTHON) >/dev/null || { echo "polytok needs Python 3.10 or newer: install python3, or say where it is with PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "polytok needs Python 3.10 or newer, and $(PYTHON) is older: install a newer one, or say where it is with PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) lacks the venv module: install your system's python3-venv package"; exit 1; }
+	@command -v cargo >/dev/null || { echo "polytok needs a Rust toolchain (cargo and rustc 1.88 or newer): install one with rustup or your system's packages"; exit 1; }
+
+$(VENV)/created: | check-tools
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed-test
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) target python/polytok/_core*.so

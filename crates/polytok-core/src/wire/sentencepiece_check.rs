@@ -1,0 +1,150 @@
+//! The pieces that SentencePiece refuses to load, by the rules of both lines of its releases.
+//!
+//! The messages are ours, the order is the reference's: the first wrong piece by id, then what is wrong with the whole.
+//! Cost: one pass and a map of all texts.
+
+use super::texts::Texts;
+use super::{rows, show};
+use crate::error::{Error, Result};
+use crate::spec::{Kind, Line, VocabColumns};
+
+/// The ModelType enum, by its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelType {
+    /// 1, also what an absent or unknown number means.
+    Unigram,
+    /// 2.
+    Bpe,
+    /// 3.
+    Word,
+    /// 4.
+    Char,
+}
+
+/// What the rules for pieces depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The model's type.
+    pub model: ModelType,
+    /// Text without a piece becomes byte pieces.
+    pub byte_fallback: bool,
+    /// The release whose rules are followed.
+    pub line: Line,
+}
+
+impl Rules {
+    fn newest(&self) -> bool {
+        self.line == Line::V0_2_3
+    }
+}
+
+/// Refuses the pieces that SentencePiece refuses to load, at the first piece that is wrong.
+pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
+    // Ordinary and reserved pieces may share a text, but for BPE in the newest line.
+    let one_set = rules.newest() && rules.model == ModelType::Bpe;
+    let (mut ordinary, mut reserved) = (Texts::new(columns), Texts::new(columns));
+    let mut unknown = None;
+    let mut bytes = 0;
+    for (row, text) in rows(columns).enumerate() {
+        let kind = columns.kinds[row];
+        let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
+        if rules.newest() && rules.byte_fallback && text == b"\0" {
+            // SentencePiece 0.2.3 passes over it; the reader has marked it UNUSED.
+            continue;
+        }
+        check_text(text, rules).map_err(wrong)?;
+        let is_reserved = matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
+        let texts = if is_reserved && !one_set { &mut reserved } else { &mut ordinary };
+        if let Some(first) = texts.insert(row) {
+            return Err(wrong(format!("the same text as piece {first}")));
+        }
+        if kind == Kind::Unknown
+            && let Some(first) = unknown.replace(row)
+        {
+            return Err(wrong(format!("a second piece of type UNKNOWN; the first is piece {first}")));
+        }
+        bytes += usize::from(kind == Kind::Byte);
+        check_kind(text, kind, columns.scores[row], rules).map_err(wrong)?;
+    }
+    check_whole(columns, rules, unknown.is_some(), bytes)
+}
+
+fn check_text(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
+    if text.is_empty() {
+        return Err("a piece must not be empty".into());
+    }
+    if memchr::memchr(0, text).is_some() {
+        return Err("a piece must not contain NUL".into());
+    }
+    if rules.newest() && text.len() >= 8000 {
+        return Err(format!("{} bytes, where SentencePiece 0.2.3 allows fewer than 8000", text.len()));
+    }
+    Ok(())
+}
+
+fn check_kind(text: &[u8], kind: Kind, score: f32, rules: &Rules) -> std::result::Result<(), String> {
+    if kind == Kind::Byte && !rules.byte_fallback {
+        return Err("a piece of type BYTE, but the model has no byte_fallback".into());
+    }
+    if kind == Kind::Byte && !is_byte_text(text) {
+        return Err("a piece of type BYTE must read <0x00> to <0xFF>, in upper case".into());
+    }
+    if rules.newest() && rules.model == ModelType::Unigram && !score.is_finite() {
+        return Err(format!("the score {score} is not a finite number"));
+    }
+    Ok(())
+}
+
+fn is_byte_text(text: &[u8]) -> bool {
+    let upper_hex = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
+    matches!(text, [b'<', b'0', b'x', high, low, b'>'] if upper_hex(high) && upper_hex(low))
+}
+
+fn check_whole(columns: &VocabColumns, rules: &Rules, has_unknown: bool, bytes: usize) -> Result<()> {
+    let ordinary = |kind: &Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
+    let may_lack_unknown = rules.newest() && rules.byte_fallback;
+    if !has_unknown && !may_lack_unknown {
+        return Err(Error::Format("no piece is of type UNKNOWN; a model has exactly one".into()));
+    }
+    if rules.byte_fallback && bytes < 256 {
+        return Err(Error::Format(format!("byte_fallback needs 256 pieces of type BYTE, the model has {bytes}")));
+    }
+    if rules.model == ModelType::Unigram && !columns.kinds.iter().any(ordinary) {
+        return Err(Error::Format("a Unigram model needs at least one ordinary piece".into()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{no_rows, push_row};
+    use super::*;
+
+    fn columns(pieces: &[(&[u8], f32, Kind)]) -> VocabColumns {
+        let mut columns = no_rows();
+        for (id, &(text, score, kind)) in pieces.iter().enumerate() {
+            push_row(&mut columns, text, id as u32, score, kind).unwrap();
+        }
+        columns
+    }
+
+    #[test]
+    fn pieces_that_do_not_load() {
+        let rules = Rules { model: ModelType::Bpe, byte_fallback: false, line: Line::V0_2_3 };
+        let old = Rules { line: Line::V0_2_1, ..rules };
+        let unk: (&[u8], f32, Kind) = (b"<unk>", 0.0, Kind::Unknown);
+        let error = |pieces: &[(&[u8], f32, Kind)], rules| match check_pieces(&columns(pieces), rules) {
+            Err(Error::Format(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        assert!(error(&[(b"", 0.0, Kind::Normal)], &rules).contains("empty"));
+        assert!(error(&[unk, (b"a\0", 0.0, Kind::Normal)], &rules).contains("NUL"));
+        assert!(error(&[unk, (b"a", 0.0, Kind::Normal), (b"a", 0.0, Kind::Normal)], &old).contains("as piece 1"));
+        assert!(error(&[unk, (b"b", 0.0, Kind::Unknown)], &rules).contains("UNKNOWN"));
+        assert!(error(&[unk, (b"<0x00>", 0.0, Kind::Byte)], &rules).contains("byte_fallback"));
+        assert!(error(&[(b"a", 0.0, Kind::Normal)], &rules).contains("UNKNOWN"));
+        let twice = [unk, (&b"a"[..], 0.0, Kind::Control), (&b"a"[..], 0.0, Kind::Normal)];
+        assert!(error(&twice, &rules).contains("the same text"));
+        assert_eq!(check_pieces(&columns(&twice), &old), Ok(()));
+    }
+}

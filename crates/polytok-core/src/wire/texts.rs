@@ -1,0 +1,66 @@
+//! A set of rows by their texts, to find a text that comes twice.
+//!
+//! Open addressing over row numbers, at most half full, with the standard library's keyed hash, so that no file can make
+//! it slow. A map from slices would take six times the memory.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::text;
+use crate::spec::VocabColumns;
+
+/// Rows of one vocabulary, of which no two have the same text.
+pub(super) struct Texts<'a> {
+    columns: &'a VocabColumns,
+    /// Row + 1, or 0 for a free slot; the length is a power of two.
+    slots: Vec<u32>,
+    keys: RandomState,
+}
+
+impl<'a> Texts<'a> {
+    /// An empty set with room for all rows.
+    pub(super) fn new(columns: &'a VocabColumns) -> Texts<'a> {
+        let slots = vec![0; (2 * columns.ids.len()).next_power_of_two().max(2)];
+        Texts { columns, slots, keys: RandomState::new() }
+    }
+
+    /// Adds a row, or gives the row that has its text already.
+    pub(super) fn insert(&mut self, row: usize) -> Option<usize> {
+        let wanted = text(self.columns, row);
+        let mask = self.slots.len() - 1;
+        let mut slot = self.keys.hash_one(wanted) as usize & mask;
+        while let Some(found) = (self.slots[slot] as usize).checked_sub(1) {
+            if text(self.columns, found) == wanted {
+                return Some(found);
+            }
+            slot = (slot + 1) & mask;
+        }
+        self.slots[slot] = row as u32 + 1;
+        None
+    }
+}
+
+/// The first row whose text an earlier row has: (earlier, row).
+pub(super) fn first_twice(columns: &VocabColumns) -> Option<(usize, usize)> {
+    let mut texts = Texts::new(columns);
+    (0..columns.ids.len()).find_map(|row| texts.insert(row).map(|first| (first, row)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{no_rows, push_row};
+    use super::*;
+    use crate::spec::Kind;
+
+    #[test]
+    fn finds_the_first_text_that_comes_twice() {
+        let mut columns = no_rows();
+        assert_eq!(first_twice(&columns), None);
+        for number in 0..1000u32 {
+            push_row(&mut columns, number.to_string().as_bytes(), number, 0.0, Kind::Normal).unwrap();
+        }
+        assert_eq!(first_twice(&columns), None);
+        push_row(&mut columns, b"77", 1000, 0.0, Kind::Normal).unwrap();
+        push_row(&mut columns, b"5", 1001, 0.0, Kind::Normal).unwrap();
+        assert_eq!(first_twice(&columns), Some((77, 1000)));
+    }
+}

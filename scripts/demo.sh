@@ -1,0 +1,25 @@
+#!/bin/sh
+# The main job, seen: a text in several scripts through the embedded vocabulary and back.
+# With the path of a tokenizer file as the second argument, through that one.
+set -eu
+polytok=$1
+model=${2:-default}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat > "$work/text" <<'TEXT'
+Hello, world! One engine for every vocabulary: 3.14159, naïve café.
+吾輩は猫である。名前はまだ無い。 我是猫。还没有名字。
+나는 고양이다. Я кот. أنا قطة. मैं बिल्ली हूँ। ฉันเป็นแมว
+def add(a, b):
+    return a + b  # 👩‍💻 🎉
+TEXT
+echo "$ polytok encode --output pieces   (the embedded vocabulary)"
+"$polytok" encode -m "$model" --output pieces "$work/text"
+echo
+echo "$ polytok encode | polytok decode"
+"$polytok" encode -m "$model" --output ids "$work/text" > "$work/ids"
+"$polytok" decode -m "$model" "$work/ids" > "$work/back"
+cmp "$work/text" "$work/back" && echo "the decoded text is the text, byte for byte"
+echo
+echo "$ polytok count"
+"$polytok" count -m "$model" "$work/text"

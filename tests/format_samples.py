@@ -1,0 +1,132 @@
+"""Small files of every format, made here, and where the real ones are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from polytok import formats
+from polytok.spec import (
+    Bpe,
+    Kind,
+    Longest,
+    PatternSplit,
+    SentencePieceDecode,
+    SentencePieceNormalize,
+    Spec,
+    SpecialToken,
+    Template,
+    Unigram,
+    Vocab,
+)
+
+VOCAB = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[2] / "shared" / "data")) / "vocab"
+
+REAL = {
+    "sentencepiece/grok1.model": ("sentencepiece", 131072),
+    "sentencepiece/llama2.model": ("sentencepiece", 32000),
+    "sentencepiece/mistral01.model": ("sentencepiece", 32000),
+    "sentencepiece/mistral03.model": ("sentencepiece", 32768),
+    "sentencepiece/nai-t5.model": ("sentencepiece", 32100),
+    "sentencepiece/test_ja_model.model": ("sentencepiece", 8000),
+    "sentencepiece/test_model.model": ("sentencepiece", 1000),
+    "sentencepiece/xlnet_base_cased.model": ("sentencepiece", 32000),
+    "llama2c/tokenizer.bin": ("llama2c", 32000),
+    "rwkv/rwkv_vocab_v20230424.txt": ("rwkv", 65529),
+    "tiktoken/r50k_base.tiktoken": ("tiktoken", 50256),
+    "tiktoken/p50k_base.tiktoken": ("tiktoken", 50280),
+    "tiktoken/cl100k_base.tiktoken": ("tiktoken", 100256),
+    "tiktoken/o200k_base.tiktoken": ("tiktoken", 199998),
+    "tiktoken/llama3_tokenizer.model": ("tiktoken", 128000),
+    "tiktoken/llama4.tiktoken": ("tiktoken", 200000),
+}
+
+
+def real(path: str) -> bytes:
+    """A real file's bytes; the test is skipped where there are none."""
+    if not (VOCAB / path).exists():
+        pytest.skip(f"no {path} in {VOCAB}")
+    return (VOCAB / path).read_bytes()
+
+
+def sentencepiece_spec(**changes: object) -> Spec:
+    """A small SentencePiece BPE model with byte fallback, laid out as Llama 2's."""
+    rows = [(b"<unk>", Kind.UNKNOWN), (b"<s>", Kind.CONTROL), (b"</s>", Kind.CONTROL)]
+    rows += [(b"<0x%02X>" % byte, Kind.BYTE) for byte in range(256)]
+    rows += [
+        (text.encode(), Kind.NORMAL) for text in ("\u2581\u2581", "\u2581a", "ab", "\u2581ab", "\u2581", "a", "b", "é")
+    ]
+    scored = [(text, number, -float(max(0, number - 259)), kind) for number, (text, kind) in enumerate(rows)]
+    fields: dict[str, object] = {
+        "vocab": Vocab.from_rows(scored),
+        "model": Bpe("score", symbols="chars"),
+        "normalize": (SentencePieceNormalize(remove_extra_whitespaces=False),),
+        "unknown": "bytes",
+        "post": Template(before=(1,)),
+        "decode": SentencePieceDecode(remove_extra_whitespaces=False),
+        "names": {"unk": 0, "bos": 1, "eos": 2},
+    }
+    return Spec(**(fields | changes))  # type: ignore[arg-type]
+
+
+def unigram_spec(**changes: object) -> Spec:
+    """A small Unigram model without byte fallback."""
+    rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), (b"a", 1, -1.0, Kind.NORMAL), (b"ab", 2, -2.5, Kind.USER_DEFINED)]
+    fields: dict[str, object] = {
+        "vocab": Vocab.from_rows(rows),
+        "model": Unigram(),
+        "normalize": (SentencePieceNormalize(),),
+        "unknown": "unk",
+        "decode": SentencePieceDecode(),
+        "names": {"unk": 0},
+    }
+    return Spec(**(fields | changes))  # type: ignore[arg-type]
+
+
+def rank_spec(**changes: object) -> Spec:
+    rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
+    rows += [(b"ab", 256, 0.0, Kind.NORMAL), (b"\xf0\x9f", 300, 0.0, Kind.NORMAL)]
+    fields: dict[str, object] = {"vocab": Vocab.from_rows(rows), "model": Bpe("rank", whole_piece_first=True)}
+    return Spec(**(fields | changes))  # type: ignore[arg-type]
+
+
+def merges_spec(**changes: object) -> Spec:
+    rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
+    rows += [(b"ab", 256, 0.0, Kind.NORMAL), (b"abab", 257, 0.0, Kind.NORMAL), (b"\xf0\x9f", 258, 0.0, Kind.NORMAL)]
+    merges = np.array([[97, 98, 256], [256, 256, 257], [0xF0, 0x9F, 258]], dtype=np.uint32)
+    fields: dict[str, object] = {
+        "vocab": Vocab.from_rows(rows),
+        "model": Bpe("merges", merges=merges),
+        "special": (SpecialToken("<|endoftext|>", 300), SpecialToken("<|a|>", 301)),
+        "split": (PatternSplit(r"\p{L}+| ?\S+|\s+"),),
+    }
+    return Spec(**(fields | changes))  # type: ignore[arg-type]
+
+
+def longest_spec(**changes: object) -> Spec:
+    texts = [bytes([byte]) for byte in range(256)]
+    texts += [b"it's", "é\t".encode(), b"\\n'\"", "\u2028\u00ad".encode(), b"\xf0\x9f"]
+    rows = [(text, number, 0.0, Kind.NORMAL) for number, text in enumerate(texts, start=1)]
+    fields: dict[str, object] = {
+        "vocab": Vocab.from_rows(rows),
+        "model": Longest(),
+        "special": (SpecialToken("<|endoftext|>", 0),),
+        "names": {"eos": 0},
+    }
+    return Spec(**(fields | changes))  # type: ignore[arg-type]
+
+
+SMALL = {
+    "sentencepiece": sentencepiece_spec,
+    "llama2c": sentencepiece_spec,
+    "rwkv": longest_spec,
+    "minbpe": merges_spec,
+    "tiktoken": rank_spec,
+}
+
+
+def small_file(format_name: str) -> bytes:
+    """A small file of the format."""
+    return formats.write(SMALL[format_name](), format_name).data
