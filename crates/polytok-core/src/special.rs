@@ -15,8 +15,9 @@ use crate::vocab::Vocab;
 /// All special tokens of a vocabulary.
 pub struct Specials {
     tokens: Vec<SpecialToken>,
-    /// The first token of each id.
+    /// The first token listed of each id.
     by_id: HashMap<u32, usize>,
+    in_order: bool,
 }
 
 /// Some of them, ready to be searched for.
@@ -35,35 +36,35 @@ pub enum Part {
 }
 
 impl Specials {
-    /// The Spec's, and the vocabulary's control rows; `in_order` keeps the Spec's order instead of the longest first.
+    /// The Spec's, and the vocabulary's control rows. `in_order` tries them in this order instead of the longest first.
     pub fn new(listed: Vec<SpecialToken>, vocab: &Vocab, in_order: bool) -> Specials {
         let rows = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Control);
         let mut tokens = listed;
         tokens.extend(rows.map(|row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row) }));
-        if !in_order {
-            tokens.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
-        }
         let mut by_id = HashMap::new();
         for (i, token) in tokens.iter().enumerate() {
             by_id.entry(token.id).or_insert(i);
         }
-        Specials { tokens, by_id }
+        Specials { tokens, by_id, in_order }
     }
 
-    /// All tokens, in the order in which they are tried.
+    /// All tokens, the Spec's first.
     pub fn tokens(&self) -> &[SpecialToken] {
         &self.tokens
     }
 
-    /// The text of an id.
+    /// The text of an id; of several, the first listed.
     pub fn text(&self, id: u32) -> Option<&[u8]> {
         self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
     /// The set of the tokens for which `keep` holds; None if it is empty.
     pub fn set(&self, keep: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
-        let kept: Vec<&SpecialToken> =
+        let mut kept: Vec<&SpecialToken> =
             self.tokens.iter().filter(|token| !token.text.is_empty() && keep(&token.text)).collect();
+        if !self.in_order {
+            kept.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
+        }
         if kept.is_empty() {
             return Ok(None);
         }

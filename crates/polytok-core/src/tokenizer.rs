@@ -95,7 +95,7 @@ impl Tokenizer {
                     user_defined,
                     has_prefix,
                 )?;
-                let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols == Symbols::Bytes));
+                let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols));
                 Compiled::Bpe(bpe, boundary)
             }
             Model::Unigram => Compiled::Unigram(Unigram::compile(&vocab, spec.line)?),
@@ -287,7 +287,7 @@ impl Tokenizer {
             Compiled::Bpe(bpe, cuts) if !self.splitters.is_empty() => {
                 self.encode_split(bpe, cuts.as_ref(), text, scratch, &mut out)
             }
-            Compiled::Bpe(bpe, Some(cuts)) if !cuts.has_parts() || std::str::from_utf8(text).is_ok() => {
+            Compiled::Bpe(bpe, Some(cuts)) if cuts.can_cut(text) => {
                 self.encode_stretches(bpe, cuts, text, scratch, &mut out)
             }
             Compiled::Bpe(bpe, _) => bpe.segment_whole(text, None, bpe_scratch, &mut |segment| out.take(0, segment)),

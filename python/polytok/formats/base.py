@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,7 +30,7 @@ class Written:
 
     data: bytes
     losses: tuple[str, ...] = ()
-    companions: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    companions: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Format(Protocol):
@@ -92,7 +91,7 @@ def written(
         f"{name}: {what}" + (f" ({hints[name]})" if name in hints else "")
         for name, what in _differences(spec, read_back)
     ]
-    return Written(data, tuple(losses), MappingProxyType(dict(companions or {})))
+    return Written(data, tuple(losses), dict(companions or {}))
 
 
 def _differences(spec: Spec, again: Spec) -> Iterator[tuple[str, str]]:

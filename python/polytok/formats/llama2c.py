@@ -6,7 +6,6 @@ b + 3. A SentencePiece BPE model that is laid out so can be written; that is the
 
 from __future__ import annotations
 
-from types import MappingProxyType
 
 import numpy as np
 
@@ -19,7 +18,7 @@ name = "llama2c"
 options: frozenset[str] = frozenset()
 
 _MODEL = Bpe("score", symbols="groups")
-_NAMES = MappingProxyType({"unk": 0, "bos": 1, "eos": 2})
+_NAMES = {"unk": 0, "bos": 1, "eos": 2}
 _FIRST_ORDINARY = 3 + 256
 _SPACE = "\u2581".encode()
 

@@ -41,7 +41,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     count = lines.number(lines.next("the number of special tokens"))
     special = _special_tokens(lines, count)
     # Merges may double a token each; minbpe's own models stay far below this.
-    cap = 10 * len(data) + 2**20
+    cap = 4 * len(data) + 2**20
     merges, columns = _core.minbpe_read(data[lines.at :], lines.count + 1, cap)
     vocab = Vocab(*columns)
     _check_special(special, len(vocab))

@@ -9,7 +9,6 @@ they have their default, ``piece_details`` is the sparse record of pieces that w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
             normalize.add_dummy_prefix, normalize.remove_extra_whitespaces, unk_surface, denormalize
         ),
         line=line,
-        names=MappingProxyType(names),
+        names=names,
         origin=Origin(name, options.name),
         extra=fields.extra(details),
     )
@@ -165,12 +164,12 @@ class _Fields:
             if key not in proto.MESSAGES:
                 kept[key] = value
             elif value or key not in self.taken_from:
-                kept[key] = MappingProxyType(value)
+                kept[key] = value
         if self.written_defaults:
             kept["written_defaults"] = tuple(self.written_defaults)
         if details:
             kept["piece_details"] = details
-        return MappingProxyType({name: MappingProxyType(kept)} if kept else {})
+        return {name: kept} if kept else {}
 
 
 def _retire_nul(vocab: Vocab) -> None:

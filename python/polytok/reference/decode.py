@@ -10,11 +10,14 @@ from polytok.spec import Llama2cDecode, SentencePieceDecode, Spec
 
 
 def decode_bytes(spec: Spec, ids: Sequence[int]) -> bytes:
-    """The bytes of a sequence of ids. A special token prints its text; an id of both prints the vocabulary's piece."""
+    """The bytes of a sequence of ids.
+
+    A special token prints its text, the first listed if it has several; an id of both prints the vocabulary's piece.
+    """
     words = vocabulary(spec.vocab)
     if isinstance(spec.decode, Llama2cDecode):
         return llama2c.decode(words, ids)
-    special = {token.id: token.text.encode() for token in spec.special}
+    special = {token.id: token.text.encode() for token in reversed(spec.special)}
     pieces = [special[id] if id in special and id not in words.piece else words.piece_of(id) for id in ids]
     if isinstance(spec.decode, SentencePieceDecode):
         if spec.line == "0.2.1":  # it looks the ids up by name, which matters where two pieces have one name

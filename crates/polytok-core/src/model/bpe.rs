@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::dictionary::{Dictionary, Emit, Reach};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
@@ -386,6 +386,8 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Pairs> {
 fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &[u32]) -> (Pairs, Vec<Vec<u8>>) {
     let mut entries = Vec::new();
     let mut pseudo: Vec<Vec<u8>> = Vec::new();
+    // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
+    let lengths = lengths_of(vocab, dictionary);
     for row in 0..vocab.len() {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
@@ -393,6 +395,9 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &
             continue;
         }
         for cut in 1..piece.len() {
+            if !lengths.contains(&cut) || !lengths.contains(&(piece.len() - cut)) {
+                continue;
+            }
             let (left, right) = piece.split_at(cut);
             let Some(left) = half(vocab, dictionary, units, &mut pseudo, left, false) else { continue };
             let Some(right) = half(vocab, dictionary, units, &mut pseudo, right, true) else { continue };
@@ -400,6 +405,12 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &
         }
     }
     (Pairs::build(entries), pseudo)
+}
+
+/// The lengths of what may be a half: reachable rows, and characters.
+fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> HashSet<usize> {
+    let rows = (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
+    rows.map(|row| vocab.bytes(row).len()).chain(1..=4).collect()
 }
 
 /// The symbol of one half of a cut: a row, or a character that is no row. Only the right half, at the very end of a text, can be a

@@ -4,10 +4,12 @@
 //! such places may be merged on its own, and its result cached. SentencePiece vocabularies have one before nearly every
 //! word (an entry has `▁` only at its start); long pieces of scripts without spaces have many. The proof needs only the
 //! entries: a merge gives an entry, and an entry that covers the place holds the end of one character and the start of the next.
-//! Byte-level entries may hold only a part of either, so parts are looked up too.
+//! Byte-level entries may hold only a part of either, so parts are looked up too. Where symbols are not walked by lead bytes
+//! (all but SentencePiece's), bytes that are no UTF-8 would be walked differently here than there: such text is not cut.
 //!
 //! The pairs are kept in a bit set under a hash. A false hit joins what need not be joined, which is slower, never wrong.
 
+use crate::spec::Symbols;
 use crate::utf8;
 
 /// Bits of the set for each pair in it: one false hit in about sixteen.
@@ -18,13 +20,13 @@ pub struct Boundary {
     ascii: Box<[u128; 128]>,
     bits: Vec<u64>,
     shift: u32,
-    /// Entries may start and end inside a character.
-    has_parts: bool,
+    symbols: Symbols,
 }
 
 impl Boundary {
-    /// Collects the pairs of all entries that merging can reach. `has_parts` says that symbols are bytes, not characters.
-    pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>, has_parts: bool) -> Boundary {
+    /// Collects the pairs of all entries that merging can reach. `symbols` is what merging starts from.
+    pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>, symbols: Symbols) -> Boundary {
+        let has_parts = symbols == Symbols::Bytes;
         let mut ascii = Box::new([0u128; 128]);
         let mut pairs = Vec::new();
         for entry in entries {
@@ -37,7 +39,7 @@ impl Boundary {
         pairs.dedup();
         let bit_count = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(64);
         let shift = 64 - bit_count.trailing_zeros();
-        let mut boundary = Boundary { ascii, bits: vec![0; bit_count / 64], shift, has_parts };
+        let mut boundary = Boundary { ascii, bits: vec![0; bit_count / 64], shift, symbols };
         for pair in pairs {
             let bit = boundary.bit(pair);
             boundary.bits[bit / 64] |= 1 << (bit % 64);
@@ -45,9 +47,9 @@ impl Boundary {
         boundary
     }
 
-    /// Whether symbols are bytes; then only valid UTF-8 may be cut.
-    pub fn has_parts(&self) -> bool {
-        self.has_parts
+    /// Whether this text may be cut.
+    pub fn can_cut(&self, text: &[u8]) -> bool {
+        self.symbols == Symbols::Chars || std::str::from_utf8(text).is_ok()
     }
 
     /// The end of the stretch that starts at `at`, which must be inside the text.
@@ -64,8 +66,7 @@ impl Boundary {
                 end + 1
             } else {
                 let next = end + utf8::char_len(&text[end..]);
-                // A continuation byte here is no text; llama2.c groups it with what is before it.
-                if right & 0xC0 != 0x80 && !self.joins(&text[last..end], &text[end..next]) {
+                if !self.joins(&text[last..end], &text[end..next]) {
                     break;
                 }
                 next
@@ -78,7 +79,8 @@ impl Boundary {
 
     #[inline]
     fn joins(&self, left: &[u8], right: &[u8]) -> bool {
-        if !self.has_parts {
+        // Entries of bytes may start and end inside a character.
+        if self.symbols != Symbols::Bytes {
             return self.has(left, right);
         }
         (0..left.len()).any(|from| (1..=right.len()).any(|to| self.has(&left[from..], &right[..to])))
@@ -136,8 +138,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// No entry crosses a cut: the property that makes cutting exact.
-    fn check(entries: &[Vec<u8>], text: &[u8], has_parts: bool) {
-        let boundary = Boundary::new(entries.iter().map(Vec::as_slice), has_parts);
+    fn check(entries: &[Vec<u8>], text: &[u8], symbols: Symbols) {
+        let boundary = Boundary::new(entries.iter().map(Vec::as_slice), symbols);
         let mut at = 0;
         while at < text.len() {
             at = boundary.next_cut(text, at);
@@ -156,7 +158,7 @@ mod tests {
         #[test]
         fn no_character_entry_crosses_a_cut(entries in prop::collection::vec("[ab▁é世😀]{1,4}", 0..8), text in "[ab▁é世😀]{0,20}") {
             let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();
-            check(&entries, text.as_bytes(), false);
+            check(&entries, text.as_bytes(), Symbols::Chars);
         }
 
         #[test]
@@ -168,7 +170,7 @@ mod tests {
                 bytes[head.min(end - 1)..end].to_vec()
             };
             let entries: Vec<Vec<u8>> = words.into_iter().map(cut).collect();
-            check(&entries, text.as_bytes(), true);
+            check(&entries, text.as_bytes(), Symbols::Bytes);
         }
     }
 }

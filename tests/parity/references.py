@@ -1,0 +1,190 @@
+"""The reference programs behind one interface: texts in, what they make of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Protocol
+
+import pyrwkv_tokenizer
+import sentencepiece
+import tiktoken
+from sentencepiece import sentencepiece_pb2
+
+from polytok import reference
+from polytok.errors import EncodeError
+from polytok.spec import Spec
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a reference makes of a text; None where it does not say. ``error`` is set if it refuses the text."""
+
+    ids: list[int]
+    pieces: list[bytes] | None = None
+    spans: list[Span] | None = None
+    chars: list[Span] | None = None
+    char_starts: list[int] | None = None
+    error: str | None = None
+
+
+class Reference(Protocol):
+    """A program to compare with."""
+
+    @property
+    def name(self) -> str: ...
+    def accepts(self, text: bytes) -> bool: ...
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]: ...
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes] | None: ...
+
+
+def is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def side_by_side(pieces: Sequence[bytes]) -> list[Span]:
+    """The spans of pieces that lie one after the other."""
+    return list(pairwise(accumulate(map(len, pieces), initial=0)))
+
+
+class SentencePiece:
+    """The sentencepiece package."""
+
+    name = f"sentencepiece {sentencepiece.__version__}"
+
+    def __init__(self, model: bytes) -> None:
+        self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+
+    def accepts(self, text: bytes) -> bool:
+        return True
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        try:
+            answers = self.processor.encode(list(texts), return_type="serialized_proto", num_threads=1)
+        except Exception as error:
+            if len(texts) == 1:
+                return [Expected([], error=str(error))]
+            return [self.encode([text])[0] for text in texts]
+        return [self._expected(answer) for answer in answers]
+
+    def _expected(self, answer: bytes) -> Expected:
+        parsed = sentencepiece_pb2.SentencePieceText.FromString(answer)
+        return Expected(
+            [piece.id for piece in parsed.pieces],
+            [piece.piece.encode() for piece in parsed.pieces],
+            [(piece.begin, piece.end) for piece in parsed.pieces],
+        )
+
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
+        return [text.encode() for text in self.processor.decode(list(rows))]
+
+
+class SentencePieceCharacters(SentencePiece):
+    """The same with character offsets, which it gives for ``str``."""
+
+    name = f"{SentencePiece.name}, offset_mapping"
+    accepts = staticmethod(is_utf8)  # type: ignore[assignment]
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        strings = [text.decode() for text in texts]
+        answers = self.processor.encode(strings, return_type="offset_mapping", num_threads=1)
+        return [
+            Expected(answer["ids"], [piece.encode() for piece in answer["pieces"]], chars=list(answer["offsets"]))
+            for answer in answers
+        ]
+
+    def decode(self, rows: Sequence[list[int]]) -> None:
+        return None
+
+
+class SentencePieceForLlama2c(SentencePiece):
+    """llama2.c's vocabulary is Llama 2's; on text without U+2581 and NUL the two programs agree."""
+
+    def accepts(self, text: bytes) -> bool:
+        return is_utf8(text) and "▁".encode() not in text and b"\0" not in text
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        return [Expected(each.ids, spans=each.spans, error=each.error) for each in super().encode(texts)]
+
+    def decode(self, rows: Sequence[list[int]]) -> None:  # type: ignore[override]
+        return None
+
+
+class Tiktoken:
+    """The tiktoken package: ``encode_ordinary`` for text, ``_encode_bytes`` for bytes that are none."""
+
+    name = f"tiktoken {tiktoken.__version__}"
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self.encoding = encoding
+
+    def accepts(self, text: bytes) -> bool:
+        return True
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        return [self._one(text) for text in texts]
+
+    def _one(self, text: bytes) -> Expected:
+        if not is_utf8(text):
+            ids = self.encoding._encode_bytes(text)
+            pieces = self.encoding.decode_tokens_bytes(ids)
+            return Expected(ids, pieces, side_by_side(pieces))
+        ids = self.encoding.encode_ordinary(text.decode())
+        pieces = self.encoding.decode_tokens_bytes(ids)
+        return Expected(ids, pieces, side_by_side(pieces), char_starts=self.encoding.decode_with_offsets(ids)[1])
+
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
+        return [self.encoding.decode_bytes(ids) for ids in rows]
+
+
+class PyRwkv:
+    """The pyrwkv-tokenizer package, which carries the vocabulary itself."""
+
+    name = "pyrwkv_tokenizer"
+    accepts = staticmethod(is_utf8)
+
+    def __init__(self) -> None:
+        self.tokenizer = pyrwkv_tokenizer.RWKVTokenizer()
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        return [Expected(self.tokenizer.encode(text.decode())) for text in texts]
+
+    def decode(self, rows: Sequence[list[int]]) -> None:
+        return None
+
+
+class Twin:
+    """polytok.reference: each algorithm in plain Python."""
+
+    name = "polytok.reference"
+
+    def __init__(self, spec: Spec, longest: int = 1 << 20) -> None:
+        self.spec = spec
+        self.longest = longest
+
+    def accepts(self, text: bytes) -> bool:
+        return len(text) <= self.longest
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        return [self._one(text) for text in texts]
+
+    def _one(self, text: bytes) -> Expected:
+        try:
+            tokens = reference.tokens(self.spec, text)
+        except EncodeError as error:
+            return Expected([], error=str(error))
+        return Expected(
+            [token.id for token in tokens],
+            [token.piece for token in tokens],
+            [(token.start, token.end) for token in tokens],
+        )
+
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
+        return [reference.decode_bytes(self.spec, ids) for ids in rows]
