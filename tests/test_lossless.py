@@ -1,4 +1,4 @@
-"""The rule of lossless.py: "yes" has no counterexample among many texts, and every reason's example does not come back."""
+"""The rule of lossless.py: "yes" has no counterexample among many texts, and no reason's example comes back."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference_specs import DATA, charsmap
-
 from polytok import EncodeError, Kind, Spec, Tokenizer, Vocab, load
 from polytok.formats.tiktoken_known import KNOWN
 from polytok.lossless import lossless
@@ -33,6 +31,7 @@ from polytok.spec import (
     UnknownPolicy,
     Word,
 )
+from reference_specs import DATA, charsmap
 
 FILES = [
     path
@@ -42,8 +41,37 @@ FILES = [
 MARK = "\u2581"
 NASTY = [
     *("", " ", "  ", "   ", " a", "a ", "  a  b  ", MARK, MARK * 2, f" {MARK}", f"{MARK} ", f"{MARK}a", f"a{MARK}b"),
-    *("\0", "a\0b", "\n", "\r\n", "\t", "\u00a0", "\u3000", "\u2028", "\x1c", "\x85", "\ufeff", "\ufffd", "<unk>", "<s>"),
-    *("\n<s>\n", "\n<s>\n a", "</s>", "<0x41>", "<0x0A>", "<0x", "<0x4", " <0x41> ", "ﬁ", "é", "e\u0301", "日本", "한글"),
+    *(
+        "\0",
+        "a\0b",
+        "\n",
+        "\r\n",
+        "\t",
+        "\u00a0",
+        "\u3000",
+        "\u2028",
+        "\x1c",
+        "\x85",
+        "\ufeff",
+        "\ufffd",
+        "<unk>",
+        "<s>",
+    ),
+    *(
+        "\n<s>\n",
+        "\n<s>\n a",
+        "</s>",
+        "<0x41>",
+        "<0x0A>",
+        "<0x",
+        "<0x4",
+        " <0x41> ",
+        "ﬁ",
+        "é",
+        "e\u0301",
+        "日本",
+        "한글",
+    ),
     *("\u1112\u1161\u11ab", "👩\u200d👩\u200d👧", "\U0010ffff", "\ue000", "ſ", "K", "'s", "'LL", "1234567", "   \n  x"),
 ]
 INVALID = [b"\xff", b"\x80", b"\xc0\xaf", b"\xe2\x96", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"a\xe3\x81 b", b" \xff"]
@@ -163,7 +191,8 @@ def test_sentencepiece_flags(
     tokenizer = Tokenizer(sentencepiece_spec(model, step, unknown, line, with_mark=with_mark))
     check(tokenizer, 150)
     plain = not (step.add_dummy_prefix or step.remove_extra_whitespaces or step.escape_whitespaces)
-    assert tokenizer.lossless.for_text == (plain and unknown == "bytes" and not with_mark)
+    finds_controls = model == Word() and line == "0.2.1"
+    assert tokenizer.lossless.for_text == (plain and unknown == "bytes" and not with_mark and not finds_controls)
 
 
 @pytest.mark.parametrize("model", [CHARS, Unigram(), Char(), Word()], ids=lambda model: model.kind)
@@ -261,7 +290,17 @@ def test_known_patterns_drop_nothing(pattern: str) -> None:
 
 
 COVERING = [r"\s|\S", r"[\s\S]", r" ?\p{L}+|\P{L}", r"[^\n]+|\n", r"[a-z]++|[^a-z]{1,4}", r"'(?:s|t)|\s+(?!\S)|\s+|\S+"]
-DROPPING = [r"\w+", r"\p{L}+|\s+", r".+", r"\s*|\S+", r"[a-z]+|[A-Z]+", r"\S+(?=\s)|\s", r"a?+\S|\s", r"\S\S|\s", r"$|\S"]
+DROPPING = [
+    r"\w+",
+    r"\p{L}+|\s+",
+    r".+",
+    r"\s*|\S+",
+    r"[a-z]+|[A-Z]+",
+    r"\S+(?=\s)|\s",
+    r"a?+\S|\s",
+    r"\S\S|\s",
+    r"$|\S",
+]
 
 
 @pytest.mark.parametrize("pattern", COVERING)
@@ -279,26 +318,48 @@ def test_patterns_that_drop(pattern: str) -> None:
     assert any(not comes_back(tokenizer, text) for text in candidates)
 
 
-ALPHABET = [*"ab \n'1é", r"\p{L}", r"\p{N}", r"\P{L}", r"\s", r"\S", r"[^\s\p{L}]", r"[^a\n]", "[a-f]", ".", r"[\s\S]", r"\d"]
+ALPHABET = [
+    *"ab \n'1é",
+    r"\p{L}",
+    r"\p{N}",
+    r"\P{L}",
+    r"\s",
+    r"\S",
+    r"[^\s\p{L}]",
+    r"[^a\n]",
+    "[a-f]",
+    ".",
+    r"[\s\S]",
+    r"\d",
+]
 QUANTIFIERS = ["", "", "?", "*", "+", "?+", "*+", "++", "{1,3}", "{2}", "+?"]
+
+
+def some_items(pick: random.Random) -> str:
+    return "".join(pick.choice(ALPHABET) + pick.choice(QUANTIFIERS) for _ in range(pick.randint(1, 3)))
 
 
 def test_generated_patterns_that_are_said_to_cover_do() -> None:
     pick = random.Random(3)
     proven = 0
     for _ in range(3000):
-        sequence = lambda: "".join(pick.choice(ALPHABET) + pick.choice(QUANTIFIERS) for _ in range(pick.randint(1, 3)))  # noqa: E731
-        parts = [sequence() for _ in range(pick.randint(1, 4))]
-        parts += [pick.choice([r"\s+(?!\S)", r"(?i:'s|x)", r"(?:ab?|1)?\S", r"\s+|\S", r"\S|\s"])] * (pick.random() < 0.6)
+        parts = [some_items(pick) for _ in range(pick.randint(1, 4))]
+        parts += [pick.choice([r"\s+(?!\S)", r"(?i:'s|x)", r"(?:ab?|1)?\S", r"\s+|\S", r"\S|\s"])] * (
+            pick.random() < 0.6
+        )
         pattern = "|".join(parts)
         if covers_all_text(pattern):
             proven += 1
             tokenizer = Tokenizer(Spec(bytes_vocab(), RANK, split=(PatternSplit(pattern),)))
-            assert [text for text in texts(list(EXTRA), 40, seed=proven) if not comes_back(tokenizer, text)] == [], pattern
+            assert [text for text in texts(list(EXTRA), 40, seed=proven) if not comes_back(tokenizer, text)] == [], (
+                pattern
+            )
     assert proven > 300
 
 
-@pytest.mark.parametrize("pattern", ["(" * 100_000, "[" * 1000, "a" * 200_000, "(?:a|" * 50, "\\", "[a", "a{", "(?x)a", ""])
+@pytest.mark.parametrize(
+    "pattern", ["(" * 100_000, "[" * 1000, "a" * 200_000, "(?:a|" * 50, "\\", "[a", "a{", "(?x)a", ""]
+)
 def test_odd_patterns_are_not_proven(pattern: str) -> None:
     assert not covers_all_text(pattern)
 
@@ -350,12 +411,16 @@ def test_llama2c() -> None:
     assert tokenizer.lossless.for_bytes
 
 
+def test_llama2c_text_that_starts_within_a_character() -> None:
+    assert comes_back(Tokenizer(llama2c_spec(b" ", b"a")), b"\x80")
+
+
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
         (llama2c_spec(b"a"), "a space has no entry"),
         (llama2c_spec(b" ", *b"< 0 x 4 1 > <0 <0x <0x4 <0x41".split()), "prints one byte"),
-        (llama2c_spec(b" ", *"\n|<|s|>|\n<|\n<s|\n<s>".encode().split(b"|")), "becomes BOS"),
+        (llama2c_spec(b" ", *b"\n|<|s|>|\n<|\n<s|\n<s>".split(b"|")), "becomes BOS"),
         (llama2c_spec(b" ", b"Q", bos=b"Z"), "becomes BOS"),
     ],
 )

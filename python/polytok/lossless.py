@@ -38,6 +38,7 @@ from .spec import (
 )
 
 _MARK = "\u2581".encode()
+_RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 # The bytes that stand nowhere in valid UTF-8.
@@ -149,8 +150,8 @@ def _sentencepiece_reasons(spec: Spec, step: SentencePieceNormalize, decode: Sen
         yield from _byte_fallback(spec, step, pieces)
     else:
         yield from _unknown_characters(spec, pieces, decode)
-    if spec.line == "0.2.1" and not isinstance(spec.model, Unigram):
-        yield from _control_symbols(spec, pieces)
+    if spec.line == "0.2.1":
+        yield from _names(spec, pieces)
     if decode.denormalize is not None:
         yield from _denormalizer(decode.denormalize)
     yield Reason("normalize: bytes that are not UTF-8 become U+FFFD", b"\xff", valid_utf8=False)
@@ -178,9 +179,12 @@ def _dummy_space(step: SentencePieceNormalize, decode: SentencePieceDecode) -> I
 
 
 def _marks(step: SentencePieceNormalize, pieces: _Pieces) -> Iterator[Reason]:
+    marked = min((piece for piece in pieces.usable if _MARK in piece), key=len, default=None)
+    if marked is None:
+        return
     if step.escape_whitespaces:
-        yield Reason("normalize: a space is written as U+2581, so U+2581 comes back as a space", b"a\xe2\x96\x81b")
-    elif marked := next((piece for piece in pieces.usable if _MARK in piece), None):
+        yield Reason("normalize: a space is written as U+2581, so U+2581 comes back as a space", b"a" + marked)
+    else:
         yield Reason("decode: U+2581 in a piece comes back as a space", marked)
 
 
@@ -205,12 +209,15 @@ def _unknown_characters(spec: Spec, pieces: _Pieces, decode: SentencePieceDecode
     yield Reason(f"unknown: {what} without entry {outcome}", pieces.stranger)
 
 
-def _control_symbols(spec: Spec, pieces: _Pieces) -> Iterator[Reason]:
-    """SentencePiece 0.2.1 finds control symbols in text, and fails."""
+def _names(spec: Spec, pieces: _Pieces) -> Iterator[Reason]:
+    """SentencePiece 0.2.1 finds control symbols in text, and fails; and it decodes ids by the names of their pieces."""
     for piece in pieces.control:
-        if isinstance(spec.model, Word) or len(piece.decode(errors="replace")) == 1:
+        is_unit = isinstance(spec.model, Word) or len(piece.decode(errors="replace")) == 1
+        if is_unit and not isinstance(spec.model, Unigram):
             yield Reason(f"model: the control symbol {piece!r} in text is an error in SentencePiece 0.2.1", piece)
-            return
+            break
+    if twin := next((piece for piece in pieces.usable if piece in pieces.reserved), None):
+        yield Reason(f"decode: {twin!r} is also a reserved piece, as which SentencePiece 0.2.1 decodes it", twin)
 
 
 def _denormalizer(step: SentencePieceNormalize) -> Iterator[Reason]:
@@ -290,9 +297,13 @@ class _Pieces:
     @cached_property
     def usable(self) -> dict[bytes, None]:
         """The pieces that text can become."""
-        reserved = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
         rows = zip(self.all, self.kinds, self.active, strict=True)
-        return {piece: None for piece, kind, active in rows if kind not in reserved and active != Kind.UNUSED}
+        return {piece: None for piece, kind, active in rows if kind not in _RESERVED and active != Kind.UNUSED}
+
+    @cached_property
+    def reserved(self) -> set[bytes]:
+        """The pieces that text does not become."""
+        return {piece for piece, kind in zip(self.all, self.kinds, strict=True) if kind in _RESERVED}
 
     @cached_property
     def user_defined(self) -> tuple[bytes, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -19,6 +18,8 @@ from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
 from . import count, decode, encode, info, vocab
 
+_INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
+_CLOSED_PIPE = 128 + 13  # and for SIGPIPE
 _VERBS = (encode, decode, count, info, vocab)
 _EXAMPLES = """\
 examples:
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _closed_pipe()
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+        return _INTERRUPTED
     except (PolytokError, OSError, UnicodeError) as error:
         print(f"polytok: {_message(error)}", file=sys.stderr)
         return 2 if isinstance(error, ArgumentError) else 1
@@ -80,4 +81,4 @@ def _message(error: Exception) -> str:
 def _closed_pipe() -> int:
     """Python flushes standard output once more when it exits, which must not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 128 + signal.SIGPIPE
+    return _CLOSED_PIPE

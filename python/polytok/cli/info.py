@@ -124,7 +124,7 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return f"{len(value)} rows"
     if isinstance(value, float | np.floating):
-        return float(str(np.float32(value)))
+        return float(str(np.float32(value))) if np.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {key: _jsonable(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -64,6 +64,8 @@ def fields(spec: Spec) -> Iterator[Field]:
             yield Field(message, name, MODEL_TYPES[value] if name == "model_type" else value, name in found)
         if "unknown" in found:
             yield Field(message, "unknown", found["unknown"], True)
-    for name in ("self_test_data", "unknown"):
-        if name in messages:
-            yield Field("model", name, messages[name], True)
+    if "self_test_data" in messages:
+        samples = [pair for data in messages["self_test_data"] for pair in proto.self_tests(data)]
+        yield Field("self_test_data", "samples", samples, True)
+    if "unknown" in messages:
+        yield Field("unknown fields", "bytes", messages["unknown"], True)

@@ -37,6 +37,13 @@ _NORMALIZER_SPEC = """
 """
 # Self-test data are messages; they are kept as the bytes that they are, in file order.
 _MODEL = "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, 5 denormalizer_spec NormalizerSpec"
+_MESSAGE_TABLES = {
+    "TrainerSpec": _TRAINER_SPEC,
+    "NormalizerSpec": _NORMALIZER_SPEC,
+    "ModelProto": _MODEL,
+    "SelfTestData": "1 samples Sample*",
+    "Sample": "1 input bytes, 2 expected bytes",
+}
 
 MESSAGES = ("trainer_spec", "normalizer_spec", "denormalizer_spec")
 """The fields of the model that are messages."""
@@ -111,7 +118,7 @@ def _model_class() -> type[Message]:
     model_types = file.enum_type.add(name="ModelType")
     for number, name in enumerate(("UNIGRAM", "BPE", "WORD", "CHAR"), start=1):
         model_types.value.add(name=name, number=number)
-    for name, table in (("TrainerSpec", _TRAINER_SPEC), ("NormalizerSpec", _NORMALIZER_SPEC), ("ModelProto", _MODEL)):
+    for name, table in _MESSAGE_TABLES.items():
         _describe(file.message_type.add(name=name), table)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
@@ -130,6 +137,16 @@ def _describe(message: Any, table: str) -> None:
             field.type, field.type_name = field.TYPE_MESSAGE, f".polytok.{kind}"
         else:
             field.type = getattr(field, f"TYPE_{kind.upper()}")
+
+
+def self_tests(data: bytes) -> list[tuple[bytes, bytes]]:
+    """The texts of self-test data and the pieces expected of them."""
+    from google.protobuf import message_factory
+
+    pool: Any = _model_class().DESCRIPTOR.file.pool
+    message = message_factory.GetMessageClass(pool.FindMessageTypeByName("polytok.SelfTestData"))()
+    message.ParseFromString(data)
+    return [(sample.input, sample.expected) for sample in message.samples]
 
 
 def field_names(message: str) -> dict[str, Any]:
