@@ -144,7 +144,7 @@ def self_tests(data: bytes) -> list[tuple[bytes, bytes]]:
     from google.protobuf import message_factory
 
     pool: Any = _model_class().DESCRIPTOR.file.pool
-    message = message_factory.GetMessageClass(pool.FindMessageTypeByName("polytok.SelfTestData"))()
+    message: Any = message_factory.GetMessageClass(pool.FindMessageTypeByName("polytok.SelfTestData"))()
     message.ParseFromString(data)
     return [(sample.input, sample.expected) for sample in message.samples]
 
