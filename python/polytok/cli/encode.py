@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, Any
@@ -15,7 +16,7 @@ from typing import IO, Any
 from ..errors import ArgumentError
 from ..files import replacing
 from ..spec import Kind
-from ..tokenizer import IdArray, Token, Tokenizer
+from ..tokenizer import Batch, IdArray, Token, Tokenizer
 from . import style
 from .npy import NpyWriter
 from .options import (
@@ -111,14 +112,20 @@ def _shown(
     options = encode_options(arguments)
     if output == "ids":
         for batch in batches:
-            for row in tokenizer.encode_batch(batch, **options):
-                yield from _id_line(row)
+            encoded = tokenizer.encode_batch(batch, **options)
+            yield from _id_lines(encoded) if len(batch) > 1 else _id_line(encoded[0])
         return
     special = _special_ids(tokenizer)
     for batch in batches:
         for text in batch:
             tokens = tokenizer.tokens(text, **options)
             yield _json(tokens) if output == "json" else _pieces(tokens, special if is_colored else None)
+
+
+def _id_lines(batch: Batch) -> Iterator[str]:
+    words = list(map(str, batch.ids.tolist()))
+    ends = batch.offsets.tolist()
+    yield "".join(f"{' '.join(words[start:end])}\n" for start, end in pairwise(ends))
 
 
 def _id_line(row: IdArray) -> Iterator[str]:
