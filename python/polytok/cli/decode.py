@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
         with opened(name) as file:
             for part in _decoded(arguments, tokenizer, file, name):
                 out.write(part)
-                out.flush()
+                if not arguments.lines:  # parts are blocks of what came in; lines are too short to be flushed each
+                    out.flush()
+    out.flush()
     return 0
 
 
