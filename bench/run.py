@@ -18,7 +18,9 @@ README = ROOT / "README.md"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one vocabulary per family, less text")
-    parser.add_argument("--vocabulary", action="append", default=[], metavar="NAME", help="only this one (may be repeated)")
+    parser.add_argument(
+        "--vocabulary", action="append", default=[], metavar="NAME", help="only this one (may be repeated)"
+    )
     parser.add_argument("--text", action="append", default=[], metavar="NAME", help="only this kind (may be repeated)")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md and README.md")
     arguments = parser.parse_args()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import secrets
-import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -17,6 +16,8 @@ import numpy.typing as npt
 
 from . import _core, formats
 from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
+from .files import replacing
+from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec
 
@@ -271,6 +272,10 @@ class Tokenizer:
         """A decoder for ids that come one by one."""
         return StreamDecoder(self._core.stream(skip_special), errors)
 
+    def byte_decoder(self, *, skip_special: bool = False) -> _core.DecodeStream:
+        """A decoder for ids that come in parts, to bytes: ``push(ids)`` and at the end ``finish()`` return them."""
+        return self._core.stream(skip_special)
+
     # The vocabulary
 
     @property
@@ -321,6 +326,11 @@ class Tokenizer:
     def pad_id(self) -> int | None:
         """The id that pads, or None."""
         return self.spec.names.get("pad")
+
+    @property
+    def lossless(self) -> Lossless:
+        """Whether decoding gives back every text that was encoded, and if not, all reasons."""
+        return lossless(self.spec)
 
     # Files
 
@@ -431,26 +441,8 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write under a temporary name beside the target, then rename: a reader never sees half a file."""
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise FileError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
-
-
-def _umask() -> int:
-    """The process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    with replacing(path) as file:
+        file.write(data)
 
 
 def _processors() -> int:
