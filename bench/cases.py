@@ -1,7 +1,7 @@
 """What is measured, as data: kinds of text, vocabularies, and the engines that each vocabulary is for.
 
-A new engine is an adapter in engines.py and its name in the vocabularies it can read. The first engine of a vocabulary that is not
-polytok is its reference: an engine whose ids differ from the reference's gets no time.
+A new engine is an adapter in engines.py and its name in the vocabularies it can read. The first engine of a
+vocabulary that is not polytok is its reference: an engine whose ids differ from the reference's gets no time.
 """
 
 from __future__ import annotations

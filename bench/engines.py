@@ -1,7 +1,7 @@
 """Adapters: a vocabulary to a function from text to ids, one for each engine and kind of output.
 
-Packages are imported inside, because each engine runs in a process of its own that holds no other. No network: a tiktoken
-vocabulary comes from the same rank file as polytok's, with the pattern and special tokens of tiktoken's own definition.
+Packages are imported inside, because each engine runs in a process of its own that holds no other. No network: a
+tiktoken vocabulary comes from the same rank file as polytok's, with the pattern and special tokens of tiktoken's own definition.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Encode = Callable[[str], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine: its name in the tables, the module and the distribution it comes from, and how to load a vocabulary."""
+    """An engine: its name in the tables, the module and distribution it comes from, and how to load a vocabulary."""
 
     name: str
     module: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -19,7 +19,8 @@ def machine(results: Iterable[Result], size: Size) -> str:
     distributions = {ENGINES[result.engine].distribution: ENGINES[result.engine].version for result in results}
     versions = ", ".join(f"{name} {version}" for name, version in sorted(distributions.items()))
     return (
-        f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}; "
+        f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}; "
         f"{versions}. One thread. {size.test / 1e6:.1f} MB of test text per kind in {size.rounds} rounds, "
         f"{size.processes} process{'es' if size.processes > 1 else ''} per engine."
     )
@@ -56,9 +57,9 @@ def speeds(results: Sequence[Result]) -> str:
             [
                 *titles,
                 spread(result.first),
-                times(ours and ratio(ours.first, result.first)),
+                times(ratio(ours.first, result.first) if ours else None),
                 spread(result.again),
-                times(ours and ratio(ours.again, result.again)),
+                times(ratio(ours.again, result.again) if ours else None),
             ]
         )
     head = ["vocabulary", "text", "engine", "first pass, MB/s", "polytok is", "again, MB/s", "polytok is"]
@@ -133,10 +134,11 @@ def ours_beside(result: Result, results: Sequence[Result]) -> Result | None:
 
 def case_results(results: Sequence[Result], vocabulary: str, text: str) -> list[Result]:
     """The list-output results of one case."""
-    of_case: Callable[[Result], bool] = lambda result: (
-        (result.case.vocabulary.name, result.case.text.name) == (vocabulary, text) and not is_numpy(result.engine)
-    )
-    return [result for result in results if of_case(result)]
+    return [
+        result
+        for result in results
+        if (result.case.vocabulary.name, result.case.text.name) == (vocabulary, text) and not is_numpy(result.engine)
+    ]
 
 
 def spread(values: list[float]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
@@ -53,7 +54,7 @@ def cut(data: bytes, limit: int) -> list[str]:
     end = border(data, limit)
     while cuts[-1] < end:
         cuts.append(border(data, min(end, cuts[-1] + DOCUMENT)))
-    return [data[start:stop].decode() for start, stop in zip(cuts, cuts[1:], strict=False)]
+    return [data[start:stop].decode() for start, stop in itertools.pairwise(cuts)]
 
 
 def border(data: bytes, at: int) -> int:
@@ -71,5 +72,5 @@ def portions(documents: list[str], rounds: int) -> list[list[str]]:
 
 
 def utf8_bytes(documents: list[str]) -> int:
-    """Counted on a copy, because a str keeps its UTF-8 once it was asked for it, which would save the engine that work."""
+    """Counted on a copy: a str keeps its UTF-8 once it was asked for it, which would save the engine that work."""
     return sum(len(document.encode()) for document in documents)

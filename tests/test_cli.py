@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polytok
 import pytest
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2 as pb
+
+import polytok
 from polytok.formats import sentencepiece_proto
 from polytok.formats.sentencepiece_fields import _DEFAULTS
-from sentencepiece import sentencepiece_model_pb2 as pb
 
 TEXT = "Der Hund läuft.\nThe dog runs, and 日本 too.\n\nlast  line \u2581 <s> ends"
 SENTENCES = [

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from polytok import EncodeError, Kind, Spec, Tokenizer, Vocab, load
 from polytok.formats.tiktoken_known import KNOWN
 from polytok.lossless import lossless

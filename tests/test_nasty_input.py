@@ -11,14 +11,14 @@ from collections.abc import Callable
 
 import pytest
 import tiktoken
-from format_samples import merges_spec, rank_spec, sentencepiece_spec, small_file
-from reference_specs import DATA, needs_data
 
 import polytok
+from format_samples import merges_spec, rank_spec, sentencepiece_spec, small_file
 from parity import checks, tasks
 from parity.checks import Outcome
 from parity.references import SentencePiece
 from polytok import FormatError, Kind, SpecError, TokenIdError, formats
+from reference_specs import DATA, needs_data
 
 NAMES = list(tasks.vocabularies()) if DATA.is_dir() else []
 every_vocabulary = pytest.mark.parametrize("name", NAMES)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reference_specs import DATA, needs_data
 
 import polytok
 from polytok import Kind, formats, reference
+from reference_specs import DATA, needs_data
 
 VOCAB = DATA / "vocab"
 

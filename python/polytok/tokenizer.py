@@ -7,7 +7,6 @@ import os
 import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, TypeAlias, overload
 
@@ -393,7 +392,7 @@ def load(
     line: Line | None = None,
 ) -> Tokenizer:
     """Load a tokenizer from a path, bytes, a binary file object, or ``"default"``, the vocabulary that comes with
-    polytok.
+    polytok (a file of that name is ``"./default"``).
 
     The format is told by the bytes, never by the name; ``format`` names it where it is ambiguous. ``pattern`` and
     ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``line`` is the SentencePiece
@@ -409,7 +408,7 @@ def load(
     if isinstance(source, bytes):
         data = source
     elif isinstance(source, (str, os.PathLike)):
-        if source == "default" and not Path("default").exists():
+        if source == "default":
             return load_default()
         data, name = _read(Path(source)), Path(source).stem
     else:
@@ -426,9 +425,11 @@ def load_default() -> Tokenizer:
     """The vocabulary that comes with polytok: byte-complete BPE of 32,768 entries, lossless, multilingual."""
     from . import data
 
-    ranks = files(data).joinpath("default.tiktoken").read_bytes()
     spec = formats.read(
-        ranks, format="tiktoken", pattern=data.DEFAULT_PATTERN, special_tokens=data.DEFAULT_SPECIAL_TOKENS
+        data.default_ranks(),
+        format="tiktoken",
+        pattern=data.DEFAULT_PATTERN,
+        special_tokens=data.DEFAULT_SPECIAL_TOKENS,
     )
     return Tokenizer(replace(spec, origin=replace(spec.origin, name="default")))
 

@@ -1,7 +1,7 @@
 """SentencePiece's ModelProto without its pieces, as plain dictionaries.
 
-The messages are described here and built when they are first needed, in a descriptor pool of their own: the sentencepiece
-package registers its own under the same names in the default pool. Strings are declared as bytes, because the C++
+The messages are described here and built when they are first needed, in a descriptor pool of their own: the
+sentencepiece package registers its own under the same names in the default pool. Strings are declared as bytes, because the C++
 side does not check that they are UTF-8. Fields that this table does not know are kept under the name ``unknown``.
 """
 
@@ -36,7 +36,10 @@ _NORMALIZER_SPEC = """
     5 escape_whitespaces bool, 6 normalization_rule_tsv bytes
 """
 # Self-test data are messages; they are kept as the bytes that they are, in file order.
-_MODEL = "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, 5 denormalizer_spec NormalizerSpec"
+_MODEL = (
+    "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, "
+    "5 denormalizer_spec NormalizerSpec"
+)
 _MESSAGE_TABLES = {
     "TrainerSpec": _TRAINER_SPEC,
     "NormalizerSpec": _NORMALIZER_SPEC,
