@@ -1,7 +1,8 @@
 """Adapters: a vocabulary to a function from text to ids, one for each engine and kind of output.
 
 Packages are imported inside, because each engine runs in a process of its own that holds no other. No network: a
-tiktoken vocabulary comes from the same rank file as polytok's, with the pattern and special tokens of tiktoken's own definition.
+tiktoken vocabulary comes from the same rank file as polytok's, with the pattern and special tokens of tiktoken's own
+definition.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One engine in a process of its own, which does what it is asked over a pipe.
 
-Nothing else runs in the process: no other engine has warmed its memory, and the text it is tested on was never encoded in it. The
-ids are checked in another process, by `digests`.
+Nothing else runs in the process: no other engine has warmed its memory, and the text it is tested on was never encoded
+in it. The ids are checked in another process, by `digests`.
 """
 
 from __future__ import annotations

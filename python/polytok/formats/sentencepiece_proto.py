@@ -1,8 +1,9 @@
 """SentencePiece's ModelProto without its pieces, as plain dictionaries.
 
 The messages are described here and built when they are first needed, in a descriptor pool of their own: the
-sentencepiece package registers its own under the same names in the default pool. Strings are declared as bytes, because the C++
-side does not check that they are UTF-8. Fields that this table does not know are kept under the name ``unknown``.
+sentencepiece package registers its own under the same names in the default pool. Strings are declared as bytes, because
+the C++ side does not check that they are UTF-8. Fields that this table does not know are kept under the name
+``unknown``.
 """
 
 from __future__ import annotations
