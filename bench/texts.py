@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 from .cases import DATA, PYTHON_LIBRARY, Size, Text
@@ -53,7 +54,7 @@ def cut(data: bytes, limit: int) -> list[str]:
     end = border(data, limit)
     while cuts[-1] < end:
         cuts.append(border(data, min(end, cuts[-1] + DOCUMENT)))
-    return [data[start:stop].decode() for start, stop in zip(cuts, cuts[1:], strict=False)]
+    return [data[start:stop].decode() for start, stop in pairwise(cuts)]
 
 
 def border(data: bytes, at: int) -> int:
