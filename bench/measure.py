@@ -27,8 +27,10 @@ class Result:
     load: list[float] = field(default_factory=list)
     cold: list[float] = field(default_factory=list)
     memory: list[int | None] = field(default_factory=list)
+    disturbed: int = 0
+    """Rounds, of both passes, that lost more than a tenth of their time to other processes."""
     void: str | None = None
-    """Why there is no time."""
+    """Why there is no time, where there is none."""
 
 
 def measure(case: Case, size: Size) -> list[Result]:
@@ -79,7 +81,9 @@ def time(case: Case, size: Size, results: list[Result], turn: int) -> None:
     for passes in ("first", "again"):
         for portion in range(size.rounds):
             for result, process in rotated(started, portion):
-                getattr(result, passes).append(portions[portion] / 1e6 / process.seconds(portion))
+                took = process.encode(portion)
+                getattr(result, passes).append(portions[portion] / 1e6 / took.wall)
+                result.disturbed += took.is_disturbed
     for result, process in started:
         result.memory.append(process.finish())
 

@@ -9,21 +9,26 @@ from datetime import date
 from pathlib import Path
 from statistics import median
 
-from .cases import OURS, TEXTS, Size
+from .cases import OURS, TEXTS, Case, Size, Text, Vocabulary
 from .engines import ENGINES, is_numpy
 from .measure import Result, ratio
 
 
-def machine(results: Iterable[Result], size: Size) -> str:
+def machine(results: Sequence[Result], size: Size) -> str:
     """Where, when and with what the figures were taken."""
     distributions = {ENGINES[result.engine].distribution: ENGINES[result.engine].version for result in results}
     versions = ", ".join(f"{name} {version}" for name, version in sorted(distributions.items()))
     return (
-        f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}; "
+        f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}; "
         f"{versions}. One thread. {size.test / 1e6:.1f} MB of test text per kind in {size.rounds} rounds, "
-        f"{size.processes} process{'es' if size.processes > 1 else ''} per engine."
+        f"{size.processes} process{'es' if size.processes > 1 else ''} per engine. {disturbance(results)}"
     )
+
+
+def disturbance(results: Sequence[Result]) -> str:
+    """How quiet the machine was."""
+    rounds = sum(len(result.first) + len(result.again) for result in results)
+    return f"{sum(result.disturbed for result in results)} of {rounds} rounds lost over a tenth to other processes."
 
 
 def processor() -> str:
@@ -53,15 +58,12 @@ def speeds(results: Sequence[Result]) -> str:
             rows.append([*titles, result.void, "", "", ""])
             continue
         ours = ours_beside(result, results)
-        rows.append(
-            [
-                *titles,
-                spread(result.first),
-                times(ratio(ours.first, result.first) if ours else None),
-                spread(result.again),
-                times(ratio(ours.again, result.again) if ours else None),
-            ]
-        )
+        first, again = spread(result.first), spread(result.again)
+        if ours is None:
+            rows.append([*titles, first, "", again, ""])
+        else:
+            ratios = times(ratio(ours.first, result.first)), times(ratio(ours.again, result.again))
+            rows.append([*titles, first, ratios[0], again, ratios[1]])
     head = ["vocabulary", "text", "engine", "first pass, MB/s", "polytok is", "again, MB/s", "polytok is"]
     return table(head, rows)
 
@@ -91,15 +93,16 @@ def beginnings(results: Sequence[Result]) -> str:
 
 def summary(results: Sequence[Result]) -> str:
     """A row per vocabulary, a column per kind of text: first pass, list output, polytok beside the fastest other."""
-    texts = [text for text in TEXTS if any(result.case.text is text or result.case.text == text for result in results)]
+    texts = [text for text in TEXTS if any(result.case.text == text for result in results)]
     rows = []
     for vocabulary in dict.fromkeys(result.case.vocabulary for result in results):
-        cells = [cell(case_results(results, vocabulary.name, text.name)) for text in texts]
+        cells = [cell(case_results(results, vocabulary, text)) for text in texts]
         rows.append([vocabulary.title, vocabulary.reference, *cells])
     return table(["vocabulary", "beside", *(text.title for text in texts)], rows)
 
 
 def cell(results: Sequence[Result]) -> str:
+    """polytok's MB/s, the fastest other engine's, and the ratio, for the results of one case."""
     ours = next((result for result in results if result.engine == OURS and result.void is None), None)
     others = [result for result in results if result.engine != OURS and result.void is None]
     if ours is None or not others:
@@ -132,21 +135,18 @@ def ours_beside(result: Result, results: Sequence[Result]) -> Result | None:
     return None
 
 
-def case_results(results: Sequence[Result], vocabulary: str, text: str) -> list[Result]:
+def case_results(results: Sequence[Result], vocabulary: Vocabulary, text: Text) -> list[Result]:
     """The list-output results of one case."""
-    return [
-        result
-        for result in results
-        if (result.case.vocabulary.name, result.case.text.name) == (vocabulary, text) and not is_numpy(result.engine)
-    ]
+    case = Case(vocabulary, text)
+    return [result for result in results if result.case == case and not is_numpy(result.engine)]
 
 
 def spread(values: list[float]) -> str:
     return f"{median(values):.1f} ({min(values):.1f}–{max(values):.1f})"
 
 
-def times(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f}×"
+def times(value: float) -> str:
+    return f"{value:.1f}×"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -157,9 +157,16 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def put(path: Path, marker: str, text: str) -> None:
     """Replaces what stands between ``<!-- marker:begin -->`` and ``<!-- marker:end -->``."""
+    before, after = around(path, marker)
+    path.write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
+
+
+def around(path: Path, marker: str) -> tuple[str, str]:
+    """A document up to the end of its first marker, and from its second one on."""
     begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
-    before, found, rest = path.read_text(encoding="utf-8").partition(begin)
+    document = path.read_text(encoding="utf-8") if path.exists() else ""
+    before, found, rest = document.partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
         raise SystemExit(f"{path.name} has no place for the figures: put the lines {begin} and {end} into it")
-    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    return before + begin, end + after

@@ -11,8 +11,9 @@ from .cases import DATA, FULL, QUICK, selected
 from .measure import Result, measure
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "docs" / "benchmarks.md"
-README = ROOT / "README.md"
+
+PLACES = ((ROOT / "docs" / "benchmarks.md", "figures"), (ROOT / "README.md", "speed"))
+"""Where all tables go, and where the summary goes."""
 
 
 def main() -> None:
@@ -26,17 +27,20 @@ def main() -> None:
     arguments = parser.parse_args()
     if not DATA.is_dir():
         raise SystemExit("there is no benchmark data: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
+    if arguments.write:
+        for document, marker in PLACES:
+            report.around(document, marker)  # fails before the work, not after it
     size = QUICK if arguments.quick else FULL
     results: list[Result] = []
     for case in selected(arguments.quick, arguments.vocabulary, arguments.text):
         print(f"{case.vocabulary.title}, {case.text.title}", file=sys.stderr, flush=True)
         results += measure(case, size)
-    print(report.full(results, size), report.summary(results), sep="\n\n")
-    behind = report.behind(results)
-    print("", *(behind or ["polytok's first pass is ahead of every engine in every case."]), sep="\n")
+    tables = (report.full(results, size), report.summary(results))
+    behind = report.behind(results) or ["polytok's first pass is ahead of every engine in every case."]
+    print(*tables, "\n".join(behind), sep="\n\n")
     if arguments.write:
-        report.put(DOCUMENT, "figures", report.full(results, size))
-        report.put(README, "speed", report.summary(results))
+        for (document, marker), text in zip(PLACES, tables, strict=True):
+            report.put(document, marker, text)
 
 
 if __name__ == "__main__":

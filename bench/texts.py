@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import sysconfig
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 from .cases import DATA, PYTHON_LIBRARY, Size, Text
@@ -54,7 +54,7 @@ def cut(data: bytes, limit: int) -> list[str]:
     end = border(data, limit)
     while cuts[-1] < end:
         cuts.append(border(data, min(end, cuts[-1] + DOCUMENT)))
-    return [data[start:stop].decode() for start, stop in itertools.pairwise(cuts)]
+    return [data[start:stop].decode() for start, stop in pairwise(cuts)]
 
 
 def border(data: bytes, at: int) -> int:
@@ -72,5 +72,5 @@ def portions(documents: list[str], rounds: int) -> list[list[str]]:
 
 
 def utf8_bytes(documents: list[str]) -> int:
-    """Counted on a copy: a str keeps its UTF-8 once it was asked for it, which would save the engine that work."""
+    """Counted on a copy, because a str keeps its UTF-8 once it was asked for it, which would save the engine that work."""
     return sum(len(document.encode()) for document in documents)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,19 @@ class Ready:
     load: float
     cold: float
     portions: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """Seconds by the clock, and of those the ones that the process was running."""
+
+    wall: float
+    running: float
+
+    @property
+    def is_disturbed(self) -> bool:
+        """More than a tenth was lost to other processes, so that the figure says little."""
+        return self.running < 0.9 * self.wall
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +67,9 @@ class Timed:
         result: Ready = self.pipe.recv()
         return result
 
-    def seconds(self, portion: int) -> float:
+    def encode(self, portion: int) -> Took:
         self.pipe.send(portion)
-        result: float = self.pipe.recv()
+        result: Took = self.pipe.recv()
         return result
 
     def finish(self) -> int | None:
@@ -81,19 +94,19 @@ def serve(pipe: Connection, case: Case, name: str, size: Size) -> None:
     gc.disable()
     cold = clock(encode, warm_up[:1])
     clock(encode, warm_up)
-    pipe.send(Ready(load / 1e9, cold, part_bytes))
+    pipe.send(Ready(load / 1e9, cold.wall, part_bytes))
     while (portion := pipe.recv()) is not None:
         pipe.send(clock(encode, parts[portion]))
     after = resident()
     pipe.send(None if before is None or after is None else after - before)
 
 
-def clock(encode: Encode, texts: Iterable[str]) -> float:
-    """Seconds to encode the texts one by one; each result is let go before the next."""
-    start = perf_counter_ns()
+def clock(encode: Encode, texts: Iterable[str]) -> Took:
+    """Encodes the texts one by one; each result is let go before the next."""
+    start, running = perf_counter_ns(), process_time_ns()
     for text in texts:
         encode(text)
-    return (perf_counter_ns() - start) / 1e9
+    return Took((perf_counter_ns() - start) / 1e9, (process_time_ns() - running) / 1e9)
 
 
 def resident() -> int | None:
