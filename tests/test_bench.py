@@ -1,4 +1,5 @@
-"""The benchmarks' choice of cases, cutting of text, check of ids, and tables. Nothing here depends on how long anything takes."""
+"""The benchmarks' choice of cases, cutting of text, check of ids, and tables. Nothing here depends on how long anything
+takes."""
 
 from __future__ import annotations
 
