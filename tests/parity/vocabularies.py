@@ -25,6 +25,10 @@ TWIN_LIMIT = 700
 """Texts longer than this are too slow for the twins that search all pairs at each merge."""
 
 
+MOST_CODES, PARTS = 20, 300
+"""How many ids of a kind are favourites."""
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """One vocabulary. ``lossless`` says which texts come back whole: all bytes, UTF-8, or none for certain."""
@@ -48,12 +52,14 @@ class Vocabulary:
         return Words(pieces, [text.encode() for text in tokenizer.special_tokens])
 
     def favourites(self) -> list[int]:
-        """Ids worth more attention in decoding: everything that is not a normal piece."""
+        """Ids worth more attention in decoding: byte pieces, marks alone, and above all what is no text."""
         spec = self.load().spec
-        odd = [int(id) for id, kind in zip(spec.vocab.ids, spec.vocab.kinds, strict=True) if kind != Kind.NORMAL]
-        odd += [token.id for token in spec.special]
-        split = [int(id) for id, piece in zip(spec.vocab.ids, spec.vocab.pieces(), strict=True) if piece[:1] >= b"\x80"]
-        return odd + split[:256]
+        rows = list(zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True))
+        codes = [id for id, _, kind in rows if kind not in (Kind.NORMAL, Kind.BYTE)][:MOST_CODES]
+        codes += [token.id for token in spec.special][:MOST_CODES]
+        marks = [id for id, piece, _ in rows if piece and not piece.strip("▁ ".encode())][:MOST_CODES]
+        parts = [id for id, piece, kind in rows if kind == Kind.BYTE or piece[:1] >= b"\x80"][:PARTS]
+        return parts + (codes + marks) * (1 + PARTS // (1 + len(codes + marks)))
 
 
 def all_vocabularies() -> dict[str, Vocabulary]:
