@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Protocol
 
 import pyrwkv_tokenizer
+import regex
 import sentencepiece
 import tiktoken
 from sentencepiece import sentencepiece_pb2
@@ -161,6 +163,15 @@ class PyRwkv:
         return None
 
 
+@functools.cache
+def newer_characters() -> frozenset[str]:
+    """Characters that the regex package, in which the twin splits, knows and tiktoken's tables do not know yet."""
+    everything = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    singles = {bytes([byte]): byte for byte in range(256)}
+    unassigned = tiktoken.Encoding("unassigned", pat_str=r"\p{Cn}", mergeable_ranks=singles, special_tokens={})
+    return frozenset(regex.findall(r"\P{Cn}", bytes(unassigned.encode_ordinary(everything)).decode()))
+
+
 class Twin:
     """polytok.reference: each algorithm in plain Python."""
 
@@ -171,6 +182,8 @@ class Twin:
         self.longest = longest
 
     def accepts(self, text: bytes) -> bool:
+        if self.spec.split and not newer_characters().isdisjoint(text.decode(errors="ignore")):
+            return False
         return len(text) <= self.longest
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
