@@ -1,7 +1,8 @@
 """How the time for the worst texts grows with their length: ``python -m bench.worst_cases [vocabulary file ...]``.
 
-Milliseconds of processor time for texts of 64 KB, 256 KB and 1 MB, one row for each text and vocabulary: fourfold length should take about
-fourfold time (n log n), sixteenfold would be quadratic. The last column is the growth from the first to the last, per byte.
+Milliseconds of processor time for texts of 64 KB, 256 KB and 1 MB, one row for each text and vocabulary: fourfold
+length should take about fourfold time (n log n); sixteenfold would be quadratic. The last column is the growth from the
+first to the last, per byte.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import os
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import polytok
@@ -28,7 +30,7 @@ def random_letters(size: int) -> bytes:
     return bytes(random.Random(1).choices(b"abcdefghijklmnopqrstuvwxyz", k=size))
 
 
-TEXTS = {
+TEXTS: dict[str, Callable[[int], bytes]] = {
     "one letter": lambda size: b"a" * size,
     "random letters": random_letters,
     "spaces": lambda size: b" " * size,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polytok
 import pytest
 import reference_specs as specs
-from reference_specs import DATA, MODELS, needs_data, runs_on_this_blob
-
-import polytok
 from polytok import EncodeError, Tokenizer
 from polytok.spec import Line
+from reference_specs import DATA, MODELS, needs_data, runs_on_this_blob
 from test_reference import LINES
 
 # SentencePiece's vectors

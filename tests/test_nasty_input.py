@@ -10,16 +10,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import polytok
 import pytest
 import tiktoken
 from format_samples import merges_spec, rank_spec, small_file
-from reference_specs import DATA, needs_data
-
-import polytok
 from parity import checks, tasks
 from parity.checks import Outcome
 from parity.references import SentencePiece
 from polytok import FormatError, Kind, SpecError, TokenIdError, formats
+from reference_specs import DATA, needs_data
 
 NAMES = list(tasks.vocabularies()) if DATA.is_dir() else []
 every_vocabulary = pytest.mark.parametrize("name", NAMES)
@@ -131,7 +130,9 @@ def test_every_byte_and_every_truncated_character(name: str) -> None:
     whole = [character.encode() for character in "é世😀\U0010ffff"]
     truncated = [character[:end] for character in whole for end in range(1, len(character))]
     single = [bytes([byte]) for byte in range(256)]
-    check(name, [*single, *truncated, *(b"a" + part + b"b" for part in truncated), *(part + b" \n" for part in truncated)])
+    check(
+        name, [*single, *truncated, *(b"a" + part + b"b" for part in truncated), *(part + b" \n" for part in truncated)]
+    )
 
 
 @needs_data
@@ -166,7 +167,8 @@ def pieces_file(*rows: tuple[bytes, float, Kind], charsmap: bytes | None = None)
         return bytes([number << 3 | 2]) + varint(len(data)) + data
 
     pieces = [
-        field(1, field(1, text) + b"\x15" + struct.pack("<f", score) + bytes([3 << 3, kind])) for text, score, kind in rows
+        field(1, field(1, text) + b"\x15" + struct.pack("<f", score) + bytes([3 << 3, kind]))
+        for text, score, kind in rows
     ]
     normalizer = b"" if charsmap is None else field(3, field(2, charsmap))
     return b"".join(pieces) + field(2, bytes([3 << 3, 2])) + normalizer
@@ -221,7 +223,9 @@ def test_names_that_are_nearly_bytes(name: bytes) -> None:
     assert isinstance(llama2c, str) or llama2c.decode_bytes([3 + 0x41])
 
 
-@pytest.mark.parametrize("charsmap", [b"\x01", b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x04\0\0\0\0\0\0\0", b"\x00\x04\0\0" * 4])
+@pytest.mark.parametrize(
+    "charsmap", [b"\x01", b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x04\0\0\0\0\0\0\0", b"\x00\x04\0\0" * 4]
+)
 def test_a_short_charsmap(charsmap: bytes) -> None:
     """An error, or the same text as in SentencePiece."""
     data = pieces_file(UNK, A, charsmap=charsmap)

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 import reference_specs as specs
 import texts
-from reference_specs import random_model
-
 from parity import checks, properties
 from parity.checks import Outcome
 from parity.references import Twin
@@ -19,8 +17,8 @@ from polytok.spec import (
     Bpe,
     Kind,
     Line,
-    Longest,
     Llama2cDecode,
+    Longest,
     PatternSplit,
     PrefixSpace,
     Spec,
@@ -28,6 +26,7 @@ from polytok.spec import (
     Template,
     Vocab,
 )
+from reference_specs import random_model
 
 MODELS = 120
 TEXTS = 25

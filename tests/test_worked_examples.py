@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from reference_specs import DATA, needs_data
-
 import polytok
+import pytest
 from polytok import Kind, formats, reference
+from reference_specs import DATA, needs_data
 
 VOCAB = DATA / "vocab"
 

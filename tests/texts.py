@@ -12,22 +12,35 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SPACES = [*"\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u200b\u2028\u2029\u202f\u205f\u3000\ufeff", *map(chr, range(0x2000, 0x200B))]
-CONTROLS = [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), "\xad", "\u061c", "\u200d", "\u200e", "\u202e", "\u2060", "\U000e0001"]
+SPACES = [
+    *"\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u200b\u2028\u2029\u202f\u205f\u3000\ufeff",
+    *map(chr, range(0x2000, 0x200B)),
+]
+CONTROLS = [*map(chr, (*range(32), *range(0x7F, 0xA0))), *"\xad\u061c\u200d\u200e\u202e\u2060\U000e0001"]
 JAMO = [*map(chr, range(0x1100, 0x1200, 3)), *map(chr, range(0x3131, 0x318F, 5)), "가", "힣", "\ud7b0", "\uffa1"]
-MARKS = [*map(chr, range(0x300, 0x345, 3)), "\u0e33", "\u094d", "\u0bbe", "\u05b0", "\u064b", "\u20dd", "\u3099", "\u309a", "\ufe0f"]
+MARKS = [*map(chr, range(0x300, 0x345, 3)), *"\u0e33\u094d\u0bbe\u05b0\u064b\u20dd\u3099\u309a\ufe0f"]
 KANA = [*map(chr, range(0xFF61, 0xFFA0)), "か", "カ", "ヴ", "ゞ"]
 COMPATIBLE = [*"ﬁﷺ™①Ⅳ㌔㍿²½ǅĲſ￥～∑ａＺ０！\u1e9b\u0385\u00a8\ufb4f\u2f00\uf900\U0001d400\U0002f800"]
 QUOTED = [*("'s", "'S", "'ll", "'LL", "'\u017f", "’s", "'re", "'D", "n't"), *"0123456789", "1234", "٣", "１", "Ⅷ"]
-LITERAL = ["▁", "▁▁", "<0x41>", "<0x0A>", "<0xZZ>", "<unk>", "<s>", "</s>", "<|endoftext|>", "\ufffd", "##", "Ġ", "Ċ", "\\n", " \u2047 "]
+LITERAL = [
+    *("▁", "▁▁", "<0x41>", "<0x0A>", "<0xZZ>", "<unk>", "<s>", "</s>", "<|endoftext|>", "##", "Ġ", "Ċ", "\\n"),
+    *("\ufffd", " \u2047 "),
+]
 EMOJI = ["😀", "👩\u200d👩\u200d👧", "🇩🇪", "👍🏽", "#\ufe0f\u20e3", "🦙"]
 BROKEN = [
     *(bytes([byte]) for byte in (0x80, 0xBF, 0xC0, 0xC1, 0xC3, 0xE2, 0xE3, 0xED, 0xF0, 0xF4, 0xF5, 0xF8, 0xFE, 0xFF)),
     *(b"\xe3\x81", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf0\x9f", b"\xf0\x9f\x98", b"\xc0\xaf", b"\xe0\x80\x80"),
     *(b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xe2\x96", b"\xef\xbf\xbe\xff", b"\x80\x80\x80\x80\x80"),
 ]
-CLASSES = ["abcxyz", "ABCXYZ", "0123456789", " ", " \t", "\n", "\r\n", "!?.,-", "あいう", "日本語", "😀🦙", "\u0301\u0302", "ｶﾞ", "▁", "éü"]
-SCRIPT_STARTS = [0x41, 0xC0, 0x370, 0x400, 0x590, 0x600, 0x900, 0xE00, 0x1000, 0x1100, 0x1E00, 0x2000, 0x2500, 0x3040, 0x4E00, 0xA000, 0xAC00, 0xF900, 0xFB00, 0xFE30, 0xFF00, 0x10000, 0x1D400, 0x1F300, 0x20000, 0xE0100, 0x10FF80]  # fmt: skip
+CLASSES = [
+    *("abcxyz", "ABCXYZ", "0123456789", " ", " \t", "\n", "\r\n", "!?.,-", "あいう", "日本語", "😀🦙"),
+    *("\u0301\u0302", "ｶﾞ", "▁", "éü"),
+]
+SCRIPT_STARTS = [
+    *(0x41, 0xC0, 0x370, 0x400, 0x590, 0x600, 0x900, 0xE00, 0x1000, 0x1100),
+    *(0x1E00, 0x2000, 0x2500, 0x3040, 0x4E00, 0xA000, 0xAC00, 0xF900, 0xFB00, 0xFE30),
+    *(0xFF00, 0x10000, 0x1D400, 0x1F300, 0x20000, 0xE0100, 0x10FF80),
+]
 PLANES = 0x110000
 SURROGATES = range(0xD800, 0xE000)
 LONGEST_RUN = 300

@@ -12,11 +12,10 @@ import pyrwkv_tokenizer
 import regex
 import sentencepiece
 import tiktoken
-from sentencepiece import sentencepiece_pb2
-
 from polytok import reference
 from polytok.errors import EncodeError
 from polytok.spec import Spec
+from sentencepiece import sentencepiece_pb2
 
 Span = tuple[int, int]
 
@@ -84,7 +83,7 @@ class SentencePiece:
             [(piece.begin, piece.end) for piece in parsed.pieces],
         )
 
-    def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes] | None:
         return [text.encode() for text in self.processor.decode(list(rows))]
 
 
@@ -92,7 +91,7 @@ class SentencePieceCharacters(SentencePiece):
     """The same with character offsets, which it gives for ``str``."""
 
     name = f"{SentencePiece.name}, offset_mapping"
-    accepts = staticmethod(is_utf8)  # type: ignore[assignment]
+    accepts = staticmethod(is_utf8)
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
         strings = [text.decode() for text in texts]
@@ -116,7 +115,7 @@ class SentencePieceForLlama2c(SentencePiece):
         # The pieces are spelled differently, and llama2.c itself knows no offsets.
         return [Expected(each.ids, error=each.error) for each in super().encode(texts)]
 
-    def decode(self, rows: Sequence[list[int]]) -> None:  # type: ignore[override]
+    def decode(self, rows: Sequence[list[int]]) -> None:
         return None
 
 

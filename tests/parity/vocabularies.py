@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
+import polytok
 import tiktoken
 import tiktoken_ext.openai_public
-from reference_specs import DATA, tiktoken_ranks
-
-import polytok
 from polytok import formats, reference
 from polytok.formats.tiktoken_known import KNOWN, O200K
-from polytok.spec import Bpe, Kind, PatternSplit, SpecialToken, Spec
+from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken
+from reference_specs import DATA, tiktoken_ranks
 from texts import Words
 
-from .references import PyRwkv, Reference, SentencePiece, SentencePieceCharacters, SentencePieceForLlama2c, Tiktoken, Twin
+from .references import (
+    PyRwkv,
+    Reference,
+    SentencePiece,
+    SentencePieceCharacters,
+    SentencePieceForLlama2c,
+    Tiktoken,
+    Twin,
+)
 
 TWIN_LIMIT = 700
 """Texts longer than this are too slow for the twins that search all pairs at each merge."""
@@ -36,8 +43,8 @@ class Vocabulary:
     name: str
     family: str
     load: Callable[[], polytok.Tokenizer]
-    corpus: Callable[[], list[Reference]]
-    generated: Callable[[], list[Reference]]
+    corpus: Callable[[], Sequence[Reference]]
+    generated: Callable[[], Sequence[Reference]]
     lossless: str = "no"
     files: frozenset[str] = field(default_factory=frozenset)
 
@@ -122,6 +129,10 @@ def _local_ranks(url: str, expected_hash: str) -> dict[bytes, int]:
     return tiktoken_ranks(name)
 
 
+def _references(*references: Reference) -> Sequence[Reference]:
+    return references
+
+
 # The others
 
 
@@ -129,7 +140,7 @@ def rwkv() -> Vocabulary:
     path = DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt"
     load = functools.cache(lambda: polytok.load(path))
     packages = functools.cache(lambda: [PyRwkv()])
-    both = functools.cache(lambda: [PyRwkv(), Twin(load().spec)])
+    both = functools.cache(lambda: _references(PyRwkv(), Twin(load().spec)))
     return Vocabulary("rwkv_vocab_v20230424", "rwkv", load, packages, both, "bytes", frozenset({path.name}))
 
 
@@ -138,7 +149,7 @@ def llama2c() -> Vocabulary:
     load = functools.cache(lambda: polytok.load(path))
     model = DATA / "vocab/sentencepiece/llama2.model"
     packages = functools.cache(lambda: [SentencePieceForLlama2c(model.read_bytes())])
-    both = functools.cache(lambda: [*packages(), Twin(load().spec, TWIN_LIMIT)])
+    both = functools.cache(lambda: _references(*packages(), Twin(load().spec, TWIN_LIMIT)))
     return Vocabulary("llama2c", "llama2c", load, packages, both, "utf-8", frozenset({path.name}))
 
 
@@ -152,8 +163,8 @@ MINBPE_SIZE = 600
 
 def minbpe(name: str) -> Vocabulary:
     load = functools.cache(lambda: polytok.Tokenizer(formats.read(formats.write(minbpe_spec(name), "minbpe").data)))
-    twin = functools.cache(lambda: [Twin(minbpe_spec(name), TWIN_LIMIT)])
-    return Vocabulary(name, "minbpe", load, lambda: [], twin, "bytes")
+    twin = functools.cache(lambda: _references(Twin(minbpe_spec(name), TWIN_LIMIT)))
+    return Vocabulary(name, "minbpe", load, lambda: _references(), twin, "bytes")
 
 
 @functools.cache

@@ -394,9 +394,8 @@ impl Tokenizer {
         origins.push(text.len() as u32);
         let place = |at: u32| origins[at as usize];
         let at = text.len() - piece.len();
-        let mut take = |segment: Segment| {
-            out.take(0, Segment { start: place(segment.start), end: place(segment.end), ..segment })
-        };
+        let mut take =
+            |segment: Segment| out.take(0, Segment { start: place(segment.start), end: place(segment.end), ..segment });
         bpe.segment(&piece, at, false, &mut scratch.bpe, &mut take)
     }
 
