@@ -19,10 +19,10 @@ def machine(results: Sequence[Result], size: Size) -> str:
     distributions = {ENGINES[result.engine].distribution: ENGINES[result.engine].version for result in results}
     versions = ", ".join(f"{name} {version}" for name, version in sorted(distributions.items()))
     return (
-        f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, Python
-        {platform.python_version()}; " f"{versions}. One thread. {size.test / 1e6:.1f} MB of test text per kind in
-        {size.rounds} rounds, " f"{size.processes} process{'es' if size.processes > 1 else ''} per engine.
-        {disturbance(results)}"
+        f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}; "
+        f"{versions}. One thread. {size.test / 1e6:.1f} MB of test text per kind in {size.rounds} rounds, "
+        f"{size.processes} process{'es' if size.processes > 1 else ''} per engine. {disturbance(results)}"
     )
 
 

@@ -72,5 +72,5 @@ def portions(documents: list[str], rounds: int) -> list[list[str]]:
 
 
 def utf8_bytes(documents: list[str]) -> int:
-    """Counted on a copy, because a str keeps its UTF-8 once it was asked for it, which would save the engine that
-    work.""" return sum(len(document.encode()) for document in documents)
+    """Counted on a copy: a str keeps its UTF-8 once it was asked for it, which would save the engine that work."""
+    return sum(len(document.encode()) for document in documents)

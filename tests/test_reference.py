@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,11 +21,9 @@ from polytok.errors import ArgumentError, EncodeError, SpecialTokenError, TokenI
 from polytok.reference import RefToken, sentencepiece_decode, utf8
 from polytok.reference.sentencepiece_normalize import normalize
 from polytok.reference.vocabulary import vocabulary
-from reference_specs import DATA, needs_data
+from reference_specs import DATA, MODELS, needs_data, random_model, runs_on_this_blob
 
 LINES: tuple[s.Line, ...] = ("0.2.1", "0.2.3")
-VECTORS = DATA / "golden/sentencepiece/vectors.json"
-MODELS = json.loads(VECTORS.read_text("utf-8"))["models"] if VECTORS.is_file() else []
 NASTY = (
     "▁|  |\0|\ufffd|\u200b|\uff76\uff9e|a\u0302\u0301|\t|\r\n|™|ﬁ|é|日本|😀|<s>|<unk>|<0x41>|\uff5e|\u3000|\u00a8"
     "|\u1112|\u1161|\u11ab|'s|'\u017f|'LL|1234|\u2028|\x85|\x1c|²|ǅ|!!|\n \n|\u0378"
@@ -60,13 +57,6 @@ def as_rows(tokens: list[RefToken]) -> list[tuple[int, str, int, int]]:
 
 
 # SentencePiece
-
-
-def runs_on_this_blob(rule: str, text: str | bytes) -> bool:
-    """The vectors were made with 0.2.1's blobs; 0.2.3's differ from them, on these texts, in one rule."""
-    return not (
-        rule.startswith("nmt_") and "\u061c" in (text if isinstance(text, str) else text.decode(errors="replace"))
-    )
 
 
 @needs_data
@@ -136,24 +126,6 @@ def test_real_models_as_sentencepiece(name: str) -> None:
     made = list(generated(1, 60, pieces, bad=False)) + list(generated(2, 20, pieces, bad=True))
     spaced = [text.replace("▁".encode(), b" ") for text in made]
     check_sentencepiece(proto, [*corpus_lines(3, 4), *made, *spaced], seed=4)
-
-
-def random_model(pick: random.Random) -> dict[str, Any]:
-    """A small model with pieces of all kinds over few characters, so that they overlap."""
-    letters = ["a", "b", "c", "▁", "é", "日", "\ufffd", " ", "ｶ", "x"]
-    names = {
-        "".join(pick.choices(letters[: pick.choice([3, 4, 10])], k=pick.choice([1, 1, 2, 2, 3, 4, 5])))
-        for _ in range(16)
-    }
-    kinds = [s.Kind.NORMAL] * 7 + [s.Kind.CONTROL, s.Kind.USER_DEFINED, s.Kind.UNUSED]
-    flags = ("byte_fallback", "add_dummy_prefix", "remove_extra_whitespaces", "treat_whitespace_as_suffix")
-    return {
-        "model_type": pick.choice(["UNIGRAM", "BPE", "BPE", "WORD", "CHAR"]),
-        "pieces": [[name, pick.choice([-1, -2, pick.uniform(-20, 5)]), pick.choice(kinds)] for name in sorted(names)],
-        "escape_whitespaces": pick.random() < 0.85,
-        "unk_surface": pick.choice([None, "", "?"]),
-        **{flag: pick.random() < 0.5 for flag in flags},
-    }
 
 
 def test_random_models_as_sentencepiece() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the tests' modules, too
 
 from parity import report, tasks
+from reference_specs import DATA
 
 PROCESSES = 2
 
@@ -20,8 +21,8 @@ def main() -> int:
     parser.add_argument("--full", action="store_true", help="all of it, and write the table to docs/parity.md")
     parser.add_argument("--only", default="", help="only vocabularies with this in their name")
     options = parser.parse_args()
-    if not tasks.DATA.is_dir():
-        print(f"there is no data in {tasks.DATA}: set POLYTOK_DATA", file=sys.stderr)
+    if not DATA.is_dir():
+        print(f"there is no data in {DATA}: set POLYTOK_DATA", file=sys.stderr)
         return 2
     started = time.monotonic()
     todo = [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Protocol
 
 import pyrwkv_tokenizer
+import regex
 import sentencepiece
 import tiktoken
 from sentencepiece import sentencepiece_pb2
@@ -82,7 +84,7 @@ class SentencePiece:
             [(piece.begin, piece.end) for piece in parsed.pieces],
         )
 
-    def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes] | None:
         return [text.encode() for text in self.processor.decode(list(rows))]
 
 
@@ -90,7 +92,7 @@ class SentencePieceCharacters(SentencePiece):
     """The same with character offsets, which it gives for ``str``."""
 
     name = f"{SentencePiece.name}, offset_mapping"
-    accepts = staticmethod(is_utf8)  # type: ignore[assignment]
+    accepts = staticmethod(is_utf8)
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
         strings = [text.decode() for text in texts]
@@ -114,7 +116,7 @@ class SentencePieceForLlama2c(SentencePiece):
         # The pieces are spelled differently, and llama2.c itself knows no offsets.
         return [Expected(each.ids, error=each.error) for each in super().encode(texts)]
 
-    def decode(self, rows: Sequence[list[int]]) -> None:  # type: ignore[override]
+    def decode(self, rows: Sequence[list[int]]) -> None:
         return None
 
 
@@ -161,6 +163,15 @@ class PyRwkv:
         return None
 
 
+@functools.cache
+def newer_characters() -> frozenset[str]:
+    """Characters that the regex package, in which the twin splits, knows and tiktoken's tables do not know yet."""
+    everything = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    singles = {bytes([byte]): byte for byte in range(256)}
+    unassigned = tiktoken.Encoding("unassigned", pat_str=r"\p{Cn}", mergeable_ranks=singles, special_tokens={})
+    return frozenset(regex.findall(r"\P{Cn}", bytes(unassigned.encode_ordinary(everything)).decode()))
+
+
 class Twin:
     """polytok.reference: each algorithm in plain Python."""
 
@@ -171,6 +182,8 @@ class Twin:
         self.longest = longest
 
     def accepts(self, text: bytes) -> bool:
+        if self.spec.split and not newer_characters().isdisjoint(text.decode(errors="ignore")):
+            return False
         return len(text) <= self.longest
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:

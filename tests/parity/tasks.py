@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import texts
 from polytok import Tokenizer
+from polytok import reference as twins
 from reference_specs import DATA
 
 from . import checks, properties
@@ -86,7 +87,7 @@ def run(task: Task) -> list[Outcome]:
 
 
 def _each(
-    vocabulary: Vocabulary, references: list[Reference], what: str, batches: Iterator[list[bytes]]
+    vocabulary: Vocabulary, references: Sequence[Reference], what: str, batches: Iterator[list[bytes]]
 ) -> list[Outcome]:
     outcomes = [Outcome(vocabulary.name, reference.name, what) for reference in references]
     for batch in batches:
@@ -155,7 +156,9 @@ def marked(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
         return []
     pick = random.Random(seed(task))
     outcomes = [Outcome(vocabulary.name, each.name, "special tokens") for each in vocabulary.generated()]
-    for text in texts.generated(seed(task), task.count, replace(words, pieces=[*words.pieces, *words.specials * 50])):
+    for text in texts.generated(
+        seed(task), task.count, replace(words, pieces=[*words.pieces, *list(words.specials) * 50])
+    ):
         at = pick.randrange(len(text.decode()) + 1)
         chosen = pick.choice(names)
         string = text.decode()[:at] + chosen + text.decode()[at:]
@@ -169,9 +172,7 @@ def _marked(outcome: Outcome, tokenizer: Tokenizer, reference: Reference, text: 
     if isinstance(reference, Tiktoken):
         expected = reference.encoding.encode(text, allowed_special=set(some), disallowed_special=())
     elif isinstance(reference, Twin) and reference.accepts(text.encode()):
-        from polytok.reference import encode
-
-        expected = encode(reference.spec, text, special=some)
+        expected = twins.encode(reference.spec, text, special=some)
     else:
         return
     ours = tokenizer.encode(text, special=some)
@@ -201,7 +202,7 @@ def streams(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
 
 def seed(task: Task) -> int:
     """The same for the same task, in every process."""
-    return int.from_bytes(f"{task.section} {task.vocabulary} {task.part}".encode()) % (1 << 61)
+    return int.from_bytes(f"{task.section} {task.vocabulary} {task.part}".encode(), "big") % (1 << 61)
 
 
 SECTIONS: dict[str, Callable[[Vocabulary, Task], list[Outcome]]] = {

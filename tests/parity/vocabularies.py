@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -33,6 +33,10 @@ TWIN_LIMIT = 700
 """Texts longer than this are too slow for the twins that search all pairs at each merge."""
 
 
+MOST_CODES, PARTS = 20, 300
+"""How many ids of a kind are favourites."""
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """One vocabulary. ``lossless`` says which texts come back whole: all bytes, UTF-8, or none for certain."""
@@ -40,8 +44,8 @@ class Vocabulary:
     name: str
     family: str
     load: Callable[[], polytok.Tokenizer]
-    corpus: Callable[[], list[Reference]]
-    generated: Callable[[], list[Reference]]
+    corpus: Callable[[], Sequence[Reference]]
+    generated: Callable[[], Sequence[Reference]]
     lossless: str = "no"
     files: frozenset[str] = field(default_factory=frozenset)
 
@@ -56,12 +60,14 @@ class Vocabulary:
         return Words(pieces, [text.encode() for text in tokenizer.special_tokens])
 
     def favourites(self) -> list[int]:
-        """Ids worth more attention in decoding: everything that is not a normal piece."""
+        """Ids worth more attention in decoding: byte pieces, marks alone, and above all what is no text."""
         spec = self.load().spec
-        odd = [int(id) for id, kind in zip(spec.vocab.ids, spec.vocab.kinds, strict=True) if kind != Kind.NORMAL]
-        odd += [token.id for token in spec.special]
-        split = [int(id) for id, piece in zip(spec.vocab.ids, spec.vocab.pieces(), strict=True) if piece[:1] >= b"\x80"]
-        return odd + split[:256]
+        rows = list(zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True))
+        codes = [id for id, _, kind in rows if kind not in (Kind.NORMAL, Kind.BYTE)][:MOST_CODES]
+        codes += [token.id for token in spec.special][:MOST_CODES]
+        marks = [id for id, piece, _ in rows if piece and not piece.strip("▁ ".encode())][:MOST_CODES]
+        parts = [id for id, piece, kind in rows if kind == Kind.BYTE or piece[:1] >= b"\x80"][:PARTS]
+        return parts + (codes + marks) * (1 + PARTS // (1 + len(codes + marks)))
 
 
 def all_vocabularies() -> dict[str, Vocabulary]:
@@ -124,6 +130,10 @@ def _local_ranks(url: str, expected_hash: str) -> dict[bytes, int]:
     return tiktoken_ranks(name)
 
 
+def _references(*references: Reference) -> Sequence[Reference]:
+    return references
+
+
 # The others
 
 
@@ -131,7 +141,7 @@ def rwkv() -> Vocabulary:
     path = DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt"
     load = functools.cache(lambda: polytok.load(path))
     packages = functools.cache(lambda: [PyRwkv()])
-    both = functools.cache(lambda: [PyRwkv(), Twin(load().spec)])
+    both = functools.cache(lambda: _references(PyRwkv(), Twin(load().spec)))
     return Vocabulary("rwkv_vocab_v20230424", "rwkv", load, packages, both, "bytes", frozenset({path.name}))
 
 
@@ -140,7 +150,7 @@ def llama2c() -> Vocabulary:
     load = functools.cache(lambda: polytok.load(path))
     model = DATA / "vocab/sentencepiece/llama2.model"
     packages = functools.cache(lambda: [SentencePieceForLlama2c(model.read_bytes())])
-    both = functools.cache(lambda: [*packages(), Twin(load().spec, TWIN_LIMIT)])
+    both = functools.cache(lambda: _references(*packages(), Twin(load().spec, TWIN_LIMIT)))
     return Vocabulary("llama2c", "llama2c", load, packages, both, "utf-8", frozenset({path.name}))
 
 
@@ -154,8 +164,8 @@ MINBPE_SIZE = 600
 
 def minbpe(name: str) -> Vocabulary:
     load = functools.cache(lambda: polytok.Tokenizer(formats.read(formats.write(minbpe_spec(name), "minbpe").data)))
-    twin = functools.cache(lambda: [Twin(minbpe_spec(name), TWIN_LIMIT)])
-    return Vocabulary(name, "minbpe", load, lambda: [], twin, "bytes")
+    twin = functools.cache(lambda: _references(Twin(minbpe_spec(name), TWIN_LIMIT)))
+    return Vocabulary(name, "minbpe", load, lambda: _references(), twin, "bytes")
 
 
 @functools.cache

@@ -45,6 +45,7 @@ pub struct DecodeState {
     /// SentencePiece: bytes of byte pieces that are not a character yet.
     pending: Vec<u8>,
     has_text: bool,
+    /// SentencePiece: the piece before was stripped of its space, and only one is.
     ate_space: bool,
     /// Output that waits for the denormalizer.
     held: Vec<u8>,
@@ -134,8 +135,9 @@ impl Decoder {
             return;
         }
         self.flush(state, out);
-        let at_start = !(state.ate_space || state.has_text);
-        state.ate_space = false;
+        // A space that was stripped ends the start for good, even if what follows prints nothing.
+        state.has_text |= std::mem::take(&mut state.ate_space);
+        let at_start = !state.has_text;
         match self.prints[row] {
             Print::Byte(_) | Print::Nothing => {}
             Print::UnkSurface => append(unk_surface, state, out),

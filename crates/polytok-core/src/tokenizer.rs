@@ -391,12 +391,16 @@ impl Tokenizer {
         for &segment in &segments[..last_piece] {
             out.take(0, segment)?;
         }
-        // Text that no pattern matched is not part of any segment, so the last piece is put together from them.
-        let taken_back =
-            segments[last_piece..].iter().map(|segment| &text[segment.start as usize..segment.end as usize]);
-        let piece: Vec<u8> = taken_back.chain([&text[valid..]]).flatten().copied().collect();
+        // Text that no pattern matched is in no segment: the piece is put together, and knows where its bytes come from.
+        let taken_back = segments[last_piece..].iter().flat_map(|segment| segment.start..segment.end);
+        let mut origins: Vec<u32> = taken_back.chain(valid as u32..text.len() as u32).collect();
+        let piece: Vec<u8> = origins.iter().map(|&at| text[at as usize]).collect();
+        origins.push(text.len() as u32);
+        let place = |at: u32| origins[at as usize];
         let at = text.len() - piece.len();
-        bpe.segment(&piece, at, false, &mut scratch.bpe, &mut |segment| out.take(at, segment))
+        let mut take =
+            |segment: Segment| out.take(0, Segment { start: place(segment.start), end: place(segment.end), ..segment });
+        bpe.segment(&piece, at, false, &mut scratch.bpe, &mut take)
     }
 
     /// Stretches between user-defined pieces and proven cuts, each merged on its own.

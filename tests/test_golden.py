@@ -1,0 +1,115 @@
+"""Golden encodings through the engine: SentencePiece's conformance vectors, and kitoken's files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+import reference_specs as specs
+from polytok import EncodeError, Tokenizer
+from polytok.spec import Line
+from reference_specs import DATA, MODELS, needs_data, runs_on_this_blob
+from test_reference import LINES
+
+# SentencePiece's vectors
+
+
+@needs_data
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model["name"])
+def test_sentencepiece_vectors(model: dict[str, Any], line: Line) -> None:
+    blob = b"" if model["rule"] == "identity" else specs.charsmap(model["rule"])
+    tokenizer = Tokenizer(specs.sentencepiece_proto(specs.vector_proto(model, blob), line))
+    for case in model["encode_tests"]:
+        text = case["input"] if isinstance(case["input"], str) else bytes.fromhex(case["input"]["hex"])
+        expect = case.get("expect_0.2.3", case["expect"]) if line == "0.2.3" else case["expect"]
+        if runs_on_this_blob(model["rule"], text):
+            check_vector(tokenizer, text, expect)
+        else:
+            assert tokenizer.encode(text) != expect["ids"] or "ids" not in expect
+    for case in model["decode_tests"]:
+        ids = [tokenizer.id_of(piece) for piece in case["pieces"] if known(tokenizer, piece)]
+        if len(ids) == len(case["pieces"]):
+            assert tokenizer.decode(ids) == case["expect"], case
+
+
+def known(tokenizer: Tokenizer, piece: str) -> bool:
+    """Pieces that are not in the vocabulary are decoded by name only, which is the twin's test."""
+    return piece.encode() in tokenizer.spec.vocab.pieces()
+
+
+def check_vector(tokenizer: Tokenizer, text: str | bytes, expect: dict[str, Any]) -> None:
+    if "pieces" in expect and expect["pieces"] is None:  # the reference swallows an error here
+        with pytest.raises(EncodeError, match="control symbol"):
+            tokenizer.encode(text)
+        return
+    tokens = tokenizer.tokens(text)
+    assert tokenizer.encode(text) == [token.id for token in tokens] == expect["ids"], text
+    if "pieces" in expect:
+        assert [token.piece.decode() for token in tokens] == expect["pieces"], text
+        assert [[token.byte_start, token.byte_end] for token in tokens] == expect["spans"], text
+
+
+# kitoken's files
+
+KITOKEN = DATA / "golden/kitoken"
+FILES = {"llama4": "llama4.tiktoken", "nai-t5": "nai-t5.model"}
+ESCAPES = {"\\n": "\n", "\\s": " ", "\\x": ""}
+
+
+def cases() -> list[tuple[str, str]]:
+    """Every pair of a folder and a vocabulary that has goldens."""
+    folders = ("sentencepiece", "tiktoken")
+    return [
+        (folder, path.stem.split("_tokens_")[1])
+        for folder in folders
+        for path in sorted((KITOKEN / folder).glob("small_tokens_*"))
+    ]
+
+
+def load(folder: str, name: str) -> Tokenizer:
+    suffix = "model" if folder == "sentencepiece" else "tiktoken"
+    return polytok.load(DATA / "vocab" / folder / f"{name}.{suffix}")
+
+
+def lines(path: Path) -> list[str]:
+    return [line for line in path.read_text("utf-8").split("\n") if line]
+
+
+def unescaped(line: str) -> str:
+    for escape, text in ESCAPES.items():
+        line = line.replace(escape, text)
+    return line
+
+
+def texts(kind: str) -> list[str]:
+    path = KITOKEN / f"{kind}_input.txt"
+    if kind == "utf8":
+        return [path.read_text("utf-8")]
+    return [unescaped(line) for line in lines(path)]
+
+
+def ids(folder: str, kind: str, name: str) -> list[list[int]]:
+    rows = [[int(id) for id in line.split(",")] for line in lines(KITOKEN / folder / f"{kind}_tokens_{name}.txt")]
+    return rows if kind != "utf8" else [[id for row in rows for id in row]]
+
+
+@needs_data
+@pytest.mark.parametrize("kind", ["small", "mixed", "utf8"])
+@pytest.mark.parametrize(("folder", "name"), cases())
+def test_kitoken(folder: str, name: str, kind: str) -> None:
+    tokenizer = load(folder, name)
+    expected = ids(folder, kind, name)
+    inputs = texts(kind)
+    special = "all" if folder == "tiktoken" else ()
+    assert len(inputs) == len(expected) > 0
+    outputs = inputs
+    decoded = KITOKEN / folder / f"{kind}_output_{name}.txt"
+    if decoded.exists():
+        outputs = [decoded.read_text("utf-8")] if kind == "utf8" else [unescaped(line) for line in lines(decoded)]
+    for text, row, output in zip(inputs, expected, outputs, strict=True):
+        assert tokenizer.encode(text, special=special) == row, text
+        assert tokenizer.decode(row) == output
