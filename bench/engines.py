@@ -60,7 +60,7 @@ def _sentencepiece(vocabulary: Vocabulary) -> Any:
 
 def _tiktoken_encoding(vocabulary: Vocabulary) -> Any:
     import tiktoken
-    from tiktoken_ext import openai_public  # type: ignore[import-untyped]
+    from tiktoken_ext import openai_public
 
     os.environ["TIKTOKEN_CACHE_DIR"] = ""  # no copy of the file elsewhere
     load_ranks = openai_public.load_tiktoken_bpe
@@ -78,7 +78,7 @@ def _tiktoken_numpy(vocabulary: Vocabulary) -> Any:
 
 
 def _pyrwkv(vocabulary: Vocabulary) -> Any:
-    import pyrwkv_tokenizer  # type: ignore[import-untyped]
+    import pyrwkv_tokenizer
 
     return pyrwkv_tokenizer.RWKVTokenizer().encode  # it brings its vocabulary along; the ids tell that it is this one
 

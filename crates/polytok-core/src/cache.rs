@@ -1,15 +1,16 @@
 //! A bounded cache from piece bytes to ids, one per thread.
 //!
 //! Pieces repeat: in ordinary text nine of ten were seen before. A piece and its length are one 128-bit number, so a lookup is
-//! one cache line and two comparisons: each line holds two entries, and a newcomer pushes out the older one. No chains, no
-//! growth. Pieces of more than 15 bytes, or more than four ids, are not kept.
+//! one cache line and two comparisons: each line holds two entries, and a newcomer pushes out the older one. No chains. Pieces of more than 15 bytes, or more than four ids, are not kept.
 
 /// Longest key, in bytes.
 const KEY: usize = 15;
 /// Most ids of an entry.
 pub const IDS: usize = 4;
-/// Lines of two entries; 64 bytes each.
-const LINES: usize = 1 << 15;
+/// Lines of two entries, 64 bytes each, at first: a short text shall not pay for a big table.
+const FEWEST_LINES: usize = 1 << 9;
+/// And at most.
+const MOST_LINES: usize = 1 << 15;
 /// Behind the last id of an entry.
 const END: u32 = u32::MAX;
 
@@ -27,10 +28,11 @@ struct Line([Entry; 2]);
 
 const EMPTY: Line = Line([Entry { key: 0, ids: [END; IDS] }; 2]);
 
-/// The cache; memory is taken at the first insertion.
+/// The cache; memory is taken at the first insertion, and doubled when as many pieces came in as there are lines.
 #[derive(Default)]
 pub struct Cache {
     lines: Vec<Line>,
+    insertions: usize,
 }
 
 /// A piece as the cache sees it: its bytes, its length, and whether it is a whole piece or a part of one (which gives other
@@ -43,7 +45,7 @@ impl Cache {
     /// entries it is, and how many ids, cannot be foreseen, so neither is a branch.
     #[inline]
     pub fn get(&self, key: Key, ids: &mut [u32; IDS]) -> usize {
-        let Some(Line(entries)) = self.lines.get(key.line()) else { return 0 };
+        let Some(Line(entries)) = self.lines.get(key.line(self.lines.len())) else { return 0 };
         let entry = &entries[(entries[1].key == key.0) as usize];
         // An empty entry has the key of pieces that are not kept.
         if entry.key != key.0 || !key.is_kept() {
@@ -59,15 +61,33 @@ impl Cache {
         if ids.is_empty() || ids.len() > IDS || !key.is_kept() {
             return;
         }
-        if self.lines.is_empty() {
-            self.lines = vec![EMPTY; LINES];
+        if self.insertions >= self.lines.len() && self.lines.len() < MOST_LINES {
+            self.grow();
         }
-        let Line([newer, older]) = &mut self.lines[key.line()];
-        *older = *newer;
-        newer.key = key.0;
-        newer.ids = [END; IDS];
-        newer.ids[..ids.len()].copy_from_slice(ids);
+        self.insertions += 1;
+        self.place(Entry { key: key.0, ids: first_ids(ids) });
     }
+
+    fn place(&mut self, entry: Entry) {
+        let at = Key(entry.key).line(self.lines.len());
+        let Line([newer, older]) = &mut self.lines[at];
+        *older = std::mem::replace(newer, entry);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let lines = (self.lines.len() * 2).max(FEWEST_LINES);
+        let smaller = std::mem::replace(&mut self.lines, vec![EMPTY; lines]);
+        let entries = smaller.iter().flat_map(|Line([newer, older])| [older, newer]);
+        entries.filter(|entry| Key(entry.key).is_kept()).for_each(|&entry| self.place(entry));
+    }
+}
+
+/// At most `IDS` ids, and the mark of the end.
+fn first_ids(ids: &[u32]) -> [u32; IDS] {
+    let mut first = [END; IDS];
+    first[..ids.len()].copy_from_slice(ids);
+    first
 }
 
 impl Key {
@@ -102,12 +122,12 @@ impl Key {
         self.0 != 0
     }
 
-    /// Multiply and fold.
+    /// Multiply and fold. `lines` is a power of two, or 0.
     #[inline]
-    fn line(self) -> usize {
+    fn line(self, lines: usize) -> usize {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
         let product = ((low ^ 0x2D35_8DCC_AA6C_78A5) as u128) * ((high ^ 0x8BB8_4B93_962E_ACC9) as u128);
-        ((product as u64) ^ (product >> 64) as u64) as usize & (LINES - 1)
+        ((product as u64) ^ (product >> 64) as u64) as usize & lines.wrapping_sub(1)
     }
 }
 
@@ -202,6 +222,6 @@ mod tests {
             (count > 0) as usize
         };
         let kept: usize = texts.iter().zip(0..).map(found).sum();
-        assert!(kept > LINES && kept <= 2 * LINES);
+        assert!(kept > MOST_LINES && kept <= 2 * MOST_LINES);
     }
 }

@@ -17,6 +17,9 @@ use crate::{spec, text};
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
 
+/// What most text does not go below; only a first guess at how much room the ids want.
+const TYPICAL_BYTES_PER_ID: usize = 3;
+
 /// A set of special tokens, ready to be searched for.
 #[pyclass(frozen, name = "SpecialSet")]
 pub struct PySpecialSet(Option<polytok_core::special::SpecialSet>);
@@ -52,6 +55,8 @@ fn array<'py>(py: Python<'py>, tokenizer: &Tokenizer, ids: Vec<u32>) -> Bound<'p
         let narrow: Vec<u16> = ids.iter().map(|&id| id as u16).collect();
         return narrow.into_pyarray(py).into_any();
     }
+    let mut ids = ids;
+    ids.shrink_to_fit();
     ids.into_pyarray(py).into_any()
 }
 
@@ -228,7 +233,7 @@ impl PyTokenizer {
 impl PyTokenizer {
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
-        let mut ids = Vec::new();
+        let mut ids = Vec::with_capacity(text.len() / TYPICAL_BYTES_PER_ID + 16);
         detached(py, text.len(), || self.0.encode(&text, options, &mut ids)).map_err(to_python)?;
         Ok(ids)
     }
