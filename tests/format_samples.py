@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from polytok import formats
 from polytok.spec import (
     Bpe,

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 import sentencepiece
-from polytok import spec as s
 from sentencepiece import sentencepiece_model_pb2 as pb
+
+from polytok import spec as s
 
 DATA = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[1] / "../shared/data"))
 VECTORS = DATA / "golden/sentencepiece/vectors.json"

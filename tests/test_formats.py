@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from format_samples import (
     REAL,
     SMALL,
@@ -49,7 +50,7 @@ def reread(spec: Spec, format_name: str, **options: Any) -> Spec:
 
 def test_the_table_names_every_module() -> None:
     directory = Path(formats.__file__).parent
-    helpers = {"__init__", "base", "sentencepiece_proto", "tiktoken_known"}
+    helpers = {"__init__", "base", "sentencepiece_fields", "sentencepiece_proto", "tiktoken_known"}
     assert {path.stem for path in directory.glob("*.py")} - helpers == {module.name for module in formats.FORMATS}
 
 

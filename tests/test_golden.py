@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import polytok
 import pytest
+
+import polytok
 import reference_specs as specs
 from polytok import EncodeError, Tokenizer
 from polytok.spec import Line

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import polytok
 import pytest
 import tiktoken
+
+import polytok
 from format_samples import merges_spec, rank_spec, small_file
 from parity import checks, tasks
 from parity.checks import Outcome

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pyrwkv_tokenizer
 import pytest
-import reference_specs as specs
 import sentencepiece
 import tiktoken
+from sentencepiece import sentencepiece_model_pb2, sentencepiece_pb2
+
+import reference_specs as specs
 from polytok import reference
 from polytok import spec as s
 from polytok.errors import ArgumentError, EncodeError, SpecialTokenError, TokenIdError
@@ -20,7 +22,6 @@ from polytok.reference import RefToken, sentencepiece_decode, utf8
 from polytok.reference.sentencepiece_normalize import normalize
 from polytok.reference.vocabulary import vocabulary
 from reference_specs import DATA, MODELS, needs_data, random_model, runs_on_this_blob
-from sentencepiece import sentencepiece_model_pb2, sentencepiece_pb2
 
 LINES: tuple[s.Line, ...] = ("0.2.1", "0.2.3")
 NASTY = (

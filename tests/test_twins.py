@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 import reference_specs as specs
 import texts
 from parity import checks, properties

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polytok
 import pytest
+
+import polytok
 from polytok import Kind, formats, reference
 from reference_specs import DATA, needs_data
 

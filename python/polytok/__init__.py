@@ -18,6 +18,7 @@ from .errors import (
     SpecialTokenError,
     TokenIdError,
 )
+from .lossless import Lossless
 from .spec import Kind, Spec, Vocab
 from .tokenizer import Batch, StreamDecoder, Token, Tokenizer, load
 
@@ -31,6 +32,7 @@ __all__ = [
     "FormatError",
     "Kind",
     "LossError",
+    "Lossless",
     "PieceError",
     "PolytokError",
     "Spec",

@@ -1,6 +1,6 @@
 """The native engine and file readers; python/polytok is their public face."""
 
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -8,24 +8,42 @@ import numpy.typing as npt
 from .spec import Spec, Vocab
 from .tokenizer import IdArray, Ids, Text
 
-Columns: TypeAlias = tuple[
+__all__ = [
+    "DecodeStream",
+    "SpecialSet",
+    "Tokenizer",
+    "llama2c_read",
+    "llama2c_write",
+    "minbpe_read",
+    "rank_file_read",
+    "rank_file_write",
+    "rwkv_read",
+    "sentencepiece_check",
+    "sentencepiece_probe",
+    "sentencepiece_read",
+    "sentencepiece_write",
+]
+
+_Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
 ]
 
 def sentencepiece_probe(data: bytes) -> None: ...
-def sentencepiece_read(data: bytes) -> tuple[Columns, bytes, bytes]: ...
+def sentencepiece_read(data: bytes) -> tuple[_Columns, bytes, bytes]: ...
 def sentencepiece_write(vocab: Vocab, details: bytes) -> bytes: ...
 def sentencepiece_check(vocab: Vocab, model_type: int, byte_fallback: bool, line: str) -> None: ...
-def llama2c_read(data: bytes) -> Columns: ...
+def llama2c_read(data: bytes) -> _Columns: ...
 def llama2c_write(vocab: Vocab) -> bytes: ...
-def rwkv_read(data: bytes) -> Columns: ...
-def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.uint32], Columns]: ...
-def rank_file_read(data: bytes) -> Columns: ...
+def rwkv_read(data: bytes) -> _Columns: ...
+def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.uint32], _Columns]: ...
+def rank_file_read(data: bytes) -> _Columns: ...
 def rank_file_write(vocab: Vocab) -> bytes: ...
 
+@final
 class SpecialSet:
     """A set of special tokens, ready to be searched for."""
 
+@final
 class Tokenizer:
     """A compiled tokenizer; polytok.Tokenizer is its public face."""
 
@@ -63,6 +81,7 @@ class Tokenizer:
     def id_of(self, piece: bytes) -> int | None: ...
     def max_id(self) -> int: ...
 
+@final
 class DecodeStream:
     """A decoding that is fed id by id."""
 

@@ -7,6 +7,7 @@ tables from ranks, tries, byte maps) is derived when the engine is compiled and 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -73,7 +74,7 @@ class Vocab:
     def pieces(self) -> list[bytes]:
         """The bytes of all rows, in row order."""
         ends = self.offsets.tolist()
-        return [self.blob[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+        return [self.blob[a:b] for a, b in itertools.pairwise(ends)]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocab):

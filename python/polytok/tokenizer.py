@@ -5,10 +5,8 @@ from __future__ import annotations
 import codecs
 import os
 import secrets
-import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, TypeAlias, overload
 
@@ -17,6 +15,8 @@ import numpy.typing as npt
 
 from . import _core, formats
 from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
+from .files import replacing
+from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec
 
@@ -33,9 +33,9 @@ _MAX_SEED = 2**64
 class Token(NamedTuple):
     """A token and where it comes from.
 
-    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A token
-    that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or for text
-    that the vocabulary does not know the normalized text itself.
+    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A
+    token that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or
+    for text that the vocabulary does not know the normalized text itself.
     """
 
     id: int
@@ -49,8 +49,8 @@ class Token(NamedTuple):
 class Batch(Sequence[IdArray]):
     """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
 
-    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of shape
-    (texts + 1,). As a sequence it gives one array per text, without copying.
+    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of
+    shape (texts + 1,). As a sequence it gives one array per text, without copying.
 
     >>> import polytok
     >>> batch = polytok.load("default").encode_batch(["one", "two words"])
@@ -119,12 +119,13 @@ class StreamDecoder:
 class Tokenizer:
     """A tokenizer compiled from a `Spec`: immutable, safe in many threads at once, after a fork, and picklable.
 
-    Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as tiktoken
-    does it: pairs are joined, lone ones become U+FFFD. The options of every encoding are the same:
+    Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as
+    tiktoken does it: pairs are joined, lone ones become U+FFFD. The options of every encoding are the same:
 
     * ``add_special``: put the format's own special ids around the text (BOS, where the model has one).
-    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none, so
-      that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of its own.
+    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none,
+      so that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of
+      its own.
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
     """
 
@@ -212,8 +213,8 @@ class Tokenizer:
     def sample(self, text: Text, *, alpha: float, nbest_size: int = -1, seed: int | None = None) -> list[int]:
         """One segmentation at random, as SentencePiece's SampleEncode draws it; the same seed gives the same.
 
-        Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha`` ·
-        score). BPE: every merge is left out with probability ``alpha`` (BPE-dropout).
+        Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha``
+        · score). BPE: every merge is left out with probability ``alpha`` (BPE-dropout).
         """
         return self._core.sample(text, nbest_size, alpha, _seed(seed))
 
@@ -270,6 +271,10 @@ class Tokenizer:
         """A decoder for ids that come one by one."""
         return StreamDecoder(self._core.stream(skip_special), errors)
 
+    def byte_decoder(self, *, skip_special: bool = False) -> _core.DecodeStream:
+        """A decoder for ids that come in parts, to bytes: ``push(ids)`` and at the end ``finish()`` return them."""
+        return self._core.stream(skip_special)
+
     # The vocabulary
 
     @property
@@ -321,14 +326,19 @@ class Tokenizer:
         """The id that pads, or None."""
         return self.spec.names.get("pad")
 
+    @property
+    def lossless(self) -> Lossless:
+        """Whether decoding gives back every text that was encoded, and if not, all reasons."""
+        return lossless(self.spec)
+
     # Files
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
         """Write the tokenizer to a file, in the format that it came from unless another is named.
 
-        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is written. Files
-        are written under a temporary name and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are
-        written too.
+        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is
+        written. Files are written under a temporary name and renamed. Files that belong beside the main one (minbpe's
+        ``.vocab``) are written too.
         """
         target = Path(path)
         written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
@@ -381,11 +391,12 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     line: Line | None = None,
 ) -> Tokenizer:
-    """Load a tokenizer from a path, bytes, a binary file object, or ``"default"``, the vocabulary that comes with polytok.
+    """Load a tokenizer from a path, bytes, a binary file object, or ``"default"``, the vocabulary that comes with
+    polytok (a file of that name is ``"./default"``).
 
     The format is told by the bytes, never by the name; ``format`` names it where it is ambiguous. ``pattern`` and
-    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``line`` is the SentencePiece release
-    to follow where they differ, "0.2.3" unless "0.2.1" is asked for. Nothing is ever fetched.
+    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``line`` is the SentencePiece
+    release to follow where they differ, "0.2.3" unless "0.2.1" is asked for. Nothing is ever fetched.
 
     Raises `FileError` if the file cannot be read, `FormatError` if its bytes are of no known format or damaged.
 
@@ -397,7 +408,7 @@ def load(
     if isinstance(source, bytes):
         data = source
     elif isinstance(source, (str, os.PathLike)):
-        if source == "default" and not Path("default").exists():
+        if source == "default":
             return load_default()
         data, name = _read(Path(source)), Path(source).stem
     else:
@@ -414,9 +425,11 @@ def load_default() -> Tokenizer:
     """The vocabulary that comes with polytok: byte-complete BPE of 32,768 entries, lossless, multilingual."""
     from . import data
 
-    ranks = files(data).joinpath("default.tiktoken").read_bytes()
     spec = formats.read(
-        ranks, format="tiktoken", pattern=data.DEFAULT_PATTERN, special_tokens=data.DEFAULT_SPECIAL_TOKENS
+        data.default_ranks(),
+        format="tiktoken",
+        pattern=data.DEFAULT_PATTERN,
+        special_tokens=data.DEFAULT_SPECIAL_TOKENS,
     )
     return Tokenizer(replace(spec, origin=replace(spec.origin, name="default")))
 
@@ -429,26 +442,8 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write under a temporary name beside the target, then rename: a reader never sees half a file."""
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise FileError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
-
-
-def _umask() -> int:
-    """The process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    with replacing(path) as file:
+        file.write(data)
 
 
 def _processors() -> int:
@@ -459,4 +454,3 @@ def _processors() -> int:
 
 def _seed(seed: int | None) -> int:
     return secrets.randbelow(_MAX_SEED) if seed is None else seed % _MAX_SEED
-

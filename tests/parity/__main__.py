@@ -10,9 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the tests' modules, too
 
-from reference_specs import DATA
-
 from parity import report, tasks
+from reference_specs import DATA
 
 PROCESSES = 2
 

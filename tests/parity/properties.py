@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import get_args
 
 import numpy as np
+
 from polytok import EncodeError, Tokenizer
 from polytok.tokenizer import Errors
 

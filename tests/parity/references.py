@@ -12,10 +12,11 @@ import pyrwkv_tokenizer
 import regex
 import sentencepiece
 import tiktoken
+from sentencepiece import sentencepiece_pb2
+
 from polytok import reference
 from polytok.errors import EncodeError
 from polytok.spec import Spec
-from sentencepiece import sentencepiece_pb2
 
 Span = tuple[int, int]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
-from reference_specs import DATA, needs_data
 
 from parity import tasks
 from parity.report import Results
 from parity.vocabularies import all_vocabularies
+from reference_specs import DATA, needs_data
 
 
 def test_the_data_is_there_where_it_must_be() -> None:

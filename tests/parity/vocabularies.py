@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-import polytok
 import tiktoken
 import tiktoken_ext.openai_public
+
+import polytok
 from polytok import formats, reference
 from polytok.formats.tiktoken_known import KNOWN, O200K
 from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken

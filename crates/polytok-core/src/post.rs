@@ -199,10 +199,10 @@ impl<'a, S: Sink> Out<'a, S> {
         Ok(())
     }
 
-    /// Takes ids of a piece that has no unknown text.
+    /// Takes ids of pieces that have no unknown text.
     #[inline]
     pub fn take_cached(&mut self, ids: &[u32]) {
-        self.after_unknown = false;
+        self.after_unknown &= ids.is_empty();
         self.sink.push_all(ids);
     }
 

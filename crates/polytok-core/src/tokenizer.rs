@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::cache::{Cache, Key};
+use crate::cache::{Cache, IDS, Key, Piece, WAITING, Waiting};
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
 use crate::model::bpe::{Bpe, BpeScratch};
@@ -36,12 +36,12 @@ pub struct Tokenizer {
     after: Vec<u32>,
     decoder: Decoder,
     rows: OnceLock<Rows>,
-    pool: Mutex<Vec<Box<Scratch>>>,
+    pool: Mutex<Vec<Scratch>>,
 }
 
 /// A compiled model.
 pub(crate) enum Compiled {
-    Bpe(Bpe, Option<Boundary>),
+    Bpe(Box<Bpe>, Option<Boundary>),
     Unigram(Unigram),
     Longest(Longest),
     Whole(Whole),
@@ -96,7 +96,7 @@ impl Tokenizer {
                     has_prefix,
                 )?;
                 let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols));
-                Compiled::Bpe(bpe, boundary)
+                Compiled::Bpe(Box::new(bpe), boundary)
             }
             Model::Unigram => Compiled::Unigram(Unigram::compile(&vocab, spec.line)?),
             Model::Longest => Compiled::Longest(Longest::compile(&vocab)),
@@ -319,15 +319,19 @@ impl Tokenizer {
             Err(error) => return self.encode_broken(bpe, bytes, error.valid_up_to(), scratch, out),
         };
         let mut result = Ok(());
-        self.split(text, |start, end| {
-            if result.is_ok() {
-                result = match cuts {
-                    Some(cuts) if end - start > LONG => self.encode_cut(bpe, cuts, bytes, (start, end), scratch, out),
-                    _ => self.encode_piece(bpe, bytes, (start, end), false, scratch, out),
-                };
+        let mut waiting = Waiting::new();
+        self.split(text, |start, end| match cuts {
+            Some(cuts) if end - start > LONG && result.is_ok() => {
+                result = self.encode_cut(bpe, cuts, bytes, (start, end), &mut waiting, scratch, out);
+            }
+            _ => {
+                if waiting.push(start, end, false) && result.is_ok() {
+                    result = self.encode_waiting(bpe, bytes, &mut waiting, scratch, out);
+                }
             }
         })?;
-        result
+        result?;
+        self.encode_waiting(bpe, bytes, &mut waiting, scratch, out)
     }
 
     /// Applies the patterns one after the other; `piece(start, end)` is called with the last one's.
@@ -410,82 +414,104 @@ impl Tokenizer {
     ) -> Result<()> {
         let mut at = 0;
         let mut result = Ok(());
+        let mut waiting = Waiting::new();
         bpe.frozen_matches(text, |start, end, id| {
             if result.is_ok() {
-                result = self.encode_cut(bpe, boundary, text, (at, start), scratch, out);
                 let frozen = Segment { id, start: start as u32, end: end as u32 };
-                result = std::mem::replace(&mut result, Ok(())).and_then(|()| out.take(0, frozen));
+                result = self
+                    .encode_cut(bpe, boundary, text, (at, start), &mut waiting, scratch, out)
+                    .and_then(|()| self.encode_waiting(bpe, text, &mut waiting, scratch, out))
+                    .and_then(|()| out.take(0, frozen));
             }
             at = end;
         });
         result?;
-        self.encode_cut(bpe, boundary, text, (at, text.len()), scratch, out)
+        self.encode_cut(bpe, boundary, text, (at, text.len()), &mut waiting, scratch, out)?;
+        self.encode_waiting(bpe, text, &mut waiting, scratch, out)
     }
 
-    /// A stretch of the text between proven cuts.
+    /// Cuts a stretch of the text where nothing can merge; the parts go to those that wait.
+    #[expect(clippy::too_many_arguments, reason = "the state of one encoding")]
     fn encode_cut<S: Sink>(
         &self,
         bpe: &Bpe,
         cuts: &Boundary,
         text: &[u8],
         (from, to): (usize, usize),
+        waiting: &mut Waiting,
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> Result<()> {
         let mut at = from;
         while at < to {
             let end = cuts.next_cut(&text[..to], at);
-            let is_part = at > from || end < to;
-            self.encode_piece(bpe, text, (at, end), is_part, scratch, out)?;
+            if waiting.push(at, end, at > from || end < to) {
+                self.encode_waiting(bpe, text, waiting, scratch, out)?;
+            }
             at = end;
         }
         Ok(())
     }
 
-    /// One piece, by the cache if it may.
-    #[inline]
-    fn encode_piece<S: Sink>(
+    /// Encodes the pieces that wait, by the cache where it may.
+    fn encode_waiting<S: Sink>(
         &self,
         bpe: &Bpe,
         text: &[u8],
-        (start, end): (usize, usize),
-        is_part: bool,
+        waiting: &mut Waiting,
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> Result<()> {
-        let key = match Cache::key(text, start, end, is_part) {
-            Some(key) if !S::SPANS => key,
-            _ => {
+        if S::SPANS {
+            for piece in waiting.drain() {
+                let (start, end) = (piece.start as usize, piece.end as usize);
                 let take = &mut |segment| out.take(start, segment);
-                return bpe.segment(&text[start..end], start, is_part, &mut scratch.bpe, take);
+                bpe.segment(&text[start..end], start, piece.is_part, &mut scratch.bpe, take)?;
             }
-        };
-        if let Some(ids) = scratch.cache.get(key) {
-            out.take_cached(ids);
             return Ok(());
         }
-        self.encode_missed(bpe, &text[start..end], start, (key, is_part), scratch, out)
+        // The ids of pieces that were found wait here, so that writing them is no branch either.
+        let mut found = [0; WAITING * IDS];
+        let mut count = 0;
+        for (piece, key) in waiting.drain_with_keys(text) {
+            let Some(room) = found[count..].first_chunk_mut() else { break };
+            match scratch.cache.get(key, room) {
+                0 => {
+                    out.take_cached(&found[..count]);
+                    count = 0;
+                    self.encode_missed(bpe, text, piece, key, scratch, out)?;
+                }
+                more => count += more,
+            }
+        }
+        out.take_cached(&found[..count]);
+        Ok(())
     }
 
-    /// A piece that the cache does not know; it is put there unless it has unknown text.
+    /// A piece that the cache does not know; it is put there if it may.
     #[inline(never)]
     fn encode_missed<S: Sink>(
         &self,
         bpe: &Bpe,
-        piece: &[u8],
-        at: usize,
-        (key, is_part): (Key, bool),
+        text: &[u8],
+        piece: Piece,
+        key: Key,
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> Result<()> {
+        let at = piece.start as usize;
+        let bytes = &text[at..piece.end as usize];
         let Scratch { bpe: bpe_scratch, segments, ids, cache, .. } = scratch;
+        if !key.is_kept() {
+            return bpe.segment(bytes, at, piece.is_part, bpe_scratch, &mut |segment| out.take(at, segment));
+        }
         segments.clear();
-        bpe.segment(piece, at, is_part, bpe_scratch, &mut |segment| {
+        bpe.segment(bytes, at, piece.is_part, bpe_scratch, &mut |segment| {
             segments.push(segment);
             Ok(())
         })?;
         let is_known = segments.iter().all(|segment| segment.id != UNKNOWN);
-        if is_known && !bpe.depends_on_place(piece, at) {
+        if is_known && !bpe.depends_on_place(bytes, at) {
             ids.clear();
             ids.extend(segments.iter().map(|segment| segment.id));
             cache.insert(key, ids);

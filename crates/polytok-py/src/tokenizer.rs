@@ -25,6 +25,9 @@ pub struct PySpecialSet(Option<polytok_core::special::SpecialSet>);
 #[pyclass(frozen, name = "Tokenizer")]
 pub struct PyTokenizer(pub Arc<Tokenizer>);
 
+/// Id, piece, start and end in characters, start and end in bytes.
+type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
+
 /// The three options of every encoding.
 fn options<'a>(
     add_special: bool,
@@ -138,7 +141,7 @@ impl PyTokenizer {
         add_special: bool,
         special: Option<&PySpecialSet>,
         reject: Option<&PySpecialSet>,
-    ) -> PyResult<Vec<(u32, Bound<'py, PyBytes>, usize, usize, u32, u32)>> {
+    ) -> PyResult<Vec<TokenRow<'py>>> {
         let text = text::text(text)?;
         let options = options(add_special, special, reject);
         let tokens = detached(py, text.len(), || self.0.tokens(&text, options)).map_err(to_python)?;

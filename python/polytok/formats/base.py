@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,7 +30,7 @@ class Written:
 
     data: bytes
     losses: tuple[str, ...] = ()
-    companions: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    companions: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Format(Protocol):
@@ -92,7 +91,7 @@ def written(
         f"{name}: {what}" + (f" ({hints[name]})" if name in hints else "")
         for name, what in _differences(spec, read_back)
     ]
-    return Written(data, tuple(losses), MappingProxyType(dict(companions or {})))
+    return Written(data, tuple(losses), dict(companions or {}))
 
 
 def _differences(spec: Spec, again: Spec) -> Iterator[tuple[str, str]]:
@@ -119,7 +118,8 @@ def _vocab_differences(before: Vocab, after: Vocab) -> Iterator[str]:
     changed = [row for row, (old, new) in enumerate(zip(*texts, strict=True)) if old != new]
     if changed:
         row = changed[0]
-        yield f"{len(changed)} texts change, the first in row {row}: {_brief(texts[0][row])} becomes {_brief(texts[1][row])}"
+        old, new = _brief(texts[0][row]), _brief(texts[1][row])
+        yield f"{len(changed)} texts change, the first in row {row}: {old} becomes {new}"
     for name in ("ids", "scores", "kinds"):
         old, new = getattr(before, name), getattr(after, name)
         rows = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))

@@ -1,12 +1,10 @@
 """llama2.c's ``tokenizer.bin``: the longest length, then a score and a text for each token.
 
-What the tokens are and how text is encoded is fixed by llama2.c's code: 0 is unknown, 1 and 2 are BOS and EOS, byte b is
-b + 3. A SentencePiece BPE model that is laid out so can be written; that is the export of llama2.c's tokenizer.py.
+What the tokens are and how text is encoded is fixed by llama2.c's code: 0 is unknown, 1 and 2 are BOS and EOS, byte b
+is b + 3. A SentencePiece BPE model that is laid out so can be written; that is the export of llama2.c's tokenizer.py.
 """
 
 from __future__ import annotations
-
-from types import MappingProxyType
 
 import numpy as np
 
@@ -19,7 +17,7 @@ name = "llama2c"
 options: frozenset[str] = frozenset()
 
 _MODEL = Bpe("score", symbols="groups")
-_NAMES = MappingProxyType({"unk": 0, "bos": 1, "eos": 2})
+_NAMES = {"unk": 0, "bos": 1, "eos": 2}
 _FIRST_ORDINARY = 3 + 256
 _SPACE = "\u2581".encode()
 
@@ -66,7 +64,7 @@ def write(spec: Spec) -> Written:
 
 
 def _exported(spec: Spec) -> Vocab:
-    """The pieces of a SentencePiece model as llama2.c has them: spaces are spaces, BOS and EOS stand between newlines."""
+    """A SentencePiece model's pieces as llama2.c has them: spaces are spaces, BOS and EOS stand between newlines."""
     _require_layout(spec)
     texts = [piece.replace(_SPACE, b" ") for piece in spec.vocab.pieces()]
     for control in (_NAMES["bos"], _NAMES["eos"]):

@@ -1,7 +1,7 @@
 """minbpe's ``.model``, version 1: a pattern, special tokens and merges, one per line.
 
-An empty pattern line is minbpe's BasicTokenizer, which does not split. The format has no escapes: white space around the
-pattern is stripped on reading, and a special token with white space in it cannot be written. The ``.vocab`` that
+An empty pattern line is minbpe's BasicTokenizer, which does not split. The format has no escapes: white space around
+the pattern is stripped on reading, and a special token with white space in it cannot be written. The ``.vocab`` that
 minbpe writes beside it, for people to read, is written too and never read.
 """
 
@@ -41,7 +41,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     count = lines.number(lines.next("the number of special tokens"))
     special = _special_tokens(lines, count)
     # Merges may double a token each; minbpe's own models stay far below this.
-    cap = 10 * len(data) + 2**20
+    cap = 4 * len(data) + 2**20
     merges, columns = _core.minbpe_read(data[lines.at :], lines.count + 1, cap)
     vocab = Vocab(*columns)
     _check_special(special, len(vocab))

@@ -7,7 +7,6 @@ special token and its ``eos``, unless the file uses id 0 or the caller gives spe
 from __future__ import annotations
 
 import re
-from types import MappingProxyType
 
 from .. import _core
 from ..errors import FormatError
@@ -38,7 +37,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         vocab=vocab,
         model=Longest(),
         special=special,
-        names=MappingProxyType({"eos": _END_OF_TEXT.id} if _END_OF_TEXT in special else {}),
+        names={"eos": _END_OF_TEXT.id} if _END_OF_TEXT in special else {},
         origin=Origin(name, options.name),
     )
 

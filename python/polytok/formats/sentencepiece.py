@@ -2,14 +2,13 @@
 
 What the Spec has a place for (pieces, model type, flags, character map, ``unk_surface``) is held there only and written
 from there. The other fields of the trainer's and the normalizer's spec, self-test data and unknown fields are kept in
-``extra["sentencepiece"]``; self-tests are not run. ``written_defaults`` names the fields that the file spells out although
-they have their default, ``piece_details`` is the sparse record of pieces that were written in an unusual way.
+``extra["sentencepiece"]``; self-tests are not run. ``written_defaults`` names the fields that the file spells out
+although they have their default, ``piece_details`` is the sparse record of pieces that were written in an unusual way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
             normalize.add_dummy_prefix, normalize.remove_extra_whitespaces, unk_surface, denormalize
         ),
         line=line,
-        names=MappingProxyType(names),
+        names=names,
         origin=Origin(name, options.name),
         extra=fields.extra(details),
     )
@@ -162,15 +161,13 @@ class _Fields:
         """What is left, for ``Spec.extra``; a message of which all was taken will be made again by what is put."""
         kept: dict[str, Any] = {}
         for key, value in self.messages.items():
-            if key not in proto.MESSAGES:
+            if key not in proto.MESSAGES or value or key not in self.taken_from:
                 kept[key] = value
-            elif value or key not in self.taken_from:
-                kept[key] = MappingProxyType(value)
         if self.written_defaults:
             kept["written_defaults"] = tuple(self.written_defaults)
         if details:
             kept["piece_details"] = details
-        return MappingProxyType({name: MappingProxyType(kept)} if kept else {})
+        return {name: kept} if kept else {}
 
 
 def _retire_nul(vocab: Vocab) -> None:

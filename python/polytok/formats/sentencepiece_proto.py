@@ -1,8 +1,9 @@
 """SentencePiece's ModelProto without its pieces, as plain dictionaries.
 
-The messages are described here and built when they are first needed, in a descriptor pool of their own: the sentencepiece
-package registers its own under the same names in the default pool. Strings are declared as bytes, because the C++
-side does not check that they are UTF-8. Fields that this table does not know are kept under the name ``unknown``.
+The messages are described here and built when they are first needed, in a descriptor pool of their own: the
+sentencepiece package registers its own under the same names in the default pool. Strings are declared as bytes, because
+the C++ side does not check that they are UTF-8. Fields that this table does not know are kept under the name
+``unknown``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,17 @@ _NORMALIZER_SPEC = """
     5 escape_whitespaces bool, 6 normalization_rule_tsv bytes
 """
 # Self-test data are messages; they are kept as the bytes that they are, in file order.
-_MODEL = "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, 5 denormalizer_spec NormalizerSpec"
+_MODEL = (
+    "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, "
+    "5 denormalizer_spec NormalizerSpec"
+)
+_MESSAGE_TABLES = {
+    "TrainerSpec": _TRAINER_SPEC,
+    "NormalizerSpec": _NORMALIZER_SPEC,
+    "ModelProto": _MODEL,
+    "SelfTestData": "1 samples Sample*",
+    "Sample": "1 input bytes, 2 expected bytes",
+}
 
 MESSAGES = ("trainer_spec", "normalizer_spec", "denormalizer_spec")
 """The fields of the model that are messages."""
@@ -111,7 +122,7 @@ def _model_class() -> type[Message]:
     model_types = file.enum_type.add(name="ModelType")
     for number, name in enumerate(("UNIGRAM", "BPE", "WORD", "CHAR"), start=1):
         model_types.value.add(name=name, number=number)
-    for name, table in (("TrainerSpec", _TRAINER_SPEC), ("NormalizerSpec", _NORMALIZER_SPEC), ("ModelProto", _MODEL)):
+    for name, table in _MESSAGE_TABLES.items():
         _describe(file.message_type.add(name=name), table)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
@@ -130,3 +141,20 @@ def _describe(message: Any, table: str) -> None:
             field.type, field.type_name = field.TYPE_MESSAGE, f".polytok.{kind}"
         else:
             field.type = getattr(field, f"TYPE_{kind.upper()}")
+
+
+def self_tests(data: bytes) -> list[tuple[bytes, bytes]]:
+    """The texts of self-test data and the pieces expected of them."""
+    from google.protobuf import message_factory
+
+    pool: Any = _model_class().DESCRIPTOR.file.pool
+    message: Any = message_factory.GetMessageClass(pool.FindMessageTypeByName("polytok.SelfTestData"))()
+    message.ParseFromString(data)
+    return [(sample.input, sample.expected) for sample in message.samples]
+
+
+def field_names(message: str) -> dict[str, Any]:
+    """The names of a message's fields by number, with protobuf's own empty value for each."""
+    empty = getattr(_model_class()(), message)
+    described = sorted(empty.DESCRIPTOR.fields, key=lambda field: field.number)
+    return {field.name: () if field.is_repeated else field.default_value for field in described}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from types import MappingProxyType
 
 from .. import _core
 from ..errors import ArgumentError, FormatError
@@ -89,6 +88,6 @@ def _spec(vocab: Vocab, options: ReadOptions, known: Known | None) -> Spec:
         special=special_tokens_of(special),
         split=(PatternSplit(pattern),) if pattern else (),
         post=Template(before=(names["bos"],) if "bos" in names else ()),
-        names=MappingProxyType(names),
+        names=names,
         origin=Origin(name, known.name if known is not None and as_known else options.name),
     )

@@ -1,7 +1,7 @@
 """Rank files that are known by their sha256: the pattern and the special tokens that stand in their programs.
 
-One row per vocabulary. Where one file serves two vocabularies the first row is what the file is read as, and the other is
-had by ``name=``. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
+One row per vocabulary. Where one file serves two vocabularies the first row is what the file is read as, and the other
+is had by ``name=``. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
 meta-llama/llama-models, models/llama3/tokenizer.py and models/llama4/tokenizer.py.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 _R50K_SHA256 = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
 _P50K_SHA256 = "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"
@@ -42,7 +41,7 @@ class Known:
     sha256: str
     pattern: str
     special_tokens: Mapping[str, int]
-    names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({"eos": "<|endoftext|>"}))
+    names: Mapping[str, str] = field(default_factory=lambda: {"eos": "<|endoftext|>"})
 
 
 def _from(first: int, names: Iterable[str]) -> dict[str, int]:

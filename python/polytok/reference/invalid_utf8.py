@@ -4,7 +4,8 @@ A pattern can only be matched against characters. So the valid prefix is encoded
 back, all bytes from the first bad one to the end are put behind them, and the result is encoded as one piece. If the
 first token taken back is made of spaces, newlines and tabs only, all such tokens right before it are taken back as well
 (a pattern like ``\\s*[\\r\\n]`` may have cut between them only because the text ended there). Nothing after the first
-bad byte is split. Special tokens, where they are allowed, are cut out first; the rule is for the text between two of them.
+bad byte is split. Special tokens, where they are allowed, are cut out first; the rule is for the text between two of
+them.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::dictionary::{Dictionary, Emit, Reach};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
-use super::pairs::Pairs;
+use super::pairs::{Pair, Pairs};
 use super::whole::refused;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
@@ -377,29 +377,40 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Pairs> {
     };
     let mut entries = Vec::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
-        entries.push((row(left, at)?, row(right, at)?, at as u32, row(merged, at)?));
+        entries.push(Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? });
     }
-    Ok(Pairs::build(&entries))
+    Ok(Pairs::build(entries))
 }
 
 /// Every way to cut a reachable row into two symbols, and the bytes of the symbols behind the rows.
 fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &[u32]) -> (Pairs, Vec<Vec<u8>>) {
     let mut entries = Vec::new();
     let mut pseudo: Vec<Vec<u8>> = Vec::new();
-    for row in 0..vocab.len() {
+    // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
+    let lengths = lengths_of(vocab, dictionary);
+    for (row, &rank) in ranks.iter().enumerate() {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
-        if ranks[row] == INERT || piece.len() < 2 || !dictionary.reaches(vocab, row) || !is_first() {
+        if rank == INERT || piece.len() < 2 || !dictionary.reaches(vocab, row) || !is_first() {
             continue;
         }
         for cut in 1..piece.len() {
+            if !lengths.contains(&cut) || !lengths.contains(&(piece.len() - cut)) {
+                continue;
+            }
             let (left, right) = piece.split_at(cut);
             let Some(left) = half(vocab, dictionary, units, &mut pseudo, left, false) else { continue };
             let Some(right) = half(vocab, dictionary, units, &mut pseudo, right, true) else { continue };
-            entries.push((left, right, ranks[row], row as u32));
+            entries.push(Pair { left, right, rank, merged: row as u32 });
         }
     }
-    (Pairs::build(&entries), pseudo)
+    (Pairs::build(entries), pseudo)
+}
+
+/// The lengths of what may be a half: reachable rows, and characters.
+fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> HashSet<usize> {
+    let rows = (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
+    rows.map(|row| vocab.bytes(row).len()).chain(1..=4).collect()
 }
 
 /// The symbol of one half of a cut: a row, or a character that is no row. Only the right half, at the very end of a text, can be a
@@ -445,8 +456,8 @@ fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<u32> {
         if i > 0 && vocab.score(order[i - 1]) != vocab.score(row) {
             rank += 1;
         }
-        let never = symbols == Symbols::Groups && !(vocab.score(row) > LLAMA2C_FLOOR);
-        ranks[row] = if never { INERT } else { rank };
+        let may_merge = symbols != Symbols::Groups || vocab.score(row) > LLAMA2C_FLOOR;
+        ranks[row] = if may_merge { rank } else { INERT };
     }
     ranks
 }

@@ -1,8 +1,9 @@
 //! (left symbol, right symbol) → (rank, merged symbol): the table every BPE merge looks into.
 //!
-//! Open addressing with linear probing at a load of at most one half; keys and values side by side, so that a lookup
-//! touches one cache line. The hash is seeded at random, so that no file can be made of pairs that collide. A rank is a
-//! priority, low first; it is not an id.
+//! Most lookups find nothing, so the table is small where they end: open addressing over eight-byte slots that hold a part
+//! of the hash and the place of the entry, at a load of at most one half. Pairs of the first 256 symbols, which byte-level
+//! vocabularies start from, have a table of their own. The hash is seeded at random, so that no file can be made of pairs
+//! that collide. A rank is a priority, low first; it is not an id.
 
 use std::hash::BuildHasher;
 
@@ -11,71 +12,127 @@ use hashbrown::DefaultHashBuilder;
 /// The rank of a pair that does not merge.
 pub const NO_RANK: u32 = u32::MAX;
 
-/// No pair: both halves are the symbol that never merges.
+/// Symbols below this have a dense table.
+const DENSE: u32 = 256;
+
+/// A slot without an entry.
 const EMPTY: u64 = u64::MAX;
 
+/// A pair that merges.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
-    key: u64,
-    rank: u32,
-    merged: u32,
+pub struct Pair {
+    /// The left symbol.
+    pub left: u32,
+    /// The right symbol.
+    pub right: u32,
+    /// The priority, low first.
+    pub rank: u32,
+    /// What it becomes.
+    pub merged: u32,
 }
 
 /// An immutable table of mergeable pairs.
 #[derive(Debug)]
 pub struct Pairs {
-    slots: Vec<Slot>,
+    dense: Vec<u32>,
+    slots: Vec<u64>,
+    pairs: Vec<Pair>,
     shift: u32,
     seed: u64,
 }
 
 impl Pairs {
-    /// Builds the table of `(left, right, rank, merged)`; of equal pairs the last wins.
-    pub fn build(entries: &[(u32, u32, u32, u32)]) -> Pairs {
-        let bits = (entries.len() * 2).next_power_of_two().trailing_zeros().max(4);
+    /// Builds the table; of equal pairs the last wins.
+    pub fn build(pairs: Vec<Pair>) -> Pairs {
+        let bits = (pairs.len() * 2).next_power_of_two().trailing_zeros().max(4);
         let seed = DefaultHashBuilder::default().hash_one(bits) | 1;
-        let free = Slot { key: EMPTY, rank: NO_RANK, merged: 0 };
-        let mut pairs = Pairs { slots: vec![free; 1 << bits], shift: 64 - bits, seed };
-        for &(left, right, rank, merged) in entries {
-            let key = key(left, right);
-            let mut at = pairs.home(key);
-            while pairs.slots[at].key != EMPTY && pairs.slots[at].key != key {
-                at = (at + 1) & (pairs.slots.len() - 1);
+        let dense = vec![u32::MAX; (DENSE * DENSE) as usize];
+        let mut table = Pairs { dense, slots: vec![EMPTY; 1 << bits], pairs, shift: 64 - bits, seed };
+        for place in 0..table.pairs.len() {
+            let Pair { left, right, .. } = table.pairs[place];
+            if left < DENSE && right < DENSE {
+                table.dense[(left * DENSE + right) as usize] = place as u32;
+            } else {
+                table.insert(left, right, place as u32);
             }
-            pairs.slots[at] = Slot { key, rank, merged };
         }
-        pairs
+        table
+    }
+
+    fn insert(&mut self, left: u32, right: u32, place: u32) {
+        let hash = self.hash(left, right);
+        let mut at = (hash >> self.shift) as usize;
+        while self.slots[at] != EMPTY && !self.is_pair(self.slots[at], left, right) {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        self.slots[at] = hash << 32 | place as u64;
     }
 
     /// The rank and the merged symbol of a pair; the rank is [`NO_RANK`] if it does not merge.
     #[inline]
     pub fn get(&self, left: u32, right: u32) -> (u32, u32) {
-        let key = key(left, right);
-        let mut at = self.home(key);
+        let place = if left < DENSE && right < DENSE {
+            self.dense[(left * DENSE + right) as usize]
+        } else {
+            self.find(left, right)
+        };
+        self.pairs.get(place as usize).map_or((NO_RANK, 0), |pair| (pair.rank, pair.merged))
+    }
+
+    #[inline]
+    fn find(&self, left: u32, right: u32) -> u32 {
+        let hash = self.hash(left, right);
+        let mut at = (hash >> self.shift) as usize;
         loop {
-            let slot = &self.slots[at];
-            if slot.key == key || slot.key == EMPTY {
-                return (slot.rank, slot.merged);
+            let slot = self.slots[at];
+            if slot == EMPTY {
+                return u32::MAX;
+            }
+            if (slot >> 32) as u32 == hash as u32 && self.is_pair(slot, left, right) {
+                return slot as u32;
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
     }
 
-    /// Every symbol that is a half of some pair.
-    pub fn symbols(&self) -> impl Iterator<Item = u32> {
-        let taken = self.slots.iter().filter(|slot| slot.key != EMPTY);
-        taken.flat_map(|slot| [(slot.key >> 32) as u32, slot.key as u32])
+    #[inline]
+    fn is_pair(&self, slot: u64, left: u32, right: u32) -> bool {
+        let pair = &self.pairs[slot as u32 as usize];
+        pair.left == left && pair.right == right
     }
 
+    /// Every symbol that is a half of some pair.
+    pub fn symbols(&self) -> impl Iterator<Item = u32> {
+        self.pairs.iter().flat_map(|pair| [pair.left, pair.right])
+    }
+
+    /// Multiply and fold with a secret: the high bits are the place, the low ones tell pairs apart.
     #[inline]
-    fn home(&self, key: u64) -> usize {
-        // Multiply and fold with a secret; the high bits are the good ones.
-        let product = ((key ^ self.seed) as u128) * (self.seed as u128);
-        (((product as u64) ^ (product >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    fn hash(&self, left: u32, right: u32) -> u64 {
+        let key = (left as u64) << 32 | right as u64;
+        let product = ((key ^ self.seed) as u128) * (0x9E37_79B9_7F4A_7C15 ^ self.seed.rotate_left(32)) as u128;
+        (product as u64) ^ (product >> 64) as u64
     }
 }
 
-#[inline]
-fn key(left: u32, right: u32) -> u64 {
-    (left as u64) << 32 | right as u64
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_map(listed in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300)) {
+            let map: HashMap<_, _> = listed.iter().map(|&(l, r, rank, merged)| ((l, r), (rank, merged))).collect();
+            let pair = |&(left, right, rank, merged): &_| Pair { left, right, rank, merged };
+            let table = Pairs::build(listed.iter().map(pair).collect());
+            for left in (0..400).step_by(3).chain([u32::MAX]) {
+                for right in 0..400 {
+                    let expect = map.get(&(left, right)).copied().unwrap_or((NO_RANK, 0));
+                    prop_assert_eq!(table.get(left, right), expect);
+                }
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ use sentencepiece::SentencePieceNormalizer;
 /// A compiled step.
 pub enum Normalizer {
     /// SentencePiece's.
-    SentencePiece(SentencePieceNormalizer),
+    SentencePiece(Box<SentencePieceNormalizer>),
     /// One space before a text that is not empty.
     PrefixSpace,
 }
@@ -24,7 +24,7 @@ impl Normalizer {
     pub fn compile(step: &Normalize, user_defined: Option<Arc<Trie>>, line: Line) -> Result<Normalizer> {
         Ok(match step {
             Normalize::SentencePiece(spec) => {
-                Normalizer::SentencePiece(SentencePieceNormalizer::compile(spec, user_defined, line)?)
+                Normalizer::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, user_defined, line)?))
             }
             Normalize::PrefixSpace => Normalizer::PrefixSpace,
         })

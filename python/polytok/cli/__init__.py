@@ -1,0 +1,84 @@
+"""The command ``polytok``: one module per verb, each with ``add_parser`` and ``run``.
+
+Arguments are parsed by argparse, which comes with Python: five verbs with a dozen options each need no more, and the
+package gets no dependency that only its command would use.
+
+Exit codes: 0 for success; 1 where nothing was found, and for an error in a file or a text, whose message goes to
+standard error; 2 for wrong arguments; 130 after Ctrl-C and 141 when the reader of a pipe went away, both silent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import ArgumentError, FileError, PolytokError
+from . import count, decode, encode, info, vocab
+
+_INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
+_CLOSED_PIPE = 128 + 13  # and for SIGPIPE
+_VERBS = (encode, decode, count, info, vocab)
+_EXAMPLES = """\
+examples:
+  polytok encode book.txt                  ids, or in a terminal the coloured pieces
+  polytok encode -m llama.model book.txt -o book.npy
+  polytok decode book.npy -m llama.model   the text again
+  polytok count *.txt                      bytes, characters, tokens
+  polytok info -m llama.model              all that the file holds
+  polytok vocab --contains ing             the pieces with "ing" in them
+
+`polytok VERB --help` tells the options of a verb.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code. Wrong arguments and ``--help`` raise SystemExit, as argparse does."""
+    try:
+        try:
+            return _run(argv)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return _closed_pipe()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except (PolytokError, OSError, UnicodeError) as error:
+        print(f"polytok: {_message(error)}", file=sys.stderr)
+        return 2 if isinstance(error, ArgumentError) else 1
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    arguments = _parser().parse_args(argv)
+    code: int = arguments.run(arguments)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="polytok",
+        description="One exact, fast tokenizer engine for every subword vocabulary.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"polytok {__version__}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for verb in _VERBS:
+        verb.add_parser(verbs)
+    return parser
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        prefix = "" if isinstance(error, FileError) else "cannot read: "
+        return f"{error.filename}: {prefix}{error.strerror}"
+    return str(error)
+
+
+def _closed_pipe() -> int:
+    """Python flushes standard output once more when it exits, which must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _CLOSED_PIPE

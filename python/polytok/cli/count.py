@@ -1,0 +1,104 @@
+"""``polytok count``: how many tokens texts have."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tokenizer import Tokenizer
+from .options import EncodeOptions, add_encoding, add_verb, encode_options, load_tokenizer
+from .style import one_line
+from .texts import STDIN, line_batches, whole_texts
+
+_EXAMPLES = """\
+  polytok count *.txt
+  polytok count -m llama.model --add-special --lines texts.txt
+  polytok count --json book.txt
+"""
+_NAMES = ("bytes", "characters", "tokens", "bytes/token")
+
+
+class Counts(NamedTuple):
+    """What is counted of a file."""
+
+    bytes: int = 0
+    characters: int = 0
+    tokens: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        """The sums."""
+        return Counts(self.bytes + other.bytes, self.characters + other.characters, self.tokens + other.tokens)
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """None without tokens."""
+        return self.bytes / self.tokens if self.tokens else None
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb."""
+    parser = add_verb(verbs, "count", "count bytes, characters and tokens", _EXAMPLES)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="standard input without, or for `-`")
+    parser.add_argument("--json", action="store_true", help="an object with the files and the total")
+    add_encoding(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count."""
+    tokenizer = load_tokenizer(arguments)
+    options = encode_options(arguments)
+    rows: list[tuple[str, Counts]] = []
+    total = Counts()
+    for name, counts in _counted(arguments, tokenizer, options):
+        rows.append((name, counts))
+        total = total.plus(counts)
+    if arguments.json:
+        files = [{"file": name, **_record(counts)} for name, counts in rows]
+        print(json.dumps({"files": files, "total": _record(total)}, indent=2))
+    else:
+        _print_table(rows if len(rows) == 1 else [*rows, ("total", total)])
+    return 0
+
+
+def _counted(
+    arguments: argparse.Namespace, tokenizer: Tokenizer, options: EncodeOptions
+) -> Iterator[tuple[str, Counts]]:
+    if not arguments.lines:
+        for name, text in whole_texts(arguments.files):
+            yield name, Counts(len(text), _characters(text), tokenizer.count(text, **options))
+        return
+    for name in arguments.files or [STDIN]:
+        counts = Counts()
+        for lines in line_batches(name):
+            text = b"".join(lines)
+            ids = tokenizer.encode_batch(lines, **options).ids
+            counts = counts.plus(Counts(len(text), _characters(text), len(ids)))
+        yield name, counts
+
+
+def _characters(text: bytes) -> int:
+    """The characters of UTF-8: the bytes that do not continue one."""
+    return int(np.count_nonzero((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80))
+
+
+def _record(counts: Counts) -> dict[str, int | float | None]:
+    return {**counts._asdict(), "bytes_per_token": counts.bytes_per_token}
+
+
+def _print_table(rows: list[tuple[str, Counts]]) -> None:
+    """Right-aligned numbers, then the name, which may be of any length."""
+    shown = [(*map(str, counts), _ratio(counts), one_line(name)) for name, counts in rows]
+    widths = [max(len(row[column]) for row in (_NAMES, *shown)) for column in range(len(_NAMES))]
+    for row in ((*_NAMES, "file"), *shown):
+        numbers = (text.rjust(width) for text, width in zip(row, widths, strict=False))
+        sys.stdout.buffer.write(("  ".join([*numbers, row[-1]]) + "\n").encode(errors="surrogateescape"))
+
+
+def _ratio(counts: Counts) -> str:
+    return "-" if counts.bytes_per_token is None else f"{counts.bytes_per_token:.2f}"

@@ -1,0 +1,57 @@
+"""``.npy`` files of one row of ids, written and read as the ids come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+import numpy.lib.format as npy_format
+import numpy.typing as npt
+
+from ..tokenizer import IdArray
+
+MAGIC = b"\x93NUMPY"
+_HEADER_SIZE = 128
+_PART = 1 << 18
+
+
+class NpyWriter:
+    """Writes a row of ids to a file that can be rewound; the header is filled in at the end."""
+
+    def __init__(self, file: IO[bytes], dtype: np.dtype[Any]) -> None:
+        self._file = file
+        self._dtype = dtype
+        self._length = 0
+        file.write(bytes(_HEADER_SIZE))
+
+    def write(self, ids: IdArray) -> None:
+        """Append ids."""
+        self._file.write(np.ascontiguousarray(ids, dtype=self._dtype).data)
+        self._length += len(ids)
+
+    def finish(self) -> None:
+        """Write the header: format version 1.0."""
+        described = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': ({self._length},), }}"
+        text = described.ljust(_HEADER_SIZE - len(MAGIC) - 5) + "\n"
+        self._file.seek(0)
+        self._file.write(MAGIC + b"\x01\x00" + len(text).to_bytes(2, "little") + text.encode("ascii"))
+
+
+def read_ids(file: IO[bytes]) -> Iterator[npt.NDArray[np.integer]]:
+    """The ids of a file, in parts. ValueError if it is not a row of integers, or ends early."""
+    version = npy_format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version} of the .npy format is not known")
+    read_header = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    if len(shape) != 1 or dtype.kind not in "iu":
+        raise ValueError(f"the array is of {dtype} and shape {shape}, not a row of integers")
+    left = shape[0]
+    while left:
+        data = file.read(min(left, _PART) * dtype.itemsize)
+        if not data or len(data) % dtype.itemsize:
+            raise ValueError(f"the file ends {left} ids too early")
+        ids = np.frombuffer(data, dtype=dtype).astype(dtype.newbyteorder("="), copy=False)
+        left -= len(ids)
+        yield ids

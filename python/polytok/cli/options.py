@@ -1,0 +1,115 @@
+"""Options that several verbs share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import IO, Any, TypedDict
+
+from ..errors import ArgumentError
+from ..formats import FORMATS
+from ..tokenizer import Special, Tokenizer, load
+
+
+class EncodeOptions(TypedDict):
+    """The keyword arguments that all of the Tokenizer's encoding methods take."""
+
+    add_special: bool
+    special: Special
+    reject_special: bool
+
+
+def add_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    """The parser of one verb, with the options that name the vocabulary."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog="examples:\n" + examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    group = parser.add_argument_group("vocabulary")
+    group.add_argument(
+        "-m", "--model", default="default", help='a tokenizer file, or "default" (the one that comes with polytok)'
+    )
+    names = [known.name for known in FORMATS]
+    group.add_argument("--format", choices=names, help="the file's format, if its bytes do not tell")
+    group.add_argument("--pattern", help="the split pattern of a tiktoken file that is not a known one")
+    group.add_argument(
+        "--special-tokens", metavar="JSON", type=_special_tokens, help="its special tokens: '{\"<|end|>\": 50256}'"
+    )
+    group.add_argument("--line", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow")
+    return parser
+
+
+def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
+    """The tokenizer that the options name."""
+    if arguments.model == "default" and not os.path.exists("default"):
+        for option in ("format", "pattern", "special_tokens", "line"):
+            if getattr(arguments, option) is not None:
+                raise ArgumentError(f"--{option.replace('_', '-')} is for a file: name it with -m")
+    return load(
+        arguments.model,
+        format=arguments.format,
+        pattern=arguments.pattern,
+        special_tokens=arguments.special_tokens,
+        line=arguments.line,
+    )
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """The options of encoding."""
+    group = parser.add_argument_group("encoding")
+    group.add_argument(
+        "--add-special", action="store_true", help="put the format's special ids (BOS, ...) around texts"
+    )
+    group.add_argument(
+        "--special",
+        action="append",
+        default=[],
+        metavar="all|TEXT",
+        help="recognise all special tokens, or this one (may be repeated); by default none",
+    )
+    group.add_argument("--reject-special", action="store_true", help="fail on a special token that is not recognised")
+    group.add_argument("--lines", action="store_true", help="each line is a text of its own, without its line feed")
+
+
+def encode_options(arguments: argparse.Namespace) -> EncodeOptions:
+    """What the options of encoding say."""
+    return {
+        "add_special": arguments.add_special,
+        "special": "all" if "all" in arguments.special else frozenset(arguments.special),
+        "reject_special": arguments.reject_special,
+    }
+
+
+def add_color(parser: argparse.ArgumentParser) -> None:
+    """The option ``--color``."""
+    parser.add_argument(
+        "--color", choices=["auto", "always", "never"], default="auto", help="colours: auto is in a terminal only"
+    )
+
+
+def is_colored(arguments: argparse.Namespace, out: IO[bytes]) -> bool:
+    """Whether to colour: NO_COLOR (no-color.org) and a dumb terminal count where the option is auto."""
+    if arguments.color != "auto":
+        return bool(arguments.color == "always")
+    return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def stdout() -> IO[bytes]:
+    """Standard output, for bytes."""
+    return sys.stdout.buffer
+
+
+def _special_tokens(text: str) -> dict[str, int]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError('not an object like {"<|end|>": 50256}')
+    return value

@@ -1,0 +1,527 @@
+"""The command, as a process of its own: outputs, exit codes, pipes, bytes."""
+
+from __future__ import annotations
+
+import base64
+import doctest
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2 as pb
+
+import polytok
+from polytok.formats import sentencepiece_proto
+from polytok.formats.sentencepiece_fields import _DEFAULTS
+
+TEXT = "Der Hund läuft.\nThe dog runs, and 日本 too.\n\nlast  line \u2581 <s> ends"
+SENTENCES = [
+    "the dog runs over the hill",
+    "a dog and a cat",
+    "der Hund läuft",
+    "many small words are here",
+    "x y z",
+] * 20
+SPECIAL = '{"<|end|>": 256}'
+described: Any = pb
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")}
+ENVIRONMENT["PYTHONPATH"] = os.pathsep.join([str(Path(polytok.__file__).parents[1]), *sys.path[1:]])
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "polytok", *map(str, arguments)]
+
+
+def run(*arguments: str | Path, stdin: bytes = b"", code: int = 0, **environment: str) -> bytes:
+    """Standard output of a run that ends with this code; where it is 0, standard error is empty."""
+    done = subprocess.run(
+        command(*arguments), input=stdin, capture_output=True, env={**ENVIRONMENT, **environment}, timeout=60
+    )
+    assert done.returncode == code, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    assert done.stderr == b"" or code != 0
+    return done.stdout
+
+
+def error_of(*arguments: str | Path, stdin: bytes = b"", code: int = 1) -> str:
+    done = subprocess.run(command(*arguments), input=stdin, capture_output=True, env=ENVIRONMENT, timeout=60)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    return done.stderr.decode()
+
+
+def message(number: int, data: bytes) -> bytes:
+    """A short protobuf field of bytes."""
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BPE model with byte fallback that loses nothing but U+2581."""
+    file = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES),
+        model_writer=file,
+        model_type="bpe",
+        vocab_size=320,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        user_defined_symbols=["@@"],
+        minloglevel=2,
+    )
+    path = tmp_path_factory.mktemp("models") / "small.model"
+    sample = message(1, b"a dog") + message(2, "▁a ▁dog".encode())
+    path.write_bytes(file.getvalue() + message(4, message(1, sample)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The options that name a rank file of the 256 bytes."""
+    path = tmp_path_factory.mktemp("models") / "bytes.tiktoken"
+    path.write_bytes(b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256)))
+    return ["-m", str(path), "--pattern", r"\s+|\S+", "--special-tokens", SPECIAL]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_bytes(TEXT.encode())
+    return path
+
+
+# encode
+
+
+def test_encode_ids(model: Path, text: Path) -> None:
+    ids = polytok.load(model).encode(TEXT)
+    expected = (" ".join(map(str, ids)) + "\n").encode()
+    assert run("encode", "-m", model, text) == expected
+    assert run("encode", "-m", model, stdin=TEXT.encode()) == expected
+    assert run("encode", "-m", model, "-", text, stdin=TEXT.encode()) == expected * 2
+
+
+def test_encode_lines(model: Path, text: Path) -> None:
+    rows = run("encode", "-m", model, "--lines", text).decode().split("\n")
+    assert [list(map(int, row.split())) for row in rows[:-1]] == [
+        polytok.load(model).encode(line) for line in TEXT.split("\n")
+    ]
+    assert run("encode", "-m", model, "--lines", stdin=b"") == b""
+    assert run("encode", "-m", model, "--lines", stdin=b"\n\n") == b"\n\n"
+    assert run("encode", "-m", model, stdin=b"") == b"\n"
+
+
+def test_encode_json(model: Path, text: Path) -> None:
+    tokens = polytok.load(model).tokens(TEXT)
+    record = json.loads(run("encode", "-m", model, "--output", "json", text))
+    assert record["ids"] == [token.id for token in tokens]
+    assert record["pieces"] == [token.piece.decode() for token in tokens]
+    assert record["spans"] == [[token.start, token.end] for token in tokens]
+    assert record["byte_spans"] == [[token.byte_start, token.byte_end] for token in tokens]
+    lines = run("encode", "-m", model, "--output", "json", "--lines", text).splitlines()
+    assert len(lines) == TEXT.count("\n") + 1
+    assert all(json.loads(line)["ids"] is not None for line in lines)
+
+
+def test_json_pieces_that_are_not_utf8_are_bytes(ranks: list[str]) -> None:
+    record = json.loads(run("encode", *ranks, "--output", "json", stdin=b"a\xff"))
+    assert record["pieces"] == ["a", [255]]
+
+
+def test_encode_pieces(ranks: list[str]) -> None:
+    assert run("encode", *ranks, "--output", "pieces", stdin=b"a \n\\\xff") == "a ␣ \\n \\\\ \\xff\n".encode()
+
+
+def test_colours(ranks: list[str]) -> None:
+    colored = run(
+        "encode", *ranks, "--output", "pieces", "--color=always", "--special=all", stdin=b"ab<|end|>"
+    ).decode()
+    first, second, special = (part[: part.index("m")] for part in colored.split("\x1b[")[1::2])
+    assert len({first, second, special}) == 3
+    for options in (["--color=auto"], ["--color=never"]):
+        assert b"\x1b" not in run("encode", *ranks, "--output", "pieces", *options, stdin=b"ab")
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "is_colored"),
+    [
+        ([], {}, True),
+        ([], {"NO_COLOR": "1"}, False),
+        ([], {"TERM": "dumb"}, False),
+        (["--color=never"], {}, False),
+        (["--color=always"], {"NO_COLOR": "1"}, True),
+    ],
+)
+def test_a_terminal(ranks: list[str], options: list[str], variables: dict[str, str], is_colored: bool) -> None:
+    """There the pieces are shown."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command("encode", *ranks, *options), stdin=subprocess.PIPE, stdout=theirs, env={**ENVIRONMENT, **variables}
+    )
+    process.communicate(b"a b", timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 10_000)
+    os.close(ours)
+    assert process.returncode == 0
+    assert "␣".encode() in shown
+    assert (b"\x1b[" in shown) == is_colored
+
+
+def test_encode_npy(model: Path, text: Path, tmp_path: Path) -> None:
+    expected = polytok.load(model).encode_array(TEXT)
+    out = tmp_path / "ids.npy"
+    assert run("encode", "-m", model, text, "-o", out) == b""
+    for array in (np.load(out), np.load(io.BytesIO(run("encode", "-m", model, "--output", "npy", text)))):
+        assert array.dtype == expected.dtype
+        assert np.array_equal(array, expected)
+    run("encode", "-m", model, "--output", "npy", "--lines", text, text, "-o", out)
+    lines = polytok.load(model).encode_batch(TEXT.split("\n") * 2)
+    assert np.array_equal(np.load(out), lines.ids)
+    run("encode", "-m", model, "--lines", "-o", out)
+    assert np.load(out).shape == (0,)
+
+
+def test_output_files_are_replaced_whole_or_not_at_all(model: Path, text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ids.txt"
+    run("encode", "-m", model, text, "-o", out)
+    before = out.read_bytes()
+    assert before == run("encode", "-m", model, text)
+    assert "no-such-file" in error_of("encode", "-m", model, text, "no-such-file", "-o", out)
+    assert out.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.txt", "text.txt"]
+    assert str(tmp_path / "no") in error_of("encode", "-m", model, text, "-o", tmp_path / "no" / "ids.npy")
+    assert run("encode", "-m", model, text, "-o", "/dev/null") == b""
+    assert not Path("/dev/null").is_file()
+
+
+def test_special_tokens(ranks: list[str], model: Path) -> None:
+    stdin = b"<|end|>"
+    plain = " ".join(map(str, stdin)).encode() + b"\n"
+    assert run("encode", *ranks, stdin=stdin) == plain
+    for option in ("all", "<|end|>"):
+        assert run("encode", *ranks, "--special", option, stdin=stdin) == b"256\n"
+        assert run("encode", *ranks, "--special", option, "--reject-special", stdin=stdin) == b"256\n"
+    assert "<|end|>" in error_of("encode", *ranks, "--reject-special", stdin=stdin)
+    assert "not a special token" in error_of("encode", *ranks, "--special", "<|no|>", stdin=stdin)
+    bos = polytok.load(model).bos_id
+    assert run("encode", "-m", model, "--add-special", stdin=b"").decode() == f"{bos}\n"
+
+
+# decode
+
+
+@pytest.mark.parametrize(
+    "stdin", [b"97 98 10", b"[97, 98, 10]", b"97,98,\t10", b"97\n98\n\n10\n", b" [ 97 98\r\n10 ] "]
+)
+def test_decode_text(ranks: list[str], stdin: bytes) -> None:
+    assert run("decode", *ranks, stdin=stdin) == b"ab\n"
+
+
+def test_decode_is_exact_for_bytes(ranks: list[str], tmp_path: Path) -> None:
+    data = bytes(range(256)) * 3 + "日".encode() * 2
+    path = tmp_path / "data"
+    path.write_bytes(data)
+    ids = run("encode", *ranks, path)
+    assert run("decode", *ranks, stdin=ids) == data
+    run("encode", *ranks, path, "-o", tmp_path / "ids.npy")
+    assert run("decode", *ranks, tmp_path / "ids.npy") == data
+    assert run("decode", *ranks, stdin=(tmp_path / "ids.npy").read_bytes()) == data
+    assert run("decode", *ranks, "--errors", "replace", stdin=ids) == data.decode(errors="replace").encode()
+    assert run("decode", *ranks, "--errors", "ignore", stdin=ids) == data.decode(errors="ignore").encode()
+    assert "utf-8" in error_of("decode", *ranks, "--errors", "strict", stdin=ids)
+
+
+def test_lines_round_trip(model: Path) -> None:
+    stdin = b"one\n\n two \nthree\r\n"
+    ids = run("encode", "-m", model, "--lines", stdin=stdin)
+    assert run("decode", "-m", model, "--lines", stdin=ids) == stdin
+
+
+def test_decode_skips_special(ranks: list[str]) -> None:
+    assert run("decode", *ranks, stdin=b"97 256 98") == b"a<|end|>b"
+    assert run("decode", *ranks, "--skip-special", stdin=b"97 256 98") == b"ab"
+
+
+@pytest.mark.parametrize("separator", ["\n", " ", ","])
+def test_decode_large_text(ranks: list[str], separator: str, tmp_path: Path) -> None:
+    """Numbers are not torn apart where a block ends."""
+    data = bytes(np.random.default_rng(1).integers(0, 256, 1_000_000, dtype=np.uint8))
+    path = tmp_path / "ids"
+    path.write_text(separator.join(map(str, data)))
+    assert run("decode", *ranks, path) == data
+
+
+def test_decode_answers_as_ids_come(ranks: list[str]) -> None:
+    process = subprocess.Popen(
+        command("decode", *ranks), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"97 9")
+    process.stdin.flush()
+    assert process.stdout.read(1) == b"a"
+    process.stdin.write(b"8")
+    process.stdin.close()
+    assert process.stdout.read() == b"b"
+    assert process.wait(60) == 0
+    process.stdout.close()
+
+
+def npy(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "<i8", ">u4", "i4"])
+def test_decode_npy_types(ranks: list[str], dtype: str) -> None:
+    assert run("decode", *ranks, stdin=npy(np.array([97, 98], dtype=dtype))) == b"ab"
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        b"97 x",
+        b"-1",
+        b"1.5",
+        b"9" * 40,
+        b"9" * 3_000_000,
+        b"999",
+        "１".encode(),
+        npy(np.array([-1])),
+        npy(np.zeros(2)),
+        npy(np.zeros((2, 2), dtype=int)),
+        npy(np.array([97] * 9))[:-3],
+        b"\x93NUMPY",
+        b"\x93NUMPY\x09\x00",
+    ],
+)
+def test_decode_refuses(ranks: list[str], stdin: bytes) -> None:
+    assert error_of("decode", *ranks, stdin=stdin).startswith("polytok: ")
+
+
+# count
+
+
+def test_count(model: Path, text: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_bytes(b"dog")
+    tokenizer = polytok.load(model)
+    tokens = [tokenizer.count(TEXT), tokenizer.count("dog")]
+    report = json.loads(run("count", "-m", model, "--json", text, other))
+    assert [row["tokens"] for row in report["files"]] == tokens
+    assert report["total"]["tokens"] == sum(tokens)
+    assert report["total"]["characters"] == len(TEXT) + 3
+    assert report["total"]["bytes"] == len(TEXT.encode()) + 3
+    assert report["files"][1]["bytes_per_token"] == 3 / tokens[1]
+    table = run("count", "-m", model, text, other).decode().splitlines()
+    assert [row.split()[2] for row in table[1:]] == [*map(str, tokens), str(sum(tokens))]
+    assert json.loads(run("count", "-m", model, "--json"))["total"]["bytes_per_token"] is None
+    lines = json.loads(run("count", "-m", model, "--json", "--lines", "--add-special", text))["total"]
+    assert lines["tokens"] == sum(tokenizer.count(line, add_special=True) for line in TEXT.split("\n"))
+
+
+# info
+
+
+def test_info_has_every_field(model: Path) -> None:
+    report = json.loads(run("info", "-m", model, "--json"))
+    file = described.ModelProto.FromString(model.read_bytes())
+    for name in ("trainer_spec", "normalizer_spec", "denormalizer_spec"):
+        part = getattr(file, name)
+        if not file.HasField(name):
+            assert name not in report
+            continue
+        assert set(report[name]) == {field.name for field in part.DESCRIPTOR.fields}
+        for field in part.DESCRIPTOR.fields:
+            shown = report[name][field.name]
+            is_set = bool(getattr(part, field.name)) if field.is_repeated else part.HasField(field.name)
+            assert shown["set"] == is_set, field.name
+            if field.type == field.TYPE_BOOL or field.type == field.TYPE_INT32:
+                assert shown["value"] == getattr(part, field.name), field.name
+    assert report["trainer_spec"]["model_type"] == {"value": "BPE", "set": True}
+    assert report["self_test_data"]["samples"] == {"value": [["a dog", "▁a ▁dog"]], "set": True}
+    assert "▁a ▁dog" in run("info", "-m", model).decode()
+    assert report["vocab"]["user_defined"] == 1
+    assert report["vocab"]["byte"] == 256
+    assert report["special"]["names"] == {"unk": 0, "bos": 1, "eos": 2}
+    assert list(report)[:9] == ["file", "lossless", "vocab", "special", "normalize", "split", "model", "post", "decode"]
+
+
+def test_defaults_are_sentencepieces() -> None:
+    for name, spec in (
+        ("trainer_spec", described.TrainerSpec.DESCRIPTOR),
+        ("normalizer_spec", described.NormalizerSpec.DESCRIPTOR),
+    ):
+        known = sentencepiece_proto.field_names(name)
+        for field in spec.fields:
+            ours = _DEFAULTS[name].get(field.name, known[field.name])
+            theirs = () if field.is_repeated else field.default_value
+            theirs = theirs.encode() if isinstance(theirs, str) else theirs
+            assert ours == pytest.approx(theirs), field.name
+
+
+def test_info_tells_what_is_lossless(model: Path, ranks: list[str]) -> None:
+    report = json.loads(run("info", "-m", model, "--json"))["lossless"]
+    assert report["valid UTF-8 text"] is False
+    assert [reason["for"] for reason in report["reasons"]] == ["text", "bytes"]
+    table = run("info", "-m", model).decode()
+    assert "U+2581 comes back as a space" in table
+    assert "(default)" in table
+    assert json.loads(run("info", *ranks, "--json"))["lossless"]["any bytes"] is True
+    assert "sha256" in run("info", *ranks).decode()
+
+
+# vocab
+
+
+def test_vocab(model: Path, ranks: list[str], tmp_path: Path) -> None:
+    tokenizer = polytok.load(model)
+    listed = run("vocab", "-m", model).decode().split("\n")[:-1]
+    assert len(listed) == len(tokenizer.spec.vocab)
+    assert listed[0].split() == ["0", "unknown", "0.0", "<unk>"]
+    assert [row.split()[0] for row in run("vocab", "-m", model, "--ids", "1-3,7,319-").decode().splitlines()] == [
+        *["1", "2", "3", "7", "319"]
+    ]
+    assert len(run("vocab", "-m", model, "--kind", "byte").splitlines()) == 256
+    found = run("vocab", "-m", model, "--search", "^▁d", "--kind", "normal").decode().splitlines()
+    assert found
+    assert all(row.split()[3].startswith("▁d") for row in found)
+    assert len(run("vocab", "-m", model, "--contains", "@@").splitlines()) == 1
+    assert run("vocab", "-m", model, "--contains", "no such piece", code=1) == b""
+    assert run("vocab", *ranks, "--kind", "special").split() == [b"256", b"special", b"0.0", b"<|end|>"]
+
+
+def test_vocab_export(ranks: list[str], model: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in run("vocab", *ranks, "--export", "-", "--as", "jsonl").splitlines()]
+    pieces = [piece if isinstance(piece, list) else list(piece.encode()) for piece in (row["piece"] for row in rows)]
+    assert pieces == [*([byte] for byte in range(256)), list(b"<|end|>")]
+    tsv = [line.split("\t") for line in run("vocab", "-m", model, "--export", "-").decode().split("\n")[:-1]]
+    vocab = polytok.load(model).spec.vocab
+    assert [np.float32(row[2]) for row in tsv] == vocab.scores.tolist()
+    for name in ("vocab.jsonl", "vocab.tsv"):
+        assert run("vocab", "-m", model, "--export", tmp_path / name) == b""
+    assert json.loads((tmp_path / "vocab.jsonl").read_text().splitlines()[0])["kind"] == "unknown"
+    assert [line.split("\t") for line in (tmp_path / "vocab.tsv").read_text().split("\n")[:-1]] == tsv
+
+
+# The whole
+
+
+def test_version_and_help() -> None:
+    assert run("--version").decode() == f"polytok {polytok.__version__}\n"
+    assert b"examples:" in run("--help")
+    for verb in ("encode", "decode", "count", "info", "vocab"):
+        assert b"examples:" in run(verb, "--help")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("no",),
+        ("encode", "--no"),
+        ("vocab", "--ids", "x"),
+        ("vocab", "--search", "["),
+        ("encode", "--output", "x"),
+        ("info", "--special-tokens", "{"),
+        ("info", "--special-tokens", "[]"),
+        ("info", "--pattern", "x"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[str, ...]) -> None:
+    assert "polytok" in error_of(*arguments, code=2)
+
+
+def test_files_that_are_none(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd").write_bytes(b"\0\1")
+    assert "no-such" in error_of("info", "-m", "no-such")
+    assert "no-such" in error_of("count", "-m", model, "no-such")
+    assert str(tmp_path) in error_of("count", "-m", model, tmp_path)
+    assert "no format recognises" in error_of("info", "-m", tmp_path / "odd")
+
+
+@pytest.mark.parametrize("verb", ["encode --lines", "encode --output json --lines", "decode", "vocab"])
+def test_a_reader_that_goes_away(verb: str, ranks: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "big"
+    path.write_bytes(b"97 98\n" * 400_000)
+    files = [path] if verb != "vocab" else ["--ids", ",".join(["0-"] * 400)]
+    process = subprocess.Popen(
+        command(*verb.split(), *ranks, *files), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.read(3)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    # A vocabulary of 256 entries fits into the pipe before its reader goes.
+    assert process.wait(60) in ((141,) if verb != "vocab" else (0, 141))
+
+
+def test_interrupt(ranks: list[str]) -> None:
+    process = subprocess.Popen(
+        command("decode", *ranks),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"97 ")
+    process.stdin.flush()
+    assert process.stdout.read(1) == b"a"  # it runs now
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"")
+
+
+def test_output_is_utf8_whatever_the_locale(model: Path, text: Path) -> None:
+    plain = run("encode", "-m", model, "--output", "pieces", text)
+    assert (
+        run("encode", "-m", model, "--output", "pieces", text, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        == plain
+    )
+    info = run("info", "-m", model)
+    assert run("info", "-m", model, LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii") == info
+
+
+# The documentation
+
+DOCUMENT = Path(__file__).parents[1] / "docs/cli.md"
+
+
+def examples() -> list[tuple[str, str]]:
+    """The commands of the ``console`` blocks, and what they print."""
+    blocks = re.findall(r"```console\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    return [
+        (command, shown) for block in blocks for command, shown in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", block, re.M)
+    ]
+
+
+def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
+    tool = tmp_path / "bin" / "polytok"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polytok "$@"\n')
+    tool.chmod(0o755)
+    environment = {**ENVIRONMENT, "PATH": f"{tool.parent}{os.pathsep}{os.environ['PATH']}"}
+    checker = doctest.OutputChecker()
+    for line, expected in examples():
+        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, cwd=tmp_path, env=environment, timeout=60)
+        printed = (done.stdout + done.stderr).decode()
+        assert checker.check_output(expected, printed, doctest.ELLIPSIS), f"{line}\n{printed}"
+    assert len(examples()) > 10

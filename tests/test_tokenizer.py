@@ -1,0 +1,422 @@
+"""The public API on small tokenizers: options, batches, streams, sampling, pickling, threads, forks, errors."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polytok
+from format_samples import sentencepiece_spec, unigram_spec
+from polytok import Tokenizer
+from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Vocab
+
+TEXT = "Hello, world! 吾輩は猫である。 naïve 😀\n\n  x  "
+
+
+@pytest.fixture(scope="module")
+def default() -> Tokenizer:
+    return polytok.load("default")
+
+
+@pytest.fixture(scope="module")
+def unigram() -> Tokenizer:
+    rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN)]
+    scores = {b"a": -1.0, b"b": -1.2, b"ab": -1.9, b"ba": -2.1, b"aba": -3.0}
+    rows += [(piece, 1 + n, score, Kind.NORMAL) for n, (piece, score) in enumerate(scores.items())]
+    return Tokenizer(replace(unigram_spec(), vocab=Vocab.from_rows(rows), normalize=(), unknown="unk"))
+
+
+def rank_spec(*words: bytes, special: dict[str, int] | None = None) -> Spec:
+    """All bytes, then these words, split at nothing but runs of letters and of other characters."""
+    rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
+    rows += [(word, 256 + number, 0.0, Kind.NORMAL) for number, word in enumerate(words)]
+    return Spec(
+        vocab=Vocab.from_rows(rows),
+        model=Bpe("rank", whole_piece_first=True),
+        split=(PatternSplit(r"\p{L}+|[^\p{L}]+"),),
+        special=tuple(SpecialToken(text, number) for text, number in (special or {}).items()),
+    )
+
+
+# Encoding
+
+
+def test_every_way_to_encode_agrees(default: Tokenizer) -> None:
+    ids = default.encode(TEXT)
+    assert default.encode(TEXT.encode()) == ids
+    assert default.encode_array(TEXT).tolist() == ids
+    assert default.encode_array(TEXT).dtype == np.uint16
+    assert default.count(TEXT) == len(ids)
+    assert [token.id for token in default.tokens(TEXT)] == ids
+    assert default.encode_batch([TEXT]).to_list() == [ids]
+    assert default.decode(ids) == TEXT
+    assert default.decode(np.array(ids, dtype=np.uint32)) == TEXT
+    assert default.decode(np.array(ids, dtype=np.int64)) == TEXT
+    assert default.decode(tuple(ids)) == TEXT
+    assert default.decode(iter(ids)) == TEXT
+
+
+def test_empty_text(default: Tokenizer, unigram: Tokenizer) -> None:
+    for tokenizer in (default, unigram):
+        assert tokenizer.encode("") == tokenizer.encode(b"") == []
+        assert tokenizer.count("") == 0
+        assert tokenizer.tokens("") == []
+        assert tokenizer.decode([]) == ""
+        assert tokenizer.encode_batch([]).to_list() == []
+        assert tokenizer.encode_batch([""]).to_list() == [[]]
+
+
+def test_the_array_is_uint32_where_uint16_is_too_narrow() -> None:
+    spec = rank_spec(special={"<big>": 70_000})
+    assert Tokenizer(spec).encode_array("ab").dtype == np.uint32
+    assert Tokenizer(replace(spec, special=(SpecialToken("<big>", 65_535),))).encode_array("ab").dtype == np.uint16
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2, 7])
+def test_batches_do_not_depend_on_threads(default: Tokenizer, threads: int | None) -> None:
+    pick = random.Random(0)
+    texts = ["".join(pick.choices(TEXT, k=pick.randrange(3000))) for _ in range(300)]
+    batch = default.encode_batch(texts, threads=threads)
+    assert len(batch) == len(texts)
+    assert batch.to_list() == [default.encode(text) for text in texts]
+    assert batch.offsets[-1] == len(batch.ids)
+    assert batch[-1].tolist() == default.encode(texts[-1])
+    assert [row.tolist() for row in batch[1:3]] == batch.to_list()[1:3]
+    with pytest.raises(IndexError):
+        batch[len(texts)]
+    assert default.decode_batch(batch) == texts
+
+
+def test_a_batch_of_one_string_is_a_mistake(default: Tokenizer) -> None:
+    with pytest.raises(TypeError, match="encode takes one"):
+        default.encode_batch("text")
+    with pytest.raises(polytok.ArgumentError, match="threads is 0"):
+        default.encode_batch(["text"], threads=0)
+
+
+def test_text_must_be_text(default: Tokenizer) -> None:
+    for wrong in (None, 1, ["a"], bytearray(b"a")):
+        with pytest.raises(TypeError, match="str or bytes"):
+            default.encode(wrong)  # type: ignore[arg-type]
+
+
+def test_surrogates_are_repaired_as_tiktoken_does(default: Tokenizer) -> None:
+    assert default.encode("a\ud83d\ude00b") == default.encode("a😀b")
+    assert default.encode("\ud83d") == default.encode("\ufffd")
+    assert default.encode_batch(["x\udfff"]).to_list() == [default.encode("x\ufffd")]
+
+
+def test_spans_count_characters_and_bytes() -> None:
+    tokenizer = Tokenizer(rank_spec(b"ab", "é".encode(), "世".encode()[:2]))
+    spans = [token[2:] for token in tokenizer.tokens("abé世😀")]
+    # The third entry has two bytes of one character; such tokens span the whole of it in characters.
+    assert spans[:4] == [(0, 2, 0, 2), (2, 3, 2, 4), (3, 4, 4, 6), (3, 4, 6, 7)]
+    assert [span[:2] for span in spans[4:]] == [(4, 5)] * 4
+
+
+# Special tokens
+
+
+def test_special_tokens_are_text_unless_allowed() -> None:
+    tokenizer = Tokenizer(rank_spec(special={"<a>": 300, "<ab>": 301}))
+    text = "x<a>y<ab>"
+    plain = list(text.encode())
+    assert tokenizer.encode(text) == plain
+    assert tokenizer.encode(text, special="all") == [*b"x", 300, *b"y", 301]
+    assert tokenizer.encode(text, special={"<a>"}) == [*b"x", 300, *b"y<ab>"]
+    assert tokenizer.encode(text, special=["<ab>"]) == [*b"x<a>y", 301]
+    assert tokenizer.special_tokens == {"<a>": 300, "<ab>": 301}
+    assert tokenizer.decode([300, 120, 301]) == "<a>x<ab>"
+    assert tokenizer.decode([300, 120, 301], skip_special=True) == "x"
+    assert tokenizer.token_bytes(301) == b"<ab>"
+    assert tokenizer.id_of("<a>") == 300
+
+
+def test_of_special_tokens_at_one_place_the_longest_counts() -> None:
+    tokenizer = Tokenizer(rank_spec(special={"<a>": 300, "<a><b>": 301}))
+    assert tokenizer.encode("<a><b>", special="all") == [301]
+    assert tokenizer.encode("<a><b>", special={"<a>"}) == [300, *b"<b>"]
+
+
+def test_rejecting_says_what_and_where() -> None:
+    tokenizer = Tokenizer(rank_spec(special={"<a>": 300, "<b>": 301}))
+    with pytest.raises(polytok.SpecialTokenError, match=r"'<b>'|\"<b>\".*at byte 4"):
+        tokenizer.encode("<a>x<b>", special={"<a>"}, reject_special=True)
+    assert tokenizer.encode("<a>x", special={"<a>"}, reject_special=True) == [300, 120]
+    for call in (tokenizer.count, tokenizer.tokens, tokenizer.encode_array):
+        with pytest.raises(polytok.SpecialTokenError):
+            call("<b>", reject_special=True)
+    with pytest.raises(polytok.SpecialTokenError):
+        tokenizer.encode_batch(["fine", "<b>"], reject_special=True)
+
+
+def test_an_unknown_special_token_is_an_error(default: Tokenizer) -> None:
+    with pytest.raises(polytok.SpecialTokenError, match="is not a special token"):
+        default.encode("x", special={"<nope>"})
+    with pytest.raises(polytok.ArgumentError, match="neither"):
+        default.encode("x", special="<|endoftext|>")
+
+
+def test_add_special_puts_the_template_around() -> None:
+    tokenizer = Tokenizer(sentencepiece_spec())
+    assert tokenizer.encode("ab", add_special=True) == [tokenizer.bos_id, *tokenizer.encode("ab")]
+    assert tokenizer.encode("", add_special=True) == [tokenizer.bos_id]
+    assert tokenizer.tokens("ab", add_special=True)[0] == (1, b"<s>", 0, 0, 0, 0)
+
+
+# Decoding
+
+
+def test_unknown_ids_are_errors(default: Tokenizer) -> None:
+    for wrong in (default.vocab_size, -1, 2**40):
+        with pytest.raises(polytok.TokenIdError, match=f"id {wrong} is not in the vocabulary"):
+            default.decode([wrong])
+        with pytest.raises(KeyError):
+            default.token_bytes(wrong)
+    for text in ("12", b"12", ["a"], [1.5]):
+        with pytest.raises(TypeError):
+            default.decode(text)  # type: ignore[arg-type]
+
+
+def test_bytes_that_are_no_text(default: Tokenizer) -> None:
+    half = default.encode("😀"[:1].encode()[:3])
+    assert default.decode_bytes(half) == "😀".encode()[:3]
+    assert default.decode(half) == "\ufffd"
+    assert default.decode(half, errors="ignore") == ""
+    with pytest.raises(UnicodeDecodeError):
+        default.decode(half, errors="strict")
+
+
+@given(st.lists(st.integers(0, 263)), st.integers(1, 4))
+@settings(max_examples=300, deadline=None)
+def test_a_stream_is_the_whole(ids: list[int], step: int) -> None:
+    for spec in (sentencepiece_spec(), rank_spec(*(b"ab", "é世".encode()[:4]), *[b"x%d" % n for n in range(10)])):
+        tokenizer = Tokenizer(spec)
+        known = [id for id in ids if id < tokenizer.vocab_size]
+        stream = tokenizer.decoder()
+        parts = [stream.push(known[at : at + step]) for at in range(0, len(known), step)]
+        assert "".join([*parts, stream.finish()]) == tokenizer.decode(known)
+        # The stream is new after finish.
+        assert stream.push(known) + stream.finish() == tokenizer.decode(known)
+
+
+def test_a_stream_gives_text_as_soon_as_it_is_complete(default: Tokenizer) -> None:
+    stream = default.decoder()
+    bytes_of_face = [default.id_of(bytes([byte])) for byte in "😀".encode()]
+    assert [stream.push(id) for id in bytes_of_face] == ["", "", "", "😀"]
+    assert stream.finish() == ""
+
+
+# Other segmentations
+
+
+def probabilities(tokenizer: Tokenizer, text: str, alpha: float) -> dict[tuple[int, ...], float]:
+    weights = {tuple(ids): exp(alpha * score) for ids, score in tokenizer.nbest(text, 100)}
+    return {ids: weight / sum(weights.values()) for ids, weight in weights.items()}
+
+
+def test_sampling_follows_the_scores_and_the_seed(unigram: Tokenizer) -> None:
+    expected = probabilities(unigram, "abab", 0.5)
+    assert len(expected) > 3
+    drawn = Counter(tuple(unigram.sample("abab", alpha=0.5, seed=seed)) for seed in range(20_000))
+    for ids, probability in expected.items():
+        assert abs(drawn[ids] / 20_000 - probability) < 0.02
+    assert unigram.sample("abab", alpha=0.5, seed=7) == unigram.sample("abab", alpha=0.5, seed=7)
+    entropy = -sum(p * log(p) for p in probabilities(unigram, "abab", 1.0).values())
+    assert unigram.entropy("abab", alpha=1.0) == pytest.approx(entropy, rel=1e-4)
+
+
+def test_sampling_with_scores(unigram: Tokenizer) -> None:
+    expected = probabilities(unigram, "abab", 1.0)
+    for ids, score in unigram.sample_with_score("abab", num_samples=50, seed=1):
+        assert score == pytest.approx(log(expected[tuple(ids)]), abs=1e-3)
+    best, *others = unigram.sample_with_score(
+        "abab", num_samples=3, without_replacement=True, include_best=True, seed=2
+    )
+    assert best == (unigram.encode("abab"), 0.0)
+    assert len({tuple(ids) for ids, _ in [best, *others]}) == 1 + len(others)
+    with pytest.raises(polytok.ArgumentError):
+        unigram.sample_with_score("abab", include_best=True)
+    with pytest.raises(polytok.ArgumentError):
+        unigram.sample_with_score("abab", num_samples=0)
+
+
+def test_bpe_dropout() -> None:
+    tokenizer = Tokenizer(sentencepiece_spec())
+    text = "ab ab ab"
+    assert tokenizer.sample(text, alpha=0.0, seed=0) == tokenizer.encode(text)
+    pieces = [tokenizer.token_bytes(id).decode() for id in tokenizer.sample(text, alpha=1.0, seed=0)]
+    assert pieces == ["▁", "a", "b"] * 3
+    several = {tuple(tokenizer.sample(text, alpha=0.5, seed=seed)) for seed in range(50)}
+    assert len(several) > 5
+    assert all(tokenizer.decode(ids) == text for ids in several)
+    with pytest.raises(polytok.ArgumentError):
+        tokenizer.nbest(text, 2)
+
+
+def test_restriction_emits_only_what_is_listed() -> None:
+    tokenizer = Tokenizer(sentencepiece_spec())
+    assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
+    restricted = tokenizer.restrict({"▁a"})
+    assert [restricted.token_bytes(id).decode() for id in restricted.encode("ab")] == ["▁a", "b"]
+    assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
+    with pytest.raises(polytok.ArgumentError):
+        polytok.load("default").restrict({"a"})
+
+
+# The object
+
+
+def test_vocabulary(default: Tokenizer) -> None:
+    assert default.vocab_size == len(default) == 32_768
+    for id in range(0, 32_768, 997):
+        assert default.id_of(default.token_bytes(id)) == id
+    with pytest.raises(polytok.PieceError, match="is not a piece"):
+        default.id_of("no such piece at all")
+    assert default.eos_id == default.special_tokens["<|endoftext|>"]
+    assert default.bos_id is default.unk_id is default.pad_id is None
+    assert "default" in repr(default)
+
+
+def test_pickle(default: Tokenizer, unigram: Tokenizer) -> None:
+    for tokenizer in (default, unigram):
+        again = pickle.loads(pickle.dumps(tokenizer))
+        assert again.spec == tokenizer.spec
+        assert again.encode(TEXT) == tokenizer.encode(TEXT)
+
+
+def test_many_threads_at_once(default: Tokenizer) -> None:
+    texts = [TEXT * n for n in range(1, 60)]
+    expected = [default.encode(text) for text in texts]
+    wrong: list[int] = []
+
+    def work(shift: int) -> None:
+        for i in range(len(texts)):
+            at = (i + shift) % len(texts)
+            if default.encode(texts[at]) != expected[at] or default.decode(expected[at]) != texts[at]:
+                wrong.append(at)
+
+    threads = [threading.Thread(target=work, args=(7 * n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+FORK = """
+import os, sys, threading, polytok
+tokenizer = polytok.load("default")
+text = "some text " * 1000
+ids = tokenizer.encode(text)
+stop = False
+def work():
+    while not stop:
+        tokenizer.encode_batch([text] * 8, threads=2)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+codes = []
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0:
+        good = tokenizer.encode(text) == ids and tokenizer.encode_batch([text] * 9, threads=2).to_list() == [ids] * 9
+        os._exit(0 if good and tokenizer.id_of(" some") else 1)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+stop = True
+for thread in threads: thread.join()
+sys.exit(any(codes))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_after_a_fork_in_the_middle_of_encoding() -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=120)
+
+
+def test_the_gil_is_released(default: Tokenizer) -> None:
+    text = TEXT * 40_000
+    ticks = 0
+    done = threading.Event()
+    worker = threading.Thread(target=lambda: (default.count(text), done.set()))
+    worker.start()
+    while not done.is_set():
+        ticks += 1
+    worker.join()
+    assert ticks > 100  # held, this thread would have been let in a few times at most
+
+
+# Files
+
+
+def test_sources(tmp_path: Path, default: Tokenizer) -> None:
+    path = tmp_path / "small.model"
+    assert Tokenizer(sentencepiece_spec()).save(path, format="sentencepiece") == ()
+    expected = polytok.load(path).encode("ab é")
+    for source in (str(path), path.read_bytes(), io.BytesIO(path.read_bytes())):
+        assert polytok.load(source).encode("ab é") == expected
+    with pytest.raises(TypeError, match="binary mode"):
+        polytok.load(io.StringIO("text"))  # type: ignore[arg-type]
+    with pytest.raises(polytok.FileError, match="cannot read") as error:
+        polytok.load(tmp_path / "missing.model")
+    assert isinstance(error.value, OSError)
+    assert error.value.filename == str(tmp_path / "missing.model")
+    with pytest.raises(polytok.FileError):
+        polytok.load(tmp_path)
+    with pytest.raises(polytok.FormatError, match="no format recognises"):
+        polytok.load(b"\x00\x01 nothing")
+
+
+def test_saving_reports_losses_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(rank_spec(b"ab", special={"<a>": 300}))
+    target = tmp_path / "ranks.tiktoken"
+    losses = tokenizer.save(target, format="tiktoken")
+    assert any(loss.startswith("special") for loss in losses)
+    before = target.read_bytes()
+    with pytest.raises(polytok.LossError):
+        tokenizer.save(target, format="tiktoken", strict=True)
+    assert target.read_bytes() == before
+    with pytest.raises(polytok.FileError, match="cannot write"):
+        tokenizer.save(tmp_path / "no" / "such" / "folder", format="tiktoken")
+    assert [path.name for path in tmp_path.iterdir()] == ["ranks.tiktoken"]
+
+
+def test_a_spec_that_does_not_fit_together() -> None:
+    spec = rank_spec()
+    wrong: dict[str, Callable[[], Spec]] = {
+        "normalize has 2 steps": lambda: replace(spec, normalize=sentencepiece_spec().normalize * 2),
+        "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk"),
+        "stands for two entries": lambda: replace(spec, vocab=replace(spec.vocab, ids=np.zeros(256, np.uint32))),
+        "different lengths": lambda: replace(spec, vocab=replace(spec.vocab, ids=np.zeros(3, np.uint32))),
+        "kind 9": lambda: replace(spec, vocab=replace(spec.vocab, kinds=np.full(256, 9, np.uint8))),
+        "merge 0 names id 999": lambda: replace(
+            spec, model=Bpe("merges", merges=np.array([[1, 999, 2]], dtype=np.uint32))
+        ),
+        "(unclosed": lambda: replace(spec, split=(PatternSplit("(unclosed"),)),
+    }
+    for message, make in wrong.items():
+        with pytest.raises(polytok.SpecError) as error:
+            Tokenizer(make())
+        assert message in str(error.value)
+
+
+def test_bytes_without_an_entry_are_named() -> None:
+    spec = rank_spec()
+    keep = [row for row in range(256) if row != ord("q")]
+    vocab = Vocab.from_rows([(bytes([row]), row, 0.0, Kind.NORMAL) for row in keep])
+    with pytest.raises(polytok.EncodeError, match="no entry for the byte 71 at byte 2"):
+        Tokenizer(replace(spec, vocab=vocab)).encode("abq")
