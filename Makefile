@@ -31,7 +31,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
 
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m bench.run
+	$(BIN)/python -m bench.run --write
 
 check-tools:
 	@command -v $(PYTHON) >/dev/null || { echo "polytok needs Python 3.10 or newer: install python3, or say where it is with PYTHON=..."; exit 1; }

@@ -478,6 +478,7 @@ def test_interrupt(ranks: list[str]) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background would ignore it
     )
     assert process.stdin is not None
     assert process.stdout is not None
