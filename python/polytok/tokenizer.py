@@ -255,7 +255,7 @@ class Tokenizer:
 
         Raises `TokenIdError` for an id that the vocabulary does not have.
         """
-        return self._core.decode_bytes(ids, skip_special).decode("utf-8", errors)
+        return self._core.decode(ids, skip_special, errors)
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
         """The bytes of ids, which need not be whole characters."""

@@ -22,6 +22,56 @@ pub struct Decoder {
     denormalizer: Option<SentencePieceNormalizer>,
     /// What each row prints.
     prints: Vec<Print>,
+    /// The text of each row, escaped spaces as spaces where the rules say so.
+    texts: Texts,
+}
+
+/// The texts of all rows. A text of up to 15 bytes stands in its slot, with its length behind it: one read of memory, and
+/// a copy of a known length that is cut, which is faster than a copy of unknown length.
+struct Texts {
+    slots: Vec<[u8; SLOT]>,
+    /// The longer ones; their slots hold the number.
+    long: Vec<Box<[u8]>>,
+}
+
+/// Bytes of a slot.
+const SLOT: usize = 16;
+/// In the place of a length: the text is a long one.
+const LONG: u8 = u8::MAX;
+
+impl Texts {
+    fn new(texts: impl Iterator<Item = impl AsRef<[u8]>>) -> Texts {
+        let mut long = Vec::new();
+        let mut slot_of = |text: &[u8]| {
+            let mut slot = [0; SLOT];
+            if text.len() < SLOT {
+                slot[..text.len()].copy_from_slice(text);
+                slot[SLOT - 1] = text.len() as u8;
+            } else {
+                slot[..8].copy_from_slice(&(long.len() as u64).to_le_bytes());
+                slot[SLOT - 1] = LONG;
+                long.push(text.into());
+            }
+            slot
+        };
+        let slots = texts.map(|text| slot_of(text.as_ref())).collect();
+        Texts { slots, long }
+    }
+
+    #[inline]
+    fn append(&self, row: usize, out: &mut Vec<u8>) {
+        let slot = &self.slots[row];
+        match slot[SLOT - 1] {
+            LONG => {
+                let [number @ .., _, _, _, _, _, _, _, _] = slot;
+                out.extend_from_slice(&self.long[u64::from_le_bytes(*number) as usize]);
+            }
+            len => {
+                out.extend_from_slice(slot);
+                out.truncate(out.len() - SLOT + len as usize);
+            }
+        }
+    }
 }
 
 /// What a row prints by SentencePiece's rules.
@@ -81,7 +131,12 @@ impl Decoder {
             _ => Print::Piece,
         };
         let prints = (0..vocab.len()).map(print).collect();
-        Ok(Decoder { rules, denormalizer, prints })
+        let pieces = (0..vocab.len()).map(|row| vocab.bytes(row));
+        let texts = match rules {
+            Rules::SentencePiece { .. } => Texts::new(pieces.map(spaced)),
+            _ => Texts::new(pieces),
+        };
+        Ok(Decoder { rules, denormalizer, prints, texts })
     }
 
     /// Appends what one id adds.
@@ -102,7 +157,7 @@ impl Decoder {
             return Ok(());
         };
         match &self.rules {
-            Rules::Bytes => out.extend_from_slice(vocab.bytes(row)),
+            Rules::Bytes => self.texts.append(row, out),
             Rules::Llama2c => push_llama2c(vocab.bytes(row), id, state, out),
             Rules::SentencePiece { .. } if self.denormalizer.is_some() => {
                 let mut held = std::mem::take(&mut state.held);
@@ -129,6 +184,11 @@ impl Decoder {
     /// SentencePiece's rules for one piece (their order is the reference's).
     fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut DecodeState, out: &mut Vec<u8>) {
         let Rules::SentencePiece { strips, collapses, unk_surface } = &self.rules else { return };
+        if state.has_text && state.pending.is_empty() && matches!(self.prints[row], Print::Piece) {
+            // By far the most common case: in the middle of a text nothing is stripped and nothing waits.
+            self.texts.append(row, out);
+            return;
+        }
         if let Print::Byte(byte) = self.prints[row] {
             state.pending.push(byte);
             flush_characters(state, out, false);
@@ -141,13 +201,13 @@ impl Decoder {
         match self.prints[row] {
             Print::Byte(_) | Print::Nothing => {}
             Print::UnkSurface => append(unk_surface, state, out),
+            Print::Piece if at_start && *strips && vocab.bytes(row).starts_with(SPACE) => {
+                append(&spaced(&vocab.bytes(row)[SPACE.len()..]), state, out);
+                state.ate_space = !collapses;
+            }
             Print::Piece => {
-                let mut piece = vocab.bytes(row);
-                if at_start && *strips && piece.starts_with(SPACE) {
-                    piece = &piece[SPACE.len()..];
-                    state.ate_space = !collapses;
-                }
-                append_spaced(piece, state, out);
+                state.has_text |= !vocab.bytes(row).is_empty();
+                self.texts.append(row, out);
             }
         }
     }
@@ -162,17 +222,17 @@ fn append(text: &[u8], state: &mut DecodeState, out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// Appends a piece with its escaped spaces as spaces.
-#[inline]
-fn append_spaced(piece: &[u8], state: &mut DecodeState, out: &mut Vec<u8>) {
-    state.has_text |= !piece.is_empty();
+/// A piece with its escaped spaces as spaces.
+fn spaced(piece: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(piece.len());
     let mut rest = piece;
-    while let Some(at) = rest.windows(SPACE.len()).position(|window| window == SPACE) {
+    while let Some(at) = memchr::memmem::find(rest, SPACE) {
         out.extend_from_slice(&rest[..at]);
         out.push(b' ');
         rest = &rest[at + SPACE.len()..];
     }
     out.extend_from_slice(rest);
+    out
 }
 
 /// Moves complete characters from the pending bytes to the output; each byte that cannot be part of one becomes U+FFFD. What

@@ -20,6 +20,9 @@ use crate::split::Splitter;
 use crate::split::boundary::Boundary;
 use crate::vocab::Vocab;
 
+/// A first guess at how much room a text wants.
+const TYPICAL_BYTES_PER_ID: usize = 5;
+
 /// Pieces of a split that are longer than this are cut further where nothing can merge.
 const LONG: usize = 15;
 
@@ -186,7 +189,7 @@ impl Tokenizer {
 
     /// The bytes of ids; special tokens are left out if `skip_special`.
     pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(ids.len() * 4);
+        let mut out = Vec::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
         let mut state = DecodeState::default();
         for &id in ids {
             self.decode_next(id, skip_special, &mut state, &mut out)?;

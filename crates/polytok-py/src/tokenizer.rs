@@ -9,7 +9,7 @@ use polytok_core::decode::DecodeState;
 use polytok_core::model::sample::SampleOptions;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::to_python;
 use crate::{spec, text};
@@ -168,6 +168,22 @@ impl PyTokenizer {
         let ids = text::ids(ids)?;
         let bytes = detached(py, ids.len(), || self.0.decode(&ids, skip_special)).map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The text of ids; bytes that are no UTF-8 are treated as Python's `errors` says.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special: bool,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let ids = text::ids(ids)?;
+        let bytes = detached(py, ids.len(), || self.0.decode(&ids, skip_special)).map_err(to_python)?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(PyString::new(py, text).into_any()),
+            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
+        }
     }
 
     /// A new stream.
