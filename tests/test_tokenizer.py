@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import polytok
 from format_samples import sentencepiece_spec, unigram_spec
 from polytok import Tokenizer
-from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Vocab
+from polytok.spec import Bpe, Kind, Longest, PatternSplit, Spec, SpecialToken, Template, Vocab
 
 TEXT = "Hello, world! 吾輩は猫である。 naïve 😀\n\n  x  "
 
@@ -222,6 +222,26 @@ def test_a_stream_gives_text_as_soon_as_it_is_complete(default: Tokenizer) -> No
     assert stream.finish() == ""
 
 
+def test_a_stream_takes_numpy_ids_and_loses_nothing_on_errors(default: Tokenizer) -> None:
+    stream = default.decoder()
+    assert "".join(stream.push(id) for id in default.encode_array("hi 😀")) + stream.finish() == "hi 😀"
+    with pytest.raises(polytok.TokenIdError):
+        stream.push([*default.encode("lost"), 10**6])
+    assert stream.push(default.encode("kept")) + stream.finish() == "kept"
+    strict = default.decoder(errors="strict")
+    strict.push(default.id_of(b"\xf0"))
+    with pytest.raises(UnicodeDecodeError):
+        strict.finish()
+    assert strict.push(default.id_of("a")) == "a"
+
+
+def test_special_tokens_in_sentencepiece_decoding_are_text() -> None:
+    tokenizer = Tokenizer(replace(sentencepiece_spec(), special=(SpecialToken("<X>", 9000),)))
+    space_a = tokenizer.id_of("▁a")
+    assert tokenizer.decode([space_a]) == "a"
+    assert tokenizer.decode([9000, space_a]) == "<X> a"
+
+
 # Other segmentations
 
 
@@ -252,8 +272,12 @@ def test_sampling_with_scores(unigram: Tokenizer) -> None:
     assert len({tuple(ids) for ids, _ in [best, *others]}) == 1 + len(others)
     with pytest.raises(polytok.ArgumentError):
         unigram.sample_with_score("abab", include_best=True)
-    with pytest.raises(polytok.ArgumentError):
-        unigram.sample_with_score("abab", num_samples=0)
+    for wrong in (0, 10**6, 2**70):
+        with pytest.raises(polytok.ArgumentError, match="num_samples"):
+            unigram.sample_with_score("abab", num_samples=wrong)
+    for wrong in (-1, 2**70):
+        with pytest.raises(polytok.ArgumentError, match="n is"):
+            unigram.nbest("abab", wrong)
 
 
 def test_bpe_dropout() -> None:
@@ -399,7 +423,13 @@ def test_a_spec_that_does_not_fit_together() -> None:
     spec = rank_spec()
     wrong: dict[str, Callable[[], Spec]] = {
         "normalize has 2 steps": lambda: replace(spec, normalize=sentencepiece_spec().normalize * 2),
-        "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk"),
+        "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk", split=()),
+        'do not go with unknown="unk"': lambda: replace(spec, unknown="unk"),
+        "patterns go with BPE over bytes only": lambda: replace(spec, model=Longest()),
+        "post: id 300 is neither": lambda: replace(spec, post=Template(before=(300,))),
+        "merge 0 makes id 99": lambda: replace(
+            spec, model=Bpe("merges", merges=np.array([[97, 98, 99]], dtype=np.uint32))
+        ),
         "stands for two entries": lambda: replace(spec, vocab=replace(spec.vocab, ids=np.zeros(256, np.uint32))),
         "different lengths": lambda: replace(spec, vocab=replace(spec.vocab, ids=np.zeros(3, np.uint32))),
         "kind 9": lambda: replace(spec, vocab=replace(spec.vocab, kinds=np.full(256, 9, np.uint8))),
@@ -412,6 +442,41 @@ def test_a_spec_that_does_not_fit_together() -> None:
         with pytest.raises(polytok.SpecError) as error:
             Tokenizer(make())
         assert message in str(error.value)
+
+
+def test_whole_pieces_go_first_without_a_split_too() -> None:
+    spec = replace(rank_spec(b"\xff\xfe\xfd", "世界世".encode()), split=())
+    assert Tokenizer(spec).encode(b"\xff\xfe\xfd") == [256]
+    assert Tokenizer(spec).encode("世界世") == [257]
+
+
+def test_reserved_entries_do_not_come_out_of_text() -> None:
+    rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)] + [(b"ZZ", 256, 0.0, Kind.CONTROL)]
+    for model in (Longest(), Bpe("rank")):
+        tokenizer = Tokenizer(Spec(vocab=Vocab.from_rows(rows), model=model))
+        assert tokenizer.encode("ZZ") == [*b"ZZ"]
+        assert tokenizer.encode("ZZ", special="all") == [256]
+
+
+def test_special_tokens_that_are_no_text_stay_apart() -> None:
+    rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(128)]
+    rows += [(b"\xff", 128, 0.0, Kind.CONTROL), (b"\xfe", 129, 0.0, Kind.CONTROL)]
+    tokenizer = Tokenizer(Spec(vocab=Vocab.from_rows(rows), model=Longest()))
+    assert len(tokenizer.special_tokens) == 2
+    assert tokenizer.encode(b"a\xff\xfe", special="all") == [97, 128, 129]
+
+
+def test_an_empty_vocabulary() -> None:
+    tokenizer = Tokenizer(Spec(vocab=Vocab.from_rows([]), model=Longest()))
+    assert tokenizer.vocab_size == 0
+    assert tokenizer.encode("") == []
+    with pytest.raises(polytok.EncodeError):
+        tokenizer.encode("a")
+
+
+def test_default_takes_no_options() -> None:
+    with pytest.raises(polytok.ArgumentError, match="takes no options"):
+        polytok.load("default", pattern="x")
 
 
 def test_bytes_without_an_entry_are_named() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,32 +21,26 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """
     target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            with open(target, "wb") as file:
-                yield file
-            return
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        is_file = target.is_file() or not target.exists()
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}") if is_file else None
+        file = open(temporary, "x+b") if temporary else open(target, "wb")  # noqa: SIM115
     except OSError as error:
         raise _not_written(error, path) from error
-    try:
-        with os.fdopen(handle, "w+b") as file:
+    if temporary is None:
+        with file:
             yield file
-        os.chmod(temporary, 0o666 & ~_umask())
+        return
+    try:
+        with file:
+            yield file
         os.replace(temporary, target)
     except BaseException as error:
         os.unlink(temporary)
         # Another file's error, raised while this one was being written, keeps its name.
-        if isinstance(error, OSError) and error.filename in (None, temporary):
+        if isinstance(error, OSError) and error.filename in (None, str(temporary)):
             raise _not_written(error, path) from error
         raise
 
 
 def _not_written(error: OSError, path: Path) -> FileError:
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
-
-
-def _umask() -> int:
-    """The process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

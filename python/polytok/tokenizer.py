@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import operator
 import os
 import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 
 _MAX_SETS = 16
 _MAX_SEED = 2**64
+_MOST = 2**31 - 1
 
 
 class Token(NamedTuple):
@@ -106,21 +108,23 @@ class StreamDecoder:
         self._text = codecs.getincrementaldecoder("utf-8")(errors)
 
     def push(self, ids: int | Ids) -> str:
-        """The text that one more id, or several, complete; it may be empty."""
-        return self._text.decode(self._stream.push([ids] if isinstance(ids, int) else ids))
+        """The text that one more id, or several, complete; it may be empty. After an error nothing was taken."""
+        return self._text.decode(self._stream.push(ids))
 
     def finish(self) -> str:
         """What is still held back. The decoder is new afterwards."""
-        text = self._text.decode(self._stream.finish(), final=True)
-        self._text.reset()
-        return text
+        try:
+            return self._text.decode(self._stream.finish(), final=True)
+        finally:
+            self._text.reset()
 
 
 class Tokenizer:
     """A tokenizer compiled from a `Spec`: immutable, safe in many threads at once, after a fork, and picklable.
 
     Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as
-    tiktoken does it: pairs are joined, lone ones become U+FFFD. The options of every encoding are the same:
+    tiktoken does it: pairs are joined, lone ones become U+FFFD; spans are those of the repaired text. The options of
+    every encoding are the same:
 
     * ``add_special``: put the format's own special ids around the text (BOS, where the model has one).
     * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none,
@@ -141,7 +145,7 @@ class Tokenizer:
         """
         self.spec = spec
         self._core = _core.Tokenizer(spec)
-        self._texts = {text.decode("utf-8", "replace"): text for text, _ in self._core.special_tokens()}
+        self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
         self._sets: dict[frozenset[str], _core.SpecialSet] = {}
 
     # Encoding
@@ -176,9 +180,7 @@ class Tokenizer:
         """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use)."""
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch takes several texts; encode takes one")
-        if threads is not None and threads < 1:
-            raise ArgumentError(f"threads is {threads}, the least is 1")
-        chosen = threads if threads is not None else _processors()
+        chosen = _processors() if threads is None else _count("threads", threads, least=1)
         return Batch(
             *self._core.encode_batch(list(texts), chosen, add_special, *self._resolve(special, reject_special))
         )
@@ -208,7 +210,7 @@ class Tokenizer:
 
         As SentencePiece's NBestEncode: ``n=1`` gives the plain encoding with score 0.
         """
-        return self._core.nbest(text, n)
+        return self._core.nbest(text, _count("n", n))
 
     def sample(self, text: Text, *, alpha: float, nbest_size: int = -1, seed: int | None = None) -> list[int]:
         """One segmentation at random, as SentencePiece's SampleEncode draws it; the same seed gives the same.
@@ -216,7 +218,7 @@ class Tokenizer:
         Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha``
         · score). BPE: every merge is left out with probability ``alpha`` (BPE-dropout).
         """
-        return self._core.sample(text, nbest_size, alpha, _seed(seed))
+        return self._core.sample(text, max(_count("nbest_size", nbest_size, least=-_MOST), -1), alpha, _seed(seed))
 
     def sample_with_score(
         self,
@@ -232,10 +234,8 @@ class Tokenizer:
 
         ``include_best`` needs ``without_replacement``; the best one then comes first, with score 0. Unigram only.
         """
-        if num_samples < 1:
-            raise ArgumentError(f"num_samples is {num_samples}, the least is 1")
-        rows = self._core.sample_with_score(text, num_samples, alpha, without_replacement, include_best, _seed(seed))
-        return rows
+        samples = _count("num_samples", num_samples, least=1)
+        return self._core.sample_with_score(text, samples, alpha, without_replacement, include_best, _seed(seed))
 
     def entropy(self, text: Text, *, alpha: float = 1.0) -> float:
         """The entropy of a text's segmentations in nats, as SentencePiece 0.2.1's CalculateEntropy. Unigram only."""
@@ -246,6 +246,8 @@ class Tokenizer:
 
         Unigram and SentencePiece BPE only. This tokenizer stays as it is.
         """
+        if isinstance(pieces, (str, bytes)):
+            raise TypeError("restrict takes several pieces, in a set or list")
         return Tokenizer(restricted(self.spec, pieces))
 
     # Decoding
@@ -280,7 +282,8 @@ class Tokenizer:
     @property
     def vocab_size(self) -> int:
         """One more than the largest id, special tokens included; ids may have holes."""
-        return self._core.max_id() + 1
+        largest = self._core.max_id()
+        return 0 if largest is None else largest + 1
 
     def __len__(self) -> int:
         return self.vocab_size
@@ -303,8 +306,11 @@ class Tokenizer:
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """The texts and ids of all special tokens: the ones beside the vocabulary, and its control symbols."""
-        return {text.decode("utf-8", "replace"): id for text, id in self._core.special_tokens()}
+        """The texts and ids of all special tokens: the ones beside the vocabulary, and its control symbols.
+
+        Bytes that are no UTF-8 stand as surrogates in the texts (Python's ``surrogateescape``).
+        """
+        return {_readable(text): id for text, id in self._core.special_tokens()}
 
     @property
     def bos_id(self) -> int | None:
@@ -342,6 +348,8 @@ class Tokenizer:
         """
         target = Path(path)
         written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
+        if any(target.with_suffix(suffix) == target for suffix in written.companions):
+            raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
         for suffix, data in written.companions.items():
             _write(target.with_suffix(suffix), data)
         _write(target, written.data)
@@ -374,10 +382,10 @@ class Tokenizer:
     def _set(self, texts: frozenset[str]) -> _core.SpecialSet:
         found = self._sets.get(texts)
         if found is None:
-            unknown = sorted(texts - self._texts.keys())
+            unknown = sorted(texts - self._texts.keys(), key=str)
             if unknown:
                 raise SpecialTokenError(f"{unknown[0]!r} is not a special token of this vocabulary")
-            found = self._core.special_set([self._texts[text] for text in texts])
+            found = self._core.special_set({self._texts[text] for text in texts})
             if len(self._sets) < _MAX_SETS:
                 self._sets[texts] = found
         return found
@@ -405,12 +413,16 @@ def load(
     'héllo'
     """
     name = None
-    if isinstance(source, bytes):
-        data = source
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        data = bytes(source)
     elif isinstance(source, (str, os.PathLike)):
         if source == "default":
+            if (format, pattern, special_tokens, line) != (None, None, None, None):
+                raise ArgumentError('"default" takes no options')
             return load_default()
         data, name = _read(Path(source)), Path(source).stem
+    elif not hasattr(source, "read"):
+        raise TypeError(f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
     else:
         data = source.read()
         if not isinstance(data, bytes):
@@ -453,4 +465,17 @@ def _processors() -> int:
 
 
 def _seed(seed: int | None) -> int:
-    return secrets.randbelow(_MAX_SEED) if seed is None else seed % _MAX_SEED
+    return secrets.randbelow(_MAX_SEED) if seed is None else operator.index(seed) % _MAX_SEED
+
+
+def _count(name: str, value: int, least: int = 0) -> int:
+    """A number that the engine can take."""
+    number = operator.index(value)
+    if not least <= number <= _MOST:
+        raise ArgumentError(f"{name} is {number}, which is not from {least} to {_MOST}")
+    return number
+
+
+def _readable(text: bytes) -> str:
+    """A special token's text as a ``str``; different bytes stay different."""
+    return text.decode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-//! A bounded cache from piece bytes to ids, one per thread.
+//! A bounded cache from piece bytes to ids, one for each encoding that is at work.
 //!
 //! Pieces repeat: in ordinary text nine of ten were seen before. A piece and its length are one 128-bit number, so a lookup is
 //! one cache line and two comparisons: each line holds two entries, and a newcomer pushes out the older one. No chains. Pieces of more than 15 bytes, or more than four ids, are not kept.

@@ -22,7 +22,7 @@ pub struct Decoder {
     denormalizer: Option<SentencePieceNormalizer>,
     /// What each row prints.
     prints: Vec<Print>,
-    /// The text of each row, escaped spaces as spaces where the rules say so.
+    /// The text of each row, escaped spaces as spaces in SentencePiece's; llama2.c's texts depend on what is before them.
     texts: Texts,
 }
 
@@ -134,7 +134,8 @@ impl Decoder {
         let pieces = (0..vocab.len()).map(|row| vocab.bytes(row));
         let texts = match rules {
             Rules::SentencePiece { .. } => Texts::new(pieces.map(spaced)),
-            _ => Texts::new(pieces),
+            Rules::Bytes => Texts::new(pieces),
+            Rules::Llama2c => Texts::new(std::iter::empty::<&[u8]>()),
         };
         Ok(Decoder { rules, denormalizer, prints, texts })
     }
@@ -151,8 +152,11 @@ impl Decoder {
     ) -> Result<()> {
         let Some(row) = vocab.row(id) else {
             let text = specials.text(id).ok_or(Error::Id(id))?;
+            let mut held = std::mem::take(&mut state.held);
+            let out = if self.denormalizer.is_some() { &mut held } else { out };
             self.flush(state, out);
-            out.extend_from_slice(text);
+            append(text, state, out);
+            state.held = held;
             state.last = Some(id);
             return Ok(());
         };

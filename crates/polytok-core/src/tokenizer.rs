@@ -14,7 +14,7 @@ use crate::model::{Segment, UNKNOWN};
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Out, Sink, Token, Tokens};
-use crate::spec::{Model, Priority, Spec, Symbols};
+use crate::spec::{Model, Priority, Spec, Symbols, Unknown};
 use crate::special::{Part, SpecialSet, Specials};
 use crate::split::Splitter;
 use crate::split::boundary::Boundary;
@@ -30,7 +30,6 @@ const LONG: usize = 15;
 pub struct Tokenizer {
     pub(crate) vocab: Arc<Vocab>,
     specials: Specials,
-    all_specials: Option<SpecialSet>,
     pub(crate) normalizer: Option<Normalizer>,
     splitters: Vec<Splitter>,
     pub(crate) model: Compiled,
@@ -62,6 +61,37 @@ pub struct Scratch {
     ids: Vec<u32>,
 }
 
+impl Scratch {
+    /// Gives back what one huge text made the buffers grow to.
+    fn release(&mut self) {
+        const KEPT: usize = 1 << 20;
+        fn shrink<T>(buffer: &mut Vec<T>) {
+            if buffer.capacity() > KEPT {
+                *buffer = Vec::new();
+            }
+        }
+        shrink(&mut self.normalized);
+        shrink(&mut self.offsets);
+        shrink(&mut self.segments);
+        shrink(&mut self.ids);
+        self.bpe.release(KEPT);
+    }
+}
+
+/// What this engine does not run is refused, so that nobody gets ids that are not the reference's.
+fn check_supported(model: &Model, split: &[String], unknown: Unknown) -> Result<()> {
+    if split.is_empty() {
+        return Ok(());
+    }
+    if !matches!(model, Model::Bpe { symbols: Symbols::Bytes, .. }) {
+        return Err(Error::Spec("split: patterns go with BPE over bytes only".into()));
+    }
+    if unknown == Unknown::Unk {
+        return Err(Error::Spec("split: patterns do not go with unknown=\"unk\"".into()));
+    }
+    Ok(())
+}
+
 /// Which special tokens an encoding adds, recognises and refuses.
 #[derive(Clone, Copy, Default)]
 pub struct EncodeOptions<'a> {
@@ -77,7 +107,14 @@ impl Tokenizer {
     /// Compiles a Spec.
     pub fn compile(spec: Spec) -> Result<Tokenizer> {
         let vocab = Arc::new(Vocab::new(spec.vocab)?);
-        let user_defined = prefix_matcher(&vocab, spec.line);
+        check_supported(&spec.model, &spec.split, spec.unknown)?;
+        // Only SentencePiece matches user-defined pieces beforehand.
+        let is_sentencepiece = match &spec.model {
+            Model::Bpe { symbols, .. } => *symbols == Symbols::Chars,
+            Model::Longest => false,
+            _ => true,
+        };
+        let user_defined = if is_sentencepiece { prefix_matcher(&vocab, spec.line) } else { None };
         let normalizer = match &spec.normalize {
             Some(step) => Some(Normalizer::compile(step, user_defined.clone(), spec.line)?),
             None => None,
@@ -86,8 +123,11 @@ impl Tokenizer {
         let is_listed = matches!(spec.model, Model::Bpe { priority: Priority::Merges(_), .. });
         let model = match spec.model {
             Model::Bpe { priority, symbols, whole_piece_first } => {
-                let is_sentencepiece = matches!(priority, Priority::Score) && symbols == Symbols::Chars;
-                let reach = if is_sentencepiece { Reach::SentencePiece(spec.line) } else { Reach::All };
+                let reach = match symbols {
+                    Symbols::Chars => Reach::SentencePiece(spec.line),
+                    Symbols::Groups => Reach::All,
+                    Symbols::Bytes => Reach::Plain,
+                };
                 let has_prefix = symbols == Symbols::Groups && matches!(normalizer, Some(Normalizer::PrefixSpace));
                 let bpe = Bpe::compile(
                     vocab.clone(),
@@ -109,11 +149,14 @@ impl Tokenizer {
         let fallback = Fallback::compile(spec.unknown, &vocab)?;
         let decoder = Decoder::compile(&spec.decode, &vocab, spec.line)?;
         let specials = Specials::new(spec.special, &vocab, is_listed);
-        let all_specials = specials.set(|_| true)?;
+        for &id in spec.before.iter().chain(&spec.after) {
+            if vocab.row(id).is_none() && specials.text(id).is_none() {
+                return Err(Error::Spec(format!("post: id {id} is neither in the vocabulary nor a special token's")));
+            }
+        }
         Ok(Tokenizer {
             vocab,
             specials,
-            all_specials,
             normalizer,
             splitters,
             model,
@@ -148,7 +191,7 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        // Not get_or_init: a fork in the middle of it would leave a child that waits for ever.
+        // Not get_or_init: the index is built outside of the lock, so that a fork hardly ever happens within it.
         if self.rows.get().is_none() {
             let _ = self.rows.set(Rows::index(&self.vocab, |_| true));
         }
@@ -157,15 +200,10 @@ impl Tokenizer {
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }
 
-    /// The largest id that an encoding can hold.
-    pub fn max_id(&self) -> u32 {
+    /// The largest id that an encoding can hold; None if there is no id.
+    pub fn max_id(&self) -> Option<u32> {
         let specials = self.specials.tokens().iter().map(|token| token.id);
-        specials.chain(self.vocab.size().checked_sub(1)).max().unwrap_or(0)
-    }
-
-    /// All special tokens as a set, or None if there are none.
-    pub fn all_specials(&self) -> Option<&SpecialSet> {
-        self.all_specials.as_ref()
+        specials.chain(self.vocab.size().checked_sub(1)).max()
     }
 
     /// Appends the ids of a text.
@@ -218,6 +256,7 @@ impl Tokenizer {
         let pooled = self.pool.try_lock().ok().and_then(|mut pool| pool.pop());
         let mut scratch = pooled.unwrap_or_default();
         let result = run(&mut scratch);
+        scratch.release();
         if let Ok(mut pool) = self.pool.try_lock() {
             pool.push(scratch);
         }

@@ -87,11 +87,6 @@ impl Trie {
             }
         }
     }
-
-    /// The memory held, in bytes.
-    pub fn memory(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
-    }
 }
 
 /// Places nodes in blocks of 256, first fit over the blocks that still have room.

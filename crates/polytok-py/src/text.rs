@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::errors::bad_id;
 
@@ -46,6 +46,12 @@ pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u16>>() {
         return Ok(array.as_array().iter().map(|&id| id as u32).collect());
     }
+    if let Ok(array) = object.extract::<PyReadonlyArray1<'_, i64>>() {
+        return array.as_array().iter().map(|&id| u32::try_from(id).map_err(|_| bad_id(id))).collect();
+    }
+    if let Ok(array) = object.extract::<PyReadonlyArray1<'_, i32>>() {
+        return array.as_array().iter().map(|&id| u32::try_from(id).map_err(|_| bad_id(id))).collect();
+    }
     if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err("ids must be integers, not text"));
     }
@@ -56,6 +62,9 @@ pub fn ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
 pub fn one_id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
     if let Ok(id) = item.extract::<u32>() {
         return Ok(id);
+    }
+    if item.is_instance_of::<PyInt>() {
+        return Err(bad_id(item));
     }
     match item.extract::<i128>() {
         Ok(id) => Err(bad_id(id)),

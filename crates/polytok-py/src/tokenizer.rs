@@ -1,11 +1,13 @@
 //! The engine's tokenizer as a Python class. Options are resolved by python/polytok/tokenizer.py; here they are plain.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::IntoPyArray;
 use polytok_core::batch::{self, Batch};
 use polytok_core::decode::DecodeState;
+use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
@@ -17,8 +19,8 @@ use crate::{spec, text};
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
 
-/// What most text does not go below; only a first guess at how much room the ids want.
-const TYPICAL_BYTES_PER_ID: usize = 3;
+/// A first guess at how much room the ids of a text want.
+const FEW_BYTES_PER_ID: usize = 3;
 
 /// A set of special tokens, ready to be searched for.
 #[pyclass(frozen, name = "SpecialSet")]
@@ -51,7 +53,7 @@ fn detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Sen
 
 /// Ids as a numpy array of the smallest type that holds every id of the vocabulary.
 fn array<'py>(py: Python<'py>, tokenizer: &Tokenizer, ids: Vec<u32>) -> Bound<'py, PyAny> {
-    if tokenizer.max_id() <= u16::MAX as u32 {
+    if tokenizer.max_id().is_none_or(|id| id <= u16::MAX as u32) {
         let narrow: Vec<u16> = ids.iter().map(|&id| id as u16).collect();
         return narrow.into_pyarray(py).into_any();
     }
@@ -70,12 +72,12 @@ impl PyTokenizer {
     }
 
     /// The set of the special tokens with these texts; the texts must be known.
-    fn special_set(&self, texts: Vec<Vec<u8>>) -> PyResult<PySpecialSet> {
-        let set = self.0.specials().set(|text| texts.iter().any(|wanted| wanted == text)).map_err(to_python)?;
+    fn special_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
+        let set = self.0.specials().set(|text| texts.contains(text)).map_err(to_python)?;
         Ok(PySpecialSet(set))
     }
 
-    /// (text, id) of every special token, in the order in which they are tried.
+    /// (text, id) of every special token.
     fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
         self.0.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
     }
@@ -240,8 +242,8 @@ impl PyTokenizer {
         self.0.id_of(piece)
     }
 
-    /// The largest id.
-    fn max_id(&self) -> u32 {
+    /// The largest id, or None if there is none.
+    fn max_id(&self) -> Option<u32> {
         self.0.max_id()
     }
 }
@@ -249,7 +251,7 @@ impl PyTokenizer {
 impl PyTokenizer {
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
-        let mut ids = Vec::with_capacity(text.len() / TYPICAL_BYTES_PER_ID + 16);
+        let mut ids = Vec::with_capacity(text.len() / FEW_BYTES_PER_ID + 16);
         detached(py, text.len(), || self.0.encode(&text, options, &mut ids)).map_err(to_python)?;
         Ok(ids)
     }
@@ -265,9 +267,16 @@ pub struct PyDecodeStream {
 
 #[pymethods]
 impl PyDecodeStream {
-    /// The bytes that these ids complete.
+    /// The bytes that this id, or these, complete.
     fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = text::ids(ids)?;
+        let ids = match text::one_id(ids) {
+            Ok(id) => vec![id],
+            Err(_) => text::ids(ids)?,
+        };
+        // All are checked before the first is decoded, so that an error loses nothing.
+        if let Some(&unknown) = ids.iter().find(|&&id| self.tokenizer.token_bytes(id).is_none()) {
+            return Err(to_python(Error::Id(unknown)));
+        }
         let mut out = Vec::new();
         let mut state = self.lock();
         for id in ids {

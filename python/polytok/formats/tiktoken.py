@@ -89,5 +89,5 @@ def _spec(vocab: Vocab, options: ReadOptions, known: Known | None) -> Spec:
         split=(PatternSplit(pattern),) if pattern else (),
         post=Template(before=(names["bos"],) if "bos" in names else ()),
         names=names,
-        origin=Origin(name, known.name if known is not None and as_known else options.name),
+        origin=Origin(name, known.name if known and as_known else options.name),
     )

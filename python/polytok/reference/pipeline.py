@@ -65,7 +65,8 @@ def _normalize(spec: Spec, text: bytes) -> Aligned:
 
 def _piece(spec: Spec, piece: Aligned) -> list[RefToken]:
     """One piece: model and post."""
-    return post(vocabulary(spec.vocab), piece, _model(spec, piece.text), spec.unknown)
+    is_llama2c = isinstance(spec.model, Bpe) and spec.model.symbols == "groups"
+    return post(vocabulary(spec.vocab), piece, _model(spec, piece.text), spec.unknown, may_be_control=is_llama2c)
 
 
 def _model(spec: Spec, text: bytes) -> list[Segment]:

@@ -22,8 +22,10 @@ from polytok.reference.vocabulary import Vocabulary
 from polytok.spec import Kind, UnknownPolicy
 
 
-def post(words: Vocabulary, text: Aligned, segments: Sequence[Segment], unknown: UnknownPolicy) -> list[RefToken]:
-    """The tokens of one piece of text."""
+def post(
+    words: Vocabulary, text: Aligned, segments: Sequence[Segment], unknown: UnknownPolicy, may_be_control: bool = False
+) -> list[RefToken]:
+    """The tokens of one piece of text. llama2.c lets text become control symbols."""
     out: list[RefToken] = []
     after_unknown = False
     for id, i, j in segments:
@@ -31,7 +33,7 @@ def post(words: Vocabulary, text: Aligned, segments: Sequence[Segment], unknown:
         is_unknown = id is None or id == words.unknown
         if not is_unknown:
             assert id is not None
-            if words.kind[id] == Kind.CONTROL:
+            if words.kind[id] == Kind.CONTROL and not may_be_control:
                 raise EncodeError(f"{piece!r} at offset {start} is a control symbol, which text must not become")
             out.append(RefToken(id, words.piece[id], start, end))
         elif unknown == "bytes":

@@ -24,7 +24,7 @@ use crate::vocab::Vocab;
 /// llama2.c merges only what scores above this.
 const LLAMA2C_FLOOR: f32 = -1e10;
 
-/// Symbols from here on are ids of user-defined pieces: they merge with nothing. (No vocabulary has so many rows.)
+/// Symbols from here on are ids of user-defined pieces, which are smaller: they merge with nothing.
 const FROZEN: u32 = 1 << 31;
 
 /// A compiled BPE model.
@@ -63,6 +63,15 @@ pub struct BpeScratch {
     merge: MergeScratch,
 }
 
+impl BpeScratch {
+    /// Gives back buffers of more than `kept` symbols.
+    pub fn release(&mut self, kept: usize) {
+        if self.symbols.capacity() > kept {
+            self.symbols = Vec::new();
+        }
+    }
+}
+
 impl Bpe {
     /// Builds the tables.
     pub fn compile(
@@ -74,6 +83,9 @@ impl Bpe {
         frozen: Option<Arc<Trie>>,
         has_prefix: bool,
     ) -> Result<Bpe> {
+        if frozen.is_some() && vocab.size() > FROZEN {
+            return Err(Error::Spec(format!("vocab: with user-defined pieces ids must be below {FROZEN}")));
+        }
         let dictionary = Dictionary::new(&vocab, reach);
         let mut units = Units::new(&vocab, &dictionary, symbols);
         let (pairs, pseudo) = match priority {
@@ -82,7 +94,7 @@ impl Bpe {
             Priority::Score => cut_pairs(&vocab, &dictionary, &mut units, &ranks_by_score(&vocab, symbols)),
         };
         let emit_row = |row: usize| match reach {
-            Reach::All => Emit::Id(vocab.id(row)),
+            Reach::All | Reach::Plain => Emit::Id(vocab.id(row)),
             _ => dictionary.emit(&vocab, vocab.bytes(row)),
         };
         let emits: Vec<Emit> =
@@ -113,11 +125,6 @@ impl Bpe {
     pub fn reachable(&self) -> impl Iterator<Item = &[u8]> {
         let rows = (0..self.vocab.len()).filter(|&row| self.dictionary.reaches(&self.vocab, row));
         rows.map(|row| self.vocab.bytes(row))
-    }
-
-    /// The prefix matcher, if the vocabulary has user-defined pieces.
-    pub fn frozen(&self) -> Option<&Trie> {
-        self.frozen.as_deref()
     }
 
     /// Whether a piece at this place of the text is cut differently from the same piece elsewhere.
@@ -161,6 +168,12 @@ impl Bpe {
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
+        if self.whole_piece_first
+            && dropout.is_none()
+            && let Some(row) = self.dictionary.normal.find(&self.vocab, text)
+        {
+            return emit(Segment { id: self.vocab.id(row as usize), start: 0, end: text.len() as u32 });
+        }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
         let mut at = self.depends_on_place(text, 0) as usize;
@@ -377,7 +390,14 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Pairs> {
     };
     let mut entries = Vec::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
-        entries.push(Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? });
+        let pair = Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? };
+        let bytes = |row: u32| vocab.bytes(row as usize);
+        if bytes(pair.merged) != [bytes(pair.left), bytes(pair.right)].concat() {
+            return Err(Error::Spec(format!(
+                "model.merges: merge {at} makes id {merged}, whose bytes are not those of ids {left} and {right} together"
+            )));
+        }
+        entries.push(pair);
     }
     Ok(Pairs::build(entries))
 }

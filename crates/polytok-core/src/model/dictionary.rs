@@ -23,8 +23,10 @@ pub enum Emit {
 /// Which rows text can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// All rows alike (tiktoken, minbpe, llama2.c).
+    /// All rows alike, control symbols too (llama2.c).
     All,
+    /// Rows that are not reserved (tiktoken, minbpe, RWKV).
+    Plain,
     /// SentencePiece's two maps: Normal, UserDefined and Unused rows are reached, the others are reserved.
     SentencePiece(Line),
 }
@@ -116,8 +118,8 @@ impl Dictionary {
         let row = self.reserved.find(vocab, bytes).or_else(|| self.normal.find(vocab, bytes));
         match row.map(|row| row as usize) {
             Some(row) if vocab.kind(row) == Kind::Control => Emit::Refused(vocab.id(row)),
-            Some(row) => Emit::Id(vocab.id(row)),
-            None => Emit::Unknown,
+            Some(row) if vocab.kind(row) != Kind::Unknown => Emit::Id(vocab.id(row)),
+            _ => Emit::Unknown,
         }
     }
 
@@ -131,6 +133,6 @@ impl Dictionary {
     }
 
     fn is_unused(&self, vocab: &Vocab, row: usize) -> bool {
-        self.reach != Reach::All && vocab.active_kind(row) == Kind::Unused
+        matches!(self.reach, Reach::SentencePiece(_)) && vocab.active_kind(row) == Kind::Unused
     }
 }

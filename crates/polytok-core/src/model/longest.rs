@@ -3,6 +3,7 @@
 //! Reference: the trie tokenizer of RWKV World. One walk down a double array per token; the bytes read beyond the token are read
 //! again, so the cost is n times the longest entry at worst. Twin: python/polytok/reference/longest.py.
 
+use super::dictionary::is_reachable;
 use super::{Segment, UNKNOWN};
 use crate::error::Result;
 use crate::trie::Trie;
@@ -14,9 +15,10 @@ pub struct Longest {
 }
 
 impl Longest {
-    /// Builds the dictionary; of equal entries the first wins.
+    /// Builds the dictionary of all entries that are not reserved; of equal ones the first wins.
     pub fn compile(vocab: &Vocab) -> Longest {
-        Longest { trie: Trie::build((0..vocab.len()).map(|row| (vocab.bytes(row), vocab.id(row)))) }
+        let rows = (0..vocab.len()).filter(|&row| is_reachable(vocab.kind(row)));
+        Longest { trie: Trie::build(rows.map(|row| (vocab.bytes(row), vocab.id(row)))) }
     }
 
     /// Cuts the text; a byte that starts no entry is unknown.

@@ -17,6 +17,9 @@ use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::rng::Rng;
 use crate::spec::Line;
 
+/// The most segmentations of one call: a bound on its memory.
+const MAX_SAMPLES: usize = 1 << 16;
+
 /// The most segmentations that [`Unigram::sample`] draws from.
 const MAX_SAMPLED_NBEST: i32 = 512;
 
@@ -61,6 +64,9 @@ impl Unigram {
     /// out than there are segmentations, even if more were asked for: the last is used up as the threshold.
     pub fn sample_with_score(&self, norm: &[u8], options: SampleOptions, rng: &mut Rng) -> Result<Vec<Scored>> {
         self.check_alpha(options.alpha)?;
+        if options.num_samples > MAX_SAMPLES {
+            return Err(Error::Argument(format!("num_samples is {}, the most is {MAX_SAMPLES}", options.num_samples)));
+        }
         if options.include_best && !options.without_replacement {
             return Err(Error::Argument("include_best needs sampling without replacement".into()));
         }
