@@ -27,6 +27,8 @@ Special: TypeAlias = Literal["all"] | Collection[str]
 IdArray: TypeAlias = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 
+_Options: TypeAlias = "tuple[bool, _core.SpecialSet | None, _core.SpecialSet | None]"
+
 _MAX_SETS = 16
 _MAX_SEED = 2**64
 _MOST = 2**31 - 1
@@ -160,13 +162,13 @@ class Tokenizer:
         >>> tokenizer.decode(tokenizer.encode("Hello, world"))
         'Hello, world'
         """
-        return self._core.encode(text, add_special, *self._resolve(special, reject_special))
+        return self._core.encode(text, self._resolve(add_special, special, reject_special))
 
     def encode_array(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
     ) -> IdArray:
         """The ids as a numpy array, uint16 where every id of the vocabulary fits, else uint32."""
-        return self._core.encode_array(text, add_special, *self._resolve(special, reject_special))
+        return self._core.encode_array(text, self._resolve(add_special, special, reject_special))
 
     def encode_batch(
         self,
@@ -181,9 +183,7 @@ class Tokenizer:
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch takes several texts; encode takes one")
         chosen = _processors() if threads is None else _count("threads", threads, least=1)
-        return Batch(
-            *self._core.encode_batch(list(texts), chosen, add_special, *self._resolve(special, reject_special))
-        )
+        return Batch(*self._core.encode_batch(list(texts), chosen, self._resolve(add_special, special, reject_special)))
 
     def tokens(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
@@ -194,14 +194,14 @@ class Tokenizer:
         >>> [token.piece.decode() for token in polytok.load("default").tokens("a b")]
         ['a', ' b']
         """
-        rows = self._core.tokens(text, add_special, *self._resolve(special, reject_special))
+        rows = self._core.tokens(text, self._resolve(add_special, special, reject_special))
         return [Token(*row) for row in rows]
 
     def count(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
     ) -> int:
         """The number of ids of a text, without building them."""
-        return self._core.count(text, add_special, *self._resolve(special, reject_special))
+        return self._core.count(text, self._resolve(add_special, special, reject_special))
 
     # Other segmentations
 
@@ -365,19 +365,18 @@ class Tokenizer:
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
         return f"<polytok.Tokenizer {name}, {self.spec.model.kind}, {self.vocab_size} ids>"
 
-    def _resolve(
-        self, special: Special, reject_special: bool
-    ) -> tuple[_core.SpecialSet | None, _core.SpecialSet | None]:
-        """The sets to recognise and to refuse."""
+    def _resolve(self, add_special: bool, special: Special, reject_special: bool) -> _Options:
+        """The options as the engine takes them, with the sets to recognise and to refuse."""
         if not special and not reject_special:
-            return None, None
+            return add_special, None, None
         if special == "all":
             allowed = frozenset(self._texts)
         elif isinstance(special, str):
             raise ArgumentError(f'special={special!r} is neither "all" nor a set of texts')
         else:
             allowed = frozenset(special)
-        return self._set(allowed), self._set(frozenset(self._texts) - allowed) if reject_special else None
+        refused = self._set(frozenset(self._texts) - allowed) if reject_special else None
+        return add_special, self._set(allowed), refused
 
     def _set(self, texts: frozenset[str]) -> _core.SpecialSet:
         found = self._sets.get(texts)

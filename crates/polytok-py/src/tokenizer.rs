@@ -33,17 +33,12 @@ pub struct PyTokenizer(pub Arc<Tokenizer>);
 /// Id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
 
-/// The three options of every encoding.
-fn options<'a>(
-    add_special: bool,
-    special: Option<&'a PySpecialSet>,
-    reject: Option<&'a PySpecialSet>,
-) -> EncodeOptions<'a> {
-    EncodeOptions {
-        add_special,
-        special: special.and_then(|set| set.0.as_ref()),
-        reject: reject.and_then(|set| set.0.as_ref()),
-    }
+/// The options of every encoding, resolved: add_special, the set to recognise, the set to refuse.
+type Options<'py> = (bool, Option<PyRef<'py, PySpecialSet>>, Option<PyRef<'py, PySpecialSet>>);
+
+fn engine_options<'a>((add_special, special, reject): &'a Options<'_>) -> EncodeOptions<'a> {
+    let set = |set: &'a Option<PyRef<'_, PySpecialSet>>| set.as_ref().and_then(|set| set.0.as_ref());
+    EncodeOptions { add_special: *add_special, special: set(special), reject: set(reject) }
 }
 
 /// Runs without the GIL if the text is long enough to be worth it.
@@ -82,75 +77,55 @@ impl PyTokenizer {
         self.0.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
     }
 
-    #[pyo3(signature = (text, add_special, special, reject))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Option<&PySpecialSet>,
-        reject: Option<&PySpecialSet>,
+        options: Options<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.ids(py, text, options(add_special, special, reject))?)
+        PyList::new(py, self.ids(py, text, engine_options(&options))?)
     }
 
-    #[pyo3(signature = (text, add_special, special, reject))]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Option<&PySpecialSet>,
-        reject: Option<&PySpecialSet>,
+        options: Options<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(array(py, &self.0, self.ids(py, text, options(add_special, special, reject))?))
+        Ok(array(py, &self.0, self.ids(py, text, engine_options(&options))?))
     }
 
     /// Flat ids and row offsets (int64).
-    #[pyo3(signature = (texts, threads, add_special, special, reject))]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Bound<'py, PyAny>>,
         threads: usize,
-        add_special: bool,
-        special: Option<&PySpecialSet>,
-        reject: Option<&PySpecialSet>,
+        options: Options<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
-        let options = options(add_special, special, reject);
+        let options = engine_options(&options);
         let Batch { ids, offsets } =
             py.detach(|| batch::encode_batch(&self.0, &slices, options, threads)).map_err(to_python)?;
         Ok((array(py, &self.0, ids), offsets.into_pyarray(py).into_any()))
     }
 
-    #[pyo3(signature = (text, add_special, special, reject))]
-    fn count(
-        &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        add_special: bool,
-        special: Option<&PySpecialSet>,
-        reject: Option<&PySpecialSet>,
-    ) -> PyResult<usize> {
+    fn count<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<usize> {
         let text = text::text(text)?;
-        let options = options(add_special, special, reject);
+        let options = engine_options(&options);
         detached(py, text.len(), || self.0.count(&text, options)).map_err(to_python)
     }
 
     /// (id, piece, start, end, byte start, byte end) of every token; start and end count characters.
-    #[pyo3(signature = (text, add_special, special, reject))]
     fn tokens<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Option<&PySpecialSet>,
-        reject: Option<&PySpecialSet>,
+        options: Options<'py>,
     ) -> PyResult<Vec<TokenRow<'py>>> {
         let text = text::text(text)?;
-        let options = options(add_special, special, reject);
+        let options = engine_options(&options);
         let tokens = detached(py, text.len(), || self.0.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
