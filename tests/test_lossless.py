@@ -33,6 +33,7 @@ from polytok.spec import (
     Word,
 )
 from reference_specs import DATA, charsmap
+from texts import is_utf8
 
 FILES = [
     path
@@ -124,14 +125,6 @@ def check(tokenizer: Tokenizer, count: int) -> None:
         if reason.example is not None:
             assert not comes_back(tokenizer, reason.example), reason
             assert reason.valid_utf8 == is_utf8(reason.example)
-
-
-def is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def reasons(tokenizer: Tokenizer) -> str:

@@ -204,3 +204,11 @@ def chunks(items: Iterable[bytes], size: int) -> Iterator[list[bytes]]:
             batch = []
     if batch:
         yield batch
+
+
+def is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from polytok import EncodeError, Token, Tokenizer
+from texts import is_utf8
 
-from .references import Expected, Reference, is_utf8
+from .references import Expected, Reference
 
 MOST_EXAMPLES = 8
 LONG = 400

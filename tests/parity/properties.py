@@ -10,9 +10,9 @@ import numpy as np
 
 from polytok import EncodeError, Tokenizer
 from polytok.tokenizer import Errors
+from texts import is_utf8
 
 from .checks import LONG, Outcome
-from .references import is_utf8
 
 THREADS = (1, 2, 5)
 

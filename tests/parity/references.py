@@ -17,6 +17,7 @@ from sentencepiece import sentencepiece_pb2
 from polytok import reference
 from polytok.errors import EncodeError
 from polytok.spec import Spec
+from texts import is_utf8
 
 Span = tuple[int, int]
 
@@ -41,14 +42,6 @@ class Reference(Protocol):
     def accepts(self, text: bytes) -> bool: ...
     def encode(self, texts: Sequence[bytes]) -> list[Expected]: ...
     def decode(self, rows: Sequence[list[int]]) -> list[bytes] | None: ...
-
-
-def is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def side_by_side(pieces: Sequence[bytes]) -> list[Span]:

@@ -174,11 +174,6 @@ impl Tokenizer {
         self.splitters.len()
     }
 
-    /// The vocabulary.
-    pub fn vocab(&self) -> &Vocab {
-        &self.vocab
-    }
-
     /// The special tokens.
     pub fn specials(&self) -> &Specials {
         &self.specials

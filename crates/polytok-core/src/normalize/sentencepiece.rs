@@ -68,11 +68,6 @@ impl SentencePieceNormalizer {
         })
     }
 
-    /// Whether well-formed UTF-8 comes out as it went in (a byte that is no character always becomes U+FFFD).
-    pub fn is_identity(&self) -> bool {
-        self.charsmap.is_none() && !self.add_dummy_prefix && !self.remove_extra_whitespaces && self.space == b" "
-    }
-
     /// Appends the normalized text to `out`.
     pub fn normalize(&self, text: &[u8], out: &mut Vec<u8>) {
         self.run(text, out, &mut ());

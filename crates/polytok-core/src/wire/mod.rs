@@ -87,6 +87,16 @@ fn show(bytes: &[u8]) -> String {
     format!("{head:?}{more}")
 }
 
+/// The columns of some pieces, for tests.
+#[cfg(test)]
+fn columns(pieces: &[(&[u8], f32, Kind)]) -> VocabColumns {
+    let mut columns = no_rows();
+    for (id, &(text, score, kind)) in pieces.iter().enumerate() {
+        push_row(&mut columns, text, id as u32, score, kind).unwrap();
+    }
+    columns
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

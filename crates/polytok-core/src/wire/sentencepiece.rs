@@ -181,15 +181,8 @@ impl<'a> Details<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns;
     use super::*;
-
-    fn columns(pieces: &[(&[u8], f32, Kind)]) -> VocabColumns {
-        let mut columns = no_rows();
-        for (id, &(text, score, kind)) in pieces.iter().enumerate() {
-            push_row(&mut columns, text, id as u32, score, kind).unwrap();
-        }
-        columns
-    }
 
     #[test]
     fn odd_pieces_come_back_byte_for_byte() {

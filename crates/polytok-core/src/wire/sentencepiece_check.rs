@@ -117,16 +117,8 @@ fn check_whole(columns: &VocabColumns, rules: &Rules, has_unknown: bool, bytes: 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{no_rows, push_row};
+    use super::super::columns;
     use super::*;
-
-    fn columns(pieces: &[(&[u8], f32, Kind)]) -> VocabColumns {
-        let mut columns = no_rows();
-        for (id, &(text, score, kind)) in pieces.iter().enumerate() {
-            push_row(&mut columns, text, id as u32, score, kind).unwrap();
-        }
-        columns
-    }
 
     #[test]
     fn pieces_that_do_not_load() {

@@ -100,13 +100,6 @@ fn user_defined_pieces_are_not_rewritten() {
     assert_eq!(case("mre").pieces(&["\u{302}"]).run("xa\u{302}").0, "xâ");
 }
 
-#[test]
-fn identity_is_told() {
-    let told = |flags| SentencePieceNormalizer::compile(&case(flags).0, None, Line::V0_2_1).unwrap().is_identity();
-    assert!(told("") && told("s"));
-    assert!(!told("e") && !told("d") && !told("r") && !told("m"));
-}
-
 /// Section 3.3 of the reference's behaviour, word by word: one step after the other, one byte after the other.
 fn naive(normalizer: &SentencePieceNormalizer, text: &[u8]) -> (Vec<u8>, Vec<u32>) {
     let (mut out, mut map, mut at) = (Vec::new(), Vec::new(), normalizer.leading_spaces(text));
