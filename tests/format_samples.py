@@ -65,7 +65,7 @@ def sentencepiece_spec(**changes: object) -> Spec:
         "model": Bpe("score", symbols="chars"),
         "normalize": (SentencePieceNormalize(remove_extra_whitespaces=False),),
         "unknown": "bytes",
-        "post": Template(before=(1,)),
+        "post": Template.around(before=(1,)),
         "decode": SentencePieceDecode(remove_extra_whitespaces=False),
         "names": {"unk": 0, "bos": 1, "eos": 2},
     }

@@ -81,7 +81,7 @@ def llama2c(data: bytes) -> s.Spec:
         model=s.Bpe(priority="score", symbols="groups"),
         normalize=(s.PrefixSpace(),),
         unknown="bytes",
-        post=s.Template(before=(1,)),
+        post=s.Template.around(before=(1,)),
         decode=s.Llama2cDecode(),
     )
 

@@ -97,7 +97,7 @@ def test_a_real_file_is_of_one_format(path: str) -> None:
 def test_names_and_template(path: str, names: dict[str, int]) -> None:
     spec = formats.read(real(path))
     assert dict(spec.names) == names
-    assert spec.post == Template(before=(names["bos"],) if "bos" in names else ())
+    assert spec.post == Template.around(before=(names["bos"],) if "bos" in names else ())
 
 
 def test_llama2_exports_as_llama2c_does() -> None:
@@ -294,7 +294,7 @@ def test_what_a_model_does_not_carry_is_named() -> None:
         vocab=replace(unigram_spec().vocab, active_kinds=np.array([2, 5, 4], dtype=np.uint8)),
         special=(SpecialToken("<x>", 9),),
         split=(PatternSplit("x"),),
-        post=Template(after=(2,)),
+        post=Template.around(after=(2,)),
         names={"eos": 2},
         extra={"gguf": 1},
     )

@@ -426,7 +426,7 @@ def test_a_spec_that_does_not_fit_together() -> None:
         "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk", split=()),
         'do not go with unknown="unk"': lambda: replace(spec, unknown="unk"),
         "patterns go with BPE over bytes only": lambda: replace(spec, model=Longest()),
-        "post: id 300 is neither": lambda: replace(spec, post=Template(before=(300,))),
+        "post: id 300 is neither": lambda: replace(spec, post=Template.around(before=(300,))),
         "merge 0 makes id 99": lambda: replace(
             spec, model=Bpe("merges", merges=np.array([[97, 98, 99]], dtype=np.uint32))
         ),

@@ -158,7 +158,7 @@ def test_llama2c() -> None:
             Bpe("score", symbols="groups"),
             normalize=(PrefixSpace(),),
             unknown="bytes",
-            post=Template(before=(1,)),
+            post=Template.around(before=(1,)),
             decode=Llama2cDecode(),
         )
         check(spec, seed)

@@ -119,6 +119,7 @@ impl Decoder {
                     unk_surface: unk_surface.clone(),
                 }
             }
+            other => return Err(Error::Spec(format!("decode: {other:?} is not run"))),
         };
         // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
         let by_name = (line == Line::V0_2_1).then(|| Rows::index(vocab, |row| !is_reachable(vocab.kind(row))));

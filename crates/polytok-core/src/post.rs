@@ -14,6 +14,8 @@ pub enum Fallback {
     Error,
     /// This id, once per run.
     Unk(u32),
+    /// Nothing.
+    Drop,
     /// These ids, one per byte.
     Bytes(Box<[u32; 256]>),
 }
@@ -23,6 +25,7 @@ impl Fallback {
     pub fn compile(unknown: Unknown, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
+            Unknown::Drop => Ok(Fallback::Drop),
             Unknown::Unk => (0..vocab.len())
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
                 .map(|row| Fallback::Unk(vocab.id(row)))
@@ -219,6 +222,7 @@ impl<'a, S: Sink> Out<'a, S> {
                     self.sink.push(ids[byte as usize], start, if is_last { end } else { start });
                 }
             }
+            Fallback::Drop => {}
             Fallback::Unk(_) if self.after_unknown => self.sink.extend_unknown(text, end),
             Fallback::Unk(id) => self.sink.push_unknown(*id, text, start, end),
         }

@@ -40,7 +40,11 @@ impl Specials {
     pub fn new(listed: Vec<SpecialToken>, vocab: &Vocab, in_order: bool) -> Specials {
         let rows = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Control);
         let mut tokens = listed;
-        tokens.extend(rows.map(|row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row) }));
+        tokens.extend(rows.map(|row| SpecialToken {
+            text: vocab.bytes(row).to_vec(),
+            id: vocab.id(row),
+            ..SpecialToken::default()
+        }));
         let mut by_id = HashMap::new();
         for (i, token) in tokens.iter().enumerate() {
             by_id.entry(token.id).or_insert(i);

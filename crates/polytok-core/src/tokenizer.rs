@@ -14,7 +14,7 @@ use crate::model::{Segment, UNKNOWN};
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Out, Sink, Token, Tokens};
-use crate::spec::{Model, Priority, Spec, Symbols, Unknown};
+use crate::spec::{Model, Priority, Spec, Split, Symbols, TemplatePart, Unknown};
 use crate::special::{Part, SpecialSet, Specials};
 use crate::split::Splitter;
 use crate::split::boundary::Boundary;
@@ -78,8 +78,15 @@ impl Scratch {
     }
 }
 
+fn compile_split(step: &Split) -> Result<Splitter> {
+    match step {
+        Split::Pattern { pattern, .. } => Splitter::compile(&pattern.text),
+        other => Err(Error::Spec(format!("split: {other:?} is not run"))),
+    }
+}
+
 /// What this engine does not run is refused, so that nobody gets ids that are not the reference's.
-fn check_supported(model: &Model, split: &[String], unknown: Unknown) -> Result<()> {
+fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<()> {
     if split.is_empty() {
         return Ok(());
     }
@@ -115,18 +122,18 @@ impl Tokenizer {
             _ => true,
         };
         let user_defined = if is_sentencepiece { prefix_matcher(&vocab, spec.line) } else { None };
-        let normalizer = match &spec.normalize {
+        let normalizer = match spec.normalize.first() {
             Some(step) => Some(Normalizer::compile(step, user_defined.clone(), spec.line)?),
             None => None,
         };
-        let splitters = spec.split.iter().map(|pattern| Splitter::compile(pattern)).collect::<Result<Vec<_>>>()?;
+        let splitters = spec.split.iter().map(compile_split).collect::<Result<Vec<_>>>()?;
         let is_listed = matches!(spec.model, Model::Bpe { priority: Priority::Merges(_), .. });
         let model = match spec.model {
-            Model::Bpe { priority, symbols, whole_piece_first } => {
+            Model::Bpe { priority, symbols, whole_piece_first, .. } => {
                 let reach = match symbols {
                     Symbols::Chars => Reach::SentencePiece(spec.line),
                     Symbols::Groups => Reach::All,
-                    Symbols::Bytes => Reach::Plain,
+                    Symbols::Bytes | Symbols::Scalars => Reach::Plain,
                 };
                 let has_prefix = symbols == Symbols::Groups && matches!(normalizer, Some(Normalizer::PrefixSpace));
                 let bpe = Bpe::compile(
@@ -141,15 +148,25 @@ impl Tokenizer {
                 let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols));
                 Compiled::Bpe(Box::new(bpe), boundary)
             }
-            Model::Unigram => Compiled::Unigram(Unigram::compile(&vocab, spec.line)?),
+            Model::Unigram(_) => Compiled::Unigram(Unigram::compile(&vocab, spec.line)?),
             Model::Longest => Compiled::Longest(Longest::compile(&vocab)),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, spec.line)),
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), spec.line)),
+            other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
         };
         let fallback = Fallback::compile(spec.unknown, &vocab)?;
         let decoder = Decoder::compile(&spec.decode, &vocab, spec.line)?;
         let specials = Specials::new(spec.special, &vocab, is_listed);
-        for &id in spec.before.iter().chain(&spec.after) {
+        let slot = spec.single.iter().position(|part| *part == TemplatePart::Slot).unwrap_or(0);
+        let ids = |parts: &[TemplatePart]| -> Vec<u32> {
+            parts
+                .iter()
+                .filter_map(|part| if let TemplatePart::Insert(ids) = part { Some(ids.clone()) } else { None })
+                .flatten()
+                .collect()
+        };
+        let (before, after) = (ids(&spec.single[..slot]), ids(&spec.single[slot..]));
+        for &id in before.iter().chain(&after) {
             if vocab.row(id).is_none() && specials.text(id).is_none() {
                 return Err(Error::Spec(format!("post: id {id} is neither in the vocabulary nor a special token's")));
             }
@@ -161,8 +178,8 @@ impl Tokenizer {
             splitters,
             model,
             fallback,
-            before: spec.before,
-            after: spec.after,
+            before,
+            after,
             decoder,
             rows: OnceLock::new(),
             pool: Mutex::new(Vec::new()),

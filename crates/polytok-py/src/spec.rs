@@ -3,8 +3,8 @@
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use polytok_core::error::Error;
 use polytok_core::spec::{
-    Decode, Kind, Line, Model, Normalize, Priority, SentencePieceNormalize, Spec, SpecialToken, Symbols, Unknown,
-    VocabColumns,
+    Behavior, Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, ScalarRules, SentencePieceNormalize,
+    Spec, SpecialToken, Split, Symbols, TemplatePart, UnigramRules, Unknown, VocabColumns,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -38,22 +38,25 @@ pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     for step in object.getattr("normalize")?.try_iter()? {
         normalize.push(normalize_step(&step?)?);
     }
-    if normalize.len() > 1 {
-        return Err(spec_error(format!("normalize has {} steps; this engine runs at most one", normalize.len())));
-    }
     let mut split = Vec::new();
     for step in object.getattr("split")?.try_iter()? {
-        split.push(field(&step?, "pattern")?);
+        let pattern = Pattern { text: field(&step?, "pattern")?, is_regex: true, unicode: None };
+        split.push(Split::Pattern { pattern, behavior: Behavior::Matches, invert: false });
     }
     let mut special = Vec::new();
     for token in object.getattr("special")?.try_iter()? {
         let token = token?;
-        special.push(SpecialToken { text: field::<String>(&token, "text")?.into_bytes(), id: field(&token, "id")? });
+        special.push(SpecialToken {
+            text: field::<String>(&token, "text")?.into_bytes(),
+            id: field(&token, "id")?,
+            ..SpecialToken::default()
+        });
     }
     Ok(Spec {
         vocab: vocab(&object.getattr("vocab")?)?,
         special,
-        normalize: normalize.pop(),
+        matching: Matching::Longest,
+        normalize,
         split,
         model: model(&object.getattr("model")?)?,
         unknown: match field::<String>(object, "unknown")?.as_str() {
@@ -62,8 +65,12 @@ pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
             "bytes" => Unknown::Bytes,
             other => return Err(spec_error(format!("unknown={other:?} is none of \"error\", \"unk\", \"bytes\""))),
         },
-        before: field(&post, "before")?,
-        after: field(&post, "after")?,
+        single: vec![
+            TemplatePart::Insert(field(&post, "before")?),
+            TemplatePart::Slot,
+            TemplatePart::Insert(field(&post, "after")?),
+        ],
+        trim: None,
         decode: decode(&object.getattr("decode")?)?,
         line: line(&field::<String>(object, "line")?)?,
     })
@@ -93,6 +100,7 @@ fn vocab(object: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
         scores: column(object, "scores")?,
         kinds: kinds(column(object, "kinds")?)?,
         active_kinds,
+        wide_scores: None,
     })
 }
 
@@ -117,7 +125,7 @@ fn sentencepiece_normalize(step: &Bound<'_, PyAny>) -> PyResult<SentencePieceNor
 fn model(object: &Bound<'_, PyAny>) -> PyResult<Model> {
     match field::<String>(object, "kind")?.as_str() {
         "bpe" => bpe(object),
-        "unigram" => Ok(Model::Unigram),
+        "unigram" => Ok(Model::Unigram(UnigramRules::SentencePiece)),
         "longest" => Ok(Model::Longest),
         "word" => Ok(Model::Word),
         "char" => Ok(Model::Char),
@@ -150,7 +158,13 @@ fn bpe(object: &Bound<'_, PyAny>) -> PyResult<Model> {
             return Err(spec_error(format!("model.symbols={other:?} is none of \"bytes\", \"chars\", \"groups\"")));
         }
     };
-    Ok(Model::Bpe { priority, symbols, whole_piece_first: field(object, "whole_piece_first")? })
+    Ok(Model::Bpe {
+        priority,
+        symbols,
+        whole_piece_first: field(object, "whole_piece_first")?,
+        reserved: false,
+        scalars: ScalarRules::default(),
+    })
 }
 
 fn decode(object: &Bound<'_, PyAny>) -> PyResult<Decode> {

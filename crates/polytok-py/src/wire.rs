@@ -54,6 +54,7 @@ impl Columns<'_> {
             scores: self.scores.as_array().to_vec(),
             kinds: kinds.map_err(raised)?,
             active_kinds: None,
+            wide_scores: None,
         };
         polytok_core::wire::check_lengths(&columns).map_err(raised)?;
         Ok(columns)

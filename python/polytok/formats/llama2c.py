@@ -43,7 +43,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         model=_MODEL,
         normalize=(PrefixSpace(),),
         unknown="bytes",
-        post=Template(before=(_NAMES["bos"],)),
+        post=Template.around(before=(_NAMES["bos"],)),
         decode=Llama2cDecode(),
         names=_NAMES,
         origin=Origin(name, options.name),

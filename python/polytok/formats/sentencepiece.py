@@ -76,7 +76,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         model=_MODELS[model_type],
         normalize=(normalize,),
         unknown="bytes" if byte_fallback else "unk",
-        post=Template(before=(names["bos"],) if "bos" in names else ()),
+        post=Template.around(before=(names["bos"],) if "bos" in names else ()),
         decode=SentencePieceDecode(
             normalize.add_dummy_prefix, normalize.remove_extra_whitespaces, unk_surface, denormalize
         ),

@@ -87,7 +87,7 @@ def _spec(vocab: Vocab, options: ReadOptions, known: Known | None) -> Spec:
         model=_MODEL,
         special=special_tokens_of(special),
         split=(PatternSplit(pattern),) if pattern else (),
-        post=Template(before=(names["bos"],) if "bos" in names else ()),
+        post=Template.around(before=(names["bos"],) if "bos" in names else ()),
         names=names,
         origin=Origin(name, known.name if known and as_known else options.name),
     )

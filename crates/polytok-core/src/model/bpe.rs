@@ -270,7 +270,7 @@ impl Units {
             let row = match kind {
                 Symbols::Bytes => dictionary.normal.find(vocab, &[byte]),
                 Symbols::Groups => vocab.row(byte as u32 + 3).map(|row| row as u32),
-                Symbols::Chars => None,
+                Symbols::Chars | Symbols::Scalars => None,
             };
             bytes[byte as usize] = row.unwrap_or(INERT);
         }
@@ -309,7 +309,7 @@ impl Units {
         match self.kind {
             Symbols::Bytes => symbols
                 .extend(text.iter().enumerate().map(|(i, &byte)| Symbol::new(self.bytes[byte as usize], offset + i))),
-            Symbols::Chars => self.push_chars(text, offset, symbols),
+            Symbols::Chars | Symbols::Scalars => self.push_chars(text, offset, symbols),
             Symbols::Groups => self.push_groups(text, offset, symbols),
         }
     }
@@ -448,7 +448,7 @@ fn half(
     }
     let announced = match units.kind {
         Symbols::Bytes => 1,
-        Symbols::Chars => utf8::lead_len(bytes[0]),
+        Symbols::Chars | Symbols::Scalars => utf8::lead_len(bytes[0]),
         Symbols::Groups => return None,
     };
     if bytes.len() > announced || (bytes.len() < announced && !may_be_clipped) {

@@ -1,6 +1,7 @@
 //! Text to rewritten text, with offsets kept: one file per step.
 
 pub mod charsmap;
+pub mod output;
 pub mod sentencepiece;
 pub mod user_defined;
 
@@ -27,6 +28,7 @@ impl Normalizer {
                 Normalizer::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, user_defined, line)?))
             }
             Normalize::PrefixSpace => Normalizer::PrefixSpace,
+            other => return Err(crate::error::Error::Spec(format!("normalize: {other:?} is not run"))),
         })
     }
 
