@@ -2,10 +2,11 @@
 
 The algorithm is tiktoken's. Ids are ranks after as many special tokens as the configuration says; those that the file
 does not name are ``<SPECIAL_i>``. Only as many entries are live as the configuration's size has room for; those behind
-them are kept as they stand in the file, and so are the file's layout, its fields for images and audio, and its version.
+them are kept as they stand in the file, and so are its layout, its version, and its fields for images and audio.
 
-mistral-common decodes with one of three policies. KEEP is what `Tokenizer.decode` does, IGNORE is ``skip_special=True``,
-and RAISE has no like here: the ids below the number of special tokens are the special ones.
+mistral-common decodes by one of three policies. KEEP is what `Tokenizer.decode` does, and IGNORE ``skip_special=True``
+(but here the bytes on both sides of a skipped token may make one character); RAISE has no like. Special tokens in a text
+are text to it, as they are to ``special=()``.
 
 Source: mistralai/mistral-common, src/mistral_common/tokens/tokenizers/tekken.py and base.py.
 """
@@ -145,9 +146,10 @@ def _special_texts(document: Mapping[str, Any], count: int) -> list[str]:
     if len(texts) > count:
         raise FormatError(f"{len(texts)} special tokens, but default_num_special_tokens is {count}")
     texts += [f"<SPECIAL_{number}>" for number in range(len(texts), count)]
-    if len(set(texts)) < len(texts):
-        twice = next(text for number, text in enumerate(texts) if text in texts[:number])
-        raise FormatError(f"the special token {twice!r:.60} again")
+    number_of: dict[str, int] = {}
+    for number, text in enumerate(texts):
+        if number_of.setdefault(text, number) != number:
+            raise FormatError(f"special token {number} is {text!r:.60}, which is special token {number_of[text]} too")
     return texts
 
 
@@ -212,7 +214,7 @@ def _updated(document: Mapping[str, Any] | None, pattern: str, special: list[str
         config = {"pattern": pattern, "num_vocab_tokens": live, **sizes, "version": _VERSION_WHERE_NONE}
         return {"config": config, "vocab": [], "special_tokens": _listed(special)}
     updated = {**document, "config": {**document["config"], "pattern": pattern, **sizes}}
-    if _special_texts(document, len(special)) != special:
+    if _special_texts(document, document["config"]["default_num_special_tokens"]) != special:
         updated["special_tokens"] = _listed(special)
     return updated
 
