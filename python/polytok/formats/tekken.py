@@ -5,8 +5,8 @@ does not name are ``<SPECIAL_i>``. Only as many entries are live as the configur
 them are kept as they stand in the file, and so are its layout, its version, and its fields for images and audio.
 
 mistral-common decodes by one of three policies. KEEP is what `Tokenizer.decode` does, and IGNORE ``skip_special=True``
-(but here the bytes on both sides of a skipped token may make one character); RAISE has no like. Special tokens in a text
-are text to it, as they are to ``special=()``.
+(but here the bytes on both sides of a skipped token may make one character); RAISE has no like. Special tokens in a
+text are text to it, as they are to ``special=()``.
 
 Source: mistralai/mistral-common, src/mistral_common/tokens/tokenizers/tekken.py and base.py.
 """
