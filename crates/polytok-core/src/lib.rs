@@ -14,6 +14,7 @@
 pub mod batch;
 pub mod cache;
 pub mod decode;
+pub mod encode;
 pub mod error;
 pub mod model;
 pub mod normalize;
