@@ -275,7 +275,7 @@ RANK = Bpe("rank", whole_piece_first=True)
 EXTRA = (b"  ", b"ab", b" a", "日".encode(), b"\xe6\x97", b"<|end|>")
 
 
-@pytest.mark.parametrize("pattern", sorted({known.pattern for known in KNOWN}))
+@pytest.mark.parametrize("pattern", sorted({known.scheme.pattern for known in KNOWN}))
 def test_known_patterns_drop_nothing(pattern: str) -> None:
     assert covers_all_text(pattern)
     tokenizer = Tokenizer(Spec(bytes_vocab(extra=EXTRA), RANK, split=(PatternSplit(pattern),)))
