@@ -12,6 +12,7 @@
 //! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files.
 
 pub mod batch;
+pub mod byte_level;
 pub mod cache;
 pub mod decode;
 pub mod encode;
