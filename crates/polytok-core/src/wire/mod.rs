@@ -5,6 +5,7 @@
 //! error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a file's bytes use the standard
 //! library's keyed hash, so that no file can make them slow.
 
+pub mod huggingface;
 pub mod llama2c;
 pub mod minbpe;
 pub mod protobuf;
