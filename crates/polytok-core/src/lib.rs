@@ -15,6 +15,7 @@ pub mod batch;
 pub mod byte_level;
 pub mod cache;
 pub mod decode;
+pub mod encode;
 pub mod error;
 pub mod model;
 pub mod normalize;
