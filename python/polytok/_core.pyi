@@ -12,6 +12,7 @@ __all__ = [
     "DecodeStream",
     "SpecialSet",
     "Tokenizer",
+    "bpe_derivations",
     "llama2c_read",
     "llama2c_write",
     "minbpe_read",
@@ -39,6 +40,10 @@ def rwkv_read(data: bytes) -> _Columns: ...
 def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.uint32], _Columns]: ...
 def rank_file_read(data: bytes) -> _Columns: ...
 def rank_file_write(vocab: Vocab) -> bytes: ...
+
+def bpe_derivations(
+    vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 
 @final
 class SpecialSet:
