@@ -1,7 +1,7 @@
 """How byte-pair merging makes each entry, and what that proves about two models.
 
-For every entry there is at most one pair of entries that ever merges into it, in any text: the last merge of the entry's
-own text (the proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges whatever has a
+For every entry there is at most one pair of entries that ever merges into it, in any text: the last merge of the
+entry's own text (the proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges whatever has a
 concatenation among the entries is the same as the list of these pairs, in the order of their priorities; and two models
 with the same pairs in the same order merge every text alike.
 """
@@ -32,7 +32,7 @@ class How(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivations:
-    """For each row the ids of its last merge's halves, how it is made, and its priority, low first (equal: leftmost)."""
+    """For each row the ids of its last merge's halves, how it is made, and its priority, low first; ties: leftmost."""
 
     left: npt.NDArray[np.uint32]
     right: npt.NDArray[np.uint32]
@@ -61,7 +61,7 @@ def _priorities(
     if model.priority == "rank":
         return vocab.ids.astype(np.int64)
     if model.priority == "score":
-        return np.unique(-(vocab.scores + 0.0), return_inverse=True)[1].astype(np.int64)
+        return np.asarray(np.unique(-(vocab.scores + 0.0), return_inverse=True)[1], dtype=np.int64)
     assert model.merges is not None
     # Of a pair listed twice the last counts.
     place = {pair: at for at, pair in enumerate(_keys(model.merges[:, 0], model.merges[:, 1]))}
@@ -97,7 +97,8 @@ def out_of_order(before: Derivations, after: Derivations) -> npt.NDArray[np.int6
     rows = before.rows(How.MERGED)
     order = rows[np.lexsort((after.priority[rows], before.priority[rows]))]
     steps = np.diff(before.priority[order]), np.diff(after.priority[order])
-    return order[1:][(np.sign(steps[0]) != np.sign(steps[1]))]
+    wrong: npt.NDArray[np.int64] = order[1:][np.sign(steps[0]) != np.sign(steps[1])]
+    return wrong
 
 
 def same_merging(spec: Spec, other: Spec) -> bool:

@@ -71,8 +71,8 @@ def _ties(
         if any(len(set(piece)) > 1 for piece in pieces) or not _runs_agree(vocab, model, merges, pieces):
             score = vocab.scores[group[0]]
             losses.append(
-                f"model: {len(pieces)} entries share the score {score:g} ({some(pieces)}); where two of them compete the "
-                "leftmost went first, now it is the earlier in the list"
+                f"model: {len(pieces)} entries share the score {score:g} ({some(pieces)}); where two of them compete "
+                "the leftmost went first, now it is the earlier in the list"
             )
     return losses
 

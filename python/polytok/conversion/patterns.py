@@ -1,8 +1,8 @@
 """Split steps of one kind as the same steps of another.
 
 * A pattern that provably matches all text leaves no gaps, so that ``matches`` and ``isolated`` are the same.
-* The gaps between the matches of P are the longest stretches in which P matches nowhere: ``(?:(?!P)(?s:.))+``. So where P
-  cannot match the empty text, ``P|(?:(?!P)(?s:.))+`` is P isolated, and that second part alone is P removed.
+* The gaps between the matches of P are the longest stretches in which P matches nowhere: ``(?:(?!P)(?s:.))+``. So
+  where P cannot match the empty text, ``P|(?:(?!P)(?s:.))+`` is P isolated, and that second part alone is P removed.
 """
 
 from __future__ import annotations

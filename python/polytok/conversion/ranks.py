@@ -1,4 +1,4 @@
-"""From a list of merges to ranks: ids that are priorities, over which any pair whose concatenation is an entry merges."""
+"""From a list of merges to ranks: any pair may merge whose concatenation is an entry, and its id is the priority."""
 
 from __future__ import annotations
 
