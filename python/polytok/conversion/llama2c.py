@@ -1,7 +1,8 @@
 """SentencePiece BPE as llama2.c's vocabulary and back.
 
-llama2.c fixes the layout (0 unknown, 1 and 2 BOS and EOS, byte b is b + 3), always puts a space in front, and knows
-neither kinds nor a normalizer. Its texts are SentencePiece's with spaces for U+2581; BOS and EOS stand between newlines.
+llama2.c fixes the layout (0 unknown, 1 and 2 BOS and EOS, byte b is b + 3), always puts a space in front, and
+knows neither kinds nor a normalizer. Its texts are SentencePiece's with spaces for U+2581; BOS and EOS stand between
+newlines.
 """
 
 from __future__ import annotations
