@@ -16,6 +16,7 @@ pub mod batch;
 pub mod cache;
 pub mod convert;
 pub mod decode;
+pub mod encode;
 pub mod error;
 pub mod model;
 pub mod normalize;
