@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from ..spec import Spec
 from .base import Converted
-from .byte_bpe import to_minbpe, to_tiktoken
+from .byte_bpe import to_minbpe, to_rank_file
 from .llama2c import to_llama2c
 from .sentencepiece import to_sentencepiece
 
@@ -22,7 +23,8 @@ _ADAPTERS: Mapping[str, Callable[[Spec], Converted]] = {
     "sentencepiece": to_sentencepiece,
     "llama2c": to_llama2c,
     "minbpe": to_minbpe,
-    "tiktoken": to_tiktoken,
+    "tekken": partial(to_rank_file, format_name="tekken"),
+    "tiktoken": partial(to_rank_file, format_name="tiktoken"),
 }
 
 

@@ -18,12 +18,12 @@ from .patterns import as_matches
 from .ranks import RANKS, to_ranks, unmade
 
 
-def to_tiktoken(spec: Spec) -> Converted:
-    """As a rank file's Spec."""
+def to_rank_file(spec: Spec, format_name: str) -> Converted:
+    """As the Spec of a rank file: tiktoken's, or tekken's, which differ in where special tokens stand."""
     if spec.model == RANKS and _is_plain(spec):
         return Converted(spec)
-    plain = plain_bytes(spec, "tiktoken")
-    return plain.then(to_ranks(plain.spec))
+    plain = plain_bytes(spec, format_name)
+    return plain.then(to_ranks(replace(plain.spec, vocab=sorted_by_id(plain.spec.vocab))))
 
 
 def to_minbpe(spec: Spec) -> Converted:
