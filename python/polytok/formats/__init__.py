@@ -14,7 +14,7 @@ from ..spec import Line, Spec
 from . import llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken
 from .base import Format, ReadOptions, Written
 
-__all__ = ["FORMATS", "Format", "ReadOptions", "Written", "detect", "named", "read", "write"]
+__all__ = ["FORMATS", "Format", "ReadOptions", "Written", "adapted", "detect", "named", "read", "write"]
 
 FORMATS: tuple[Format, ...] = (sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken)
 
