@@ -106,6 +106,21 @@ def covers_all_text(pattern: str) -> bool:
     return all(any(_keeps(promise, cell) for promise in promises) for cell in _cells(literals, parser.properties))
 
 
+@lru_cache(maxsize=64)
+def never_empty(pattern: str) -> bool:
+    """Whether it is proven that no match is empty.
+
+    >>> never_empty(r" ?\\S+|\\s"), never_empty(r"a*")
+    (True, False)
+    """
+    parser = _Parser(pattern)
+    try:
+        alternatives = parser.alternatives()
+    except _NotUnderstood:
+        return False
+    return parser.at == len(pattern) and all(map(_takes_something, alternatives))
+
+
 def _cells(literals: Iterable[str], names: Collection[str]) -> Iterator[_Cell]:
     for chosen in itertools.product((False, True), repeat=len(names)):
         properties = frozenset(itertools.compress(names, chosen))

@@ -8,6 +8,8 @@ use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+mod huggingface;
+
 pyo3::import_exception!(polytok.errors, FormatError);
 
 fn raised(error: Error) -> PyErr {
@@ -36,7 +38,7 @@ fn to_python(py: Python<'_>, columns: VocabColumns) -> PyColumns<'_> {
 
 /// The columns of a `polytok.spec.Vocab`, checked against each other.
 #[derive(FromPyObject)]
-struct Columns<'py> {
+pub struct Columns<'py> {
     blob: Bound<'py, PyBytes>,
     offsets: PyReadonlyArray1<'py, u32>,
     ids: PyReadonlyArray1<'py, u32>,
@@ -45,7 +47,8 @@ struct Columns<'py> {
 }
 
 impl Columns<'_> {
-    fn to_core(&self) -> PyResult<VocabColumns> {
+    /// The columns as the engine has them.
+    pub fn to_core(&self) -> PyResult<VocabColumns> {
         let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
         let columns = VocabColumns {
             blob: self.blob.as_bytes().to_vec(),
@@ -179,6 +182,7 @@ fn tekken_write<'py>(
 
 /// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    huggingface::register(module)?;
     module.add_function(wrap_pyfunction!(sentencepiece_probe, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_read, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_write, module)?)?;
