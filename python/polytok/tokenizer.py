@@ -405,14 +405,14 @@ def load(
     """Load a tokenizer from a path, bytes, a binary file object, or a name.
 
     Names are ``"default"``, the vocabulary that comes with polytok; tiktoken's (``"cl100k_base"``, ``"o200k_base"``,
-    ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub. Only
-    for the last two kinds something is fetched, once, and kept in ``cache_dir``, by default the system's place for
-    caches. A file that is called like a name is ``"./"`` and the name.
+    ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub.
+    Only for the last two kinds something is fetched, once, and kept in ``cache_dir``, by default the system's place
+    for caches. A file that is called like a name is ``"./"`` and the name.
 
-    The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern`` and
-    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary is
-    meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where they
-    differ, "0.2.3" unless "0.2.1" is asked for.
+    The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern``
+    and ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary
+    is meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where
+    they differ, "0.2.3" unless "0.2.1" is asked for.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are of no known format or damaged.
@@ -421,16 +421,15 @@ def load(
     >>> polytok.load("default").decode(polytok.load("default").encode("héllo"))
     'héllo'
     """
-    said = {"format": format, "pattern": pattern, "special_tokens": special_tokens, "line": line, "name": name}
+    options = {"format": format, "pattern": pattern, "special_tokens": special_tokens, "line": line, "name": name}
+    said: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
     if isinstance(source, str) and (source == "default" or named.is_name(source)):
-        return Tokenizer(
-            _named_spec(source, {key: value for key, value in said.items() if value is not None}, cache_dir)
-        )
+        return Tokenizer(_named_spec(source, said, cache_dir))
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
-        return Tokenizer(_spec_of_path(Path(source), **said))
-    return Tokenizer(formats.read(_bytes_of(source), **said))  # type: ignore[arg-type]
+        return Tokenizer(_spec_of_path(Path(source), said))
+    return Tokenizer(formats.read(_bytes_of(source), **said))
 
 
 def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
@@ -438,16 +437,19 @@ def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[
         if said or cache_dir is not None:
             raise ArgumentError('"default" takes no options')
         return default_spec()
-    if "format" in said or "name" in said:
-        raise ArgumentError(f"{source!r} is a name; it takes neither format= nor name=")
+    for option in ("format", "name"):
+        if option in said:
+            raise ArgumentError(f"{option}= means nothing to {source!r}, which is a name")
     return named.read(source, cache_dir=cache_dir, **said)
 
 
-def _spec_of_path(path: Path, **said: Any) -> Spec:
+def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
     pair = gpt2_pair.beside(path)
-    if pair:
-        options = {key: said[key] for key in ("pattern", "special_tokens", "name")}
-        return gpt2_pair.read(*map(read, pair), ReadOptions(**options))
+    if pair and said.get("format", "tiktoken") == "tiktoken":
+        if "line" in said:
+            raise ArgumentError("line= means nothing to GPT-2's files")
+        options = {option: value for option, value in said.items() if option != "format"}
+        return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
     spec = formats.read(read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
 

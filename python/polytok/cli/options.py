@@ -33,7 +33,10 @@ def add_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.Arg
     )
     group = parser.add_argument_group("vocabulary")
     group.add_argument(
-        "-m", "--model", default="default", help='a tokenizer file, or "default" (the one that comes with polytok)'
+        "-m",
+        "--model",
+        default="default",
+        help='a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)',
     )
     names = [known.name for known in FORMATS]
     group.add_argument("--format", choices=names, help="the file's format, if its bytes do not tell")
