@@ -38,3 +38,6 @@ WORDS = r"\w+|[^\w\s]+"
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """The pattern of the pre-tokenizer ByteLevel."""
+
+OWN = frozenset({SPACE, PUNCTUATION, NUMBER, WORDS, GPT2})
+"""Patterns that stand for components without one."""

@@ -17,7 +17,8 @@ from ...spec import (
     StripDecode,
     WordPieceDecode,
 )
-from ..oniguruma import from_oniguruma, to_oniguruma
+from ..oniguruma import translate
+from .patterns import to_oniguruma
 from .fields import Fields, Json, metaspace_of, pattern_json, pattern_of, shape, type_of
 
 _SHAPES = (
@@ -56,7 +57,7 @@ def _metaspace(fields: Fields) -> DecodeStep:
 
 def _replace(fields: Fields) -> DecodeStep:
     pattern, is_regex = pattern_of(fields)
-    return ReplaceDecode(from_oniguruma(pattern) if is_regex else pattern, fields.text("content"), is_regex)
+    return ReplaceDecode(translate(pattern) if is_regex else pattern, fields.text("content"), is_regex)
 
 
 _READERS: Mapping[str, Callable[[Fields], DecodeStep]] = {

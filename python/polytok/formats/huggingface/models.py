@@ -1,13 +1,12 @@
 """Models: their small fields to a Spec's model and back. Vocabulary and merges are columns (wire/huggingface).
 
-Byte-level BPE becomes BPE over raw bytes, which is faster and the same: where ByteLevel is the last pre-tokenizer, all 256
-bytes are entries and no affixes are put on, every piece is made of known symbols only, and the table of bytes and
+Byte-level BPE becomes BPE over raw bytes, which is faster and the same: where ByteLevel is the last pre-tokenizer, all bytes
+of UTF-8 are entries and no affixes are put on, every piece is made of known symbols only, and the table of bytes and
 characters goes both ways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,12 +27,16 @@ _SHAPES = (
 
 
 class Parts(NamedTuple):
-    """A model with its vocabulary, what it does with unknown text, and the id of the unknown token."""
+    """A model with its vocabulary, what it does with unknown text, and the id of the unknown token.
+
+    ``complete``: every byte can be encoded, those too that are in no text.
+    """
 
     model: Model
     vocab: Vocab
     unknown: UnknownPolicy
     unk: int | None = None
+    complete: bool = False
 
 
 Merges = npt.NDArray[np.uint32] | None
@@ -114,11 +117,12 @@ def over_bytes(parts: Parts) -> Parts | None:
     model = parts.model
     if not isinstance(model, Bpe) or model.continuing_prefix or model.word_suffix:
         return None
-    columns = _core.huggingface_bytes(parts.vocab, model.merges)
-    if columns is None:
+    found = _core.huggingface_bytes(parts.vocab, model.merges)
+    if found is None:
         return None
+    columns, complete = found
     merged = Bpe("merges", whole_piece_first=model.whole_piece_first, merges=model.merges)
-    return Parts(merged, Vocab(*columns), "error", parts.unk)
+    return Parts(merged, Vocab(*columns), "error", parts.unk, complete)
 
 
 def write(spec: Spec) -> Json:
@@ -129,7 +133,7 @@ def write(spec: Spec) -> Json:
             return {
                 "type": "BPE",
                 "dropout": None,
-                "unk_token": unk,
+                "unk_token": _NO_UNK if model.symbols == "scalars" and spec.unknown == "error" else unk,
                 "continuing_subword_prefix": model.continuing_prefix or None,
                 "end_of_word_suffix": model.word_suffix or None,
                 "fuse_unk": model.fuse_unknown,
@@ -148,6 +152,9 @@ def write(spec: Spec) -> Json:
     raise FormatError(f"tokenizers has no model like this: {model!r:.100}")
 
 
+_NO_UNK = "[UNK]"
+
+
 def _unk_text(spec: Spec) -> str | None:
     rows = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
     if spec.unknown == "unk" and len(rows):
@@ -155,11 +162,5 @@ def _unk_text(spec: Spec) -> str | None:
     return None
 
 
-_NO_UNK = "[UNK]"
-
-
 def _required(unk: str | None) -> str:
     return _NO_UNK if unk is None else unk
-
-
-WITHOUT_MERGES: Mapping[type, bool] = {Unigram: True, WordPiece: True, WordLevel: True}

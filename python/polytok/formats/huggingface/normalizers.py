@@ -20,7 +20,8 @@ from ...spec import (
     StripAccents,
     UnicodeForm,
 )
-from ..oniguruma import from_oniguruma, to_oniguruma
+from ..oniguruma import translate
+from .patterns import to_oniguruma
 from .fields import Fields, Json, pattern_json, pattern_of, sequence, shape, type_of
 
 _SHAPES = (
@@ -84,7 +85,7 @@ def _precompiled(fields: Fields) -> NormalizeStep:
 
 def _replace(fields: Fields) -> NormalizeStep:
     pattern, is_regex = pattern_of(fields)
-    return Replace(from_oniguruma(pattern) if is_regex else pattern, fields.text("content"), is_regex)
+    return Replace(translate(pattern) if is_regex else pattern, fields.text("content"), is_regex)
 
 
 _READERS: Mapping[str, Callable[[Fields], NormalizeStep]] = {

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 
 from ...errors import FormatError
 from ...spec import Behavior, ByteLevel, FixedLength, Metaspace, PatternSplit, PieceSpace, ScriptSplit, SplitStep
-from ..oniguruma import from_oniguruma, to_oniguruma
+from ..oniguruma import translate
+from .patterns import to_oniguruma
 from .classes import GPT2, NUMBER, PUNCTUATION, SPACE, WORDS
 from .fields import Fields, Json, metaspace_of, pattern_json, pattern_of, sequence, shape, type_of
 
@@ -68,7 +69,7 @@ def _byte_level(fields: Fields) -> Steps:
 def _split(fields: Fields) -> Steps:
     pattern, is_regex = pattern_of(fields)
     behavior = fields.choice("behavior", _BEHAVIORS)
-    text = from_oniguruma(pattern) if is_regex else pattern
+    text = translate(pattern) if is_regex else pattern
     return (PatternSplit(text, behavior, fields.flag("invert"), is_regex),)
 
 
