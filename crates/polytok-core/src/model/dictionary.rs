@@ -25,13 +25,15 @@ pub enum Emit {
 pub enum Reach {
     /// All rows alike, control symbols too (llama2.c).
     All,
+    /// The same, and of equal ones the last (llama.cpp, Hugging Face).
+    Last,
     /// Rows that are not reserved (tiktoken, minbpe, RWKV).
     Plain,
     /// SentencePiece's two maps: Normal, UserDefined and Unused rows are reached, the others are reserved.
     SentencePiece(Line),
 }
 
-/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins. The hash is seeded at random, so that no
+/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins, or the last. The hash is seeded at random, so that no
 /// file can be made of entries that collide.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -42,9 +44,18 @@ pub struct Rows {
 impl Rows {
     /// Indexes the rows for which `keep` holds.
     pub fn index(vocab: &Vocab, mut keep: impl FnMut(usize) -> bool) -> Rows {
+        Rows::of(vocab, (0..vocab.len()).filter(|&row| keep(row)))
+    }
+
+    /// Indexes all rows; of equal bytes the last row wins.
+    pub fn index_last(vocab: &Vocab) -> Rows {
+        Rows::of(vocab, (0..vocab.len()).rev())
+    }
+
+    fn of(vocab: &Vocab, rows: impl Iterator<Item = usize>) -> Rows {
         let hasher = DefaultHashBuilder::default();
         let mut table = HashTable::with_capacity(vocab.len());
-        for row in (0..vocab.len()).filter(|&row| keep(row)) {
+        for row in rows {
             let bytes = vocab.bytes(row);
             let same = |&other: &u32| vocab.bytes(other as usize) == bytes;
             let rehash = |&other: &u32| hasher.hash_one(vocab.bytes(other as usize));
@@ -78,6 +89,9 @@ pub fn is_reachable(kind: Kind) -> bool {
 impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach) -> Dictionary {
+        if reach == Reach::Last {
+            return Dictionary { normal: Rows::index_last(vocab), reserved: Rows::default(), reach };
+        }
         let reaches_all = reach == Reach::All;
         let normal = Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row)));
         let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)));
@@ -86,7 +100,7 @@ impl Dictionary {
 
     /// Whether the row is in the map that text can reach.
     pub fn reaches(&self, vocab: &Vocab, row: usize) -> bool {
-        self.reach == Reach::All || is_reachable(vocab.kind(row))
+        matches!(self.reach, Reach::All | Reach::Last) || is_reachable(vocab.kind(row))
     }
 
     /// What a final symbol with these bytes becomes.
