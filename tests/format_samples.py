@@ -101,6 +101,7 @@ def merges_spec(**changes: object) -> Spec:
         "vocab": Vocab.from_rows(rows),
         "model": Bpe("merges", merges=merges),
         "special": (SpecialToken("<|endoftext|>", 300), SpecialToken("<|a|>", 301)),
+        "matching": "listed",
         "split": (PatternSplit(r"\p{L}+| ?\S+|\s+"),),
     }
     return Spec(**(fields | changes))  # type: ignore[arg-type]

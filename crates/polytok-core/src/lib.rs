@@ -15,6 +15,7 @@
 pub mod batch;
 pub mod cache;
 pub mod decode;
+pub mod encode;
 pub mod error;
 pub mod hash;
 pub mod model;

@@ -46,6 +46,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     vocab = Vocab(*columns)
     _check_special(special, len(vocab))
     return Spec(
+        matching="listed",
         vocab=vocab,
         model=Bpe("merges", merges=merges),
         special=special_tokens_of(special),

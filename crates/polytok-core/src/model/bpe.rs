@@ -115,6 +115,11 @@ impl Bpe {
         })
     }
 
+    /// Whether symbols are bytes, so that any bytes can be encoded.
+    pub fn is_of_bytes(&self) -> bool {
+        self.units.kind == Symbols::Bytes
+    }
+
     /// Whether pieces that no merge can cross may be taken out of a text and merged on their own. Unused rows are split
     /// again as the last candidate of the whole text says, so then they may not.
     pub fn can_cut(&self) -> bool {

@@ -11,6 +11,7 @@
 //! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
 
 pub mod boundary;
+pub mod chain;
 mod classes;
 mod dispatch;
 mod pattern;
