@@ -6,7 +6,7 @@ import codecs
 import operator
 import os
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, TypeAlias, overload
@@ -148,7 +148,7 @@ class Tokenizer:
         self.spec = spec
         self._core = _core.Tokenizer(spec)
         self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
-        self._sets: dict[frozenset[str], _core.SpecialSet] = {}
+        self._sets: dict[tuple[str, frozenset[str]], _core.SpecialSet] = {}
 
     # Encoding
 
@@ -375,18 +375,18 @@ class Tokenizer:
             raise ArgumentError(f'special={special!r} is neither "all" nor a set of texts')
         else:
             allowed = frozenset(special)
-        refused = self._set(frozenset(self._texts) - allowed) if reject_special else None
-        return add_special, self._set(allowed), refused
+        refused = self._set(frozenset(self._texts) - allowed, self._core.refused_set) if reject_special else None
+        return add_special, self._set(allowed, self._core.special_set), refused
 
-    def _set(self, texts: frozenset[str]) -> _core.SpecialSet:
-        found = self._sets.get(texts)
+    def _set(self, texts: frozenset[str], make: Callable[[set[bytes]], _core.SpecialSet]) -> _core.SpecialSet:
+        found = self._sets.get((make.__name__, texts))
         if found is None:
             unknown = sorted(texts - self._texts.keys(), key=str)
             if unknown:
                 raise SpecialTokenError(f"{unknown[0]!r} is not a special token of this vocabulary")
-            found = self._core.special_set({self._texts[text] for text in texts})
+            found = make({self._texts[text] for text in texts})
             if len(self._sets) < _MAX_SETS:
-                self._sets[texts] = found
+                self._sets[make.__name__, texts] = found
         return found
 
 

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
+use crate::normalize::output::Span;
 use crate::spec::{Kind, Unknown};
 use crate::vocab::Vocab;
 
@@ -54,8 +55,11 @@ impl Fallback {
 pub trait Sink {
     /// Whether spans are wanted; if not, ids may come from a cache.
     const SPANS: bool;
-    /// A new text starts at byte `at` of the whole; `offsets` leads from normalized to original bytes.
-    fn begin_part(&mut self, _at: u32, _offsets: Option<&[u32]>) {}
+    /// What follows is a text of its own that starts at byte `at` of the whole; `spans` says for each byte of it what it stands for
+    /// there, None that nothing was rewritten.
+    fn begin_part(&mut self, _at: u32, _spans: Option<&[Span]>) {}
+    /// What follows is a piece of its own.
+    fn begin_word(&mut self) {}
     /// An id that covers this stretch of the normalized text.
     fn push(&mut self, id: u32, start: u32, end: u32);
     /// Ids without spans.
@@ -65,9 +69,13 @@ pub trait Sink {
         self.push(id, start, end);
     }
     /// More unknown text that belongs to the last unknown id.
-    fn extend_unknown(&mut self, _text: &[u8], _end: u32) {}
+    fn extend_unknown(&mut self, _text: &[u8], _start: u32, _end: u32) {}
     /// A special token; its span is in the original text.
     fn special(&mut self, id: u32, start: u32, end: u32);
+    /// An id of the template, at this place of the original text.
+    fn insert(&mut self, id: u32, at: u32) {
+        self.special(id, at, at);
+    }
 }
 
 impl Sink for Vec<u32> {
@@ -118,6 +126,8 @@ pub struct Token {
     pub start: u32,
     /// Behind the last byte.
     pub end: u32,
+    /// The number of the piece it belongs to; special tokens are pieces too. None for those of the template.
+    pub word: Option<u32>,
     /// The normalized text of an unknown token.
     pub unknown: Option<Vec<u8>>,
 }
@@ -127,7 +137,8 @@ pub struct Token {
 pub struct Tokens {
     tokens: Vec<Token>,
     at: u32,
-    offsets: Option<Vec<u32>>,
+    spans: Option<Vec<Span>>,
+    words: u32,
 }
 
 impl Tokens {
@@ -136,22 +147,36 @@ impl Tokens {
         self.tokens
     }
 
-    fn original(&self, at: u32) -> u32 {
-        self.at + self.offsets.as_ref().map_or(at, |offsets| offsets.get(at as usize).copied().unwrap_or(0))
+    /// Where a stretch of the normalized text comes from. An empty one comes from where its place does.
+    fn original(&self, start: u32, end: u32) -> Span {
+        let Some(spans) = &self.spans else { return (self.at + start, self.at + end) };
+        let (first, last) = (spans.get(start as usize), (end as usize).checked_sub(1).and_then(|last| spans.get(last)));
+        let last = last.map_or(0, |span| span.1);
+        let first = first.map_or(last, |span| span.0);
+        let end = if start < end { last } else { first };
+        (self.at + first, self.at + end)
+    }
+
+    fn word(&self) -> Option<u32> {
+        self.words.checked_sub(1)
     }
 }
 
 impl Sink for Tokens {
     const SPANS: bool = true;
 
-    fn begin_part(&mut self, at: u32, offsets: Option<&[u32]>) {
+    fn begin_part(&mut self, at: u32, spans: Option<&[Span]>) {
         self.at = at;
-        self.offsets = offsets.map(<[u32]>::to_vec);
+        self.spans = spans.map(<[Span]>::to_vec);
+    }
+
+    fn begin_word(&mut self) {
+        self.words += 1;
     }
 
     fn push(&mut self, id: u32, start: u32, end: u32) {
-        let (start, end) = (self.original(start), self.original(end));
-        self.tokens.push(Token { id, start, end, unknown: None });
+        let (start, end) = self.original(start, end);
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None });
     }
 
     fn push_all(&mut self, ids: &[u32]) {
@@ -159,12 +184,12 @@ impl Sink for Tokens {
     }
 
     fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
-        let (start, end) = (self.original(start), self.original(end));
-        self.tokens.push(Token { id, start, end, unknown: Some(text.to_vec()) });
+        let (start, end) = self.original(start, end);
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: Some(text.to_vec()) });
     }
 
-    fn extend_unknown(&mut self, text: &[u8], end: u32) {
-        let end = self.original(end);
+    fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
+        let (_, end) = self.original(start, end);
         if let Some(last) = self.tokens.last_mut() {
             last.end = end;
             last.unknown.get_or_insert_default().extend_from_slice(text);
@@ -172,7 +197,12 @@ impl Sink for Tokens {
     }
 
     fn special(&mut self, id: u32, start: u32, end: u32) {
-        self.tokens.push(Token { id, start, end, unknown: None });
+        self.words += 1;
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None });
+    }
+
+    fn insert(&mut self, id: u32, at: u32) {
+        self.tokens.push(Token { id, start: at, end: at, word: None, unknown: None });
     }
 }
 
@@ -188,6 +218,12 @@ impl<'a, S: Sink> Out<'a, S> {
     /// Starts a text.
     pub fn new(text: &'a [u8], fallback: &'a Fallback, sink: &'a mut S) -> Out<'a, S> {
         Out { text, fallback, sink, after_unknown: false }
+    }
+
+    /// What follows is a piece of its own.
+    #[inline]
+    pub fn begin_word(&mut self) {
+        self.sink.begin_word();
     }
 
     /// Takes a segment whose positions count from `at`.
@@ -223,7 +259,7 @@ impl<'a, S: Sink> Out<'a, S> {
                 }
             }
             Fallback::Drop => {}
-            Fallback::Unk(_) if self.after_unknown => self.sink.extend_unknown(text, end),
+            Fallback::Unk(_) if self.after_unknown => self.sink.extend_unknown(text, start, end),
             Fallback::Unk(id) => self.sink.push_unknown(*id, text, start, end),
         }
         self.after_unknown = true;

@@ -14,7 +14,7 @@ const MAX_NBEST: i32 = 512;
 impl Tokenizer {
     /// The `n` best segmentations and their scores, best first (Unigram only).
     pub fn nbest(&self, text: &[u8], n: usize) -> Result<Vec<(Vec<u32>, f32)>> {
-        let normalized = self.normalized(text);
+        let normalized = self.normalized(text)?;
         let found = self.unigram("nbest")?.nbest(&normalized, n)?;
         found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
@@ -22,15 +22,15 @@ impl Tokenizer {
     /// One segmentation at random. Unigram: among all if `nbest_size` is negative, else among the n best, by exp(alpha · score).
     /// BPE: merges are dropped with probability `alpha`.
     pub fn sample(&self, text: &[u8], nbest_size: i32, alpha: f32, seed: u64) -> Result<Vec<u32>> {
-        let normalized = self.normalized(text);
+        let normalized = self.normalized(text)?;
         let mut rng = Rng::new(seed);
         let mut segments = Vec::new();
         match &self.model {
             Compiled::Unigram(unigram) => segments = unigram.sample(&normalized, nbest_size, alpha, &mut rng)?,
-            Compiled::Bpe(bpe, _) if self.splits() == 0 => {
+            Compiled::Bpe(bpe, _) if self.splits.is_empty() => {
                 check_dropout(nbest_size, alpha)?;
                 self.with_scratch(|scratch| {
-                    bpe.segment_whole(&normalized, Some((alpha, &mut rng)), &mut scratch.bpe, &mut |segment| {
+                    bpe.segment_whole(&normalized, Some((alpha, &mut rng)), &mut scratch.model.bpe, &mut |segment| {
                         segments.push(segment);
                         Ok(())
                     })
@@ -44,21 +44,14 @@ impl Tokenizer {
 
     /// Segmentations at random with their log probabilities (Unigram only).
     pub fn sample_with_score(&self, text: &[u8], options: SampleOptions, seed: u64) -> Result<Vec<(Vec<u32>, f32)>> {
-        let normalized = self.normalized(text);
+        let normalized = self.normalized(text)?;
         let found = self.unigram("sample_with_score")?.sample_with_score(&normalized, options, &mut Rng::new(seed))?;
         found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
 
     /// The entropy of the segmentations in nats (Unigram only).
     pub fn entropy(&self, text: &[u8], alpha: f32) -> Result<f32> {
-        self.unigram("entropy")?.entropy(&self.normalized(text), alpha)
-    }
-
-    fn normalized(&self, text: &[u8]) -> Vec<u8> {
-        let Some(normalizer) = &self.normalizer else { return text.to_vec() };
-        let mut out = Vec::with_capacity(text.len() + text.len() / 2);
-        normalizer.normalize(text, &mut out);
-        out
+        self.unigram("entropy")?.entropy(&self.normalized(text)?, alpha)
     }
 
     fn unigram(&self, what: &str) -> Result<&Unigram> {

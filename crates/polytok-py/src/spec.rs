@@ -3,8 +3,9 @@
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use polytok_core::error::Error;
 use polytok_core::spec::{
-    Behavior, Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, ScalarRules, SentencePieceNormalize,
-    Spec, SpecialToken, Split, Symbols, TemplatePart, UnigramRules, Unknown, VocabColumns,
+    Behavior, Decode, DecodeStep, Family, Form, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace,
+    ScalarRules, Scheme, SentencePieceNormalize, Spec, SpecialToken, Split, Symbols, TemplatePart, UnigramRules,
+    Unknown, VocabColumns,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -33,46 +34,119 @@ fn column<T: numpy::Element + Clone>(object: &Bound<'_, PyAny>, name: &str) -> P
 
 /// Reads a whole Spec.
 pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
-    let post = object.getattr("post")?;
-    let mut normalize = Vec::new();
-    for step in object.getattr("normalize")?.try_iter()? {
-        normalize.push(normalize_step(&step?)?);
-    }
-    let mut split = Vec::new();
-    for step in object.getattr("split")?.try_iter()? {
-        let pattern = Pattern { text: field(&step?, "pattern")?, is_regex: true, unicode: None };
-        split.push(Split::Pattern { pattern, behavior: Behavior::Matches, invert: false });
-    }
-    let mut special = Vec::new();
-    for token in object.getattr("special")?.try_iter()? {
-        let token = token?;
-        special.push(SpecialToken {
-            text: field::<String>(&token, "text")?.into_bytes(),
-            id: field(&token, "id")?,
-            ..SpecialToken::default()
-        });
-    }
+    let trim = object.getattr("trim")?;
     Ok(Spec {
         vocab: vocab(&object.getattr("vocab")?)?,
-        special,
-        matching: Matching::Longest,
-        normalize,
-        split,
+        special: list(object, "special", special_token)?,
+        matching: named(object, "matching", &MATCHINGS)?,
+        normalize: list(object, "normalize", normalize_step)?,
+        split: list(object, "split", split_step)?,
         model: model(&object.getattr("model")?)?,
-        unknown: match field::<String>(object, "unknown")?.as_str() {
-            "error" => Unknown::Error,
-            "unk" => Unknown::Unk,
-            "bytes" => Unknown::Bytes,
-            other => return Err(spec_error(format!("unknown={other:?} is none of \"error\", \"unk\", \"bytes\""))),
-        },
-        single: vec![
-            TemplatePart::Insert(field(&post, "before")?),
-            TemplatePart::Slot,
-            TemplatePart::Insert(field(&post, "after")?),
-        ],
-        trim: None,
+        unknown: named(object, "unknown", &UNKNOWNS)?,
+        single: list(&object.getattr("post")?, "single", template_part)?,
+        trim: if trim.is_none() { None } else { Some(field(&trim, "add_prefix_space")?) },
         decode: decode(&object.getattr("decode")?)?,
         line: line(&field::<String>(object, "line")?)?,
+    })
+}
+
+const MATCHINGS: [(&str, Matching); 3] =
+    [("longest", Matching::Longest), ("listed", Matching::Listed), ("longest_first", Matching::LongestFirst)];
+const UNKNOWNS: [(&str, Unknown); 4] =
+    [("error", Unknown::Error), ("unk", Unknown::Unk), ("bytes", Unknown::Bytes), ("drop", Unknown::Drop)];
+const FORMS: [(&str, Form); 4] = [("NFC", Form::Nfc), ("NFD", Form::Nfd), ("NFKC", Form::Nfkc), ("NFKD", Form::Nfkd)];
+const BEHAVIORS: [(&str, Behavior); 6] = [
+    ("matches", Behavior::Matches),
+    ("removed", Behavior::Removed),
+    ("isolated", Behavior::Isolated),
+    ("merged_with_previous", Behavior::MergedWithPrevious),
+    ("merged_with_next", Behavior::MergedWithNext),
+    ("contiguous", Behavior::Contiguous),
+];
+const SCHEMES: [(&str, Scheme); 3] = [("always", Scheme::Always), ("first", Scheme::First), ("never", Scheme::Never)];
+const SYMBOLS: [(&str, Symbols); 4] =
+    [("bytes", Symbols::Bytes), ("chars", Symbols::Chars), ("groups", Symbols::Groups), ("scalars", Symbols::Scalars)];
+const FAMILIES: [(&str, Family); 6] = [
+    ("spm", Family::Spm),
+    ("bpe", Family::Bpe),
+    ("wpm", Family::Wpm),
+    ("ugm", Family::Ugm),
+    ("rwkv", Family::Rwkv),
+    ("plamo2", Family::Plamo2),
+];
+
+/// A field whose value is one of several names.
+fn named<T: Copy>(object: &Bound<'_, PyAny>, name: &str, values: &[(&str, T)]) -> PyResult<T> {
+    let wanted: String = field(object, name)?;
+    let found = values.iter().find(|(value, _)| *value == wanted).map(|(_, value)| *value);
+    let known = || values.iter().map(|(value, _)| format!("{value:?}")).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| spec_error(format!("{name}={wanted:?} is none of {}", known())))
+}
+
+/// A field that is a sequence.
+fn list<T>(object: &Bound<'_, PyAny>, name: &str, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<Vec<T>> {
+    object.getattr(name)?.try_iter()?.map(|item| read(&item?)).collect()
+}
+
+/// A field of bytes.
+fn bytes(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u8>> {
+    Ok(object.getattr(name)?.cast::<PyBytes>()?.as_bytes().to_vec())
+}
+
+/// Which of several dataclasses it is.
+fn kind(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    field(object, "kind")
+}
+
+fn special_token(token: &Bound<'_, PyAny>) -> PyResult<SpecialToken> {
+    let text = token.getattr("text")?;
+    Ok(SpecialToken {
+        text: match text.cast::<PyBytes>() {
+            Ok(bytes) => bytes.as_bytes().to_vec(),
+            Err(_) => text.extract::<String>()?.into_bytes(),
+        },
+        id: field(token, "id")?,
+        always: !field::<bool>(token, "special")?,
+        single_word: field(token, "single_word")?,
+        lstrip: field(token, "lstrip")?,
+        rstrip: field(token, "rstrip")?,
+        normalized: field(token, "normalized")?,
+    })
+}
+
+fn template_part(part: &Bound<'_, PyAny>) -> PyResult<TemplatePart> {
+    match part.hasattr("ids")? {
+        true => Ok(TemplatePart::Insert(field(part, "ids")?)),
+        false => Ok(TemplatePart::Slot),
+    }
+}
+
+fn pattern(step: &Bound<'_, PyAny>) -> PyResult<Pattern> {
+    Ok(Pattern { text: field(step, "pattern")?, is_regex: field(step, "is_regex")?, unicode: field(step, "unicode")? })
+}
+
+fn replace(step: &Bound<'_, PyAny>) -> PyResult<Replace> {
+    Ok(Replace { pattern: pattern(step)?, content: field(step, "content")? })
+}
+
+fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
+    Ok(match kind(step)?.as_str() {
+        "pattern" => Split::Pattern {
+            pattern: pattern(step)?,
+            behavior: named(step, "behavior", &BEHAVIORS)?,
+            invert: field(step, "invert")?,
+        },
+        "metaspace" => Split::Metaspace {
+            replacement: field(step, "replacement")?,
+            prepend: named(step, "prepend", &SCHEMES)?,
+            split: field(step, "split")?,
+        },
+        "piece_space" => Split::PieceSpace,
+        "byte_level" => Split::ByteLevel,
+        "script" => Split::Script,
+        "fixed_length" => Split::FixedLength(field(step, "length")?),
+        "digit_groups" => Split::DigitGroups { unicode: field(step, "unicode")? },
+        other => return Err(spec_error(format!("split: unknown step {other:?}"))),
     })
 }
 
@@ -93,28 +167,56 @@ fn vocab(object: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
         true => None,
         false => Some(kinds(column(object, "active_kinds")?)?),
     };
+    let is_wide = object.getattr("scores")?.extract::<PyReadonlyArray1<'_, f64>>().is_ok();
+    let wide_scores: Option<Vec<f64>> = if is_wide { Some(column(object, "scores")?) } else { None };
+    let scores = match &wide_scores {
+        Some(wide) => wide.iter().map(|&score| score as f32).collect(),
+        None => column(object, "scores")?,
+    };
     Ok(VocabColumns {
-        blob: object.getattr("blob")?.cast::<PyBytes>()?.as_bytes().to_vec(),
+        blob: bytes(object, "blob")?,
         offsets: column(object, "offsets")?,
         ids: column(object, "ids")?,
-        scores: column(object, "scores")?,
+        scores,
         kinds: kinds(column(object, "kinds")?)?,
         active_kinds,
-        wide_scores: None,
+        wide_scores,
     })
 }
 
 fn normalize_step(step: &Bound<'_, PyAny>) -> PyResult<Normalize> {
-    match field::<String>(step, "kind")?.as_str() {
-        "sentencepiece" => Ok(Normalize::SentencePiece(sentencepiece_normalize(step)?)),
-        "prefix_space" => Ok(Normalize::PrefixSpace),
-        other => Err(spec_error(format!("normalize: unknown step {other:?}"))),
-    }
+    Ok(match kind(step)?.as_str() {
+        "sentencepiece" => Normalize::SentencePiece(sentencepiece_normalize(step)?),
+        "prefix_space" => Normalize::PrefixSpace,
+        "replace_invalid" => Normalize::ReplaceInvalid { lenient: field(step, "lenient")? },
+        "bert" => Normalize::Bert {
+            clean_text: field(step, "clean_text")?,
+            handle_chinese_chars: field(step, "handle_chinese_chars")?,
+            strip_accents: field(step, "strip_accents")?,
+            lowercase: field(step, "lowercase")?,
+        },
+        "strip" => Normalize::Strip { left: field(step, "left")?, right: field(step, "right")? },
+        "strip_accents" => Normalize::StripAccents,
+        "unicode" => Normalize::Unicode(named(step, "form", &FORMS)?),
+        "lowercase" => Normalize::Lowercase,
+        "nmt" => Normalize::Nmt,
+        "precompiled" => Normalize::Precompiled(bytes(step, "charsmap")?),
+        "replace" => Normalize::Replace(replace(step)?),
+        "prepend" => Normalize::Prepend(field(step, "text")?),
+        "byte_level" => Normalize::ByteLevel,
+        "ugm" => Normalize::Ugm {
+            charsmap: bytes(step, "charsmap")?,
+            add_space_prefix: field(step, "add_space_prefix")?,
+            remove_extra_whitespaces: field(step, "remove_extra_whitespaces")?,
+        },
+        "wpm" => Normalize::Wpm { lowercase: field(step, "lowercase")?, strip_accents: field(step, "strip_accents")? },
+        other => return Err(spec_error(format!("normalize: unknown step {other:?}"))),
+    })
 }
 
 fn sentencepiece_normalize(step: &Bound<'_, PyAny>) -> PyResult<SentencePieceNormalize> {
     Ok(SentencePieceNormalize {
-        charsmap: step.getattr("charsmap")?.cast::<PyBytes>()?.as_bytes().to_vec(),
+        charsmap: bytes(step, "charsmap")?,
         add_dummy_prefix: field(step, "add_dummy_prefix")?,
         remove_extra_whitespaces: field(step, "remove_extra_whitespaces")?,
         escape_whitespaces: field(step, "escape_whitespaces")?,
@@ -123,14 +225,26 @@ fn sentencepiece_normalize(step: &Bound<'_, PyAny>) -> PyResult<SentencePieceNor
 }
 
 fn model(object: &Bound<'_, PyAny>) -> PyResult<Model> {
-    match field::<String>(object, "kind")?.as_str() {
-        "bpe" => bpe(object),
-        "unigram" => Ok(Model::Unigram(UnigramRules::SentencePiece)),
-        "longest" => Ok(Model::Longest),
-        "word" => Ok(Model::Word),
-        "char" => Ok(Model::Char),
-        other => Err(spec_error(format!("unknown model {other:?}"))),
-    }
+    Ok(match kind(object)?.as_str() {
+        "bpe" => return bpe(object),
+        "unigram" => Model::Unigram(match field::<String>(object, "rules")?.as_str() {
+            "sentencepiece" => UnigramRules::SentencePiece,
+            "huggingface" => UnigramRules::HuggingFace { byte_fallback: field(object, "byte_fallback")? },
+            "llama.cpp" => UnigramRules::LlamaCpp,
+            other => return Err(spec_error(format!("model.rules={other:?} is unknown"))),
+        }),
+        "longest" => Model::Longest,
+        "word" => Model::Word,
+        "char" => Model::Char,
+        "wordpiece" => Model::WordPiece {
+            continuing_prefix: field(object, "continuing_prefix")?,
+            max_chars: field(object, "max_chars")?,
+            phantom_space: field(object, "phantom_space")?,
+        },
+        "word_level" => Model::WordLevel,
+        "plamo2" => Model::Plamo2,
+        other => return Err(spec_error(format!("unknown model {other:?}"))),
+    })
 }
 
 fn bpe(object: &Bound<'_, PyAny>) -> PyResult<Model> {
@@ -150,36 +264,70 @@ fn bpe(object: &Bound<'_, PyAny>) -> PyResult<Model> {
             return Err(spec_error(format!("model.priority={other:?} is none of \"merges\", \"rank\", \"score\"")));
         }
     };
-    let symbols = match field::<String>(object, "symbols")?.as_str() {
-        "bytes" => Symbols::Bytes,
-        "chars" => Symbols::Chars,
-        "groups" => Symbols::Groups,
-        other => {
-            return Err(spec_error(format!("model.symbols={other:?} is none of \"bytes\", \"chars\", \"groups\"")));
-        }
-    };
     Ok(Model::Bpe {
         priority,
-        symbols,
+        symbols: named(object, "symbols", &SYMBOLS)?,
         whole_piece_first: field(object, "whole_piece_first")?,
-        reserved: false,
-        scalars: ScalarRules::default(),
+        reserved: field(object, "reserved")?,
+        scalars: ScalarRules {
+            continuing_prefix: field(object, "continuing_prefix")?,
+            word_suffix: field(object, "word_suffix")?,
+            byte_fallback: field(object, "byte_fallback")?,
+            fuse_unknown: field(object, "fuse_unknown")?,
+        },
     })
 }
 
 fn decode(object: &Bound<'_, PyAny>) -> PyResult<Decode> {
-    match field::<String>(object, "kind")?.as_str() {
-        "bytes" => Ok(Decode::Bytes),
-        "llama2c" => Ok(Decode::Llama2c),
+    Ok(match kind(object)?.as_str() {
+        "bytes" => Decode::Bytes,
+        "llama2c" => Decode::Llama2c,
         "sentencepiece" => {
             let denormalize = object.getattr("denormalize")?;
-            Ok(Decode::SentencePiece {
+            Decode::SentencePiece {
                 add_dummy_prefix: field(object, "add_dummy_prefix")?,
                 remove_extra_whitespaces: field(object, "remove_extra_whitespaces")?,
-                unk_surface: object.getattr("unk_surface")?.cast::<PyBytes>()?.as_bytes().to_vec(),
+                unk_surface: bytes(object, "unk_surface")?,
                 denormalize: if denormalize.is_none() { None } else { Some(sentencepiece_normalize(&denormalize)?) },
-            })
+            }
         }
-        other => Err(spec_error(format!("unknown decode step {other:?}"))),
-    }
+        "chain" => {
+            let is_joined = object.getattr("steps")?.is_none();
+            let steps = if is_joined { None } else { Some(list(object, "steps", decode_step)?) };
+            Decode::Chain { steps, byte_level: field(object, "byte_level")? }
+        }
+        "llama.cpp" => Decode::LlamaCpp {
+            family: named(object, "family", &FAMILIES)?,
+            strip_space: field(object, "strip_space")?,
+            clean_spaces: field(object, "clean_spaces")?,
+            escaped_spaces: field(object, "escaped_spaces")?,
+        },
+        other => return Err(spec_error(format!("unknown decode step {other:?}"))),
+    })
+}
+
+fn decode_step(step: &Bound<'_, PyAny>) -> PyResult<DecodeStep> {
+    Ok(match kind(step)?.as_str() {
+        "byte_level" => DecodeStep::ByteLevel,
+        "bpe" => DecodeStep::Bpe { suffix: field(step, "suffix")? },
+        "wordpiece" => DecodeStep::WordPiece { prefix: field(step, "prefix")?, cleanup: field(step, "cleanup")? },
+        "metaspace" => DecodeStep::Metaspace {
+            replacement: field(step, "replacement")?,
+            prepend: named(step, "prepend", &SCHEMES)?,
+        },
+        "ctc" => DecodeStep::Ctc {
+            pad: field(step, "pad")?,
+            delimiter: field(step, "delimiter")?,
+            cleanup: field(step, "cleanup")?,
+        },
+        "replace" => DecodeStep::Replace(replace(step)?),
+        "strip" => DecodeStep::Strip {
+            content: field(step, "content")?,
+            start: field(step, "start")?,
+            stop: field(step, "stop")?,
+        },
+        "byte_fallback" => DecodeStep::ByteFallback,
+        "fuse" => DecodeStep::Fuse,
+        other => return Err(spec_error(format!("decode: unknown step {other:?}"))),
+    })
 }

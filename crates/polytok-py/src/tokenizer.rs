@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyArray1};
 use polytok_core::batch::{self, Batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
@@ -32,6 +32,16 @@ pub struct PyTokenizer(pub Arc<Tokenizer>);
 
 /// Id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
+
+/// Id, start and end in characters, start and end in bytes, piece number.
+type TokenColumns<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<i32>>,
+);
 
 /// The options of every encoding, resolved: add_special, the set to recognise, the set to refuse.
 type Options<'py> = (bool, Option<PyRef<'py, PySpecialSet>>, Option<PyRef<'py, PySpecialSet>>);
@@ -68,7 +78,13 @@ impl PyTokenizer {
 
     /// The set of the special tokens with these texts; the texts must be known.
     fn special_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
-        let set = self.0.specials().set(|text| texts.contains(text)).map_err(to_python)?;
+        let set = self.0.special_set(|text| texts.contains(text)).map_err(to_python)?;
+        Ok(PySpecialSet(set))
+    }
+
+    /// The set of these, to be refused.
+    fn refused_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
+        let set = self.0.specials().refused(|text| texts.contains(text)).map_err(to_python)?;
         Ok(PySpecialSet(set))
     }
 
@@ -134,6 +150,32 @@ impl PyTokenizer {
             (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
         Ok(rows.collect())
+    }
+
+    /// The same as columns (ids, starts, ends, byte starts, byte ends) and the number of the piece of each, -1 in the template.
+    fn token_columns<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        options: Options<'py>,
+    ) -> PyResult<TokenColumns<'py>> {
+        let text = text::text(text)?;
+        let options = engine_options(&options);
+        let tokens = detached(py, text.len(), || self.0.tokens(&text, options)).map_err(to_python)?;
+        let mut chars = polytok_core::utf8::CharCounter::new(&text);
+        let spans: Vec<(u32, u32)> = tokens
+            .iter()
+            .map(|token| (chars.char_at(token.start as usize) as u32, chars.count_to(token.end as usize) as u32))
+            .collect();
+        let column = |values: Vec<u32>| values.into_pyarray(py);
+        Ok((
+            column(tokens.iter().map(|token| token.id).collect()),
+            column(spans.iter().map(|span| span.0).collect()),
+            column(spans.iter().map(|span| span.1).collect()),
+            column(tokens.iter().map(|token| token.start).collect()),
+            column(tokens.iter().map(|token| token.end).collect()),
+            tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect::<Vec<_>>().into_pyarray(py),
+        ))
     }
 
     fn decode_bytes<'py>(

@@ -16,6 +16,8 @@ pub trait Output {
     fn change(&mut self, text: &[u8], at: usize);
     /// `text` that nothing stood for; the input's byte before `at` is the last one behind which it comes.
     fn insert(&mut self, text: &[u8], at: usize);
+    /// How many bytes were written so far.
+    fn written(&self) -> usize;
 }
 
 impl Output for Vec<u8> {
@@ -32,6 +34,11 @@ impl Output for Vec<u8> {
     #[inline]
     fn insert(&mut self, text: &[u8], _at: usize) {
         self.extend_from_slice(text);
+    }
+
+    #[inline]
+    fn written(&self) -> usize {
+        self.len()
     }
 }
 
@@ -70,6 +77,10 @@ impl Output for Aligned<'_> {
     fn insert(&mut self, text: &[u8], at: usize) {
         let span = at.checked_sub(1).and_then(|before| self.source.get(before)).copied().unwrap_or_default();
         self.write(text, span);
+    }
+
+    fn written(&self) -> usize {
+        self.text.len()
     }
 }
 

@@ -1,0 +1,364 @@
+//! The pipeline: special, normalize, split, model, post. It reads as the picture in lib.rs, from top to bottom.
+
+use crate::cache::{IDS, Key, Piece, WAITING, Waiting};
+use crate::error::{Error, Result};
+use crate::model::bpe::Bpe;
+use crate::model::{Segment, UNKNOWN};
+use crate::normalize::output::Span;
+use crate::post::{Out, Sink};
+use crate::spec::TemplatePart;
+use crate::special::{Part, SpecialSet};
+use crate::split::boundary::Boundary;
+use crate::split::chain::not_utf8;
+use crate::tokenizer::{Compiled, EncodeOptions, Scratch, Tokenizer};
+
+/// Pieces of a split that are longer than this are cut further where nothing can merge.
+const LONG: usize = 15;
+
+impl Tokenizer {
+    /// The pipeline, into any sink.
+    pub fn encode_to<S: Sink>(
+        &self,
+        text: &[u8],
+        options: EncodeOptions,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
+        if text.len() >= u32::MAX as usize {
+            return Err(Error::Encode(format!(
+                "the text has {} bytes; one call takes less than 4 GiB: cut it",
+                text.len()
+            )));
+        }
+        if let Some(reject) = options.reject {
+            reject.reject(text)?;
+        }
+        if !options.add_special {
+            return self.encode_text(text, options, scratch, sink);
+        }
+        let mut at = 0;
+        for part in &self.template {
+            match part {
+                TemplatePart::Insert(ids) => ids.iter().for_each(|&id| sink.insert(id, at)),
+                TemplatePart::Slot => {
+                    self.encode_text(text, options, scratch, sink)?;
+                    at = text.len() as u32;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A whole text without its template: special tokens, and what lies between them.
+    fn encode_text<S: Sink>(
+        &self,
+        text: &[u8],
+        options: EncodeOptions,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
+        let Some(set) = options.special.or(self.specials.always()) else {
+            return self.encode_part(text, 0, None, scratch, sink);
+        };
+        set.cut(text, |part| match part {
+            Part::Text(start, end) => self.encode_part(&text[start..end], start, Some(set), scratch, sink),
+            Part::Special(id, start, end) => {
+                sink.special(id, start as u32, end as u32);
+                Ok(())
+            }
+        })
+    }
+
+    /// Encodes what lies between special tokens, as if it were a text of its own. `at` is where it starts.
+    fn encode_part<S: Sink>(
+        &self,
+        text: &[u8],
+        at: usize,
+        set: Option<&SpecialSet>,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
+        let set = set.filter(|set| set.has_normalized());
+        if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
+            let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
+            return self.encode_stretches(&normalized, at, Some(&spans), set, scratch, sink);
+        }
+        if self.normalizer.is_empty() {
+            return self.encode_stretches(text, at, None, set, scratch, sink);
+        }
+        let mut normalized = std::mem::take(&mut scratch.normalized);
+        let result = self
+            .normalizer
+            .normalize(text, &mut normalized, &mut scratch.spare)
+            .and_then(|()| self.encode_stretches(&normalized, at, None, set, scratch, sink));
+        scratch.normalized = normalized;
+        result
+    }
+
+    /// Special tokens of the normalized text, and what lies between them.
+    #[inline]
+    fn encode_stretches<S: Sink>(
+        &self,
+        text: &[u8],
+        at: usize,
+        spans: Option<&[Span]>,
+        set: Option<&SpecialSet>,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
+        if text.len() >= u32::MAX as usize {
+            return Err(Error::Encode("normalization makes 4 GiB or more of this text: cut it".into()));
+        }
+        let Some(set) = set else { return self.encode_stretch(text, at, spans, scratch, sink) };
+        set.cut_normalized(text, |part| match (part, spans) {
+            (Part::Text(start, end), Some(spans)) => {
+                self.encode_stretch(&text[start..end], at, Some(&spans[start..end]), scratch, sink)
+            }
+            (Part::Text(start, end), None) => self.encode_stretch(&text[start..end], at + start, None, scratch, sink),
+            (Part::Special(id, start, end), spans) => {
+                let (from, to) = spans.map_or((start as u32, end as u32), |spans| (spans[start].0, spans[end - 1].1));
+                sink.special(id, at as u32 + from, at as u32 + to);
+                Ok(())
+            }
+        })
+    }
+
+    /// Normalized text without special tokens.
+    #[inline]
+    fn encode_stretch<S: Sink>(
+        &self,
+        text: &[u8],
+        at: usize,
+        spans: Option<&[Span]>,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
+        if !self.splits.rewrites() {
+            sink.begin_part(at as u32, spans);
+            return self.encode_normalized(text, scratch, sink);
+        }
+        let bytes = || (0..text.len() as u32).map(|at| (at, at + 1)).collect::<Vec<Span>>();
+        let own = (S::SPANS && spans.is_none()).then(bytes);
+        let pieces = self.splits.pieces(text, at, spans.or(own.as_deref()))?;
+        sink.begin_part(at as u32, pieces.spans.as_deref());
+        let mut out = Out::new(&pieces.text, &self.fallback, sink);
+        let mut waiting = Waiting::new();
+        for &(start, end) in &pieces.ranges {
+            if waiting.push(start, end, false) {
+                self.encode_waiting(&pieces.text, &mut waiting, scratch, &mut out)?;
+            }
+        }
+        self.encode_waiting(&pieces.text, &mut waiting, scratch, &mut out)
+    }
+
+    fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        let mut out = Out::new(text, &self.fallback, sink);
+        if !self.splits.is_empty() {
+            return self.encode_split(text, scratch, &mut out);
+        }
+        match &self.model {
+            Compiled::Bpe(bpe, Some(cuts)) if cuts.can_cut(text) => {
+                self.encode_cuts(bpe, cuts, text, scratch, &mut out)
+            }
+            Compiled::Bpe(bpe, _) => {
+                out.begin_word();
+                bpe.segment_whole(text, None, &mut scratch.model.bpe, &mut |segment| out.take(0, segment))
+            }
+            model => {
+                out.begin_word();
+                model.segment(text, 0, false, &mut scratch.model, &mut |segment| out.take(0, segment))
+            }
+        }
+    }
+
+    /// Pieces by the split steps, each encoded on its own.
+    fn encode_split<S: Sink>(&self, bytes: &[u8], scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
+        let text = match (std::str::from_utf8(bytes), &self.model) {
+            (Ok(text), _) => text,
+            (Err(error), Compiled::Bpe(bpe, _)) if bpe.is_of_bytes() => {
+                return self.encode_broken(bpe, bytes, error.valid_up_to(), scratch, out);
+            }
+            (Err(error), _) => return Err(not_utf8(error.valid_up_to())),
+        };
+        let cuts = if let Compiled::Bpe(_, cuts) = &self.model { cuts.as_ref() } else { None };
+        let mut result = Ok(());
+        let mut waiting = Waiting::new();
+        self.splits.split(text, |start, end| match cuts {
+            Some(cuts) if !S::SPANS && end - start > LONG && result.is_ok() => {
+                result = self.encode_cut(cuts, bytes, (start, end), &mut waiting, scratch, out);
+            }
+            _ => {
+                if waiting.push(start, end, false) && result.is_ok() {
+                    result = self.encode_waiting(bytes, &mut waiting, scratch, out);
+                }
+            }
+        })?;
+        result?;
+        self.encode_waiting(bytes, &mut waiting, scratch, out)
+    }
+
+    /// tiktoken's rule for bytes that are no text (0.14, `_encode_bytes`): the valid prefix is encoded; its last piece,
+    /// with all the white-space tokens before it if it starts with one, is taken back and becomes one piece with all that follows.
+    fn encode_broken<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        text: &[u8],
+        valid: usize,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let prefix = std::str::from_utf8(&text[..valid]).unwrap_or_default();
+        let mut segments: Vec<Segment> = Vec::new();
+        let mut last_piece = 0;
+        let mut result = Ok(());
+        self.splits.split(prefix, |start, end| {
+            last_piece = segments.len();
+            let base = start as u32;
+            let mut push = |segment: Segment| {
+                segments.push(Segment { start: base + segment.start, end: base + segment.end, ..segment });
+                Ok(())
+            };
+            result = std::mem::replace(&mut result, Ok(()))
+                .and_then(|()| bpe.segment(&text[start..end], start, false, &mut scratch.model.bpe, &mut push));
+        })?;
+        result?;
+        out.begin_word();
+        let is_space = |segment: &Segment| {
+            text[segment.start as usize..segment.end as usize].iter().all(|byte| b" \n\t".contains(byte))
+        };
+        if segments.get(last_piece).is_some_and(is_space) {
+            while last_piece > 0 && is_space(&segments[last_piece - 1]) {
+                last_piece -= 1;
+            }
+        }
+        for &segment in &segments[..last_piece] {
+            out.take(0, segment)?;
+        }
+        // Text that no pattern matched is in no segment: the piece is put together, and knows where its bytes come from.
+        let taken_back = segments[last_piece..].iter().flat_map(|segment| segment.start..segment.end);
+        let mut origins: Vec<u32> = taken_back.chain(valid as u32..text.len() as u32).collect();
+        let piece: Vec<u8> = origins.iter().map(|&at| text[at as usize]).collect();
+        origins.push(text.len() as u32);
+        let place = |at: u32| origins[at as usize];
+        let at = text.len() - piece.len();
+        let mut take =
+            |segment: Segment| out.take(0, Segment { start: place(segment.start), end: place(segment.end), ..segment });
+        bpe.segment(&piece, at, false, &mut scratch.model.bpe, &mut take)
+    }
+
+    /// Stretches between user-defined pieces and proven cuts, each merged on its own.
+    fn encode_cuts<S: Sink>(
+        &self,
+        bpe: &Bpe,
+        boundary: &Boundary,
+        text: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let mut at = 0;
+        let mut result = Ok(());
+        let mut waiting = Waiting::new();
+        bpe.frozen_matches(text, |start, end, id| {
+            if result.is_ok() {
+                let frozen = Segment { id, start: start as u32, end: end as u32 };
+                result = self
+                    .encode_cut(boundary, text, (at, start), &mut waiting, scratch, out)
+                    .and_then(|()| self.encode_waiting(text, &mut waiting, scratch, out))
+                    .and_then(|()| out.take(0, frozen));
+            }
+            at = end;
+        });
+        result?;
+        self.encode_cut(boundary, text, (at, text.len()), &mut waiting, scratch, out)?;
+        self.encode_waiting(text, &mut waiting, scratch, out)
+    }
+
+    /// Cuts a stretch of the text where nothing can merge; the parts go to those that wait.
+    fn encode_cut<S: Sink>(
+        &self,
+        cuts: &Boundary,
+        text: &[u8],
+        (from, to): (usize, usize),
+        waiting: &mut Waiting,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let mut at = from;
+        while at < to {
+            let end = cuts.next_cut(&text[..to], at);
+            if waiting.push(at, end, at > from || end < to) {
+                self.encode_waiting(text, waiting, scratch, out)?;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Encodes the pieces that wait, by the cache where it may.
+    fn encode_waiting<S: Sink>(
+        &self,
+        text: &[u8],
+        waiting: &mut Waiting,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        if S::SPANS {
+            for piece in waiting.drain() {
+                let (start, end) = (piece.start as usize, piece.end as usize);
+                if !piece.is_part {
+                    out.begin_word();
+                }
+                let take = &mut |segment| out.take(start, segment);
+                self.model.segment(&text[start..end], start, piece.is_part, &mut scratch.model, take)?;
+            }
+            return Ok(());
+        }
+        // The ids of pieces that were found wait here, so that writing them is no branch either.
+        let mut found = [0; WAITING * IDS];
+        let mut count = 0;
+        for (piece, key) in waiting.drain_with_keys(text) {
+            let Some(room) = found[count..].first_chunk_mut() else { break };
+            match scratch.cache.get(key, room) {
+                0 => {
+                    out.take_cached(&found[..count]);
+                    count = 0;
+                    self.encode_missed(text, piece, key, scratch, out)?;
+                }
+                more => count += more,
+            }
+        }
+        out.take_cached(&found[..count]);
+        Ok(())
+    }
+
+    /// A piece that the cache does not know; it is put there if it may.
+    #[inline(never)]
+    fn encode_missed<S: Sink>(
+        &self,
+        text: &[u8],
+        piece: Piece,
+        key: Key,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let at = piece.start as usize;
+        let bytes = &text[at..piece.end as usize];
+        let Scratch { model: model_scratch, segments, ids, cache, .. } = scratch;
+        if !key.is_kept() {
+            let take = &mut |segment| out.take(at, segment);
+            return self.model.segment(bytes, at, piece.is_part, model_scratch, take);
+        }
+        segments.clear();
+        self.model.segment(bytes, at, piece.is_part, model_scratch, &mut |segment| {
+            segments.push(segment);
+            Ok(())
+        })?;
+        let is_known = segments.iter().all(|segment| segment.id != UNKNOWN);
+        if is_known && !self.model.depends_on_place(bytes, at) {
+            ids.clear();
+            ids.extend(segments.iter().map(|segment| segment.id));
+            cache.insert(key, ids);
+        }
+        segments.iter().try_for_each(|&segment| out.take(at, segment))
+    }
+}

@@ -1,0 +1,173 @@
+//! The split steps one after the other: some cut pieces further, some rewrite them.
+//!
+//! As long as no piece is rewritten, pieces are stretches of the text and the last step's are handed on as they are found
+//! ([`Chain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`Pieces`]).
+
+use super::Splitter;
+use crate::error::{Error, Result};
+use crate::normalize::output::{Aligned, Output, Span};
+use crate::spec::{Behavior, Split};
+
+/// A step that cuts.
+enum Cut {
+    Pattern(Splitter),
+}
+
+/// A step that rewrites.
+enum Rewrite {}
+
+enum Step {
+    Cut(Cut),
+    Rewrite(Rewrite),
+}
+
+/// All steps.
+pub struct Chain {
+    steps: Vec<Step>,
+    needs_spans: bool,
+}
+
+/// Pieces of a text of their own.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    /// The rewritten text.
+    pub text: Vec<u8>,
+    /// What each byte of it stands for, if that is known.
+    pub spans: Option<Vec<Span>>,
+    /// The pieces, as stretches of the text.
+    pub ranges: Vec<(usize, usize)>,
+}
+
+impl Chain {
+    /// Compiles the steps.
+    pub fn compile(steps: &[Split]) -> Result<Chain> {
+        let mut compiled = Vec::new();
+        for step in steps {
+            match step {
+                Split::Pattern { pattern, behavior: Behavior::Matches, invert: false } => {
+                    compiled.push(Step::Cut(Cut::Pattern(Splitter::compile(&pattern.text)?)));
+                }
+                other => return Err(Error::Spec(format!("split: {other:?} is not run"))),
+            }
+        }
+        Ok(Chain { steps: compiled, needs_spans: false })
+    }
+
+    /// Nothing is cut.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Some step rewrites pieces: `pieces` must be called, and not `split`.
+    #[inline]
+    pub fn rewrites(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Rewrite(_)))
+    }
+
+    /// The pieces depend on where in the original text they stand, so that `pieces` must know it.
+    #[inline]
+    pub fn needs_spans(&self) -> bool {
+        self.needs_spans
+    }
+
+    /// Calls `piece(start, end)` for each piece, left to right.
+    #[inline]
+    pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
+        let Some((last, first)) = self.steps.split_last() else { return Ok(()) };
+        if first.is_empty() {
+            return last.cut(text, (0, text.len()), &mut piece);
+        }
+        let mut ranges = vec![(0, text.len())];
+        for step in first {
+            ranges = step.cut_all(text, &ranges)?;
+        }
+        ranges.into_iter().try_for_each(|range| last.cut(text, range, &mut piece))
+    }
+
+    /// Rewrites and cuts a text that starts at byte `at` of the original one. With `spans` of the text, those of the pieces are kept.
+    pub fn pieces(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<Pieces> {
+        let mut pieces =
+            Pieces { text: text.to_vec(), spans: spans.map(<[Span]>::to_vec), ranges: vec![(0, text.len())] };
+        for step in &self.steps {
+            match step {
+                Step::Cut(_) => {
+                    let text = std::str::from_utf8(&pieces.text).map_err(|error| not_utf8(error.valid_up_to()))?;
+                    pieces.ranges = step.cut_all(text, &pieces.ranges)?;
+                }
+                Step::Rewrite(rewrite) => pieces = rewrite.run(pieces, at),
+            }
+        }
+        Ok(pieces)
+    }
+}
+
+/// The error for bytes that no step can take.
+pub fn not_utf8(at: usize) -> Error {
+    Error::Encode(format!(
+        "the text is no UTF-8 at byte {at}, and this tokenizer takes characters only: decode it first, e.g. with errors=\"replace\""
+    ))
+}
+
+impl Step {
+    #[inline]
+    fn cut(&self, text: &str, (from, to): (usize, usize), piece: &mut impl FnMut(usize, usize)) -> Result<()> {
+        match self {
+            Step::Cut(Cut::Pattern(splitter)) => {
+                splitter.split(&text[from..to], |start, end| piece(from + start, from + end))
+            }
+            Step::Rewrite(_) => {
+                piece(from, to);
+                Ok(())
+            }
+        }
+    }
+
+    fn cut_all(&self, text: &str, ranges: &[(usize, usize)]) -> Result<Vec<(usize, usize)>> {
+        let mut finer = Vec::with_capacity(ranges.len());
+        for &range in ranges {
+            self.cut(text, range, &mut |start, end| finer.push((start, end)))?;
+        }
+        Ok(finer)
+    }
+}
+
+impl Rewrite {
+    /// Rewrites every piece. `at` is where the text starts in the original one.
+    fn run(&self, pieces: Pieces, at: usize) -> Pieces {
+        let Pieces { text, spans, ranges } = &pieces;
+        match spans {
+            Some(spans) => {
+                let mut out = Aligned::new(spans);
+                let ranges = self.run_into(text, ranges, |start| at + spans[start].0 as usize == 0, &mut out);
+                Pieces { text: out.text, spans: Some(out.spans), ranges }
+            }
+            None => {
+                let mut out = Vec::with_capacity(text.len() + ranges.len());
+                let ranges = self.run_into(text, ranges, |start| at + start == 0, &mut out);
+                Pieces { text: out, spans: None, ranges }
+            }
+        }
+    }
+
+    fn run_into<O: Output>(
+        &self,
+        text: &[u8],
+        ranges: &[(usize, usize)],
+        is_first: impl Fn(usize) -> bool,
+        out: &mut O,
+    ) -> Vec<(usize, usize)> {
+        let mut rewritten = Vec::with_capacity(ranges.len());
+        for &(start, end) in ranges {
+            let from = out.written();
+            self.apply(text, (start, end), is_first(start), out);
+            rewritten.push((from, out.written()));
+        }
+        rewritten
+    }
+
+    fn apply<O: Output>(&self, text: &[u8], (start, end): (usize, usize), is_first: bool, out: &mut O) {
+        let _ = (text, start, end, is_first, out);
+        match *self {}
+    }
+}
