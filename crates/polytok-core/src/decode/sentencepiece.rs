@@ -64,7 +64,7 @@ impl SentencePieceDecoder {
             collapses,
             unk_surface: unk_surface.to_vec(),
             denormalizer,
-            prints: prints(vocab, line),
+            prints: prints(vocab, line)?,
             texts: Texts::new((0..vocab.len()).map(|row| spaced(vocab.bytes(row)))),
         })
     }
@@ -128,9 +128,12 @@ impl SentencePieceDecoder {
     }
 }
 
-fn prints(vocab: &Vocab, line: Line) -> Vec<Print> {
+fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
     // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
-    let by_name = (line == Line::V0_2_1).then(|| Rows::index(vocab, |row| !is_reachable(vocab.kind(row))));
+    let by_name = match line {
+        Line::V0_2_1 => Some(Rows::index(vocab, |row| !is_reachable(vocab.kind(row)))?),
+        Line::V0_2_3 => None,
+    };
     let named =
         |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).map_or(row, |row| row as usize);
     let print = |row| match vocab.active_kind(named(row)) {
@@ -139,7 +142,7 @@ fn prints(vocab: &Vocab, line: Line) -> Vec<Print> {
         Kind::Byte => hex_byte(vocab.bytes(row)).map_or(Print::Piece, Print::Byte),
         _ => Print::Piece,
     };
-    (0..vocab.len()).map(print).collect()
+    Ok((0..vocab.len()).map(print).collect())
 }
 
 fn append(text: &[u8], state: &mut State, out: &mut Vec<u8>) {

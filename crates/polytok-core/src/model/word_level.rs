@@ -20,9 +20,9 @@ pub struct WordLevel {
 
 impl WordLevel {
     /// Indexes the vocabulary.
-    pub fn compile(vocab: Arc<Vocab>) -> WordLevel {
+    pub fn compile(vocab: Arc<Vocab>) -> Result<WordLevel> {
         let unknown = (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
-        WordLevel { rows: Rows::index_last(&vocab), vocab, unknown }
+        Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
     }
 
     /// Looks a piece up. One that is no entry has the id of the unknown entry, each time anew.
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn the_last_of_equal_entries_or_unknown() {
         let rows = [("a", 0.0, Kind::Normal), ("b", 0.0, Kind::Control), ("a", 0.0, Kind::Normal)];
-        let model = WordLevel::compile(Arc::new(vocab(&rows)));
+        let model = WordLevel::compile(Arc::new(vocab(&rows))).unwrap();
         let mut ids = Vec::new();
         for piece in ["a", "b", "ab", ""] {
             let mut emit = |segment: Segment| {
