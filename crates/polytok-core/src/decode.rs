@@ -122,7 +122,10 @@ impl Decoder {
             other => return Err(Error::Spec(format!("decode: {other:?} is not run"))),
         };
         // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
-        let by_name = (line == Line::V0_2_1).then(|| Rows::index(vocab, |row| !is_reachable(vocab.kind(row))));
+        let by_name = match line {
+            Line::V0_2_1 => Some(Rows::index(vocab, |row| !is_reachable(vocab.kind(row)))?),
+            Line::V0_2_3 => None,
+        };
         let named =
             |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).map_or(row, |row| row as usize);
         let print = |row| match vocab.active_kind(named(row)) {

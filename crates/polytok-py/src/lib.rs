@@ -1,6 +1,7 @@
 //! The Python binding: thin and dull, no logic.
 
 mod errors;
+mod native;
 mod spec;
 mod text;
 mod tokenizer;
@@ -14,5 +15,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PySpecialSet>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
+    native::register(module)?;
     wire::register(module)
 }

@@ -5,10 +5,12 @@ pub mod dictionary;
 pub mod lattice;
 pub mod longest;
 pub mod merge;
+mod merging;
 pub mod nbest;
 pub mod pairs;
 pub mod sample;
 pub mod unigram;
+mod units;
 pub mod whole;
 
 /// The id of a segment that no vocabulary entry covers.
