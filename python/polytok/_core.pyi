@@ -14,6 +14,7 @@ __all__ = [
     "NativeFile",
     "SpecialSet",
     "Tokenizer",
+    "bpe_derivations",
     "llama2c_read",
     "llama2c_write",
     "minbpe_read",
@@ -25,6 +26,9 @@ __all__ = [
     "sentencepiece_probe",
     "sentencepiece_read",
     "sentencepiece_write",
+    "tekken_read",
+    "tekken_vocab_range",
+    "tekken_write",
 ]
 
 _Options: TypeAlias = tuple[bool, SpecialSet | None, SpecialSet | None]
@@ -51,6 +55,14 @@ def rwkv_read(data: bytes) -> _Columns: ...
 def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.uint32], _Columns]: ...
 def rank_file_read(data: bytes) -> _Columns: ...
 def rank_file_write(vocab: Vocab) -> bytes: ...
+def bpe_derivations(
+    vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
+def tekken_vocab_range(data: bytes) -> tuple[int, int]: ...
+def tekken_read(
+    vocab: bytes, live: int, first_id: int
+) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
+def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
 
 def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
 

@@ -1,10 +1,11 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use crate::cache::Cache;
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
 use crate::model::Segment;
 use crate::model::bpe::{Bpe, BpeScratch};
 use crate::model::dictionary::{Reach, Rows};
@@ -35,7 +36,7 @@ pub struct Tokenizer {
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
     decoder: Decoder,
-    rows: OnceLock<Rows>,
+    rows: Lazy<Option<Rows>>,
     pool: Mutex<Vec<Scratch>>,
 }
 
@@ -140,7 +141,7 @@ impl Tokenizer {
             specials,
             normalizer,
             model,
-            rows: OnceLock::new(),
+            rows: Lazy::default(),
             pool: Mutex::new(Vec::new()),
         })
     }
@@ -169,11 +170,7 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        // Not get_or_init: the index is built outside of the lock, so that a fork hardly ever happens within it.
-        if self.rows.get().is_none() {
-            let _ = self.rows.set(Rows::index(&self.vocab, |_| true).ok()?);
-        }
-        let rows = self.rows.get()?;
+        let rows = self.rows.get(|| Rows::index(&self.vocab, |_| true).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }
@@ -297,9 +294,7 @@ impl Compiled {
             Model::Unigram(_) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
-            Model::Char => {
-                Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?)
-            }
+            Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
             other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
         })
     }

@@ -1,5 +1,6 @@
 //! The Python binding: thin and dull, no logic.
 
+mod convert;
 mod errors;
 mod native;
 mod spec;
@@ -16,5 +17,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PySpecialSet>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
     native::register(module)?;
-    wire::register(module)
+    wire::register(module)?;
+    convert::register(module)
 }

@@ -5,19 +5,20 @@
 //! at compile time: a list of pairs (minbpe, Hugging Face), or every way to cut an entry into two symbols, by the entry's id
 //! (tiktoken) or its score (SentencePiece, llama2.c). Twin: python/polytok/reference/bpe.py.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use super::dictionary::{Dictionary, Emit, Reach};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
-use super::merging::{Merging, Source};
+use super::merging::{LastMerge, Merging, Source};
 use super::pairs::Pairs;
 use super::whole::refused;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
-use crate::rng::Rng;
+use crate::lazy::Lazy;
 use crate::native::Tables;
+use crate::rng::Rng;
 use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
 use crate::utf8;
@@ -32,7 +33,7 @@ pub struct Bpe {
     dictionary: Dictionary,
     merging: Merging,
     /// All pairs where `merging` has only those that encoding needs; built when dropout asks for them.
-    all_pairs: OnceLock<Pairs>,
+    all_pairs: Lazy<Option<Pairs>>,
     priority: Priority,
     /// What a final symbol becomes, if that is not the id of its row.
     exceptions: HashMap<u32, Emit>,
@@ -96,7 +97,7 @@ impl Bpe {
             vocab,
             dictionary,
             merging,
-            all_pairs: OnceLock::new(),
+            all_pairs: Lazy::default(),
             exceptions,
             whole_piece_first,
             frozen,
@@ -184,7 +185,7 @@ impl Bpe {
             at = end;
         });
         self.merging.units.push(&text[at..], at, symbols);
-        let pairs = if dropout.is_some() { self.all_pairs()? } else { &self.merging.pairs };
+        let pairs = if dropout.is_some() { self.all_pairs() } else { &self.merging.pairs };
         let mut watch = Watcher { splits: Splits::default(), dropout };
         merge(pairs, symbols, run, &mut watch);
         self.emit_symbols(text, symbols, &watch.splits, emit)
@@ -203,6 +204,24 @@ impl Bpe {
                 }
                 None => at += utf8::char_len(&text[at..]),
             }
+        }
+    }
+
+    /// How merging the row's own text makes the row (see convert/derivation.rs).
+    pub fn derive(&self, row: usize, scratch: &mut BpeScratch) -> Derived {
+        let text = self.vocab.bytes(row);
+        if self.dictionary.normal.find(&self.vocab, text) != Some(row as u32) {
+            return Derived::Reserved;
+        }
+        let BpeScratch { symbols, merge: run } = scratch;
+        symbols.clear();
+        self.merging.units.push(text, 0, symbols);
+        let mut last = LastMerge(None);
+        merge(&self.merging.pairs, symbols, run, &mut last);
+        match (symbols.as_slice(), last.0) {
+            ([symbol], None) if symbol.symbol == row as u32 => Derived::Initial,
+            ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
+            _ => Derived::Never,
         }
     }
 
@@ -268,21 +287,15 @@ impl Bpe {
     }
 
     /// Dropout passes over merges, so that pairs are met which encoding never meets.
-    fn all_pairs(&self) -> Result<&Pairs> {
+    fn all_pairs(&self) -> &Pairs {
         if !self.merging.is_pruned {
-            return Ok(&self.merging.pairs);
+            return &self.merging.pairs;
         }
-        // Not get_or_init: the table is built outside of the lock, so that a fork hardly ever happens within it.
-        if self.all_pairs.get().is_none() {
-            let source = Source {
-                vocab: &self.vocab,
-                dictionary: &self.dictionary,
-                priority: &self.priority,
-                symbols: self.merging.units.kind,
-            };
-            let _ = self.all_pairs.set(source.build()?.pairs);
-        }
-        Ok(self.all_pairs.get().unwrap_or(&self.merging.pairs))
+        let Bpe { vocab, dictionary, priority, merging, .. } = self;
+        let source = Source { vocab, dictionary, priority, symbols: merging.units.kind };
+        // Building failed for no vocabulary that it did not fail for when the file was written.
+        let all = self.all_pairs.get(|| source.build().ok().map(|merging| merging.pairs));
+        all.as_ref().unwrap_or(&self.merging.pairs)
     }
 }
 
@@ -332,4 +345,17 @@ impl Watch for Watcher<'_> {
             }
         }
     }
+}
+
+/// How a row is made; the halves are symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derived {
+    /// Merging starts from it.
+    Initial,
+    /// Out of these two, at last.
+    Merged(u32, u32),
+    /// Merging its text ends in something else.
+    Never,
+    /// Text does not reach it.
+    Reserved,
 }

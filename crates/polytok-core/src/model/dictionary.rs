@@ -85,8 +85,7 @@ impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
         let reaches_all = reach == Reach::All;
-        let normal =
-            tables.get("rows", || Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row))))?;
+        let normal = tables.get("rows", || Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row))))?;
         let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)))?;
         Ok(Dictionary { normal, reserved, reach })
     }

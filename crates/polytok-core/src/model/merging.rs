@@ -1,10 +1,8 @@
 //! The tables that BPE merges by: which symbols a text starts from, and which pairs of them merge.
 //!
 //! By rank or score a pair may merge wherever its concatenation is an entry, so an entry has as many pairs as it can be cut into
-//! two symbols. Only one of them is ever merged: nothing merges across the ends of what becomes the entry, or it would not, so
-//! merging goes on between them as it does on the entry's own text, up to the last pair. An entry that its own text does not merge
-//! into comes out of no text. A file has these pairs only ([`Merging::pruned`]), about half. Dropout passes over merges and
-//! so meets the others.
+//! two symbols. Only one of them is ever merged, the entry's derivation (see convert/derivation.rs). A file has these pairs only
+//! ([`Merging::pruned`]), about half. Dropout passes over merges and so meets the others.
 
 use hashbrown::HashSet;
 
@@ -63,9 +61,10 @@ impl Merging {
             return Ok(self);
         }
         let mut scratch = MergeScratch::default();
-        let (mut symbols, mut last) = (Vec::new(), LastMerge(None));
+        let mut symbols = Vec::new();
         let mut is_needed = |pair: &&Pair| {
             let piece = vocab.bytes(pair.merged as usize);
+            let mut last = LastMerge(None);
             symbols.clear();
             self.units.push(piece, 0, &mut symbols);
             merge(&self.pairs, &mut symbols, &mut scratch, &mut last);
@@ -98,7 +97,7 @@ impl Stored for Merging {
 }
 
 /// The pair merged last.
-struct LastMerge(Option<(u32, u32)>);
+pub(super) struct LastMerge(pub(super) Option<(u32, u32)>);
 
 impl Watch for LastMerge {
     fn merged(&mut self, left: u32, right: u32) {

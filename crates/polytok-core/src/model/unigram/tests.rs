@@ -110,7 +110,8 @@ fn long_texts_are_rebased_and_scratch_is_given_back() {
 
 #[test]
 fn vocabularies_are_checked() {
-    let refused = |pieces: &[(&str, f32, Kind)], line| Unigram::compile(&vocab(pieces), line, &mut Tables::default()).is_err();
+    let refused =
+        |pieces: &[(&str, f32, Kind)], line| Unigram::compile(&vocab(pieces), line, &mut Tables::default()).is_err();
     let a = ("a", -1.0, Kind::Normal);
     for line in [Line::V0_2_1, Line::V0_2_3] {
         assert!(refused(&[("<s>", 0.0, Kind::Control)], line));
