@@ -4,6 +4,7 @@
 use super::texts::Texts;
 use super::{SPACE, hex_byte, spaced};
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::model::dictionary::{Rows, is_reachable};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
@@ -22,7 +23,7 @@ pub(super) struct SentencePieceDecoder {
     /// What each row prints.
     prints: Vec<Print>,
     /// The text of each row, escaped spaces as spaces.
-    texts: Texts,
+    texts: Lazy<Texts>,
 }
 
 /// What a row prints.
@@ -65,8 +66,13 @@ impl SentencePieceDecoder {
             unk_surface: unk_surface.to_vec(),
             denormalizer,
             prints: prints(vocab, line)?,
-            texts: Texts::new((0..vocab.len()).map(|row| spaced(vocab.bytes(row)))),
+            texts: Lazy::default(),
         })
+    }
+
+    #[inline]
+    fn texts(&self, vocab: &Vocab) -> &Texts {
+        self.texts.get(|| Texts::new((0..vocab.len()).map(|row| spaced(vocab.bytes(row)))))
     }
 
     /// Appends what a row adds.
@@ -101,7 +107,7 @@ impl SentencePieceDecoder {
     fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
         if state.has_text && state.pending.is_empty() && matches!(self.prints[row], Print::Piece) {
             // By far the most common case: in the middle of a text nothing is stripped and nothing waits.
-            self.texts.append(row, out);
+            self.texts(vocab).append(row, out);
             return;
         }
         if let Print::Byte(byte) = self.prints[row] {
@@ -117,12 +123,12 @@ impl SentencePieceDecoder {
             Print::Byte(_) | Print::Nothing => {}
             Print::UnkSurface => append(&self.unk_surface, state, out),
             Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(SPACE) => {
-                append(&self.texts.get(row)[1..], state, out);
+                append(&self.texts(vocab).get(row)[1..], state, out);
                 state.ate_space = !self.collapses;
             }
             Print::Piece => {
                 state.has_text |= !vocab.bytes(row).is_empty();
-                self.texts.append(row, out);
+                self.texts(vocab).append(row, out);
             }
         }
     }

@@ -103,6 +103,11 @@ impl Dictionary {
         Ok(Dictionary { normal, reserved, reach })
     }
 
+    /// Whether SentencePiece's rules hold.
+    pub fn is_sentencepiece(&self) -> bool {
+        matches!(self.reach, Reach::SentencePiece(_))
+    }
+
     /// Whether the row is in the map that text can reach.
     pub fn reaches(&self, vocab: &Vocab, row: usize) -> bool {
         matches!(self.reach, Reach::All | Reach::Last) || is_reachable(vocab.kind(row))

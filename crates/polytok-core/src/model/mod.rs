@@ -6,6 +6,7 @@ pub mod dictionary;
 pub mod lattice;
 pub mod longest;
 pub mod merge;
+mod merging;
 pub mod nbest;
 pub mod pairs;
 pub mod plamo2;
