@@ -13,7 +13,7 @@ from functools import cache
 
 from ..errors import FormatError
 
-MAX_DEPTH = 100
+MAX_DEPTH = 50
 MAX_REPEAT = 100_000
 MAX_LENGTH = 1 << 16
 
