@@ -16,12 +16,14 @@ MAX_ID = 2**32 - 2
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may say about a file that the file does not say itself; None where nothing was said."""
+    """What a caller may say about a file that the file does not say itself; None where nothing was said. ``siblings`` are
+    the files beside it, by name."""
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None
     line: Line | None = None
     name: str | None = None
+    siblings: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
