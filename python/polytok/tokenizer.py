@@ -17,6 +17,7 @@ import numpy.typing as npt
 from . import _core, formats
 from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
 from .files import replacing
+from .formats.file_names import format_of
 from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec
@@ -340,19 +341,18 @@ class Tokenizer:
     # Files
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
-        """Write the tokenizer to a file, in the format that it came from unless another is named.
+        """Write the tokenizer to a file.
 
-        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is
-        written. Files are written under a temporary name and renamed. Files that belong beside the main one (minbpe's
-        ``.vocab``) are written too.
+        The format is the one that is named, else the one that the file's name asks for (``.gguf``, ``.tiktoken``,
+        ``tokenizer.json``), else the one that the tokenizer came from. What the format cannot carry is returned, line by
+        line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a temporary name and
+        renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
+
+        Raises `ArgumentError` for a name that files of several formats have.
         """
         target = Path(path)
-        written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
-        if any(target.with_suffix(suffix) == target for suffix in written.companions):
-            raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
-        for suffix, data in written.companions.items():
-            _write(target.with_suffix(suffix), data)
-        _write(target, written.data)
+        written = formats.write(self.spec, format or format_of(target, self.spec.origin.format), strict=strict)
+        save_all(target, written.data, written.companions)
         return written.losses
 
     # Object protocol
@@ -450,6 +450,15 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
+
+
+def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
+    """Write a file, and those that belong beside it."""
+    if any(target.with_suffix(suffix) == target for suffix in companions):
+        raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
+    for suffix, companion in companions.items():
+        _write(target.with_suffix(suffix), companion)
+    _write(target, data)
 
 
 def _write(path: Path, data: bytes) -> None:
