@@ -13,6 +13,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
@@ -34,6 +35,22 @@ examples:
 
 `polytok VERB --help` tells the options of a verb.
 """
+
+
+class _VerbParser(argparse.ArgumentParser):
+    """A verb's parser, which takes options between and behind the arguments too."""
+
+    _is_mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but intermixed."""
+        if self._is_mixing:
+            return super().parse_known_args(args, namespace)
+        self._is_mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -67,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"polytok {__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_VerbParser)
     for verb in _VERBS:
         verb.add_parser(verbs)
     return parser

@@ -37,7 +37,10 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert, compare, write, report."""
+    """Convert, compare, write, report.
+
+    Exit code 1: a text that was given differs, or a made-up one although nothing is lost, or nothing was written.
+    """
     tokenizer = load_tokenizer(arguments)
     target = Path(arguments.out)
     origin = tokenizer.spec.origin.format
@@ -53,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         heading = f"{arguments.model} ({origin}) to {target} ({format_name})"
         report = "\n".join([heading + (": not written" if refused else ""), *_lines(result, origin)])
     stdout().write(f"{report}\n".encode(errors="surrogateescape"))
-    return 1 if result.divergences else 0
+    is_surprise = texts is not None or refused or not result.losses
+    return 1 if result.divergences and is_surprise else 0
 
 
 def _lines(result: Conversion, origin: str) -> list[str]:

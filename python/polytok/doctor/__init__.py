@@ -14,6 +14,7 @@ from ..spec import Spec
 from ..tokenizer import Text, Tokenizer
 from . import entries, ids, kin, origins, splits
 from .finding import Finding, Severity
+from .round_trip import round_trips
 
 __all__ = ["CHECKS", "Diagnosis", "Finding", "Severity", "examine", "findings"]
 
@@ -67,12 +68,14 @@ def examine(
 ) -> Diagnosis:
     """Look at a tokenizer, and beside another one at what the two make of texts (made-up ones unless given).
 
+    Without another one, texts are encoded and decoded.
+
     >>> import polytok
     >>> examine(polytok.load("default")).is_well
     True
     """
     found = findings(tokenizer.spec)
     if against is None:
-        return Diagnosis(tuple(found))
+        return Diagnosis((*found, *round_trips(tokenizer, texts or ())))
     more, divergences = kin.kin(tokenizer, against, texts)
     return Diagnosis((*found, *more), tuple(divergences))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..conversion.derivation import How, derivations
 from ..errors import PolytokError
-from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Unigram
+from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram
 from ..tokenizer import Tokenizer
 from .finding import Finding, Severity, examples, shown
 
@@ -67,7 +67,7 @@ def _counts(spec: Spec, row: int) -> bool:
 
 def _never_best(spec: Spec) -> list[int]:
     """Unigram entries whose own text, put to the bare model, becomes something else."""
-    bare = Tokenizer(replace(spec, normalize=(), split=(), special=(), decode=BytesDecode()))
+    bare = Tokenizer(replace(spec, normalize=(), split=(), special=(), post=Template(), decode=BytesDecode()))
     rows = [row for row, _ in _ordinary(spec) if _counts(spec, row)]
     found = bare.encode_batch([spec.vocab.piece(row) for row in rows])
     return [row for row, ids in zip(rows, found, strict=True) if ids.tolist() != [int(spec.vocab.ids[row])]]

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import PolytokError
-from ..formats.tiktoken_known import O200K
 from ..pattern_coverage import covers_all_text
-from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, WordLevel, WordPiece
+from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Template, WordLevel, WordPiece
 from ..tokenizer import Tokenizer
 from .finding import Finding, Severity, examples, shown
 
@@ -19,8 +18,8 @@ _REGEX_SIGNS = re.compile(r"\\[pPsSwWdDbB]|\(\?|\[\^|\]\+")
 _MISTRAL_TOKENS = {"[INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]"}
 _NOT_FOR_MISTRAL = re.compile(r"'\(?\??\(?[iI]?:?\[?[sS]|\\p\{N\}\{1,3\}")
 _SAMPLE = 20_000
-_MOST_CUT = 0.02
-"""In good vocabularies up to this share of entries is cut by their own pattern (merges across a look-ahead's border)."""
+_MOST_CUT = 0.002
+"""Of the published vocabularies none has more than one entry in 100,000 that its own pattern cuts; others' cut 1 % and more."""
 
 
 def literal_pattern(spec: Spec) -> Iterator[Finding]:
@@ -91,7 +90,7 @@ def pattern_and_vocabulary(spec: Spec) -> Iterator[Finding]:
 
 def _cut_entries(spec: Spec) -> tuple[list[bytes], int] | None:
     """The entries that are more than one piece, and how many were looked at."""
-    plain = replace(spec, special=(), normalize=(), decode=BytesDecode())
+    plain = replace(spec, special=(), normalize=(), post=Template(), decode=BytesDecode())
     rows = np.flatnonzero(spec.vocab.kinds == Kind.NORMAL)
     rows = rows[:: max(1, len(rows) // _SAMPLE)]
     texts = [text for row in rows if _is_text(text := spec.vocab.piece(int(row)))]
@@ -121,7 +120,3 @@ def end_of_text(spec: Spec) -> Iterator[Finding]:
                 "the split pattern looks for the end of the text, so white space there is cut differently",
                 "do not encode a text in parts and join the ids; text before a special token is such a part",
             )
-
-
-_O200K_SIGN = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
-assert _O200K_SIGN in O200K
