@@ -13,6 +13,7 @@
 //! what one kind of model needs to be written as another.
 
 pub mod batch;
+pub mod byte_level;
 pub mod cache;
 pub mod convert;
 pub mod decode;

@@ -74,11 +74,28 @@ impl Charsmap {
                 }
             }
         }
-        // A value outside of the strings is no rule (the reference falls back to copying the character).
         let (len, start) = found?;
+        Some((len, self.string(start)?))
+    }
+
+    /// The replacement of the shortest key that `text` starts with; a U+0000 ends the search (Hugging Face).
+    pub fn shortest_prefix(&self, text: &[u8]) -> Option<&[u8]> {
+        let mut at = offset(self.units[0]);
+        for &byte in text.iter().take_while(|&&byte| byte != 0) {
+            at ^= byte as usize;
+            let unit = *self.units.get(at).filter(|&&unit| label(unit) == byte as u32)?;
+            at ^= offset(unit);
+            if has_leaf(unit) {
+                return self.string(value(*self.units.get(at)?));
+            }
+        }
+        None
+    }
+
+    /// The replacement that starts at `start`; a start outside of the strings is no rule.
+    fn string(&self, start: usize) -> Option<&[u8]> {
         let rest = self.replacements.get(start..)?;
-        let end = memchr::memchr(0, rest)?;
-        Some((len, &rest[..end]))
+        Some(&rest[..memchr::memchr(0, rest)?])
     }
 
     /// Whether some key starts with `first` and then goes on with `second` (or is `first` alone).

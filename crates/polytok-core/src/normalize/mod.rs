@@ -1,8 +1,19 @@
 //! Text to rewritten text, and what each byte of it stands for: one file per step.
 
+pub mod accents;
+pub mod bert;
+pub mod byte_level;
 pub mod charsmap;
+pub mod lowercase;
+pub mod nmt;
 pub mod output;
+pub mod precompiled;
+pub mod replace;
 pub mod sentencepiece;
+pub mod strip;
+mod transform;
+mod unchanged;
+pub mod unicode_form;
 pub mod user_defined;
 
 use std::sync::Arc;

@@ -10,14 +10,20 @@
 //! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
 //! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
 
+pub mod behavior;
 pub mod boundary;
 pub mod chain;
 mod classes;
 mod dispatch;
+pub mod fixed_length;
+pub mod literal;
+pub mod metaspace;
 mod pattern;
 mod program;
 mod regex;
 mod scanner;
+pub mod script;
+mod unicode;
 
 use crate::error::Result;
 use program::Program;
@@ -40,6 +46,11 @@ impl Splitter {
             None => Engine::Regex(Box::new(regex::Regex::compile(pattern)?)),
         };
         Ok(Splitter { engine })
+    }
+
+    /// The same with the Unicode tables of a version, e.g. "15.0"; None for the engine's own.
+    pub fn compile_for(pattern: &str, version: Option<&str>) -> Result<Splitter> {
+        Splitter::compile(&unicode::restrict(pattern, version)?)
     }
 
     /// The pattern is run by the scanner, which is linear in the text, and not by the general engine.

@@ -1,0 +1,93 @@
+//! GPT-2's table: every byte as a visible character, so that byte-level vocabularies can be written as text.
+//!
+//! Reference: `bytes_to_unicode` of GPT-2's encoder. The bytes that Latin-1 prints (`!` to `~`, U+00A1 to U+00AC, U+00AE to
+//! U+00FF) are the characters of the same number; the other 68 are, in their order, U+0100 to U+0143. One lookup each way.
+
+/// How many bytes do not stand for themselves.
+const OTHERS: usize = 68;
+
+/// The first character that stands for one of those.
+const FIRST: u32 = 0x100;
+
+const fn prints(byte: u8) -> bool {
+    matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
+}
+
+const OTHER_BYTES: [u8; OTHERS] = {
+    let mut others = [0; OTHERS];
+    let (mut byte, mut found) = (0, 0);
+    while byte < 256 {
+        if !prints(byte as u8) {
+            others[found] = byte as u8;
+            found += 1;
+        }
+        byte += 1;
+    }
+    others
+};
+
+const CHARS: [char; 256] = {
+    let mut chars = ['\0'; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        chars[byte] = byte as u8 as char;
+        byte += 1;
+    }
+    let mut other = 0;
+    while other < OTHERS {
+        if let Some(c) = char::from_u32(FIRST + other as u32) {
+            chars[OTHER_BYTES[other] as usize] = c;
+        }
+        other += 1;
+    }
+    chars
+};
+
+/// The character that stands for `byte`.
+#[inline]
+pub fn char_of(byte: u8) -> char {
+    CHARS[byte as usize]
+}
+
+/// The byte that `c` stands for, if it is one of the table.
+#[inline]
+pub fn byte_of(c: char) -> Option<u8> {
+    match c as u32 {
+        code @ 0..FIRST => Some(code as u8).filter(|&byte| prints(byte)),
+        code => OTHER_BYTES.get((code - FIRST) as usize).copied(),
+    }
+}
+
+/// The bytes that `text` stands for; `None` if one of its characters is not of the table.
+pub fn to_bytes(text: &str) -> Option<Vec<u8>> {
+    text.chars().map(byte_of).collect()
+}
+
+/// The text that stands for `bytes`.
+pub fn to_text(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char_of(byte)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_has_its_character() {
+        let all: Vec<u8> = (0..=255).collect();
+        let text = to_text(&all);
+        assert_eq!(to_bytes(&text), Some(all));
+        assert!(text.chars().all(|c| !c.is_whitespace() && !c.is_control()));
+        assert_eq!(to_text(" \n\u{A0}\u{AD}é!".as_bytes()), "ĠĊÂłÂŃÃ©!");
+    }
+
+    #[test]
+    fn other_characters_are_foreign() {
+        for c in [' ', '\n', '\u{7F}', '\u{A0}', '\u{AD}', '\u{144}', '世', '😀'] {
+            assert_eq!(byte_of(c), None);
+        }
+        assert_eq!(to_bytes("a b"), None);
+        assert_eq!(char_of(b' '), 'Ġ');
+        assert_eq!(byte_of('\u{143}'), Some(0xAD));
+    }
+}

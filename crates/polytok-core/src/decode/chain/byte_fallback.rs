@@ -1,0 +1,71 @@
+//! ByteFallback: runs of tokens `<0xHH>` become the text of their bytes, or one U+FFFD for each byte if they are no UTF-8.
+//!
+//! A run is settled as a whole, so all of it waits for the token behind it. A token is a byte if it has six bytes and Rust
+//! reads its digits as a number, which takes `<0x+F>` too. A token that grows beyond six bytes passes as it comes.
+
+use super::flow::Flow;
+use super::step::{State, Step};
+use crate::error::Result;
+
+/// The length of `<0xHH>`.
+const LEN: usize = 6;
+
+pub(super) struct ByteFallback;
+
+impl Step for ByteFallback {
+    fn text(&self, state: &mut State, text: &[u8], out: &mut Flow) {
+        if !state.passes && state.held.len() + text.len() <= LEN {
+            state.held.extend_from_slice(text);
+            return;
+        }
+        if !state.passes {
+            flush(state, out);
+            out.push(&state.held);
+            state.held.clear();
+            state.passes = true;
+        }
+        out.push(text);
+    }
+
+    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        if std::mem::take(&mut state.passes) {
+            out.end();
+        } else if let Some(byte) = byte_of(&state.held) {
+            state.run.push(byte);
+        } else {
+            flush(state, out);
+            out.token(&state.held);
+        }
+        state.held.clear();
+        Ok(())
+    }
+
+    fn finish(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        flush(state, out);
+        Ok(())
+    }
+
+    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        (!is_part && byte_of(token).is_none()).then(|| token.to_vec())
+    }
+
+    fn is_settled(&self, state: &State) -> bool {
+        state.run.is_empty()
+    }
+}
+
+fn byte_of(token: &[u8]) -> Option<u8> {
+    let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">").filter(|_| token.len() == LEN)?;
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+fn flush(state: &mut State, out: &mut Flow) {
+    if std::str::from_utf8(&state.run).is_err() {
+        for _ in 0..state.run.len() {
+            out.token("\u{FFFD}".as_bytes());
+        }
+    } else if !state.run.is_empty() {
+        out.token(&state.run);
+    }
+    state.run.clear();
+}

@@ -1,0 +1,70 @@
+//! ByteLevel: the characters of GPT-2's table become bytes, and all tokens one.
+//!
+//! A token with any other character contributes its own UTF-8. At the end of the chain the bytes are the output; in the middle
+//! bytes that are no UTF-8 become U+FFFD, those that may still become a character wait.
+
+use super::flow::Flow;
+use super::step::{State, Step};
+use crate::byte_level::to_bytes;
+use crate::error::Result;
+
+pub(super) struct ByteLevel {
+    pub is_last: bool,
+}
+
+impl Step for ByteLevel {
+    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+        state.held.extend_from_slice(text);
+    }
+
+    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        let bytes = bytes_of(&state.held);
+        state.held.clear();
+        if self.is_last {
+            out.push(&bytes);
+        } else {
+            state.run.extend_from_slice(&bytes);
+            flush(&mut state.run, out);
+        }
+        Ok(())
+    }
+
+    fn finish(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        out.token(String::from_utf8_lossy(&state.run).as_bytes());
+        state.run.clear();
+        Ok(())
+    }
+
+    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        let bytes = bytes_of(token);
+        (!is_part && (self.is_last || std::str::from_utf8(&bytes).is_ok())).then_some(bytes)
+    }
+
+    fn is_settled(&self, state: &State) -> bool {
+        state.run.is_empty()
+    }
+
+    fn fuses(&self) -> bool {
+        true
+    }
+}
+
+fn bytes_of(token: &[u8]) -> Vec<u8> {
+    std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.to_vec())
+}
+
+/// Passes on all but the beginning of a character at the end.
+fn flush(bytes: &mut Vec<u8>, out: &mut Flow) {
+    let waiting = match bytes.utf8_chunks().last() {
+        Some(chunk) if may_continue(chunk.invalid()) => chunk.invalid().len(),
+        _ => 0,
+    };
+    let done = bytes.len() - waiting;
+    out.push(String::from_utf8_lossy(&bytes[..done]).as_bytes());
+    bytes.drain(..done);
+}
+
+/// Whether more bytes may make a character of these, which `Utf8Chunks` gave.
+fn may_continue(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}

@@ -1,0 +1,80 @@
+//! Replacing a plain text in a text that comes in parts.
+//!
+//! Matches are leftmost and do not overlap. Of the text only what may be the start of a match waits, and that is always a
+//! beginning of the pattern: its length is all that is remembered (Knuth, Morris and Pratt). Cost: linear, whatever the pattern.
+
+use super::flow::Flow;
+
+pub(super) struct Literal {
+    pattern: Vec<u8>,
+    /// For each beginning of the pattern, the length of the longest shorter one that it ends with.
+    borders: Vec<usize>,
+}
+
+impl Literal {
+    pub fn new(pattern: &[u8]) -> Literal {
+        let mut borders = vec![0; pattern.len() + 1];
+        let mut border = 0;
+        for end in 1..pattern.len() {
+            while border > 0 && pattern[border] != pattern[end] {
+                border = borders[border];
+            }
+            border += usize::from(pattern[border] == pattern[end]);
+            borders[end + 1] = border;
+        }
+        Literal { pattern: pattern.to_vec(), borders }
+    }
+
+    /// Takes more text; `waiting` is how much of the pattern waits.
+    pub fn push(&self, waiting: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
+        if self.pattern.is_empty() {
+            return push_between(waiting, text, content, out);
+        }
+        for &byte in text {
+            while *waiting > 0 && self.pattern[*waiting] != byte {
+                let border = self.borders[*waiting];
+                out.push(&self.pattern[..*waiting - border]);
+                *waiting = border;
+            }
+            if self.pattern[*waiting] != byte {
+                out.push(&[byte]);
+                continue;
+            }
+            *waiting += 1;
+            if *waiting == self.pattern.len() {
+                out.push(content);
+                *waiting = 0;
+            }
+        }
+    }
+
+    /// The text ends.
+    pub fn finish(&self, waiting: &mut usize, content: &[u8], out: &mut Flow) {
+        if self.pattern.is_empty() {
+            out.push(if *waiting > 0 { content } else { b"" });
+        } else {
+            out.push(&self.pattern[..*waiting]);
+        }
+        *waiting = 0;
+    }
+
+    /// A whole text.
+    pub fn replace(&self, text: &[u8], content: &[u8]) -> Vec<u8> {
+        let mut out = Flow::default();
+        let mut waiting = 0;
+        self.push(&mut waiting, text, content, &mut out);
+        self.finish(&mut waiting, content, &mut out);
+        out.text().to_vec()
+    }
+}
+
+/// The empty pattern stands before each character and at the end, but not in an empty text.
+fn push_between(count: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
+    for &byte in text {
+        if byte & 0xC0 != 0x80 {
+            out.push(content);
+        }
+        out.push(&[byte]);
+    }
+    *count += text.len();
+}

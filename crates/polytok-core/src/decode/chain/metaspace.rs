@@ -1,0 +1,46 @@
+//! Metaspace: the replacement becomes a space, and nothing in the first token unless spaces are never put before words.
+
+use super::flow::Flow;
+use super::literal::Literal;
+use super::step::{State, Step};
+use crate::error::Result;
+use crate::spec::Scheme;
+
+pub(super) struct Metaspace {
+    literal: Literal,
+    first: &'static [u8],
+}
+
+impl Metaspace {
+    pub fn new(replacement: &str, prepend: Scheme) -> Metaspace {
+        let first: &[u8] = if prepend == Scheme::Never { b" " } else { b"" };
+        Metaspace { literal: Literal::new(replacement.as_bytes()), first }
+    }
+
+    fn content(&self, state: &State) -> &'static [u8] {
+        if state.is_later { b" " } else { self.first }
+    }
+}
+
+impl Step for Metaspace {
+    fn text(&self, state: &mut State, text: &[u8], out: &mut Flow) {
+        let content = self.content(state);
+        self.literal.push(&mut state.count, text, content, out);
+    }
+
+    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        let content = self.content(state);
+        self.literal.finish(&mut state.count, content, out);
+        out.end();
+        state.is_later = true;
+        Ok(())
+    }
+
+    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        (!is_part).then(|| self.literal.replace(token, b" "))
+    }
+
+    fn is_settled(&self, state: &State) -> bool {
+        state.is_later
+    }
+}

@@ -1,0 +1,207 @@
+//! Hugging Face's decoders: ids → tokens → a chain of steps that rewrite the list of tokens → text.
+//!
+//! Reference: `decode` of tokenizers 0.23. An id is the text of the added token that has it, else of its row; an id that
+//! nothing knows is left out. Without a chain tokens are joined with spaces. Each step is a state machine that is fed in
+//! parts ([`step::Step`]), so a stream and a whole cannot differ; it holds back what may still change, which is the whole
+//! text only where a regular expression, a WordPiece cleanup or a CTC stands behind a Fuse.
+//!
+//! The fast way: once every step is settled (no run of bytes is open, the start of the text is stripped), most rows have a
+//! text that does not depend on what is around them. These are computed beforehand, by sending each row through the steps,
+//! and decoding such a row is an append. Cost: linear; a row outside of the fast way costs a pass through all steps.
+
+mod bpe;
+mod byte_fallback;
+mod byte_level;
+mod cleanup;
+mod ctc;
+mod flow;
+mod fuse;
+mod literal;
+mod metaspace;
+mod replace;
+mod step;
+mod strip;
+mod wordpiece;
+
+use std::borrow::Cow;
+
+use super::texts::Texts;
+use crate::byte_level::to_text;
+use crate::error::Result;
+use crate::spec::DecodeStep;
+use crate::special::Specials;
+use crate::vocab::Vocab;
+use flow::Flow;
+use step::{State, Step};
+
+/// A compiled chain.
+pub struct Chain {
+    steps: Vec<Box<dyn Step>>,
+    byte_level: bool,
+    /// What rows print when every step is settled.
+    settled: Texts,
+    /// Which rows have such a text.
+    has_settled: Vec<bool>,
+}
+
+/// What a chain remembers between ids.
+#[derive(Clone, Debug, Default)]
+pub struct ChainState {
+    steps: Vec<State>,
+    is_settled: bool,
+    input: Flow,
+    output: Flow,
+}
+
+impl Chain {
+    /// Compiles the steps, or the joining with spaces that stands in their place. With `byte_level` rows are bytes that become
+    /// GPT-2's characters first.
+    pub fn compile(
+        steps: Option<&[DecodeStep]>,
+        byte_level: bool,
+        vocab: &Vocab,
+        specials: &Specials,
+    ) -> Result<Chain> {
+        let steps = match steps {
+            None => vec![Box::new(fuse::Join) as Box<dyn Step>],
+            Some(steps) => compile_steps(steps)?,
+        };
+        let texts: Vec<Option<Vec<u8>>> = (0..vocab.len())
+            .map(|row| token_text(vocab, specials, vocab.id(row), byte_level))
+            .map(|token| token.and_then(|token| settled_text(&steps, &token)))
+            .collect();
+        let has_settled = texts.iter().map(Option::is_some).collect();
+        let settled = Texts::new(texts.into_iter().map(Option::unwrap_or_default));
+        Ok(Chain { steps, byte_level, settled, has_settled })
+    }
+
+    /// Appends what one id adds.
+    #[inline]
+    pub fn push(
+        &self,
+        vocab: &Vocab,
+        specials: &Specials,
+        id: u32,
+        state: &mut ChainState,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        if state.is_settled {
+            if let Some(row) = vocab.row(id).filter(|&row| self.has_settled[row]) {
+                self.settled.append(row, out);
+                return Ok(());
+            }
+        }
+        match token_text(vocab, specials, id, self.byte_level) {
+            Some(token) => self.push_token(&token, state, out),
+            None => Ok(()),
+        }
+    }
+
+    /// Appends what is still held back at the end, and makes the state new.
+    pub fn finish(&self, state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
+        state.steps.resize_with(self.steps.len(), State::default);
+        state.input.clear();
+        let result = self.run(state, true, out);
+        *state = ChainState::default();
+        result
+    }
+
+    #[cold]
+    fn push_token(&self, token: &[u8], state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
+        state.steps.resize_with(self.steps.len(), State::default);
+        state.input.clear();
+        state.input.token(token);
+        self.run(state, false, out)?;
+        state.is_settled = self.steps.iter().zip(&state.steps).all(|(step, state)| step.is_settled(state));
+        Ok(())
+    }
+
+    /// Sends the input through all steps.
+    fn run(&self, state: &mut ChainState, is_last: bool, out: &mut Vec<u8>) -> Result<()> {
+        let ChainState { steps, input, output, .. } = state;
+        for (step, memory) in self.steps.iter().zip(steps) {
+            output.clear();
+            for (text, is_whole) in input.parts() {
+                if !text.is_empty() {
+                    step.text(memory, text, output);
+                }
+                if is_whole {
+                    step.end(memory, output)?;
+                }
+            }
+            if is_last {
+                step.finish(memory, output)?;
+            }
+            std::mem::swap(input, output);
+        }
+        out.extend_from_slice(input.text());
+        Ok(())
+    }
+}
+
+/// The text of an id; bytes that are no UTF-8 become U+FFFD.
+fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: u32, byte_level: bool) -> Option<Cow<'a, [u8]>> {
+    if let Some(text) = specials.text(id) {
+        return Some(valid(text));
+    }
+    let bytes = vocab.bytes(vocab.row(id)?);
+    Some(if byte_level { to_text(bytes).into_bytes().into() } else { valid(bytes) })
+}
+
+fn valid(text: &[u8]) -> Cow<'_, [u8]> {
+    match String::from_utf8_lossy(text) {
+        Cow::Borrowed(_) => text.into(),
+        Cow::Owned(text) => text.into_bytes().into(),
+    }
+}
+
+fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn Step>>> {
+    // A Fuse at the end changes no text, and keeps a ByteLevel before it from being the last.
+    let len = steps.iter().rposition(|step| !matches!(step, DecodeStep::Fuse)).map_or(0, |last| last + 1);
+    let mut compiled = Vec::with_capacity(len);
+    let mut grows = false;
+    for (i, step) in steps[..len].iter().enumerate() {
+        let step = compile_step(step, i + 1 == len, grows)?;
+        grows |= step.fuses();
+        compiled.push(step);
+    }
+    Ok(compiled)
+}
+
+/// `grows`: there is one token, and it ends with the input.
+fn compile_step(step: &DecodeStep, is_last: bool, grows: bool) -> Result<Box<dyn Step>> {
+    Ok(match step {
+        DecodeStep::ByteLevel => Box::new(byte_level::ByteLevel { is_last }),
+        DecodeStep::Bpe { suffix } => Box::new(bpe::Bpe { suffix: suffix.clone() }),
+        DecodeStep::WordPiece { prefix, cleanup } => {
+            Box::new(wordpiece::WordPiece { prefix: prefix.clone(), cleanup: *cleanup })
+        }
+        DecodeStep::Metaspace { replacement, prepend } => Box::new(metaspace::Metaspace::new(replacement, *prepend)),
+        DecodeStep::Ctc { pad, delimiter, cleanup } => {
+            Box::new(ctc::Ctc { pad: pad.clone(), delimiter: delimiter.clone(), cleanup: *cleanup })
+        }
+        DecodeStep::Replace(spec) => replace::compile(spec)?,
+        DecodeStep::Strip { content, start, stop } => Box::new(strip::Strip::new(*content, *start, *stop, grows)),
+        DecodeStep::ByteFallback => Box::new(byte_fallback::ByteFallback),
+        DecodeStep::Fuse => Box::new(fuse::Fuse),
+    })
+}
+
+/// What a token prints when every step is settled, if that depends on nothing else.
+fn settled_text(steps: &[Box<dyn Step>], token: &[u8]) -> Option<Vec<u8>> {
+    let mut text = token.to_vec();
+    let mut is_part = false;
+    for step in steps {
+        text = step.settled(&text, is_part)?;
+        is_part |= step.fuses();
+    }
+    Some(text)
+}
+
+/// A token that came in parts, as text.
+fn taken(held: &mut Vec<u8>) -> String {
+    match String::from_utf8(std::mem::take(held)) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Replace: every match in a token becomes a text, which is taken as it stands.
+//!
+//! A plain text is replaced while the token grows, a regular expression when it is complete. In an empty token nothing is
+//! looked for.
+
+use super::flow::Flow;
+use super::literal::Literal;
+use super::step::{State, Step};
+use super::taken;
+use crate::error::Result;
+use crate::normalize::replace::Replace;
+use crate::spec;
+
+pub(super) fn compile(spec: &spec::Replace) -> Result<Box<dyn Step>> {
+    Ok(if spec.pattern.is_regex {
+        Box::new(Matches { replace: Replace::compile(spec)? })
+    } else {
+        Box::new(Plain { literal: Literal::new(spec.pattern.text.as_bytes()), content: spec.content.clone().into() })
+    })
+}
+
+struct Plain {
+    literal: Literal,
+    content: Vec<u8>,
+}
+
+impl Step for Plain {
+    fn text(&self, state: &mut State, text: &[u8], out: &mut Flow) {
+        self.literal.push(&mut state.count, text, &self.content, out);
+    }
+
+    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        self.literal.finish(&mut state.count, &self.content, out);
+        out.end();
+        Ok(())
+    }
+
+    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        (!is_part).then(|| self.literal.replace(token, &self.content))
+    }
+}
+
+struct Matches {
+    replace: Replace,
+}
+
+impl Matches {
+    fn apply(&self, token: &str) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        self.replace.apply(token, &mut text)?;
+        Ok(text)
+    }
+}
+
+impl Step for Matches {
+    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+        state.held.extend_from_slice(text);
+    }
+
+    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        out.token(&self.apply(&taken(&mut state.held))?);
+        Ok(())
+    }
+
+    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        let token = std::str::from_utf8(token).ok().filter(|_| !is_part)?;
+        self.apply(token).ok()
+    }
+}

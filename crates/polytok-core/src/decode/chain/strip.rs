@@ -1,0 +1,86 @@
+//! Strip: some times a character at the ends of each token goes.
+//!
+//! What goes at the start goes first, and what is left at the end is looked at then; the reference panics where the two would
+//! overlap or `stop` exceeds the token. At the end of a growing token up to `stop` of these characters wait, as a number.
+
+use super::flow::Flow;
+use super::step::{State, Step};
+use crate::error::Result;
+
+pub(super) struct Strip {
+    content: Vec<u8>,
+    start: usize,
+    stop: usize,
+    /// Behind a Fuse: there is one token, and it ends with the input.
+    grows: bool,
+}
+
+impl Strip {
+    pub fn new(content: char, start: usize, stop: usize, grows: bool) -> Strip {
+        Strip { content: content.to_string().into_bytes(), start, stop, grows }
+    }
+
+    /// Strips the start; `count` is how often that was done. True if the start is over.
+    fn strip_start(&self, count: &mut usize, text: &mut &[u8]) -> bool {
+        while *count < self.start {
+            match text.strip_prefix(self.content.as_slice()) {
+                Some(rest) => *text = rest,
+                None => return !text.is_empty(),
+            }
+            *count += 1;
+        }
+        true
+    }
+
+    /// Passes on what cannot be at the end; `count` is how many characters wait.
+    fn pass(&self, count: &mut usize, text: &[u8], out: &mut Flow) {
+        let mut rest = text;
+        let mut found = 0;
+        while found < self.stop {
+            let Some(before) = rest.strip_suffix(self.content.as_slice()) else { break };
+            rest = before;
+            found += 1;
+        }
+        // All of it is such characters: as many as exceed `stop` go on; else all that waited do.
+        let done = if rest.is_empty() { (*count + found).saturating_sub(self.stop) } else { *count };
+        for _ in 0..done {
+            out.push(&self.content);
+        }
+        out.push(rest);
+        *count = *count + found - done;
+    }
+}
+
+impl Step for Strip {
+    fn text(&self, state: &mut State, mut text: &[u8], out: &mut Flow) {
+        if !state.passes {
+            state.passes = self.strip_start(&mut state.count, &mut text);
+            if !state.passes {
+                return;
+            }
+            state.count = 0;
+        }
+        if !text.is_empty() {
+            self.pass(&mut state.count, text, out);
+        }
+    }
+
+    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        *state = State::default();
+        out.end();
+        Ok(())
+    }
+
+    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        if is_part {
+            return (self.stop == 0).then(|| token.to_vec());
+        }
+        let mut out = Flow::default();
+        self.text(&mut State::default(), token, &mut out);
+        Some(out.text().to_vec())
+    }
+
+    fn is_settled(&self, state: &State) -> bool {
+        state.passes || !self.grows
+    }
+}

@@ -1,0 +1,43 @@
+//! WordPiece: tokens are joined with spaces but for those that start with the prefix, which goes; then each is mended.
+
+use super::cleanup::cleanup;
+use super::flow::Flow;
+use super::step::{State, Step};
+use super::taken;
+use crate::error::Result;
+
+pub(super) struct WordPiece {
+    pub prefix: String,
+    pub cleanup: bool,
+}
+
+impl WordPiece {
+    fn pass(&self, token: String, is_later: bool) -> String {
+        let token = match token.strip_prefix(&self.prefix) {
+            _ if !is_later => token,
+            Some(rest) => rest.to_owned(),
+            None => format!(" {token}"),
+        };
+        if self.cleanup { cleanup(token) } else { token }
+    }
+}
+
+impl Step for WordPiece {
+    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+        state.held.extend_from_slice(text);
+    }
+
+    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+        let is_later = std::mem::replace(&mut state.is_later, true);
+        out.token(self.pass(taken(&mut state.held), is_later).as_bytes());
+        Ok(())
+    }
+
+    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        (!is_part).then(|| self.pass(taken(&mut token.to_vec()), true).into_bytes())
+    }
+
+    fn is_settled(&self, state: &State) -> bool {
+        state.is_later
+    }
+}

@@ -1,0 +1,25 @@
+//! Combining marks (categories Mn, Mc and Me) go; nothing is decomposed.
+//!
+//! Reference: Hugging Face's StripAccents, with the table of the crate used there (Unicode 9.0). Cost: linear.
+
+use unicode_normalization_alignments::char::is_combining_mark;
+
+use super::output::Output;
+use super::unchanged::Unchanged;
+
+/// A compiled step.
+pub struct StripAccents {
+    unchanged: Unchanged,
+}
+
+impl StripAccents {
+    /// Compiles the step.
+    pub fn compile() -> StripAccents {
+        StripAccents { unchanged: Unchanged::new(|c| !is_combining_mark(c)) }
+    }
+
+    /// Writes `text` without its marks.
+    pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
+        self.unchanged.rewrite(text, out, false, |_, _, _| {});
+    }
+}

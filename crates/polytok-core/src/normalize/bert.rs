@@ -1,0 +1,136 @@
+//! BERT's cleaning: control characters go, ideographs get spaces, accents go, lower case.
+//!
+//! Reference: Hugging Face's BertNormalizer, four passes over the text, with the tables of the crates used there
+//! (unicode_categories 0.1.1 for marks and control characters, unicode-normalization-alignments for NFD). Its list of
+//! ideographs begins one block with U+2B920, not U+2B820.
+//!
+//! Here one pass: characters that no part touches are kept in runs, ASCII is decided by itself, and the rest is taken in
+//! stretches that start at a character nothing behind it can move across. Each character remembers which one of the input it
+//! stands for. Cost: linear but for the sorting of combining marks; worst input: all combining marks.
+
+use unicode_categories::UnicodeCategories;
+use unicode_normalization_alignments::UnicodeNormalization;
+use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical};
+
+use super::lowercase::is_lower;
+use super::output::Output;
+use super::unchanged::Unchanged;
+
+/// What a [`Bert`] does.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Control characters go, white space becomes a space.
+    pub clean_text: bool,
+    /// Spaces around ideographs.
+    pub handle_chinese_chars: bool,
+    /// NFD without nonspacing marks.
+    pub strip_accents: bool,
+    /// Lower case.
+    pub lowercase: bool,
+}
+
+/// A compiled step.
+pub struct Bert {
+    options: Options,
+    unchanged: Unchanged,
+}
+
+/// A character and the place in the input of the one it stands for.
+type Placed = (char, usize);
+
+impl Bert {
+    /// Compiles a step.
+    pub fn compile(options: Options) -> Bert {
+        Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)) }
+    }
+
+    /// Writes the cleaned text.
+    pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
+        let mut stretch = Vec::new();
+        self.unchanged.rewrite(text, out, false, |from, to, out| {
+            let mut at = from;
+            while at < to {
+                let end = at + self.options.stretch(&text[at..to], at, &mut stretch);
+                self.options.write(&mut stretch, out);
+                at = end;
+            }
+        });
+    }
+}
+
+impl Options {
+    /// Nothing is done to the character, whatever stands beside it.
+    fn leaves(&self, c: char) -> bool {
+        !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
+            && !(self.handle_chinese_chars && is_chinese(c))
+            && !(self.strip_accents && (c.is_mark_nonspacing() || is_decomposed(c) || !is_starter(c)))
+            && !(self.lowercase && !is_lower(c))
+    }
+
+    /// Puts the first character of `text` and those that may move up to it, cleaned, into `stretch`; their length.
+    fn stretch(&self, text: &str, place: usize, stretch: &mut Vec<Placed>) -> usize {
+        stretch.clear();
+        let joins = |c: char| self.strip_accents && (!is_starter(c) || self.clean_text && is_removed(c));
+        for (i, c) in text.char_indices() {
+            if i > 0 && !joins(c) {
+                return i;
+            }
+            if self.clean_text && is_removed(c) {
+                continue;
+            }
+            let c = if self.clean_text && c.is_whitespace() { ' ' } else { c };
+            if self.handle_chinese_chars && is_chinese(c) {
+                stretch.extend([(' ', place + i), (c, place + i), (' ', place + i)]);
+            } else {
+                stretch.push((c, place + i));
+            }
+        }
+        text.len()
+    }
+
+    fn write<O: Output>(&self, stretch: &mut Vec<Placed>, out: &mut O) {
+        if self.strip_accents && !stretch.iter().all(|(c, _)| c.is_ascii()) {
+            *stretch = without_accents(stretch);
+        }
+        for &(c, place) in stretch.iter() {
+            let mut write = |c: char| out.change(c.encode_utf8(&mut [0; 4]).as_bytes(), place);
+            if self.lowercase { c.to_lowercase().for_each(&mut write) } else { write(c) }
+        }
+    }
+}
+
+/// NFD, and of that what is no nonspacing mark. A new character stands for the one before it.
+fn without_accents(stretch: &[Placed]) -> Vec<Placed> {
+    let mut next = 0;
+    let decomposed = stretch.iter().map(|&(c, _)| c).nfd().map(|(c, change)| {
+        next += (change == 0) as usize;
+        (c, stretch[next.max(1) - 1].1)
+    });
+    decomposed.filter(|(c, _)| !c.is_mark_nonspacing()).collect()
+}
+
+fn is_removed(c: char) -> bool {
+    let counts_as_space = matches!(c, '\t' | '\n' | '\r');
+    !counts_as_space && (matches!(c, '\0' | '\u{FFFD}') || c.is_other())
+}
+
+/// The character, or what it is decomposed to, starts with a starter.
+fn is_starter(c: char) -> bool {
+    let mut first = None;
+    decompose_canonical(c, |part| {
+        first.get_or_insert(part);
+    });
+    first.is_none_or(|first| canonical_combining_class(first) == 0)
+}
+
+fn is_decomposed(c: char) -> bool {
+    let mut same = true;
+    decompose_canonical(c, |part| same &= part == c);
+    !same
+}
+
+fn is_chinese(c: char) -> bool {
+    matches!(c as u32,
+        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F | 0x2B740..=0x2B81F
+        | 0x2B920..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
+}

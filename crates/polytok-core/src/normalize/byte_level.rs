@@ -1,0 +1,27 @@
+//! Every byte becomes a visible character by GPT-2's table.
+//!
+//! Reference: Hugging Face's ByteLevel. The first byte of a character takes its place, the others are new, so all stand
+//! for the whole character. Printable ASCII is kept in runs. Cost: linear.
+
+use super::output::Output;
+use crate::byte_level::char_of;
+
+/// The step; there is nothing to compile.
+pub struct ByteLevel;
+
+impl ByteLevel {
+    /// Writes the characters of the bytes of `text[start..end]`, which need not be UTF-8.
+    pub fn apply<O: Output>(&self, text: &[u8], (start, end): (usize, usize), out: &mut O) {
+        let mut at = start;
+        while at < end {
+            let run = text[at..end].iter().take_while(|byte| byte.is_ascii_graphic()).count();
+            if run > 0 {
+                out.keep(text, at, at + run);
+                at += run;
+            } else {
+                out.change(char_of(text[at]).encode_utf8(&mut [0; 2]).as_bytes(), at);
+                at += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Control characters go, odd white space becomes a space.
+//!
+//! Reference: Hugging Face's Nmt; the lists are those of its source. Cost: linear.
+
+use super::output::Output;
+use super::unchanged::Unchanged;
+
+/// A compiled step.
+pub struct Nmt {
+    unchanged: Unchanged,
+}
+
+impl Nmt {
+    /// Compiles the step.
+    pub fn compile() -> Nmt {
+        Nmt { unchanged: Unchanged::new(|c| !is_removed(c) && !becomes_space(c)) }
+    }
+
+    /// Writes the cleaned text.
+    pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
+        self.unchanged.rewrite(text, out, false, |from, to, out| {
+            let spaces = text[from..to].char_indices().filter(|&(_, c)| becomes_space(c));
+            spaces.for_each(|(at, _)| out.change(b" ", from + at));
+        });
+    }
+}
+
+fn is_removed(c: char) -> bool {
+    matches!(c, '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}')
+}
+
+fn becomes_space(c: char) -> bool {
+    matches!(
+        c,
+        '\t' | '\n'
+            | '\u{C}'
+            | '\r'
+            | '\u{1680}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{2581}'
+            | '\u{FEFF}'
+            | '\u{FFFD}'
+    )
+}

@@ -1,0 +1,27 @@
+//! White space at the ends goes.
+//!
+//! Reference: Hugging Face's Strip; white space is Unicode's White_Space. Cost: the length of what goes.
+
+use super::output::Output;
+
+/// A compiled step.
+pub struct Strip {
+    left: bool,
+    right: bool,
+}
+
+impl Strip {
+    /// Compiles a step that works on these ends.
+    pub fn compile(left: bool, right: bool) -> Strip {
+        Strip { left, right }
+    }
+
+    /// Writes what is left.
+    pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
+        let end = if self.right { text.trim_end().len() } else { text.len() };
+        let start = if self.left { end - text[..end].trim_start().len() } else { 0 };
+        if start < end {
+            out.keep(text.as_bytes(), start, end);
+        }
+    }
+}

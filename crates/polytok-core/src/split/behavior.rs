@@ -1,0 +1,134 @@
+//! What becomes of the matches of a pattern and of the gaps between them.
+//!
+//! Reference: Hugging Face's `NormalizedString::split` with its five behaviours, and tiktoken, which takes the matches only. Matches
+//! and gaps come in turn, left to right, without empty gaps; an empty match still counts as one when its neighbours
+//! are joined, but empty pieces are dropped at the end. No list of matches is kept. Cost: that of the search.
+
+use super::literal::Finder;
+use crate::error::Result;
+use crate::spec::{Behavior, Pattern};
+
+/// A pattern and what is done with it.
+pub struct PatternSplit {
+    finder: Finder,
+    behavior: Behavior,
+    invert: bool,
+}
+
+impl PatternSplit {
+    /// Compiles a step.
+    pub fn compile(pattern: &Pattern, behavior: Behavior, invert: bool) -> Result<PatternSplit> {
+        Ok(PatternSplit { finder: Finder::compile(pattern)?, behavior, invert })
+    }
+
+    /// Calls `piece(start, end)` for each piece of `text`, left to right. `Error::Encode` if the search gives up.
+    #[inline]
+    pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
+        let mut piece = move |start: usize, end: usize| {
+            if start < end {
+                piece(start, end);
+            }
+        };
+        match (self.behavior, self.invert) {
+            (Behavior::Matches, false) | (Behavior::Removed, true) => self.finder.matches(text, piece),
+            (Behavior::Matches, true) | (Behavior::Removed, false) => {
+                self.parts(text, |start, end, is_match| if !is_match { piece(start, end) })
+            }
+            (Behavior::Isolated, _) => self.parts(text, |start, end, _| piece(start, end)),
+            (behavior, invert) => {
+                let mut joined = Joined { behavior, piece, held: None };
+                self.parts(text, |start, end, is_match| joined.part(start, end, is_match != invert))?;
+                joined.finish();
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls `part(start, end, is_match)` for each match and gap.
+    #[inline]
+    fn parts(&self, text: &str, mut part: impl FnMut(usize, usize, bool)) -> Result<()> {
+        let mut done = 0;
+        self.finder.matches(text, |start, end| {
+            if done < start {
+                part(done, start, false);
+            }
+            part(start, end, true);
+            done = end;
+        })?;
+        if done < text.len() {
+            part(done, text.len(), false);
+        }
+        Ok(())
+    }
+}
+
+/// Joins neighbours. The piece that may still grow is held back.
+struct Joined<P> {
+    behavior: Behavior,
+    piece: P,
+    /// The piece, and whether the part taken last was a match.
+    held: Option<(usize, usize, bool)>,
+}
+
+impl<P: FnMut(usize, usize)> Joined<P> {
+    fn part(&mut self, start: usize, end: usize, is_match: bool) {
+        let from = match self.held {
+            Some((from, _, was_match)) if self.joins(was_match, is_match) => from,
+            _ => {
+                self.finish();
+                start
+            }
+        };
+        self.held = Some((from, end, is_match));
+    }
+
+    fn joins(&self, was_match: bool, is_match: bool) -> bool {
+        match self.behavior {
+            Behavior::Contiguous => was_match == is_match,
+            Behavior::MergedWithPrevious => !was_match && is_match,
+            Behavior::MergedWithNext => was_match && !is_match,
+            Behavior::Matches | Behavior::Removed | Behavior::Isolated => false,
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some((start, end, _)) = self.held.take() {
+            (self.piece)(start, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces<'t>(text: &'t str, pattern: &str, is_regex: bool, behavior: Behavior, invert: bool) -> Vec<&'t str> {
+        let pattern = Pattern { text: pattern.into(), is_regex, unicode: None };
+        let mut found = Vec::new();
+        let split = PatternSplit::compile(&pattern, behavior, invert).unwrap();
+        split.split(text, |start, end| found.push(&text[start..end])).unwrap();
+        found
+    }
+
+    #[test]
+    fn the_behaviours() {
+        let of = |behavior, invert| pieces("the-final--countdown", "-", false, behavior, invert).join("|");
+        assert_eq!(of(Behavior::Matches, false), "-|-|-");
+        assert_eq!(of(Behavior::Removed, false), "the|final|countdown");
+        assert_eq!(of(Behavior::Removed, true), "-|-|-");
+        assert_eq!(of(Behavior::Isolated, false), "the|-|final|-|-|countdown");
+        assert_eq!(of(Behavior::MergedWithPrevious, false), "the-|final-|-|countdown");
+        assert_eq!(of(Behavior::MergedWithPrevious, true), "the|-final|-|-countdown");
+        assert_eq!(of(Behavior::MergedWithNext, false), "the|-final|-|-countdown");
+        assert_eq!(of(Behavior::Contiguous, false), "the|-|final|--|countdown");
+        assert_eq!(of(Behavior::Contiguous, true), "the|-|final|--|countdown");
+    }
+
+    #[test]
+    fn empty_matches_cut() {
+        assert_eq!(pieces("añb", "", false, Behavior::Isolated, false), ["a", "ñ", "b"]);
+        assert_eq!(pieces("1234567", r"(?=(?:\d{3})+$)", true, Behavior::Isolated, false), ["1", "234", "567"]);
+        assert_eq!(pieces("12", "", false, Behavior::Matches, false), [""; 0]);
+        assert_eq!(pieces("", "", false, Behavior::Isolated, false), [""; 0]);
+    }
+}

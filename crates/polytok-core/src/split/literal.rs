@@ -1,0 +1,53 @@
+//! Where a pattern matches: a plain text, or a regular expression through a [`Splitter`].
+//!
+//! Reference: Hugging Face's `Pattern::find_matches`: matches do not overlap, leftmost first; the empty text matches at every
+//! border of a character, and nothing matches in an empty text. Cost: linear for a plain text.
+
+use memchr::memmem;
+
+use super::Splitter;
+use crate::error::Result;
+use crate::spec::Pattern;
+
+/// A compiled pattern.
+pub struct Finder {
+    search: Search,
+}
+
+enum Search {
+    Text(Box<memmem::Finder<'static>>),
+    Borders,
+    Regex(Splitter),
+}
+
+impl Finder {
+    /// Compiles a pattern. `Error::Spec` if it is a regular expression that the engine cannot read.
+    pub fn compile(pattern: &Pattern) -> Result<Finder> {
+        let search = if pattern.is_regex {
+            Search::Regex(Splitter::compile_for(&pattern.text, pattern.unicode.as_deref())?)
+        } else if pattern.text.is_empty() {
+            Search::Borders
+        } else {
+            Search::Text(Box::new(memmem::Finder::new(&pattern.text).into_owned()))
+        };
+        Ok(Finder { search })
+    }
+
+    /// Calls `found(start, end)` for each match, left to right. `Error::Encode` if the search gives up.
+    #[inline]
+    pub fn matches(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {
+        match &self.search {
+            _ if text.is_empty() => {}
+            Search::Regex(splitter) => return splitter.split(text, found),
+            Search::Text(finder) => {
+                let len = finder.needle().len();
+                finder.find_iter(text.as_bytes()).for_each(|at| found(at, at + len));
+            }
+            Search::Borders => {
+                text.char_indices().for_each(|(at, _)| found(at, at));
+                found(text.len(), text.len());
+            }
+        }
+        Ok(())
+    }
+}

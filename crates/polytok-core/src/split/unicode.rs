@@ -1,0 +1,79 @@
+//! Patterns for an older version of Unicode: characters assigned later count as unassigned.
+//!
+//! Every class escape (`\p{..}`, `\s`, `\w`, `\d` and their negations, in and out of brackets) is rewritten as its intersection
+//! with the characters that the version has, so that both engines see the same pattern. A negated class holds all that its
+//! class does not, later characters too. What is older keeps the properties it has today; `\b` and what `(?i)` folds
+//! stay the engine's. Cost: one pass over the pattern.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+
+/// `pattern` for `version` ("15.0").
+pub(super) fn restrict<'p>(pattern: &'p str, version: Option<&str>) -> Result<Cow<'p, str>> {
+    let Some(version) = version else { return Ok(Cow::Borrowed(pattern)) };
+    let age = age(version)?;
+    let mut restricted = String::with_capacity(2 * pattern.len());
+    let mut rest = pattern;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        restricted += before;
+        let len = escape_len(escape);
+        match escape[1..].chars().next() {
+            Some('p' | 's' | 'd' | 'w' | 'P' | 'S' | 'D' | 'W') => restricted += &intersection(&escape[..len], &age),
+            _ => restricted += &escape[..len],
+        }
+        rest = &escape[len..];
+    }
+    Ok(Cow::Owned(restricted + rest))
+}
+
+/// The class of the characters that `version` has.
+fn age(version: &str) -> Result<String> {
+    let name = format!(r"\p{{Age=V{}}}", version.replace('.', "_"));
+    let is_plain = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if is_plain && regex_syntax::parse(&name).is_ok() {
+        return Ok(name);
+    }
+    Err(Error::Spec(format!("there is no table of Unicode {version:?}: versions 1.1 to 16.0 are known, e.g. \"15.0\"")))
+}
+
+/// The length of the escape at the start, its braces included.
+fn escape_len(escape: &str) -> usize {
+    let name = escape[1..].chars().next().map_or(0, char::len_utf8);
+    let after = &escape[1 + name..];
+    if !escape[1..].starts_with(['p', 'P']) {
+        return 1 + name;
+    }
+    let arguments = match after.starts_with('{') {
+        true => after.find('}').map_or(after.len(), |end| end + 1),
+        false => after.chars().next().map_or(0, char::len_utf8),
+    };
+    1 + name + arguments
+}
+
+/// The class of an escape, with characters of later versions taken for unassigned.
+fn intersection(escape: &str, age: &str) -> String {
+    let positive = escape.to_ascii_lowercase();
+    let is_negated = escape[1..].starts_with(|c: char| c.is_ascii_uppercase());
+    let is_flipped = escape[2..].starts_with("{^");
+    let class = format!(r"\{}{}", &positive[1..2], escape[2..].replacen("{^", "{", 1));
+    format!("[{}{class}&&{age}]", if is_negated != is_flipped { "^" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_intersected() {
+        let of = |pattern| restrict(pattern, Some("15.0")).unwrap().into_owned();
+        assert_eq!(of(r"\\p\p{L}x"), r"\\p[\p{L}&&\p{Age=V15_0}]x");
+        assert_eq!(of(r"[^\s\PN]\p{^Lu}"), r"[^[\s&&\p{Age=V15_0}][^\pN&&\p{Age=V15_0}]][^\p{Lu}&&\p{Age=V15_0}]");
+        assert_eq!(of("a|b\\"), "a|b\\");
+        assert_eq!(restrict(r"\p{L}", None).unwrap(), r"\p{L}");
+        for version in ["", "99.0", "15.0}", "x"] {
+            assert!(matches!(restrict("a", Some(version)), Err(Error::Spec(_))));
+        }
+    }
+}
