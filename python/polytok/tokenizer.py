@@ -17,7 +17,7 @@ import numpy.typing as npt
 from . import _core, formats
 from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
 from .files import replacing
-from .formats.file_names import format_of
+from .file_names import format_of
 from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..convert import Conversion, convert
 from ..formats import FORMATS
-from ..formats.file_names import format_of
+from ..file_names import format_of
 from ..tokenizer import save_all
 from . import divergences
 from .options import add_verb, load_tokenizer, stdout
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lines(result: Conversion, origin: str) -> list[str]:
     listed = []
-    for heading, rows in (("lost", result.losses), ("left out, which changes no token", result.notes)):
+    for heading, rows in (("lost", result.losses), ("other differences, for no valid text", result.notes)):
         listed += [heading, *(f"  {row}" for row in rows)] if rows else []
     if not result.losses:
         listed.append("nothing is lost")

@@ -63,9 +63,7 @@ def findings(spec: Spec) -> list[Finding]:
     return found
 
 
-def examine(
-    tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None
-) -> Diagnosis:
+def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None) -> Diagnosis:
     """Look at a tokenizer, and beside another one at what the two make of texts (made-up ones unless given).
 
     Without another one, texts are encoded and decoded.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import ArgumentError
+from .errors import ArgumentError
 
 _NAMES = {
     "tokenizer.json": ("huggingface",),
