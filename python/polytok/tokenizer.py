@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from . import _core, formats, named
 from .errors import ArgumentError, PieceError, SpecialTokenError
+from .file_names import format_of
 from .files import Siblings, read, replacing
 from .formats import gpt2_pair
 from .formats.base import ReadOptions
@@ -342,19 +343,18 @@ class Tokenizer:
     # Files
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
-        """Write the tokenizer to a file, in the format that it came from unless another is named.
+        """Write the tokenizer to a file.
 
-        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is
-        written. Files are written under a temporary name and renamed. Files that belong beside the main one (minbpe's
-        ``.vocab``) are written too.
+        The format is the one that is named, else the one that the file's name asks for (``.gguf``, ``.tiktoken``,
+        ``tokenizer.json``), else the one that the tokenizer came from. What the format cannot carry is returned, line by
+        line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a temporary name and
+        renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
+
+        Raises `ArgumentError` for a name that files of several formats have.
         """
         target = Path(path)
-        written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
-        if any(target.with_suffix(suffix) == target for suffix in written.companions):
-            raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
-        for suffix, data in written.companions.items():
-            _write(target.with_suffix(suffix), data)
-        _write(target, written.data)
+        written = formats.write(self.spec, format or format_of(target, self.spec.origin.format), strict=strict)
+        save_all(target, written.data, written.companions)
         return written.losses
 
     # Object protocol
@@ -474,6 +474,15 @@ def default_spec() -> Spec:
         special_tokens=data.DEFAULT_SPECIAL_TOKENS,
     )
     return replace(spec, origin=replace(spec.origin, name="default"))
+
+
+def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
+    """Write a file, and those that belong beside it."""
+    if any(target.with_suffix(suffix) == target for suffix in companions):
+        raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
+    for suffix, companion in companions.items():
+        _write(target.with_suffix(suffix), companion)
+    _write(target, data)
 
 
 def _write(path: Path, data: bytes) -> None:
