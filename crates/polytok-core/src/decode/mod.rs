@@ -6,6 +6,7 @@ mod sentencepiece;
 mod texts;
 
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
 use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::vocab::Vocab;
@@ -21,7 +22,7 @@ pub struct Decoder {
 }
 
 enum Rules {
-    Bytes(Texts),
+    Bytes(Lazy<Texts>),
     SentencePiece(SentencePieceDecoder),
     Llama2c,
 }
@@ -38,7 +39,7 @@ impl Decoder {
     /// Compiles the decode step.
     pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
         let rules = match decode {
-            Decode::Bytes => Rules::Bytes(Texts::new((0..vocab.len()).map(|row| vocab.bytes(row)))),
+            Decode::Bytes => Rules::Bytes(Lazy::default()),
             Decode::Llama2c => Rules::Llama2c,
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
                 let strips = *add_dummy_prefix || *remove_extra_whitespaces;
@@ -72,7 +73,9 @@ impl Decoder {
             return Ok(());
         };
         match &self.rules {
-            Rules::Bytes(texts) => texts.append(row, out),
+            Rules::Bytes(texts) => {
+                texts.get(|| Texts::new((0..vocab.len()).map(|row| vocab.bytes(row)))).append(row, out);
+            }
             Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
             Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
         }
