@@ -27,6 +27,7 @@ pub mod special;
 pub mod split;
 pub mod tokenizer;
 pub mod trie;
+pub mod trim;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;
