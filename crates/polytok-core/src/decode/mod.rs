@@ -1,0 +1,125 @@
+//! ids → bytes: one state machine per family, fed id by id. Decoding a whole sequence feeds it in one go, so a stream and a
+//! whole cannot differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
+
+mod llama2c;
+mod sentencepiece;
+mod texts;
+
+use crate::error::{Error, Result};
+use crate::spec::{Decode, Line};
+use crate::special::Specials;
+use crate::vocab::Vocab;
+use sentencepiece::SentencePieceDecoder;
+use texts::Texts;
+
+/// U+2581, the escaped space.
+const SPACE: &[u8] = "\u{2581}".as_bytes();
+
+/// The compiled rules.
+pub struct Decoder {
+    rules: Rules,
+}
+
+enum Rules {
+    Bytes(Texts),
+    SentencePiece(SentencePieceDecoder),
+    Llama2c,
+}
+
+/// What a decoder remembers between ids; each family has its own part.
+#[derive(Clone, Debug, Default)]
+pub struct DecodeState {
+    sentencepiece: sentencepiece::State,
+    /// llama2.c: the id before.
+    last: Option<u32>,
+}
+
+impl Decoder {
+    /// Compiles the decode step.
+    pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
+        let rules = match decode {
+            Decode::Bytes => Rules::Bytes(Texts::new((0..vocab.len()).map(|row| vocab.bytes(row)))),
+            Decode::Llama2c => Rules::Llama2c,
+            Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
+                let strips = *add_dummy_prefix || *remove_extra_whitespaces;
+                let collapses = *remove_extra_whitespaces;
+                Rules::SentencePiece(SentencePieceDecoder::compile(
+                    (strips, collapses),
+                    unk_surface,
+                    denormalize.as_ref(),
+                    vocab,
+                    line,
+                )?)
+            }
+            other => return Err(Error::Spec(format!("decode: {other:?} is not run"))),
+        };
+        Ok(Decoder { rules })
+    }
+
+    /// Appends what one id adds.
+    #[inline]
+    pub fn push(
+        &self,
+        vocab: &Vocab,
+        specials: &Specials,
+        id: u32,
+        state: &mut DecodeState,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Some(row) = vocab.row(id) else {
+            let text = specials.text(id).ok_or(Error::Id(id))?;
+            self.push_text(text, id, state, out);
+            return Ok(());
+        };
+        match &self.rules {
+            Rules::Bytes(texts) => texts.append(row, out),
+            Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
+            Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
+        }
+        Ok(())
+    }
+
+    /// Appends the text of a special token that is no row of the vocabulary.
+    fn push_text(&self, text: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
+        match &self.rules {
+            Rules::Bytes(_) => out.extend_from_slice(text),
+            Rules::Llama2c => {
+                out.extend_from_slice(text);
+                state.last = Some(id);
+            }
+            Rules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
+        }
+    }
+
+    /// Appends what is still held back at the end.
+    pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
+        if let Rules::SentencePiece(rules) = &self.rules {
+            rules.finish(&mut state.sentencepiece, out);
+        }
+        *state = DecodeState::default();
+    }
+}
+
+/// A piece with its escaped spaces as spaces.
+fn spaced(piece: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(piece.len());
+    let mut rest = piece;
+    while let Some(at) = memchr::memmem::find(rest, SPACE) {
+        out.extend_from_slice(&rest[..at]);
+        out.push(b' ');
+        rest = &rest[at + SPACE.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// The byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, what follows is not looked at.
+fn hex_byte(piece: &[u8]) -> Option<u8> {
+    let digits = piece.strip_prefix(b"<0x")?;
+    let value = |&digit: &u8| (digit as char).to_digit(16).map(|value| value as u8);
+    let first = value(digits.first()?)?;
+    Some(match digits.get(1).and_then(value) {
+        Some(second) => first << 4 | second,
+        None => first,
+    })
+}

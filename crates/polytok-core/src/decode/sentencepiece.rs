@@ -1,0 +1,169 @@
+//! SentencePiece's `Decode`: the space that the normalizer put before a text goes, byte pieces become characters, and
+//! a denormalizer may run over the result. The order of the rules is the reference's.
+
+use super::texts::Texts;
+use super::{SPACE, hex_byte, spaced};
+use crate::error::Result;
+use crate::model::dictionary::{Rows, is_reachable};
+use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::spec::{Kind, Line, SentencePieceNormalize};
+use crate::utf8;
+use crate::vocab::Vocab;
+
+/// U+FFFD, what an invalid byte becomes.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+/// The compiled rules.
+pub(super) struct SentencePieceDecoder {
+    strips: bool,
+    collapses: bool,
+    unk_surface: Vec<u8>,
+    denormalizer: Option<SentencePieceNormalizer>,
+    /// What each row prints.
+    prints: Vec<Print>,
+    /// The text of each row, escaped spaces as spaces.
+    texts: Texts,
+}
+
+/// What a row prints.
+#[derive(Clone, Copy)]
+enum Print {
+    Piece,
+    Byte(u8),
+    Nothing,
+    UnkSurface,
+}
+
+/// What is remembered between ids.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    /// Bytes of byte pieces that are not a character yet.
+    pending: Vec<u8>,
+    has_text: bool,
+    /// The piece before was stripped of its space, and only one is.
+    ate_space: bool,
+    /// Output that waits for the denormalizer.
+    held: Vec<u8>,
+}
+
+impl SentencePieceDecoder {
+    /// Compiles the rules. `strips` takes a space from the first piece, `collapses` from every leading one.
+    pub fn compile(
+        (strips, collapses): (bool, bool),
+        unk_surface: &[u8],
+        denormalize: Option<&SentencePieceNormalize>,
+        vocab: &Vocab,
+        line: Line,
+    ) -> Result<SentencePieceDecoder> {
+        let denormalizer = match denormalize.filter(|spec| !spec.charsmap.is_empty()) {
+            Some(spec) => Some(SentencePieceNormalizer::compile(spec, None, line)?),
+            None => None,
+        };
+        Ok(SentencePieceDecoder {
+            strips,
+            collapses,
+            unk_surface: unk_surface.to_vec(),
+            denormalizer,
+            prints: prints(vocab, line),
+            texts: Texts::new((0..vocab.len()).map(|row| spaced(vocab.bytes(row)))),
+        })
+    }
+
+    /// Appends what a row adds.
+    #[inline]
+    pub fn push(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
+        if self.denormalizer.is_none() {
+            return self.push_piece(vocab, row, state, out);
+        }
+        let mut held = std::mem::take(&mut state.held);
+        self.push_piece(vocab, row, state, &mut held);
+        state.held = held;
+    }
+
+    /// Appends a text that is no piece.
+    pub fn push_text(&self, text: &[u8], state: &mut State, out: &mut Vec<u8>) {
+        let mut held = std::mem::take(&mut state.held);
+        let out = if self.denormalizer.is_some() { &mut held } else { out };
+        flush_characters(state, out, true);
+        append(text, state, out);
+        state.held = held;
+    }
+
+    /// Appends what is still held back.
+    pub fn finish(&self, state: &mut State, out: &mut Vec<u8>) {
+        let Some(denormalizer) = &self.denormalizer else { return flush_characters(state, out, true) };
+        let mut held = std::mem::take(&mut state.held);
+        flush_characters(state, &mut held, true);
+        denormalizer.normalize(&held, out);
+    }
+
+    /// The rules for one piece (their order is the reference's).
+    fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
+        if state.has_text && state.pending.is_empty() && matches!(self.prints[row], Print::Piece) {
+            // By far the most common case: in the middle of a text nothing is stripped and nothing waits.
+            self.texts.append(row, out);
+            return;
+        }
+        if let Print::Byte(byte) = self.prints[row] {
+            state.pending.push(byte);
+            flush_characters(state, out, false);
+            return;
+        }
+        flush_characters(state, out, true);
+        // A space that was stripped ends the start for good, even if what follows prints nothing.
+        state.has_text |= std::mem::take(&mut state.ate_space);
+        let at_start = !state.has_text;
+        match self.prints[row] {
+            Print::Byte(_) | Print::Nothing => {}
+            Print::UnkSurface => append(&self.unk_surface, state, out),
+            Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(SPACE) => {
+                append(&self.texts.get(row)[1..], state, out);
+                state.ate_space = !self.collapses;
+            }
+            Print::Piece => {
+                state.has_text |= !vocab.bytes(row).is_empty();
+                self.texts.append(row, out);
+            }
+        }
+    }
+}
+
+fn prints(vocab: &Vocab, line: Line) -> Vec<Print> {
+    // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
+    let by_name = (line == Line::V0_2_1).then(|| Rows::index(vocab, |row| !is_reachable(vocab.kind(row))));
+    let named =
+        |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).map_or(row, |row| row as usize);
+    let print = |row| match vocab.active_kind(named(row)) {
+        Kind::Control => Print::Nothing,
+        Kind::Unknown => Print::UnkSurface,
+        Kind::Byte => hex_byte(vocab.bytes(row)).map_or(Print::Piece, Print::Byte),
+        _ => Print::Piece,
+    };
+    (0..vocab.len()).map(print).collect()
+}
+
+fn append(text: &[u8], state: &mut State, out: &mut Vec<u8>) {
+    state.has_text |= !text.is_empty();
+    out.extend_from_slice(text);
+}
+
+/// Moves complete characters from the pending bytes to the output; each byte that cannot be part of one becomes U+FFFD. What
+/// may still become a character stays, unless this is the end of the run.
+fn flush_characters(state: &mut State, out: &mut Vec<u8>, is_end: bool) {
+    let mut at = 0;
+    while at < state.pending.len() {
+        let rest = &state.pending[at..];
+        let may_continue = rest.len() < utf8::lead_len(rest[0]) && rest[1..].iter().all(|byte| byte & 0xC0 == 0x80);
+        if may_continue && !is_end {
+            break;
+        }
+        let text = match utf8::decode_strict(rest) {
+            Some((_, len)) => &rest[..len],
+            None => REPLACEMENT,
+        };
+        out.extend_from_slice(text);
+        at += if text.as_ptr() == REPLACEMENT.as_ptr() { 1 } else { text.len() };
+    }
+    state.has_text |= at > 0;
+    state.pending.drain(..at);
+}
