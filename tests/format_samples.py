@@ -42,6 +42,7 @@ REAL = {
     "tiktoken/o200k_base.tiktoken": ("tiktoken", 199998),
     "tiktoken/llama3_tokenizer.model": ("tiktoken", 128000),
     "tiktoken/llama4.tiktoken": ("tiktoken", 200000),
+    "tekken/mistral2410_rebuilt.json": ("tekken", 130072),
 }
 
 
@@ -93,6 +94,21 @@ def rank_spec(**changes: object) -> Spec:
     return Spec(**(fields | changes))  # type: ignore[arg-type]
 
 
+def tekken_spec(**changes: object) -> Spec:
+    special = ("<unk>", "<s>", "</s>", "[INST]", "<SPECIAL_4>")
+    texts = [bytes([byte]) for byte in range(256)] + [b"ab", "\u00e9\U0001f600\x7f".encode(), b"\xf0\x9f", b'"\\\n']
+    rows = [(text, number, 0.0, Kind.NORMAL) for number, text in enumerate(texts, start=len(special))]
+    fields: dict[str, object] = {
+        "vocab": Vocab.from_rows(rows),
+        "model": Bpe("rank", whole_piece_first=True),
+        "special": tuple(SpecialToken(text, number) for number, text in enumerate(special)),
+        "split": (PatternSplit(r"\p{L}+| ?[^\s\p{L}]+|\s+"),),
+        "post": Template.around(before=(1,)),
+        "names": {"unk": 0, "bos": 1, "eos": 2},
+    }
+    return Spec(**(fields | changes))  # type: ignore[arg-type]
+
+
 def merges_spec(**changes: object) -> Spec:
     rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
     rows += [(b"ab", 256, 0.0, Kind.NORMAL), (b"abab", 257, 0.0, Kind.NORMAL), (b"\xf0\x9f", 258, 0.0, Kind.NORMAL)]
@@ -126,6 +142,7 @@ SMALL = {
     "rwkv": longest_spec,
     "minbpe": merges_spec,
     "tiktoken": rank_spec,
+    "tekken": tekken_spec,
 }
 
 

@@ -116,6 +116,10 @@ def distinct(record: Callable[[bytes], bytes], count: int) -> bytes:
     return b"".join(map(record, texts))
 
 
+TEKKEN_VOCAB = b'{"vocab": [{"rank": '
+TEKKEN_CONFIG = (
+    b'"config": {"pattern": "x", "version": "v3", "default_num_special_tokens": 1, "default_vocab_size": 100000}'
+)
 A_PIECE = b"\x0a\x03\x0a\x01a"
 HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "sentencepiece: the same piece": ("sentencepiece", lambda: A_PIECE * (SIZE // 5)),
@@ -163,6 +167,25 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "tiktoken: white space": ("tiktoken", lambda: b"YQ==" + b" " * SIZE + b"1"),
     "tiktoken: one long token": ("tiktoken", lambda: b"YWFh" * (SIZE // 4) + b" 1"),
     "tiktoken: small tokens": ("tiktoken", lambda: distinct(lambda text: text + b" 1\n", SIZE // 7)),
+    "tekken: nested arrays in the vocabulary": ("tekken", lambda: TEKKEN_VOCAB + b"[" * SIZE),
+    "tekken: nested arrays beside it": (
+        "tekken",
+        lambda: TEKKEN_VOCAB + b'}], "image": ' + b"[" * SIZE + b"]" * SIZE + b"}",
+    ),
+    "tekken: a long rank": ("tekken", lambda: TEKKEN_VOCAB + b"9" * SIZE + b"}]}"),
+    "tekken: a long number": ("tekken", lambda: TEKKEN_VOCAB + b'0}], "audio": ' + b"9" * SIZE + b"}"),
+    "tekken: small entries": (
+        "tekken",
+        lambda: TEKKEN_VOCAB + b"0}" + b",0" * (SIZE // 2) + b"]," + TEKKEN_CONFIG + b"}",
+    ),
+    "tekken: special tokens that it does not name": (
+        "tekken",
+        lambda: TEKKEN_VOCAB + b"0}" + b" " * SIZE + b"]," + TEKKEN_CONFIG.replace(b" 1,", b" 65536,") + b"}",
+    ),
+    "tekken: small special tokens": (
+        "tekken",
+        lambda: TEKKEN_VOCAB + b'0}], "special_tokens": [0' + b",0" * (SIZE // 2) + b"]," + TEKKEN_CONFIG + b"}",
+    ),
 }
 
 

@@ -56,13 +56,13 @@ def check_vector(tokenizer: Tokenizer, text: str | bytes, expect: dict[str, Any]
 # kitoken's files
 
 KITOKEN = DATA / "golden/kitoken"
-FILES = {"llama4": "llama4.tiktoken", "nai-t5": "nai-t5.model"}
+FILES = {"sentencepiece": "{}.model", "tiktoken": "{}.tiktoken", "tekken": "{}_rebuilt.json"}
 ESCAPES = {"\\n": "\n", "\\s": " ", "\\x": ""}
 
 
 def cases() -> list[tuple[str, str]]:
     """Every pair of a folder and a vocabulary that has goldens."""
-    folders = ("sentencepiece", "tiktoken")
+    folders = ("sentencepiece", "tiktoken", "tekken")
     return [
         (folder, path.stem.split("_tokens_")[1])
         for folder in folders
@@ -71,8 +71,7 @@ def cases() -> list[tuple[str, str]]:
 
 
 def load(folder: str, name: str) -> Tokenizer:
-    suffix = "model" if folder == "sentencepiece" else "tiktoken"
-    return polytok.load(DATA / "vocab" / folder / f"{name}.{suffix}")
+    return polytok.load(DATA / "vocab" / folder / FILES[folder].format(name))
 
 
 def lines(path: Path) -> list[str]:

@@ -327,6 +327,7 @@ def tiny(priority: str, *special: tuple[str, int]) -> s.Spec:
         s.Bpe(priority="merges", merges=np.zeros((0, 3), np.uint32))
         if priority == "merges"
         else s.Bpe(priority="rank"),
+        matching="listed" if priority == "merges" else "longest",
         special=tuple(s.SpecialToken(*token) for token in special),
     )
 

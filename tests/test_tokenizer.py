@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import polytok
 from format_samples import sentencepiece_spec, unigram_spec
 from polytok import Tokenizer
-from polytok.spec import Bpe, Kind, Longest, PatternSplit, Spec, SpecialToken, Template, Vocab
+from polytok.spec import Bpe, Kind, Longest, PatternSplit, Spec, SpecialToken, Template, Vocab, Word
 
 TEXT = "Hello, world! 吾輩は猫である。 naïve 😀\n\n  x  "
 
@@ -422,10 +422,10 @@ def test_saving_reports_losses_and_leaves_nothing_behind(tmp_path: Path) -> None
 def test_a_spec_that_does_not_fit_together() -> None:
     spec = rank_spec()
     wrong: dict[str, Callable[[], Spec]] = {
-        "normalize has 2 steps": lambda: replace(spec, normalize=sentencepiece_spec().normalize * 2),
         "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk", split=()),
         'do not go with unknown="unk"': lambda: replace(spec, unknown="unk"),
-        "patterns go with BPE over bytes only": lambda: replace(spec, model=Longest()),
+        "take no split": lambda: replace(spec, model=Word()),
+        'matching="first" is none of': lambda: replace(spec, matching="first"),
         "post: id 300 is neither": lambda: replace(spec, post=Template.around(before=(300,))),
         "merge 0 makes id 99": lambda: replace(
             spec, model=Bpe("merges", merges=np.array([[97, 98, 99]], dtype=np.uint32))

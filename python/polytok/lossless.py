@@ -29,10 +29,12 @@ from .spec import (
     Char,
     Kind,
     Llama2cDecode,
+    PatternSplit,
     PrefixSpace,
     SentencePieceDecode,
     SentencePieceNormalize,
     Spec,
+    SplitStep,
     Unigram,
     Word,
 )
@@ -96,9 +98,8 @@ def lossless(spec: Spec) -> Lossless:
 
 
 def _reasons(spec: Spec) -> Iterator[Reason]:
-    for split in spec.split:
-        if not covers_all_text(split.pattern):
-            yield Reason("split: the pattern is not known to match all text, and what it does not match is dropped")
+    for step in spec.split:
+        yield from _split_reasons(step)
     match spec.normalize, spec.decode:
         case (), BytesDecode():
             yield from _bytes_reasons(spec)
@@ -109,6 +110,15 @@ def _reasons(spec: Spec) -> Iterator[Reason]:
         case _:
             steps = " and ".join(step.kind for step in spec.normalize) or "nothing"
             yield Reason(f"decode: {spec.decode.kind} is not known to undo what normalize does ({steps})")
+
+
+def _split_reasons(step: SplitStep) -> Iterator[Reason]:
+    if not isinstance(step, PatternSplit):
+        yield Reason(f"split: {step.kind} may rewrite pieces")
+    elif step.behavior == "removed":
+        yield Reason("split: what the pattern matches is dropped")
+    elif step.behavior == "matches" and not covers_all_text(step.pattern):
+        yield Reason("split: the pattern is not known to match all text, and what it does not match is dropped")
 
 
 # Pieces that are put together again as they are: tiktoken, minbpe, RWKV

@@ -9,7 +9,8 @@
 //! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
 //! over many texts. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
-//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files.
+//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files. [`native`] is the
+//! file that compiled tables ([`table`], [`hash`]) are mapped from.
 
 pub mod batch;
 pub mod byte_level;
@@ -17,7 +18,9 @@ pub mod cache;
 pub mod decode;
 pub mod encode;
 pub mod error;
+pub mod hash;
 pub mod model;
+pub mod native;
 pub mod normalize;
 pub mod post;
 pub mod rng;
@@ -26,6 +29,7 @@ pub mod spec;
 pub mod special;
 pub mod split;
 pub mod tokenizer;
+pub mod table;
 pub mod trie;
 pub mod trim;
 pub mod utf8;

@@ -4,18 +4,25 @@
 //! its `check` is `s`. Check, base and value of a node share a cache line, so a step costs one load. Keys may be given
 //! in any order; of equal keys the first wins. Building is linear in the number of nodes for real vocabularies.
 
+use bytemuck::{Pod, Zeroable};
+
+use crate::error::Result;
+use crate::native::{Part, PartWriter, Stored};
+use crate::table::Table;
+
 /// No value, or no node.
 pub const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Copy)]
-#[repr(align(16))] // so that no node lies in two cache lines
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(16))] // so that no node lies in two cache lines
 struct Node {
     check: u32,
     base: u32,
     value: u32,
+    zero: u32,
 }
 
-const FREE: Node = Node { check: NONE, base: 0, value: NONE };
+const FREE: Node = Node { check: NONE, base: 0, value: NONE, zero: 0 };
 
 /// The root's check: taken, but no node's child.
 const NO_PARENT: u32 = NONE - 1;
@@ -25,7 +32,7 @@ pub const ROOT: u32 = 0;
 
 /// An immutable map from byte strings to `u32` values below `NONE`.
 pub struct Trie {
-    nodes: Vec<Node>,
+    nodes: Table<Node>,
 }
 
 impl Trie {
@@ -73,6 +80,11 @@ impl Trie {
         found
     }
 
+    /// All values.
+    pub fn values(&self) -> impl Iterator<Item = u32> {
+        self.nodes.iter().map(|node| node.value).filter(|&value| value != NONE)
+    }
+
     /// Calls `found(length, value)` for every key that `text` starts with, shortest first.
     #[inline]
     pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32)) {
@@ -86,6 +98,18 @@ impl Trie {
                 found(i + 1, node.value);
             }
         }
+    }
+}
+
+impl Stored for Trie {
+    fn write(&self, out: &mut PartWriter) {
+        out.table("nodes", &self.nodes);
+    }
+
+    /// Steps are checked where they are taken; a step that leads astray ends in another node of the same array.
+    fn read(part: &Part) -> Result<Trie> {
+        let nodes: Table<Node> = part.table("nodes")?;
+        if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes }) }
     }
 }
 
@@ -134,7 +158,7 @@ impl Builder {
                 todo.push((start, end, depth + 1, child));
             }
         }
-        Trie { nodes: self.nodes }
+        Trie { nodes: self.nodes.into() }
     }
 
     fn add_block(&mut self) {

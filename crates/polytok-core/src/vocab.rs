@@ -3,14 +3,28 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::native::{Part, PartWriter, Stored};
 use crate::spec::{Kind, VocabColumns};
+use crate::table::Table;
 
 /// A checked vocabulary. Rows are in file order; ids may have holes (tiktoken's p50k_base) and need not be in row order.
 #[derive(Debug)]
 pub struct Vocab {
-    columns: VocabColumns,
+    columns: Columns,
     rows: RowOfId,
     size: u32,
+}
+
+/// The columns of a [`VocabColumns`], or of a file.
+#[derive(Debug)]
+struct Columns {
+    blob: Table<u8>,
+    offsets: Table<u32>,
+    ids: Table<u32>,
+    scores: Table<f32>,
+    wide_scores: Option<Table<f64>>,
+    kinds: Vec<Kind>,
+    active_kinds: Option<Vec<Kind>>,
 }
 
 /// id → row, without memory that a hostile id could blow up.
@@ -24,9 +38,22 @@ enum RowOfId {
 impl Vocab {
     /// Checks the columns against each other and indexes the ids.
     pub fn new(columns: VocabColumns) -> Result<Vocab> {
+        Vocab::check(Columns {
+            blob: columns.blob.into(),
+            offsets: columns.offsets.into(),
+            ids: columns.ids.into(),
+            scores: columns.scores.into(),
+            wide_scores: columns.wide_scores.map(Table::from),
+            kinds: columns.kinds,
+            active_kinds: columns.active_kinds,
+        })
+    }
+
+    fn check(columns: Columns) -> Result<Vocab> {
         let n = columns.ids.len();
         let lengths_agree = columns.offsets.len() == n + 1
             && columns.scores.len() == n
+            && columns.wide_scores.as_ref().is_none_or(|scores| scores.len() == n)
             && columns.kinds.len() == n
             && columns.active_kinds.as_ref().is_none_or(|kinds| kinds.len() == n);
         if !lengths_agree {
@@ -64,6 +91,19 @@ impl Vocab {
         &self.columns.blob[offsets[row] as usize..offsets[row + 1] as usize]
     }
 
+    /// The same, for a row that a table of a file names.
+    #[inline]
+    pub fn get_bytes(&self, row: u32) -> Option<&[u8]> {
+        let row = row as usize;
+        let (&start, &end) = (self.columns.offsets.get(row)?, self.columns.offsets.get(row + 1)?);
+        self.columns.blob.get(start as usize..end as usize)
+    }
+
+    /// All rows' bytes, one after the other.
+    pub fn blob(&self) -> &[u8] {
+        &self.columns.blob
+    }
+
     /// The id of a row.
     #[inline]
     pub fn id(&self, row: usize) -> u32 {
@@ -96,6 +136,37 @@ impl Vocab {
             RowOfId::Dense(rows) => rows.get(id as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize),
             RowOfId::Sparse(rows) => rows.get(&id).map(|&row| row as usize),
         }
+    }
+}
+
+impl Stored for Vocab {
+    fn write(&self, out: &mut PartWriter) {
+        let Columns { blob, offsets, ids, scores, wide_scores, kinds, active_kinds } = &self.columns;
+        let numbers = |kinds: &[Kind]| -> Vec<u8> { kinds.iter().map(|&kind| kind as u8).collect() };
+        out.table("blob", blob);
+        out.table("offsets", offsets);
+        out.table("ids", ids);
+        out.table("scores", scores);
+        if let Some(scores) = wide_scores {
+            out.table("wide_scores", scores);
+        }
+        out.table("kinds", &numbers(kinds));
+        if let Some(kinds) = active_kinds {
+            out.table("active_kinds", &numbers(kinds));
+        }
+    }
+
+    fn read(part: &Part) -> Result<Vocab> {
+        let kinds = |numbers: Table<u8>| numbers.iter().map(|&number| Kind::try_from(number)).collect::<Result<_>>();
+        Vocab::check(Columns {
+            blob: part.table("blob")?,
+            offsets: part.table("offsets")?,
+            ids: part.table("ids")?,
+            scores: part.table("scores")?,
+            wide_scores: part.optional("wide_scores")?,
+            kinds: kinds(part.table("kinds")?)?,
+            active_kinds: part.optional("active_kinds")?.map(kinds).transpose()?,
+        })
     }
 }
 

@@ -4,9 +4,11 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, T
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Kind, Line, VocabColumns};
 use polytok_core::wire::sentencepiece_check::{ModelType, Rules, check_pieces};
-use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece};
+use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+mod huggingface;
 
 pyo3::import_exception!(polytok.errors, FormatError);
 
@@ -146,8 +148,40 @@ fn rank_file_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<
     Ok(PyBytes::new(py, &rank_file::write(&vocab.to_core()?)))
 }
 
+/// Where the vocabulary stands in tekken.json, from and to.
+#[pyfunction]
+fn tekken_vocab_range(data: &[u8]) -> PyResult<(usize, usize)> {
+    let range = tekken::vocab_range(data).map_err(raised)?;
+    Ok((range.start, range.end))
+}
+
+/// The live entries' columns, the rows whose `token_str` is not their text, and where the other entries stand.
+type TekkenVocab<'py> = (PyColumns<'py>, Vec<(u32, Option<String>)>, Option<(usize, usize)>);
+
+/// tekken.json's vocabulary.
+#[pyfunction]
+fn tekken_read<'py>(py: Python<'py>, vocab: &[u8], live: u32, first_id: u32) -> PyResult<TekkenVocab<'py>> {
+    let read = tekken::read(vocab, live, first_id).map_err(raised)?;
+    Ok((to_python(py, read.columns), read.odd_texts, read.unused.map(|unused| (unused.start, unused.end))))
+}
+
+/// The entries of tekken.json's vocabulary, laid out as the five texts say.
+#[pyfunction]
+fn tekken_write<'py>(
+    py: Python<'py>,
+    vocab: Columns<'py>,
+    odd_texts: Vec<(u32, Option<String>)>,
+    layout: [String; 5],
+    ascii: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let [rank, bytes, text, end, separator] = layout;
+    let layout = tekken::Layout { rank, bytes, text, end, separator, ascii };
+    Ok(PyBytes::new(py, &tekken::write(&vocab.to_core()?, &odd_texts, &layout)))
+}
+
 /// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    huggingface::register(module)?;
     module.add_function(wrap_pyfunction!(sentencepiece_probe, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_read, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_write, module)?)?;
@@ -156,6 +190,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(llama2c_write, module)?)?;
     module.add_function(wrap_pyfunction!(rwkv_read, module)?)?;
     module.add_function(wrap_pyfunction!(minbpe_read, module)?)?;
+    module.add_function(wrap_pyfunction!(tekken_vocab_range, module)?)?;
+    module.add_function(wrap_pyfunction!(tekken_read, module)?)?;
+    module.add_function(wrap_pyfunction!(tekken_write, module)?)?;
     module.add_function(wrap_pyfunction!(rank_file_read, module)?)?;
     module.add_function(wrap_pyfunction!(rank_file_write, module)?)
 }

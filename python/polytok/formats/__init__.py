@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from ..errors import ArgumentError, FormatError, LossError
 from ..spec import Line, Spec
-from . import llama2c, minbpe, rwkv, sentencepiece, tiktoken
+from . import llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken
 from .base import Format, ReadOptions, Written
 
 __all__ = ["FORMATS", "Format", "ReadOptions", "Written", "detect", "named", "read", "write"]
 
-FORMATS: tuple[Format, ...] = (sentencepiece, llama2c, rwkv, minbpe, tiktoken)
+FORMATS: tuple[Format, ...] = (sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken)
 
 
 def named(name: str) -> Format:

@@ -58,9 +58,13 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 def write(spec: Spec) -> Written:
     """Write a model and, as its companion, the ``.vocab``."""
     merges = _merges_of(spec)
-    if len(spec.split) > 1:
-        raise FormatError("a minbpe model has one pattern at most")
-    pattern = spec.split[0].pattern if spec.split else ""
+    match spec.split:
+        case ():
+            pattern = ""
+        case (PatternSplit(pattern=pattern, behavior="matches", invert=False, is_regex=True),):
+            pass
+        case _:
+            raise FormatError("a minbpe model has one pattern at most, whose matches are the pieces")
     if "\n" in pattern or "\r" in pattern:
         raise FormatError("a minbpe model holds its pattern on one line, but this one has a line break in it")
     special = [token for token in spec.special if len(token.text.split()) == 1 and token.text.strip() == token.text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polytok.errors import SpecError
 from polytok.reference import bpe, char, llama2c, longest, unigram, word
 from polytok.reference.invalid_utf8 import rejoin, take_back, valid_length
 from polytok.reference.post import post
@@ -10,7 +11,7 @@ from polytok.reference.special import Allowed, allowed_tokens, cut
 from polytok.reference.split import split
 from polytok.reference.stages import Aligned, RefToken, Segment
 from polytok.reference.vocabulary import vocabulary
-from polytok.spec import Bpe, Char, Longest, PrefixSpace, Spec, Unigram
+from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, SentencePieceNormalize, Spec, Unigram
 
 
 def encode(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[int]:
@@ -44,7 +45,7 @@ def _text(spec: Spec, text: bytes) -> list[RefToken]:
     valid = valid_length(normal.text) if spec.split else len(normal.text)
     out: list[RefToken] = []
     last: list[RefToken] = []
-    for piece in split((step.pattern for step in spec.split), normal.part(0, valid)):
+    for piece in split(_patterns(spec), normal.part(0, valid)):
         last = _piece(spec, piece)
         out += last
     if valid < len(normal.text):
@@ -54,13 +55,24 @@ def _text(spec: Spec, text: bytes) -> list[RefToken]:
     return out
 
 
+def _patterns(spec: Spec) -> list[str]:
+    """The split patterns; these twins drop what no pattern matches."""
+    for step in spec.split:
+        if not isinstance(step, PatternSplit) or step.behavior != "matches":
+            raise SpecError(f"the twins do not split by {step!r}")
+    return [step.pattern for step in spec.split if isinstance(step, PatternSplit)]
+
+
 def _normalize(spec: Spec, text: bytes) -> Aligned:
     """The text rewritten by the Spec's one step, if it has one."""
-    for step in spec.normalize:
-        if isinstance(step, PrefixSpace):
+    match spec.normalize:
+        case ():
+            return Aligned.of(text)
+        case (PrefixSpace(),):
             return Aligned(b" " + text, [0, *range(len(text) + 1)]) if text else Aligned.of(text)
-        return normalize(step, text, vocabulary(spec.vocab).user_defined)
-    return Aligned.of(text)
+        case (SentencePieceNormalize() as step,):
+            return normalize(step, text, vocabulary(spec.vocab).user_defined)
+    raise SpecError(f"the twins do not normalize by {spec.normalize!r:.100}")
 
 
 def _piece(spec: Spec, piece: Aligned) -> list[RefToken]:

@@ -1,7 +1,7 @@
 """Special tokens: texts that stand for one id where the caller allows it.
 
 Nothing is recognised unless it is allowed. Of the allowed texts the leftmost counts, and of those that start at one
-place the longest; minbpe (BPE with a list of merges) takes the one listed first instead, as its alternation does. What
+place the longest; minbpe takes the one listed first instead, as its alternation does (`Spec.matching`). What
 lies between two special tokens is encoded exactly as if it were a text of its own: its split pattern sees nothing else,
 and it gets its own dummy prefix.
 """
@@ -14,7 +14,7 @@ from typing import Literal
 from polytok.errors import SpecialTokenError
 from polytok.reference.stages import Segment
 from polytok.reference.vocabulary import vocabulary
-from polytok.spec import Bpe, Spec
+from polytok.spec import Spec
 
 Allowed = Collection[str] | Literal["all"]
 
@@ -35,8 +35,7 @@ def allowed_tokens(spec: Spec, allowed: Allowed) -> list[tuple[bytes, int]]:
         if missing:
             raise SpecialTokenError(f"{min(missing)!r} is not a special token of this vocabulary")
         tokens = [(text, id) for text, id in tokens if text in wanted]
-    in_order = isinstance(spec.model, Bpe) and spec.model.priority == "merges"  # minbpe
-    return tokens if in_order else sorted(tokens, key=lambda token: -len(token[0]))
+    return tokens if spec.matching == "listed" else sorted(tokens, key=lambda token: -len(token[0]))
 
 
 def cut(text: bytes, tokens: Sequence[tuple[bytes, int]]) -> Iterator[Segment]:

@@ -1,9 +1,8 @@
 //! Piece bytes → what they become: the lookup that BPE's final symbols, WORD and CHAR share.
 
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
-
+use crate::error::Result;
+use crate::hash::{Slots, hash_bytes};
+use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
 use crate::vocab::Vocab;
 
@@ -31,33 +30,40 @@ pub enum Reach {
     SentencePiece(Line),
 }
 
-/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins. The hash is seeded at random, so that no
-/// file can be made of entries that collide.
-#[derive(Debug, Default)]
+/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins.
+#[derive(Debug)]
 pub struct Rows {
-    table: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    slots: Slots,
+    seed: u64,
 }
 
 impl Rows {
     /// Indexes the rows for which `keep` holds.
-    pub fn index(vocab: &Vocab, mut keep: impl FnMut(usize) -> bool) -> Rows {
-        let hasher = DefaultHashBuilder::default();
-        let mut table = HashTable::with_capacity(vocab.len());
-        for row in (0..vocab.len()).filter(|&row| keep(row)) {
-            let bytes = vocab.bytes(row);
-            let same = |&other: &u32| vocab.bytes(other as usize) == bytes;
-            let rehash = |&other: &u32| hasher.hash_one(vocab.bytes(other as usize));
-            table.entry(hasher.hash_one(bytes), same, rehash).or_insert(row as u32);
-        }
-        Rows { table, hasher }
+    pub fn index(vocab: &Vocab, keep: impl Fn(usize) -> bool) -> Result<Rows> {
+        let seed = hash_bytes(vocab.blob(), vocab.len() as u64);
+        let bytes = |row: u32| vocab.bytes(row as usize);
+        let rows = (0..vocab.len() as u32).filter(|&row| keep(row as usize));
+        let is_same = |one, other| bytes(one) == bytes(other);
+        let slots = Slots::build(rows, vocab.len(), |row| hash_bytes(bytes(row), seed), false, is_same)?;
+        Ok(Rows { slots, seed })
     }
 
     /// The row of exactly these bytes.
     #[inline]
     pub fn find(&self, vocab: &Vocab, bytes: &[u8]) -> Option<u32> {
-        let same = |&row: &u32| vocab.bytes(row as usize) == bytes;
-        self.table.find(self.hasher.hash_one(bytes), same).copied()
+        self.slots.find(hash_bytes(bytes, self.seed), |row| vocab.get_bytes(row) == Some(bytes))
+    }
+}
+
+impl Stored for Rows {
+    fn write(&self, out: &mut PartWriter) {
+        self.slots.write(out);
+        out.table("seed", &[self.seed]);
+    }
+
+    /// Rows are checked where they are found.
+    fn read(part: &Part) -> Result<Rows> {
+        Ok(Rows { slots: Slots::read(part)?, seed: part.number("seed")? })
     }
 }
 
@@ -77,11 +83,12 @@ pub fn is_reachable(kind: Kind) -> bool {
 
 impl Dictionary {
     /// Indexes the vocabulary.
-    pub fn new(vocab: &Vocab, reach: Reach) -> Dictionary {
+    pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
         let reaches_all = reach == Reach::All;
-        let normal = Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row)));
-        let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)));
-        Dictionary { normal, reserved, reach }
+        let normal =
+            tables.get("rows", || Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row))))?;
+        let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)))?;
+        Ok(Dictionary { normal, reserved, reach })
     }
 
     /// Whether the row is in the map that text can reach.

@@ -32,10 +32,10 @@ const KEPT_STATES: usize = 1 << 20;
 pub struct Unigram {
     /// Piece to index into the columns below; unused pieces are not in it.
     pub(super) trie: Trie,
-    pub(super) ids: Vec<u32>,
+    pub(super) ids: Table<u32>,
     /// The columns of the lattice: score, and length in characters.
-    pub(super) lattice_scores: Vec<f32>,
-    pub(super) char_lens: Vec<u32>,
+    pub(super) lattice_scores: Table<f32>,
+    pub(super) char_lens: Table<u32>,
     pub(super) unknown_score: f32,
     pub(super) line: Line,
     best_path: BestPathScores,
@@ -43,8 +43,8 @@ pub struct Unigram {
 
 /// Scores as `segment` adds them, in the precision of the line.
 enum BestPathScores {
-    Double(Vec<f64>),
-    Single(Vec<f32>),
+    Double(Table<f64>),
+    Single(Table<f32>),
 }
 
 /// The best way to reach a position.

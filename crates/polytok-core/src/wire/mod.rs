@@ -5,6 +5,8 @@
 //! error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a file's bytes use the standard
 //! library's keyed hash, so that no file can make them slow.
 
+mod base64;
+pub mod huggingface;
 pub mod llama2c;
 pub mod minbpe;
 pub mod protobuf;
@@ -12,6 +14,7 @@ pub mod rank_file;
 pub mod rwkv;
 pub mod sentencepiece;
 pub mod sentencepiece_check;
+pub mod tekken;
 mod texts;
 
 use crate::error::{Error, Result};

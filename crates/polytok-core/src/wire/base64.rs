@@ -1,0 +1,72 @@
+//! Standard base64 (RFC 4648, section 4), strict: padding where it belongs, and nothing that another text would decode to.
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Byte → six bits, or 0xFF.
+const SIX_BITS: [u8; 256] = {
+    let mut table = [0xFF; 256];
+    let mut index = 0;
+    while index < 64 {
+        table[ALPHABET[index] as usize] = index as u8;
+        index += 1;
+    }
+    table
+};
+
+/// Strict base64 with padding into `bytes`; None for anything else, also for padding bits that are not zero.
+pub(super) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+    bytes.clear();
+    if !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let padding = text.iter().rev().take(2).take_while(|&&byte| byte == b'=').count();
+    let digits = &text[..text.len() - padding];
+    for group in digits.chunks(4) {
+        let mut bits = 0u32;
+        for &digit in group {
+            let six = SIX_BITS[digit as usize];
+            if six == 0xFF {
+                return None;
+            }
+            bits = bits << 6 | u32::from(six);
+        }
+        bits <<= 6 * (4 - group.len());
+        let [_, three @ ..] = bits.to_be_bytes();
+        let (kept, dropped) = three.split_at(group.len() - 1);
+        if dropped.iter().any(|&byte| byte != 0) {
+            return None;
+        }
+        bytes.extend_from_slice(kept);
+    }
+    Some(())
+}
+
+/// Base64 with padding, appended to `out`.
+pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+    for group in bytes.chunks(3) {
+        let mut padded = [0; 4];
+        padded[1..=group.len()].copy_from_slice(group);
+        let bits = u32::from_be_bytes(padded);
+        for digit in 0..4 {
+            let six = (bits >> (18 - 6 * digit)) as usize & 63;
+            out.push(if digit <= group.len() { ALPHABET[six] } else { b'=' });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_comes_back() {
+        for (bytes, text) in [(&b"!"[..], "IQ=="), (b"ab", "YWI="), (b"abc", "YWJj"), (&[0xFB, 0xFF, 0xFE], "+//+")] {
+            let mut out = Vec::new();
+            encode(bytes, &mut out);
+            assert_eq!(out, text.as_bytes());
+            let mut back = Vec::new();
+            decode(&out, &mut back).unwrap();
+            assert_eq!(back, bytes);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Byte-level vocabularies: texts in the characters of GPT-2's table to the bytes they stand for.
+//!
+//! A text with another character cannot come out of byte-level splitting, so no merge leads to it. It stays as it is, in
+//! a row of kind Unused, which tells it from a row of the same bytes that can be reached, and prints its own UTF-8.
+
+use super::super::{no_rows, push_row, rows};
+use crate::byte_level::byte_of;
+use crate::error::Result;
+use crate::spec::{Kind, VocabColumns};
+
+/// The vocabulary over bytes; None if one of the 256 bytes is missing in it, or if a merge touches a foreign row.
+pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<VocabColumns>> {
+    let mut out = no_rows();
+    let mut bytes = Vec::new();
+    let mut seen = [false; 256];
+    let mut foreign = Vec::new();
+    for (text, &id) in rows(columns).zip(&columns.ids) {
+        if as_bytes(text, &mut bytes) {
+            push_row(&mut out, &bytes, id, 0.0, Kind::Normal)?;
+            if let [byte] = bytes[..] {
+                seen[byte as usize] = true;
+            }
+        } else {
+            push_row(&mut out, text, id, 0.0, Kind::Unused)?;
+            foreign.push(id);
+        }
+    }
+    foreign.sort_unstable();
+    let is_foreign = |id: &u32| foreign.binary_search(id).is_ok();
+    let merges_foreign = !foreign.is_empty() && merges.as_flattened().iter().any(is_foreign);
+    Ok((seen == [true; 256] && !merges_foreign).then_some(out))
+}
+
+/// Whether all characters are of the table; an empty text is not, it stands for nothing.
+fn as_bytes(text: &[u8], bytes: &mut Vec<u8>) -> bool {
+    bytes.clear();
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    for c in text.chars() {
+        let Some(byte) = byte_of(c) else { return false };
+        bytes.push(byte);
+    }
+    !bytes.is_empty()
+}

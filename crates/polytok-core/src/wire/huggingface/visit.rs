@@ -1,0 +1,308 @@
+//! The document as serde_json hands it over, value by value.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserializer;
+use serde_json::value::RawValue;
+
+use super::{MAX_DEPTH, MergeTexts, Texts};
+use crate::error::{Error, Result};
+
+/// What stands in a file, unresolved.
+#[derive(Default)]
+pub(super) struct Document {
+    pub(super) vocab: Option<Entries>,
+    pub(super) merges: Option<MergeTexts>,
+    pub(super) continuing_prefix: Option<String>,
+    pub(super) rest: String,
+}
+
+/// A vocabulary's texts with their ids, or with their scores if it is a list.
+#[derive(Default)]
+pub(super) struct Entries {
+    pub(super) texts: Texts,
+    pub(super) ids: Vec<u32>,
+    pub(super) scores: Option<Vec<f64>>,
+}
+
+/// Reads a tokenizer.json.
+pub(super) fn document(data: &[u8]) -> Result<Document> {
+    let mut document = Document::default();
+    parse(data, Top(&mut document))?;
+    Ok(document)
+}
+
+/// Reads a vocab.json.
+pub(super) fn vocab(data: &[u8]) -> Result<Option<Entries>> {
+    let mut entries = None;
+    parse(data, Vocab(&mut entries))?;
+    Ok(entries)
+}
+
+/// Looks for the object `model`, and at nothing behind its start.
+pub(super) fn probe(data: &[u8]) -> Result<()> {
+    let mut found = false;
+    match parse(data, Probe(&mut found)) {
+        _ if found => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => Err(Error::Format("no object named `model` in it".into())),
+    }
+}
+
+fn parse<'de>(data: &'de [u8], seed: impl DeserializeSeed<'de, Value = ()>) -> Result<()> {
+    let wrong = |error: serde_json::Error| Error::Format(format!("JSON: {error}"));
+    let mut json = serde_json::Deserializer::from_slice(data);
+    seed.deserialize(&mut json).map_err(wrong)?;
+    json.end().map_err(wrong)
+}
+
+/// Implements a seed that is its own visitor.
+macro_rules! visit {
+    ($seed:ident, $method:ident) => {
+        impl<'de> DeserializeSeed<'de> for $seed<'_> {
+            type Value = ();
+
+            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+                deserializer.$method(self)
+            }
+        }
+    };
+}
+
+struct Probe<'a>(&'a mut bool);
+visit!(Probe, deserialize_map);
+
+impl<'de> Visitor<'de> for Probe<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "model" {
+                map.next_value_seed(Object(&mut *self.0))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a value is an object.
+struct Object<'a>(&'a mut bool);
+visit!(Object, deserialize_map);
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, _: A) -> std::result::Result<(), A::Error> {
+        *self.0 = true;
+        Err(A::Error::custom("enough seen"))
+    }
+}
+
+struct Top<'a>(&'a mut Document);
+visit!(Top, deserialize_map);
+
+impl<'de> Visitor<'de> for Top<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a tokenizer, which is an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        let document = self.0;
+        document.rest.push('{');
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "model" {
+                name(&mut document.rest, &key);
+                map.next_value_seed(Model(document))?;
+            } else {
+                member(&mut document.rest, &key, map.next_value()?)?;
+            }
+        }
+        document.rest.push('}');
+        Ok(())
+    }
+}
+
+struct Model<'a>(&'a mut Document);
+visit!(Model, deserialize_map);
+
+impl<'de> Visitor<'de> for Model<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a model, which is an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        let document = self.0;
+        (document.vocab, document.merges, document.continuing_prefix) = (None, None, None);
+        document.rest.push('{');
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "vocab" => map.next_value_seed(Vocab(&mut document.vocab))?,
+                "merges" => map.next_value_seed(Merges(document.merges.insert(MergeTexts::default())))?,
+                _ => {
+                    let raw: &RawValue = map.next_value()?;
+                    if key == "continuing_subword_prefix" {
+                        document.continuing_prefix = serde_json::from_str(raw.get()).map_err(A::Error::custom)?;
+                    }
+                    member(&mut document.rest, &key, raw)?;
+                }
+            }
+        }
+        document.rest.push('}');
+        Ok(())
+    }
+}
+
+struct Vocab<'a>(&'a mut Option<Entries>);
+visit!(Vocab, deserialize_any);
+
+impl<'de> Visitor<'de> for Vocab<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a vocabulary: an object of texts and ids, or a list of texts and scores")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        let entries = self.0.insert(Entries::default());
+        while map.next_key_seed(Text(&mut entries.texts))?.is_some() {
+            entries.ids.push(map.next_value()?);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
+        let entries = self.0.insert(Entries { scores: Some(Vec::new()), ..Entries::default() });
+        while seq.next_element_seed(Scored(entries))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// A text and its score.
+struct Scored<'a>(&'a mut Entries);
+visit!(Scored, deserialize_seq);
+
+impl<'de> Visitor<'de> for Scored<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text and its score")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
+        let Entries { texts, scores, .. } = self.0;
+        let missing = |len| A::Error::invalid_length(len, &"a text and its score");
+        seq.next_element_seed(Text(texts))?.ok_or_else(|| missing(0))?;
+        let score = seq.next_element()?.ok_or_else(|| missing(1))?;
+        scores.get_or_insert_default().push(score);
+        Ok(())
+    }
+}
+
+/// A string, appended to texts.
+struct Text<'a>(&'a mut Texts);
+visit!(Text, deserialize_str);
+
+impl Visitor<'_> for Text<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<(), E> {
+        match self.0.push(text.as_bytes()) {
+            true => Ok(()),
+            false => Err(E::custom("the texts together are longer than 4 GiB")),
+        }
+    }
+}
+
+struct Merges<'a>(&'a mut MergeTexts);
+visit!(Merges, deserialize_seq);
+
+impl<'de> Visitor<'de> for Merges<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of merges")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
+        while seq.next_element_seed(Merge(&mut *self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+struct Merge<'a>(&'a mut MergeTexts);
+visit!(Merge, deserialize_any);
+
+impl<'de> Visitor<'de> for Merge<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a merge, `\"a b\"` or `[\"a\", \"b\"]`, all of one sort")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<(), E> {
+        self.0.push_line(text).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
+        self.0.start_pair().map_err(A::Error::custom)?;
+        let missing = |len| A::Error::invalid_length(len, &"two texts");
+        seq.next_element_seed(Text(&mut self.0.texts))?.ok_or_else(|| missing(0))?;
+        seq.next_element_seed(Text(&mut self.0.texts))?.ok_or_else(|| missing(1))
+    }
+}
+
+/// Appends a member to an object's text.
+fn member<E: serde::de::Error>(out: &mut String, key: &str, value: &RawValue) -> std::result::Result<(), E> {
+    if depth(value.get()) > MAX_DEPTH {
+        return Err(E::custom(format_args!("{key} is nested deeper than {MAX_DEPTH} levels")));
+    }
+    name(out, key);
+    out.push_str(value.get());
+    Ok(())
+}
+
+fn name(out: &mut String, key: &str) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    out.push_str(&serde_json::Value::from(key).to_string());
+    out.push(':');
+}
+
+/// How many brackets of well-formed JSON are open at once.
+fn depth(json: &str) -> usize {
+    let (mut open, mut deepest, mut in_string) = (0usize, 0, false);
+    let mut bytes = json.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if in_string => drop(bytes.next()),
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                open += 1;
+                deepest = deepest.max(open);
+            }
+            b']' | b'}' if !in_string => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}

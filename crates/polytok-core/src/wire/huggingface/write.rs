@@ -1,0 +1,95 @@
+//! Vocabulary and merges as the JSON that stands in a tokenizer.json, laid out as tokenizers does it.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::super::{rows, show};
+use crate::byte_level;
+use crate::error::{Error, Result};
+use crate::spec::{Kind, VocabColumns};
+
+/// What is to be written.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    /// The vocabulary; as a list of texts and scores if it has `wide_scores`.
+    pub columns: &'a VocabColumns,
+    /// Its merges.
+    pub merges: &'a [[u32; 3]],
+    /// Rows of kind Normal are bytes, to be written in the characters of GPT-2's table.
+    pub byte_level: bool,
+    /// Merges as pairs; they are anyway where a text has a space.
+    pub pairs: bool,
+    /// How far the members are indented, in levels of two spaces.
+    pub indent: usize,
+}
+
+/// The values of `vocab` and `merges`.
+pub fn write(parts: &Parts<'_>) -> Result<(String, String)> {
+    let texts = texts(parts)?;
+    let vocab = match &parts.columns.wide_scores {
+        Some(scores) => list(&texts, scores, parts.indent)?,
+        None => object(&texts, &parts.columns.ids, parts.indent),
+    };
+    Ok((vocab, merges(parts, &texts)?))
+}
+
+fn texts(parts: &Parts<'_>) -> Result<Vec<String>> {
+    let as_text = |(row, bytes): (usize, &[u8])| match std::str::from_utf8(bytes) {
+        _ if parts.byte_level && parts.columns.kinds[row] == Kind::Normal => Ok(byte_level::to_text(bytes)),
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) => Err(Error::Format(format!("row {row} is not UTF-8, so JSON cannot hold it: {}", show(bytes)))),
+    };
+    rows(parts.columns).enumerate().map(as_text).collect()
+}
+
+fn object(texts: &[String], ids: &[u32], indent: usize) -> String {
+    let members = texts.iter().zip(ids).map(|(text, id)| format!("{}: {id}", quoted(text)));
+    block(members, ['{', '}'], indent)
+}
+
+fn list(texts: &[String], scores: &[f64], indent: usize) -> Result<String> {
+    if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
+        return Err(Error::Format(format!("row {row} has the score {}, which JSON cannot hold", scores[row])));
+    }
+    let score = |score: f64| serde_json::Value::from(score).to_string();
+    let entry = |(text, &number): (&String, &f64)| {
+        block([quoted(text), score(number)].into_iter(), ['[', ']'], indent + 1)
+    };
+    Ok(block(texts.iter().zip(scores).map(entry), ['[', ']'], indent))
+}
+
+fn merges(parts: &Parts<'_>, texts: &[String]) -> Result<String> {
+    let row_of: HashMap<u32, usize> = parts.columns.ids.iter().enumerate().map(|(row, &id)| (id, row)).collect();
+    let find = |id: u32| match row_of.get(&id) {
+        Some(&row) => Ok(texts[row].as_str()),
+        None => Err(Error::Format(format!("a merge has the id {id}, which the vocabulary does not have"))),
+    };
+    let mut found = Vec::with_capacity(parts.merges.len());
+    for &[left, right, _] in parts.merges {
+        found.push((find(left)?, find(right)?));
+    }
+    let spaced = found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
+    let merge = |(left, right): &(&str, &str)| match parts.pairs || spaced {
+        true => block([quoted(left), quoted(right)].into_iter(), ['[', ']'], parts.indent + 1),
+        false => quoted(&format!("{left} {right}")),
+    };
+    Ok(block(found.iter().map(merge), ['[', ']'], parts.indent))
+}
+
+/// Members one per line, as serde_json and Python's json lay them out.
+fn block(members: impl Iterator<Item = String>, brackets: [char; 2], indent: usize) -> String {
+    let mut out = String::from(brackets[0]);
+    for (index, member) in members.enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        let _ = write!(out, "{comma}\n{:1$}{member}", "", 2 * (indent + 1));
+    }
+    if out.len() > 1 {
+        let _ = write!(out, "\n{:1$}", "", 2 * indent);
+    }
+    out.push(brackets[1]);
+    out
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,362 @@
+//! tekken.json's vocabulary: an array of `{"rank": r, "token_bytes": base64, "token_str": text or null}`, r = index.
+//!
+//! As mistral-common reads it: an entry has exactly these keys, the first 256 are the bytes, no token comes twice, and
+//! only the first `live` entries count; the rest is kept as it stands. `token_str` is for human eyes, and nearly always
+//! what the bytes decode to, so only the others are kept. Unlike mistral-common, base64 must be strict.
+//! The entries are read one by one, never as a tree. Cost: each entry is scanned twice, to find its end and to read it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::texts::first_twice;
+use super::{base64, no_rows, push_row, rows, show, text};
+use crate::error::{Error, Result};
+use crate::spec::{Kind, VocabColumns};
+
+/// What the vocabulary holds.
+#[derive(Debug)]
+pub struct Entries {
+    /// The live entries.
+    pub columns: VocabColumns,
+    /// Rows whose `token_str` is not what their bytes decode to, and that string.
+    pub odd_texts: Vec<(u32, Option<String>)>,
+    /// Where the entries behind the live ones stand, from the first one's start to the last one's end.
+    pub unused: Option<Range<usize>>,
+}
+
+/// How a vocabulary is laid out: what stands before the rank, the base64, and the string of an entry, behind it, and
+/// between two entries.
+#[derive(Debug)]
+pub struct Layout {
+    /// Before the rank.
+    pub rank: String,
+    /// Between rank and base64.
+    pub bytes: String,
+    /// Between base64 and string.
+    pub text: String,
+    /// Behind the string.
+    pub end: String,
+    /// Between two entries.
+    pub separator: String,
+    /// Characters beyond ASCII are escaped.
+    pub ascii: bool,
+}
+
+/// Where the value of the top-level key `vocab` stands in a JSON document.
+pub fn vocab_range(data: &[u8]) -> Result<Range<usize>> {
+    let Document(vocab) = serde_json::from_slice(data).map_err(|error| Error::Format(error.to_string()))?;
+    Ok(range_in(data, vocab.get()))
+}
+
+/// Reads the array; the row of index i gets the id `first_id` + i.
+pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<Entries> {
+    let mut reader =
+        Reader { vocab, live, first_id, entries: Entries { columns: no_rows(), odd_texts: Vec::new(), unused: None } };
+    let mut json = serde_json::Deserializer::from_slice(vocab);
+    let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(message(&error)))?;
+    if count < live {
+        return Err(Error::Format(format!("vocab: {count} entries, but the configuration counts on {live}")));
+    }
+    let entries = reader.entries;
+    if let Some((first, row)) = first_twice(&entries.columns) {
+        let token = show(text(&entries.columns, row));
+        return Err(Error::Format(format!("vocab: entry {row}: the token {token} again, first in entry {first}")));
+    }
+    Ok(entries)
+}
+
+/// The entries of all rows, rank = row, without the array's brackets.
+pub fn write(columns: &VocabColumns, odd_texts: &[(u32, Option<String>)], layout: &Layout) -> Vec<u8> {
+    let mut out = Vec::with_capacity(columns.blob.len() * 3 + 64 * columns.ids.len());
+    let mut odd = odd_texts.iter().peekable();
+    for (row, bytes) in rows(columns).enumerate() {
+        if row > 0 {
+            out.extend_from_slice(layout.separator.as_bytes());
+        }
+        out.extend_from_slice(layout.rank.as_bytes());
+        out.extend_from_slice(row.to_string().as_bytes());
+        out.extend_from_slice(layout.bytes.as_bytes());
+        out.push(b'"');
+        base64::encode(bytes, &mut out);
+        out.push(b'"');
+        out.extend_from_slice(layout.text.as_bytes());
+        match odd.next_if(|(odd_row, _)| *odd_row as usize == row) {
+            Some((_, text)) => write_text(text.as_deref(), layout.ascii, &mut out),
+            None => write_text(std::str::from_utf8(bytes).ok(), layout.ascii, &mut out),
+        }
+        out.extend_from_slice(layout.end.as_bytes());
+    }
+    out
+}
+
+fn write_text(text: Option<&str>, ascii: bool, out: &mut Vec<u8>) {
+    let quoted = serde_json::json!(text).to_string();
+    if !ascii {
+        return out.extend_from_slice(quoted.as_bytes());
+    }
+    for character in quoted.chars() {
+        if (' '..='~').contains(&character) {
+            out.push(character as u8);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+            }
+        }
+    }
+}
+
+/// Where a part of some bytes stands in them.
+fn range_in(whole: &[u8], part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+    start..start + part.len()
+}
+
+/// An error's text; the line and column that serde_json adds to errors of ours mean little here.
+fn message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let own = text.strip_suffix(&place).filter(|text| text.starts_with("entry "));
+    format!("vocab: {}", own.unwrap_or(&text))
+}
+
+/// A JSON object with the key `vocab`, once.
+struct Document<'a>(&'a RawValue);
+
+impl<'de> Deserialize<'de> for Document<'de> {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> std::result::Result<Self, D::Error> {
+        struct Keys;
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Document<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object with the key \"vocab\"")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+                let mut vocab = None;
+                while let Some(Text(key)) = map.next_key()? {
+                    if key == "vocab" {
+                        once(&mut vocab, map.next_value()?, "vocab")?;
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                vocab.map(Document).ok_or_else(|| A::Error::missing_field("vocab"))
+            }
+        }
+        json.deserialize_map(Keys)
+    }
+}
+
+/// Takes the entries as they come.
+struct Reader<'a> {
+    vocab: &'a [u8],
+    live: u32,
+    first_id: u32,
+    entries: Entries,
+}
+
+impl<'de> Visitor<'de> for &mut Reader<'_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of entries")
+    }
+
+    /// The number of entries, as far as they are live.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<u32, A::Error> {
+        for index in 0..self.live {
+            let Some(entry) = seq.next_element::<&RawValue>()? else { return Ok(index) };
+            self.take(index, entry.get()).map_err(|what| A::Error::custom(format!("entry {index}: {what}")))?;
+        }
+        while let Some(entry) = seq.next_element::<&RawValue>()? {
+            let place = range_in(self.vocab, entry.get());
+            let start = self.entries.unused.as_ref().map_or(place.start, |unused| unused.start);
+            self.entries.unused = Some(start..place.end);
+        }
+        Ok(self.live)
+    }
+}
+
+impl Reader<'_> {
+    fn take(&mut self, index: u32, json: &str) -> std::result::Result<(), String> {
+        let entry: Entry = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        if entry.rank != u64::from(index) {
+            return Err(format!("the rank is {}", entry.rank));
+        }
+        let mut bytes = Vec::new();
+        base64::decode(entry.token_bytes.as_bytes(), &mut bytes)
+            .ok_or_else(|| format!("token_bytes is not base64: {}", show(entry.token_bytes.as_bytes())))?;
+        if index < 256 && bytes != [index as u8] {
+            return Err(format!("the first 256 are the bytes in order, but this is {}", show(&bytes)));
+        }
+        let text = entry.token_str.as_deref();
+        if text != std::str::from_utf8(&bytes).ok() {
+            self.entries.odd_texts.push((index, text.map(str::to_owned)));
+        }
+        push_row(&mut self.entries.columns, &bytes, self.first_id + index, 0.0, Kind::Normal)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// One entry; all three keys, each once.
+struct Entry<'a> {
+    rank: u64,
+    token_bytes: Cow<'a, str>,
+    token_str: Option<Cow<'a, str>>,
+}
+
+impl<'de> Deserialize<'de> for Entry<'de> {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> std::result::Result<Self, D::Error> {
+        json.deserialize_map(EntryKeys)
+    }
+}
+
+struct EntryKeys;
+
+impl<'de> Visitor<'de> for EntryKeys {
+    type Value = Entry<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of rank, token_bytes and token_str")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entry<'de>, A::Error> {
+        let (mut rank, mut token_bytes, mut token_str) = (None, None, None);
+        while let Some(Text(key)) = map.next_key()? {
+            match &*key {
+                "rank" => once(&mut rank, map.next_value()?, "rank")?,
+                "token_bytes" => once(&mut token_bytes, map.next_value::<Text>()?.0, "token_bytes")?,
+                "token_str" => once(&mut token_str, map.next_value::<Option<Text>>()?, "token_str")?,
+                other => return Err(A::Error::unknown_field(other, &["rank", "token_bytes", "token_str"])),
+            }
+        }
+        let missing = |name| move || A::Error::missing_field(name);
+        Ok(Entry {
+            rank: rank.ok_or_else(missing("rank"))?,
+            token_bytes: token_bytes.ok_or_else(missing("token_bytes"))?,
+            token_str: token_str.ok_or_else(missing("token_str"))?.map(|text| text.0),
+        })
+    }
+}
+
+/// A string, borrowed where nothing in it is escaped.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+fn once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T, name: &'static str) -> std::result::Result<(), E> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(E::duplicate_field(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(rank: usize, bytes: &[u8], text: &str) -> String {
+        let mut encoded = Vec::new();
+        base64::encode(bytes, &mut encoded);
+        let encoded = String::from_utf8(encoded).unwrap();
+        format!(r#"{{"rank":{rank},"token_bytes":"{encoded}","token_str":{text}}}"#)
+    }
+
+    /// The 256 bytes and some entries.
+    fn array(more: &[String]) -> String {
+        let text = |byte: u8| {
+            if byte < 128 { serde_json::json!(char::from(byte).to_string()).to_string() } else { "null".into() }
+        };
+        let bytes = (0..=255u8).map(|byte| entry(byte.into(), &[byte], &text(byte)));
+        format!("[{}]", bytes.chain(more.iter().cloned()).collect::<Vec<_>>().join(","))
+    }
+
+    fn compact(ascii: bool) -> Layout {
+        Layout {
+            rank: "{\"rank\":".into(),
+            bytes: ",\"token_bytes\":".into(),
+            text: ",\"token_str\":".into(),
+            end: "}".into(),
+            separator: ",".into(),
+            ascii,
+        }
+    }
+
+    #[test]
+    fn a_vocabulary_comes_back() {
+        let more = [
+            entry(256, "é😀\n".as_bytes(), "\"é😀\\n\""),
+            entry(257, b"ab", "null"),
+            entry(258, b"\xFF\xFE", "\"\u{FFFD}\""),
+        ];
+        let data = array(&more);
+        let read = read(data.as_bytes(), 259, 1000).unwrap();
+        assert_eq!((read.columns.ids[0], read.columns.ids[258]), (1000, 1258));
+        assert_eq!(read.odd_texts, [(257, None), (258, Some("\u{FFFD}".into()))]);
+        assert_eq!(read.unused, None);
+        let again = write(&read.columns, &read.odd_texts, &compact(false));
+        assert_eq!(again, &data.as_bytes()[1..data.len() - 1]);
+        let ascii = String::from_utf8(write(&read.columns, &read.odd_texts, &compact(true))).unwrap();
+        assert!(ascii.contains(r#""\u00e9\ud83d\ude00\n""#) && ascii.contains(r#""\u007f""#), "{ascii}");
+    }
+
+    #[test]
+    fn what_is_not_live_is_left_alone() {
+        let data = array(&[entry(256, b"ab", "\"ab\""), "7".into(), "{\"rank\" : null}".into()]);
+        let entries = read(data.as_bytes(), 257, 0).unwrap();
+        assert_eq!(entries.columns.ids.len(), 257);
+        assert_eq!(&data[entries.unused.unwrap()], "7,{\"rank\" : null}");
+    }
+
+    #[test]
+    fn damage_is_an_error_that_names_the_entry() {
+        for (json, what) in [
+            (entry(255, b"ab", "null"), "vocab: entry 256: the rank is 255"),
+            (entry(256, b"a", "null"), "vocab: entry 256: the token \"a\" again, first in entry 97"),
+            (entry(256, b"ab", "1"), "vocab: entry 256: invalid type: integer `1`"),
+            (r#"{"rank":256,"token_bytes":"YWI","token_str":null}"#.into(), "entry 256: token_bytes is not base64"),
+            (r#"{"rank":256,"token_bytes":"YWI="}"#.into(), "entry 256: missing field `token_str`"),
+            (r#"{"rank":256,"rank":256}"#.into(), "entry 256: duplicate field `rank`"),
+            (r#"{"rank":256,"more":1}"#.into(), "entry 256: unknown field `more`"),
+            (r#"{"rank":99999999999999999999}"#.into(), "entry 256: invalid type"),
+            (r#"[256,"YWI=",null]"#.into(), "entry 256: invalid type: sequence"),
+        ] {
+            let error = read(array(&[json]).as_bytes(), 257, 0).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        let error = read(b"[]", 1, 0).unwrap_err().to_string();
+        assert_eq!(error, "vocab: 0 entries, but the configuration counts on 1");
+        assert!(read(br#"[{"rank":0,"token_bytes":"YQ==","token_str":"a"}]"#, 1, 0).is_err());
+    }
+
+    #[test]
+    fn the_vocabulary_is_found_at_the_top_only() {
+        let data = br#" {"a":{"vocab":[1]}, "vocab" : [ 2 ] , "b":0}"#;
+        assert_eq!(&data[vocab_range(data).unwrap()], b"[ 2 ]");
+        for (data, what) in [
+            (&b"{}"[..], "missing field `vocab`"),
+            (b"[]", "invalid type: sequence"),
+            (b"{\"vocab\":1,\"vocab\":2}", "duplicate field `vocab`"),
+            (b"{\"vocab\":[", "EOF"),
+            (b"{\"vocab\":[]} x", "trailing"),
+        ] {
+            let error = vocab_range(data).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn depth_is_no_danger() {
+        let deep = "[".repeat(1_000_000);
+        assert!(vocab_range(format!("{{\"a\":{deep}").as_bytes()).is_err());
+        assert!(read(deep.as_bytes(), 1, 0).is_err());
+        let closed = format!("{{\"a\":{deep}{},\"vocab\":[]}}", "]".repeat(1_000_000));
+        assert!(vocab_range(closed.as_bytes()).is_ok());
+    }
+}

@@ -1,0 +1,138 @@
+//! The functions of polytok_core::wire::huggingface.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use polytok_core::error::Result;
+use polytok_core::spec::{Kind, VocabColumns};
+use polytok_core::wire::huggingface::{self, Parts};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::raised;
+
+/// The columns as Python has them: blob, offsets, ids, scores, kinds; scores are float64 if the file has any.
+type PyColumns<'py> =
+    (Bound<'py, PyBytes>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyAny>, Bound<'py, PyArray1<u8>>);
+
+type PyMerges<'py> = Bound<'py, PyArray2<u32>>;
+
+fn to_python(py: Python<'_>, columns: VocabColumns) -> PyColumns<'_> {
+    let kinds: Vec<u8> = columns.kinds.iter().map(|&kind| kind as u8).collect();
+    let scores = match columns.wide_scores {
+        Some(wide) => wide.into_pyarray(py).into_any(),
+        None => columns.scores.into_pyarray(py).into_any(),
+    };
+    let blob = PyBytes::new(py, &columns.blob);
+    (blob, columns.offsets.into_pyarray(py), columns.ids.into_pyarray(py), scores, kinds.into_pyarray(py))
+}
+
+fn merges_to_python<'py>(py: Python<'py>, merges: &[[u32; 3]]) -> PyResult<PyMerges<'py>> {
+    merges.as_flattened().to_pyarray(py).reshape([merges.len(), 3])
+}
+
+/// The columns of a `polytok.spec.Vocab`; the scores only if they are float64.
+#[derive(FromPyObject)]
+struct Columns<'py> {
+    blob: Bound<'py, PyBytes>,
+    offsets: PyReadonlyArray1<'py, u32>,
+    ids: PyReadonlyArray1<'py, u32>,
+    scores: Scores<'py>,
+    kinds: PyReadonlyArray1<'py, u8>,
+}
+
+#[derive(FromPyObject)]
+enum Scores<'py> {
+    Narrow(PyReadonlyArray1<'py, f32>),
+    Wide(PyReadonlyArray1<'py, f64>),
+}
+
+impl Columns<'_> {
+    fn to_core(&self) -> PyResult<VocabColumns> {
+        let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
+        let (scores, wide_scores) = match &self.scores {
+            Scores::Narrow(scores) => (scores.as_array().to_vec(), None),
+            Scores::Wide(scores) => (vec![0.0; scores.as_array().len()], Some(scores.as_array().to_vec())),
+        };
+        let columns = VocabColumns {
+            blob: self.blob.as_bytes().to_vec(),
+            offsets: self.offsets.as_array().to_vec(),
+            ids: self.ids.as_array().to_vec(),
+            scores,
+            kinds: kinds.map_err(raised)?,
+            active_kinds: None,
+            wide_scores,
+        };
+        polytok_core::wire::check_lengths(&columns).map_err(raised)?;
+        Ok(columns)
+    }
+}
+
+fn merges_to_core(merges: Option<PyReadonlyArray2<'_, u32>>) -> Vec<[u32; 3]> {
+    let Some(merges) = merges else { return Vec::new() };
+    merges.as_array().rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect()
+}
+
+/// Raises FormatError unless the bytes start as a tokenizer.json does.
+#[pyfunction]
+fn huggingface_probe(data: &[u8]) -> PyResult<()> {
+    huggingface::probe(data).map_err(raised)
+}
+
+/// A tokenizer.json's columns, merges (m, 3) or None, whether those are pairs, how many texts were replaced by later ones,
+/// and the rest of the document as JSON.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+fn huggingface_read<'py>(
+    py: Python<'py>,
+    data: &[u8],
+) -> PyResult<(PyColumns<'py>, Option<PyMerges<'py>>, bool, usize, String)> {
+    let read = huggingface::read(data).map_err(raised)?;
+    let merges = read.merges.map(|merges| merges_to_python(py, &merges)).transpose()?;
+    Ok((to_python(py, read.columns), merges, read.pairs, read.replaced, read.rest))
+}
+
+/// The columns of a vocab.json, and how many texts were replaced by later ones.
+#[pyfunction]
+fn huggingface_vocab<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<'py>, usize)> {
+    let (columns, replaced) = huggingface::vocab_file(data).map_err(raised)?;
+    Ok((to_python(py, columns), replaced))
+}
+
+/// The merges (m, 3) of a merges.txt.
+#[pyfunction]
+fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: Columns<'py>) -> PyResult<PyMerges<'py>> {
+    merges_to_python(py, &huggingface::merges_file(data, &vocab.to_core()?).map_err(raised)?)
+}
+
+/// The columns over raw bytes, or None if the vocabulary is not byte-level.
+#[pyfunction]
+fn huggingface_bytes<'py>(
+    py: Python<'py>,
+    vocab: Columns<'py>,
+    merges: Option<PyReadonlyArray2<'py, u32>>,
+) -> PyResult<Option<PyColumns<'py>>> {
+    let columns = huggingface::to_bytes(&vocab.to_core()?, &merges_to_core(merges)).map_err(raised)?;
+    Ok(columns.map(|columns| to_python(py, columns)))
+}
+
+/// The JSON values of `vocab` and `merges`.
+#[pyfunction]
+fn huggingface_write(
+    vocab: Columns<'_>,
+    merges: Option<PyReadonlyArray2<'_, u32>>,
+    byte_level: bool,
+    pairs: bool,
+    indent: usize,
+) -> PyResult<(String, String)> {
+    let (columns, merges) = (vocab.to_core()?, merges_to_core(merges));
+    huggingface::write(&Parts { columns: &columns, merges: &merges, byte_level, pairs, indent }).map_err(raised)
+}
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(huggingface_probe, module)?)?;
+    module.add_function(wrap_pyfunction!(huggingface_read, module)?)?;
+    module.add_function(wrap_pyfunction!(huggingface_vocab, module)?)?;
+    module.add_function(wrap_pyfunction!(huggingface_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(huggingface_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(huggingface_write, module)?)
+}

@@ -1,0 +1,159 @@
+"""How the text is rewritten before it is split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePieceNormalize:
+    """SentencePiece's normalizer: the fields of NormalizerSpec that shape the output, and the suffix mode."""
+
+    kind: ClassVar[str] = "sentencepiece"
+    charsmap: bytes = b""
+    add_dummy_prefix: bool = True
+    remove_extra_whitespaces: bool = True
+    escape_whitespaces: bool = True
+    whitespace_as_suffix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixSpace:
+    """One space before every text that is not empty (llama2.c)."""
+
+    kind: ClassVar[str] = "prefix_space"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceInvalid:
+    """Every byte that is part of no character becomes U+FFFD.
+
+    ``lenient`` decodes as llama.cpp does: by lead byte and continuation bytes, so that overlong forms and
+    surrogates pass.
+    """
+
+    kind: ClassVar[str] = "replace_invalid"
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BertNormalize:
+    """Hugging Face's BertNormalizer."""
+
+    kind: ClassVar[str] = "bert"
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool = True
+    lowercase: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """White space at the ends goes."""
+
+    kind: ClassVar[str] = "strip"
+    left: bool = True
+    right: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StripAccents:
+    """Combining marks go."""
+
+    kind: ClassVar[str] = "strip_accents"
+
+
+@dataclass(frozen=True, slots=True)
+class UnicodeForm:
+    """A Unicode normalization form."""
+
+    kind: ClassVar[str] = "unicode"
+    form: Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lowercase:
+    """Every character by its own lower-case mapping."""
+
+    kind: ClassVar[str] = "lowercase"
+
+
+@dataclass(frozen=True, slots=True)
+class Nmt:
+    """Hugging Face's Nmt: control characters go, odd white space becomes a space."""
+
+    kind: ClassVar[str] = "nmt"
+
+
+@dataclass(frozen=True, slots=True)
+class Precompiled:
+    """SentencePiece's charsmap as Hugging Face applies it: by grapheme cluster, then by character."""
+
+    kind: ClassVar[str] = "precompiled"
+    charsmap: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Every match becomes ``content``. ``pattern`` is a text, or a regular expression in the engine's syntax if
+    ``is_regex``, with the Unicode tables of version ``unicode`` (the engine's own if None)."""
+
+    kind: ClassVar[str] = "replace"
+    pattern: str
+    content: str
+    is_regex: bool = False
+    unicode: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepend:
+    """A text before every text that is not empty."""
+
+    kind: ClassVar[str] = "prepend"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ByteLevel:
+    """Every byte becomes a visible character, by GPT-2's table."""
+
+    kind: ClassVar[str] = "byte_level"
+
+
+@dataclass(frozen=True, slots=True)
+class UgmNormalize:
+    """llama.cpp's normalizer of its T5 vocabularies."""
+
+    kind: ClassVar[str] = "ugm"
+    charsmap: bytes = b""
+    add_space_prefix: bool = False
+    remove_extra_whitespaces: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WpmNormalize:
+    """llama.cpp's normalizer of its BERT vocabularies; U+0000 stands between the words."""
+
+    kind: ClassVar[str] = "wpm"
+    lowercase: bool = True
+    strip_accents: bool = True
+
+
+NormalizeStep = (
+    SentencePieceNormalize
+    | PrefixSpace
+    | ReplaceInvalid
+    | BertNormalize
+    | Strip
+    | StripAccents
+    | UnicodeForm
+    | Lowercase
+    | Nmt
+    | Precompiled
+    | Replace
+    | Prepend
+    | ByteLevel
+    | UgmNormalize
+    | WpmNormalize
+)
