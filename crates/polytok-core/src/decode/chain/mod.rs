@@ -141,7 +141,7 @@ impl Chain {
 
 /// The text of an id; bytes that are no UTF-8 become U+FFFD.
 fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: u32, byte_level: bool) -> Option<Cow<'a, [u8]>> {
-    if let Some(text) = specials.text(id) {
+    if let Some(text) = specials.printed(id) {
         return Some(valid(text));
     }
     let bytes = vocab.bytes(vocab.row(id)?);
