@@ -98,6 +98,21 @@ def covers_all_text(pattern: str) -> bool:
     return all(any(_keeps(promise, cell) for promise in promises) for cell in _cells(literals))
 
 
+@lru_cache(maxsize=64)
+def never_empty(pattern: str) -> bool:
+    """Whether it is proven that no match is empty.
+
+    >>> never_empty(r" ?\\S+|\\s"), never_empty(r"a*")
+    (True, False)
+    """
+    parser = _Parser(pattern)
+    try:
+        alternatives = parser.alternatives()
+    except _NotUnderstood:
+        return False
+    return parser.at == len(pattern) and all(map(_takes_something, alternatives))
+
+
 def _cells(literals: Iterable[str]) -> Iterator[_Cell]:
     for category in _CATEGORIES:
         yield from (_Cell(category, False), _Cell(category, True))

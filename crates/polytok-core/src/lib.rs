@@ -9,12 +9,14 @@
 //! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
 //! over many texts. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
-//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files. [`native`] is the
-//! file that compiled tables ([`table`], [`hash`]) are mapped from.
+//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
+//! what one kind of model needs to be written as another. [`native`] is the file that compiled tables ([`table`], [`hash`])
+//! are mapped from.
 
 pub mod batch;
 pub mod byte_level;
 pub mod cache;
+pub mod convert;
 pub mod decode;
 pub mod encode;
 pub mod error;
@@ -28,8 +30,8 @@ pub mod segmentations;
 pub mod spec;
 pub mod special;
 pub mod split;
-pub mod tokenizer;
 pub mod table;
+pub mod tokenizer;
 pub mod trie;
 pub mod trim;
 pub mod utf8;

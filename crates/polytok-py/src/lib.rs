@@ -1,5 +1,6 @@
 //! The Python binding: thin and dull, no logic.
 
+mod convert;
 mod errors;
 mod spec;
 mod text;
@@ -14,5 +15,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PySpecialSet>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
-    wire::register(module)
+    wire::register(module)?;
+    convert::register(module)
 }

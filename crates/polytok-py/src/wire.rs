@@ -38,7 +38,7 @@ fn to_python(py: Python<'_>, columns: VocabColumns) -> PyColumns<'_> {
 
 /// The columns of a `polytok.spec.Vocab`, checked against each other.
 #[derive(FromPyObject)]
-struct Columns<'py> {
+pub struct Columns<'py> {
     blob: Bound<'py, PyBytes>,
     offsets: PyReadonlyArray1<'py, u32>,
     ids: PyReadonlyArray1<'py, u32>,
@@ -47,7 +47,8 @@ struct Columns<'py> {
 }
 
 impl Columns<'_> {
-    fn to_core(&self) -> PyResult<VocabColumns> {
+    /// The columns as the engine has them.
+    pub fn to_core(&self) -> PyResult<VocabColumns> {
         let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
         let columns = VocabColumns {
             blob: self.blob.as_bytes().to_vec(),

@@ -6,13 +6,15 @@ A file's format is told by its magic and structure, never by its name or size.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from ..conversion import adapted
 from ..errors import ArgumentError, FormatError, LossError
 from ..spec import Line, Spec
 from . import llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken
 from .base import Format, ReadOptions, Written
 
-__all__ = ["FORMATS", "Format", "ReadOptions", "Written", "detect", "named", "read", "write"]
+__all__ = ["FORMATS", "Format", "ReadOptions", "Written", "adapted", "detect", "named", "read", "write"]
 
 FORMATS: tuple[Format, ...] = (sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken)
 
@@ -67,9 +69,15 @@ def read(
 
 
 def write(spec: Spec, format: str, *, strict: bool = False) -> Written:
-    """Write a tokenizer file. What the format cannot carry is listed in ``losses``; with ``strict`` it is an error."""
-    result = named(format).write(spec)
-    if strict and result.losses:
-        listed = "".join(f"\n  {loss}" for loss in result.losses)
+    """Write a tokenizer file, of a Spec that another format gave too (see polytok.conversion).
+
+    What the format cannot carry is listed in ``losses``; with ``strict`` it is an error.
+    """
+    chosen = named(format)
+    converted = adapted(spec, format)
+    result = chosen.write(converted.spec)
+    losses = tuple(dict.fromkeys((*converted.losses, *result.losses)))
+    if strict and losses:
+        listed = "".join(f"\n  {loss}" for loss in losses)
         raise LossError(f"a {format} file cannot carry all of this tokenizer:{listed}")
-    return result
+    return replace(result, losses=losses, notes=(*converted.notes, *result.notes))

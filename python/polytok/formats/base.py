@@ -26,11 +26,15 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file's bytes, what of the Spec they do not carry, and files that belong beside it, by suffix."""
+    """A file's bytes, what of the Spec they do not carry, and files that belong beside it, by suffix.
+
+    ``losses`` may change tokens or decoded text; ``notes`` name what else is left out.
+    """
 
     data: bytes
     losses: tuple[str, ...] = ()
     companions: Mapping[str, bytes] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Format(Protocol):

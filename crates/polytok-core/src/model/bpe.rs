@@ -210,6 +210,24 @@ impl Bpe {
         }
     }
 
+    /// How merging the row's own text makes the row (see convert/derivation.rs).
+    pub fn derive(&self, row: usize, scratch: &mut BpeScratch) -> Derived {
+        let text = self.vocab.bytes(row);
+        if self.dictionary.normal.find(&self.vocab, text) != Some(row as u32) {
+            return Derived::Reserved;
+        }
+        let BpeScratch { symbols, merge: run } = scratch;
+        symbols.clear();
+        self.units.push(text, 0, symbols);
+        let mut last = LastMerge(None);
+        merge(&self.pairs, symbols, run, &mut last);
+        match (symbols.as_slice(), last.0) {
+            ([symbol], None) if symbol.symbol == row as u32 => Derived::Initial,
+            ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
+            _ => Derived::Never,
+        }
+    }
+
     fn emit_symbols(
         &self,
         piece: &[u8],
@@ -385,6 +403,28 @@ impl Watch for Watcher<'_> {
                 *probability <= 0.0 || (*probability < 1.0 && rng.uniform() >= *probability as f64)
             }
         }
+    }
+}
+
+/// How a row is made; the halves are symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derived {
+    /// Merging starts from it.
+    Initial,
+    /// Out of these two, at last.
+    Merged(u32, u32),
+    /// Merging its text ends in something else.
+    Never,
+    /// Text does not reach it.
+    Reserved,
+}
+
+/// The pair merged last.
+struct LastMerge(Option<(u32, u32)>);
+
+impl Watch for LastMerge {
+    fn merged(&mut self, left: u32, right: u32) {
+        self.0 = Some((left, right));
     }
 }
 

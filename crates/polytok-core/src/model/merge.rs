@@ -38,6 +38,8 @@ impl Symbol {
 pub trait Watch {
     /// A candidate is considered: the two symbols could become `merged`; the left one has `_left_len` bytes.
     fn considered(&mut self, _merged: u32, _left: u32, _right: u32, _left_len: u32) {}
+    /// The two symbols merge.
+    fn merged(&mut self, _left: u32, _right: u32) {}
     /// Whether a candidate that is due may merge.
     fn keeps(&mut self) -> bool {
         true
@@ -133,6 +135,7 @@ fn merge_long(pairs: &Pairs, symbols: &mut Vec<Symbol>, scratch: &mut MergeScrat
             continue;
         }
         let after = links[right].next;
+        watch.merged(symbols[left].symbol, symbols[right].symbol);
         symbols[left].symbol = merged;
         links[left].next = after;
         links[right].next = right as u32; // gone

@@ -1,0 +1,3 @@
+//! What conversions between kinds of BPE need to know of a vocabulary, computed once over all rows.
+
+pub mod derivation;

@@ -1,0 +1,56 @@
+//! What conversions need to know of a vocabulary: the functions of polytok_core::convert, for python/polytok/conversion.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use polytok_core::convert::derivation::derivations;
+use polytok_core::error::{Error, Result};
+use polytok_core::model::dictionary::Reach;
+use polytok_core::spec::{Line, Priority, Symbols};
+use polytok_core::vocab::Vocab;
+use pyo3::prelude::*;
+
+use crate::errors::to_python;
+use crate::wire::Columns;
+
+type PyDerivations<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u8>>);
+
+/// The pair that each row's last merge joins (ids), and how the row is made; see convert/derivation.rs. ``symbols`` is
+/// "bytes" or "chars", ``reserved`` lets rows of every kind take part.
+#[pyfunction]
+#[pyo3(signature = (vocab, priority, merges, symbols, reserved))]
+fn bpe_derivations<'py>(
+    py: Python<'py>,
+    vocab: Columns<'py>,
+    priority: &str,
+    merges: Option<PyReadonlyArray2<'py, u32>>,
+    symbols: &str,
+    reserved: bool,
+) -> PyResult<PyDerivations<'py>> {
+    let columns = vocab.to_core()?;
+    let three = |merges: &PyReadonlyArray2<'py, u32>| merges.as_array().ncols() == 3;
+    let rows = merges
+        .filter(three)
+        .map(|merges| merges.as_array().rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect());
+    let derive = || -> Result<_> {
+        let wrong = |what: &str| Err(Error::Spec(format!("derivations: {what}")));
+        let priority = match (priority, rows) {
+            ("rank", None) => Priority::Rank,
+            ("score", None) => Priority::Score,
+            ("merges", Some(rows)) => Priority::Merges(rows),
+            _ => return wrong("priority is none of rank, score, merges (with merges, in three columns)"),
+        };
+        let (symbols, reach) = match symbols {
+            "bytes" => (Symbols::Bytes, Reach::Plain),
+            "chars" if reserved => (Symbols::Chars, Reach::All),
+            "chars" => (Symbols::Chars, Reach::SentencePiece(Line::default())),
+            _ => return wrong("symbols are neither bytes nor chars"),
+        };
+        derivations(Vocab::new(columns)?, &priority, symbols, reach)
+    };
+    let found = py.detach(derive).map_err(to_python)?;
+    Ok((found.left.into_pyarray(py), found.right.into_pyarray(py), found.how.into_pyarray(py)))
+}
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(bpe_derivations, module)?)
+}

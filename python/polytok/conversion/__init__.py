@@ -1,0 +1,45 @@
+"""Specs into the dialects of other formats.
+
+A format's reader gives Specs of one dialect: llama2.c's has a space put in front, SentencePiece's a normalizer, and so
+on. A format writes Specs of its own dialect; `adapted` makes them of foreign ones, with a list of what is lost. The
+conversions go by what a Spec is, never by where it came from, and never change an id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+from ..spec import Spec
+from .base import Converted
+from .byte_bpe import to_minbpe, to_rank_file
+from .llama2c import to_llama2c
+from .sentencepiece import to_sentencepiece
+
+__all__ = ["Converted", "adapted"]
+
+_ADAPTERS: Mapping[str, Callable[[Spec], Converted]] = {
+    "sentencepiece": to_sentencepiece,
+    "llama2c": to_llama2c,
+    "minbpe": to_minbpe,
+    "tekken": partial(to_rank_file, format_name="tekken"),
+    "tiktoken": partial(to_rank_file, format_name="tiktoken"),
+}
+
+
+def adapted(spec: Spec, format: str) -> Converted:
+    """The Spec in a format's dialect, or FormatError where the format cannot express it at all."""
+    adapter = _ADAPTERS.get(format)
+    if adapter is None:
+        return Converted(spec)
+    converted = adapter(spec)
+    return converted if converted.spec is spec else converted.then(_without_extra(converted.spec, format))
+
+
+def _without_extra(spec: Spec, format: str) -> Converted:
+    """Without what other formats carry and no engine needs."""
+    strange = {name: extra for name, extra in spec.extra.items() if name != format}
+    notes = [f"extra: {', '.join(extra)} of the {name} file" for name, extra in strange.items()]
+    kept = {name: extra for name, extra in spec.extra.items() if name == format}
+    return Converted(replace(spec, extra=kept), notes=tuple(notes))

@@ -1,0 +1,146 @@
+"""SentencePiece BPE as llama2.c's vocabulary and back.
+
+llama2.c fixes the layout (0 unknown, 1 and 2 BOS and EOS, byte b is b + 3), always puts a space in front, and
+knows neither kinds nor a normalizer. Its texts are SentencePiece's with spaces for U+2581; BOS and EOS stand between
+newlines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import FormatError
+from ..spec import (
+    Bpe,
+    Kind,
+    Llama2cDecode,
+    PrefixSpace,
+    SentencePieceDecode,
+    SentencePieceNormalize,
+    Spec,
+    Template,
+    Vocab,
+)
+from .base import Converted, some
+from .sentencepiece import BPE, to_sentencepiece
+
+MODEL = Bpe("score", symbols="groups")
+NAMES = {"unk": 0, "bos": 1, "eos": 2}
+FIRST_ORDINARY = 3 + 256
+_SPACE = "\u2581".encode()
+_TEXTS = {0: b"<unk>", 1: b"<s>", 2: b"</s>"}
+
+
+def to_llama2c(spec: Spec) -> Converted:
+    """As llama2.c's Spec; the export of its tokenizer.py."""
+    if spec.model == MODEL:
+        return Converted(spec)
+    model = to_sentencepiece(spec)
+    spec = model.spec
+    if spec.model != BPE:
+        raise FormatError(f"llama2.c merges by score; it cannot run this model: {spec.model!r:.100}")
+    _require_layout(spec)
+    texts = [piece.replace(_SPACE, b" ") for piece in spec.vocab.pieces()]
+    for control in (NAMES["bos"], NAMES["eos"]):
+        texts[control] = b"\n" + _TEXTS[control] + b"\n"
+    exported = Spec(
+        vocab=_vocab(texts, spec.vocab),
+        model=MODEL,
+        normalize=(PrefixSpace(),),
+        unknown="bytes",
+        post=Template.around(before=(NAMES["bos"],)),
+        decode=Llama2cDecode(),
+        names=NAMES,
+        origin=spec.origin,
+        extra=spec.extra,
+    )
+    return model.then(Converted(exported, tuple(_losses_of_export(spec)), tuple(_notes_of_export(spec))))
+
+
+def from_llama2c(spec: Spec) -> Converted:
+    """llama2.c's vocabulary as a SentencePiece model; the kinds are what llama2.c's code takes the ids for."""
+    vocab = spec.vocab
+    kinds = np.full(len(vocab), Kind.NORMAL, dtype=np.uint8)
+    kinds[:FIRST_ORDINARY] = _expected_kinds()
+    texts = [piece.replace(b" ", _SPACE) for piece in vocab.pieces()]
+    texts[:3] = [_TEXTS[row] for row in range(3)]
+    odd = [text for byte, text in enumerate(texts[3:FIRST_ORDINARY]) if text != b"<0x%02X>" % byte]
+    if odd:
+        raise FormatError(f"the ids 3 to 258 are not the bytes in order ({some(odd)})")
+    _require_distinct(texts)
+    model = Spec(
+        vocab=replace(_vocab(texts, vocab), kinds=kinds),
+        model=BPE,
+        normalize=(SentencePieceNormalize(remove_extra_whitespaces=False),),
+        unknown="bytes",
+        post=spec.post,
+        decode=SentencePieceDecode(remove_extra_whitespaces=False),
+        names=spec.names,
+        origin=spec.origin,
+    )
+    losses = [
+        "normalize: U+2581 in a text is taken for a space",
+        "normalize: bytes that are not UTF-8 become U+FFFD",
+        "decode: an unknown piece prints ' \u2047 ', BOS and EOS print nothing",
+    ]
+    return Converted(model, tuple(losses))
+
+
+def _losses_of_export(spec: Spec) -> Iterator[str]:
+    step = spec.normalize[0]
+    assert isinstance(step, SentencePieceNormalize)
+    if step.charsmap:
+        yield "normalize: the character map is not applied"
+    if step.remove_extra_whitespaces:
+        yield "normalize: spaces at both ends and in runs stay"
+    if not step.add_dummy_prefix:
+        yield "normalize: a space is put before every text"
+    if step.whitespace_as_suffix or not step.escape_whitespaces:
+        yield "normalize: spaces are not written as the pieces have them"
+    for kind in (Kind.USER_DEFINED, Kind.UNUSED):
+        if count := int(np.count_nonzero(spec.vocab.kinds == kind)):
+            yield f"vocab: {count} {kind.name.lower()} pieces become ordinary ones"
+    if controls := int(np.count_nonzero(spec.vocab.kinds[FIRST_ORDINARY:] == Kind.CONTROL)):
+        yield f"vocab: {controls} control pieces become ordinary ones"
+    yield "normalize: U+2581 in a text is no longer a space"
+    yield "normalize: bytes that are not UTF-8 stay, instead of becoming U+FFFD"
+    yield "decode: BOS and EOS print their names between newlines"
+
+
+def _notes_of_export(spec: Spec) -> Iterator[str]:
+    yield "vocab: kinds are not in the file; llama2.c goes by the ids"
+
+
+def _expected_kinds() -> list[Kind]:
+    return [Kind.UNKNOWN, Kind.CONTROL, Kind.CONTROL, *[Kind.BYTE] * 256]
+
+
+def _require_layout(spec: Spec) -> None:
+    kinds, expected = spec.vocab.kinds[:FIRST_ORDINARY], _expected_kinds()
+    wrong = np.flatnonzero(spec.vocab.ids != np.arange(len(spec.vocab)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise FormatError(f"llama2.c numbers its tokens from 0, but row {row} has the id {spec.vocab.ids[row]}")
+    if not np.array_equal(kinds, expected):
+        row = next((row for row, kind in enumerate(expected) if row >= len(kinds) or kinds[row] != kind), 0)
+        raise FormatError(f"llama2.c fixes the ids 0 to 258; id {row} would have to be of kind {expected[row].name}")
+    if any(spec.vocab.piece(3 + byte) != b"<0x%02X>" % byte for byte in range(256)):
+        raise FormatError("llama2.c fixes the ids 3 to 258 to be the bytes in order")
+    if any(spec.names.get(role) != number for role, number in NAMES.items()):
+        raise FormatError(f"llama2.c fixes unk, bos and eos to be {NAMES}, not {dict(spec.names)}")
+
+
+def _require_distinct(texts: list[bytes]) -> None:
+    seen: set[bytes] = set()
+    for row, text in enumerate(texts):
+        if text in seen or not text:
+            raise FormatError(f"SentencePiece wants distinct texts that are not empty, but row {row} is {text!r}")
+        seen.add(text)
+
+
+def _vocab(texts: list[bytes], like: Vocab) -> Vocab:
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.uint64).astype(np.uint32)
+    return Vocab(b"".join(texts), ends, like.ids, like.scores, like.kinds)
