@@ -1,5 +1,6 @@
 """The native engine and file readers; python/polytok is their public face."""
 
+import os
 from typing import TypeAlias, final
 
 import numpy as np
@@ -10,12 +11,14 @@ from .tokenizer import IdArray, Ids, Text
 
 __all__ = [
     "DecodeStream",
+    "NativeFile",
     "SpecialSet",
     "Tokenizer",
     "bpe_derivations",
     "llama2c_read",
     "llama2c_write",
     "minbpe_read",
+    "native_write",
     "rank_file_read",
     "rank_file_write",
     "rwkv_read",
@@ -60,6 +63,21 @@ def tekken_read(
     vocab: bytes, live: int, first_id: int
 ) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
 def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
+
+def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
+
+@final
+class NativeFile:
+    """A file of polytok's own format, mapped or copied; polytok.formats.native is its reader."""
+
+    @staticmethod
+    def open(path: str | os.PathLike[str]) -> NativeFile: ...
+    @staticmethod
+    def copy(data: bytes) -> NativeFile: ...
+    def section(self, name: str) -> bytes | None: ...
+    def has_tables(self) -> bool: ...
+    def fingerprint(self) -> bytes: ...
+    def compile(self, outline: Spec) -> Tokenizer: ...
 
 @final
 class SpecialSet:

@@ -98,8 +98,8 @@ def lossless(spec: Spec) -> Lossless:
 
 
 def _reasons(spec: Spec) -> Iterator[Reason]:
-    for step in spec.split:
-        yield from _split_reasons(step)
+    for split in spec.split:
+        yield from _split_reasons(split)
     match spec.normalize, spec.decode:
         case (), BytesDecode():
             yield from _bytes_reasons(spec)

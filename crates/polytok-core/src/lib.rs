@@ -10,8 +10,8 @@
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
 //! over many texts. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
 //! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
-//! what one kind of model needs to be written as another. [`native`] is the file that compiled tables ([`table`], [`hash`])
-//! are mapped from.
+//! what one kind of model needs to be written as another. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
+//! mapped from.
 
 pub mod batch;
 pub mod byte_level;
@@ -21,6 +21,7 @@ pub mod decode;
 pub mod encode;
 pub mod error;
 pub mod hash;
+pub mod lazy;
 pub mod model;
 pub mod native;
 pub mod normalize;
@@ -33,7 +34,6 @@ pub mod split;
 pub mod table;
 pub mod tokenizer;
 pub mod trie;
-pub mod trim;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;

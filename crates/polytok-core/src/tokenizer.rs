@@ -1,16 +1,18 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use crate::cache::Cache;
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
 use crate::model::Segment;
 use crate::model::bpe::{Bpe, BpeScratch};
 use crate::model::dictionary::{Reach, Rows};
 use crate::model::longest::Longest;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
+use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Token, Tokens};
@@ -34,7 +36,7 @@ pub struct Tokenizer {
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
     decoder: Decoder,
-    rows: OnceLock<Rows>,
+    rows: Lazy<Option<Rows>>,
     pool: Mutex<Vec<Scratch>>,
 }
 
@@ -113,12 +115,17 @@ pub struct EncodeOptions<'a> {
 impl Tokenizer {
     /// Compiles a Spec.
     pub fn compile(spec: Spec) -> Result<Tokenizer> {
-        let vocab = Arc::new(Vocab::new(spec.vocab)?);
+        Tokenizer::compile_with(spec, &mut Tables::default())
+    }
+
+    /// Compiles a Spec, with the vocabulary and the tables of a file if there is one (see `native`).
+    pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
+        let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
         let normalizer = Normalizer::compile(&spec.normalize, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.line)?;
+        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
@@ -134,7 +141,7 @@ impl Tokenizer {
             specials,
             normalizer,
             model,
-            rows: OnceLock::new(),
+            rows: Lazy::default(),
             pool: Mutex::new(Vec::new()),
         })
     }
@@ -163,11 +170,7 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        // Not get_or_init: the index is built outside of the lock, so that a fork hardly ever happens within it.
-        if self.rows.get().is_none() {
-            let _ = self.rows.set(Rows::index(&self.vocab, |_| true));
-        }
-        let rows = self.rows.get()?;
+        let rows = self.rows.get(|| Rows::index(&self.vocab, |_| true).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }
@@ -262,6 +265,7 @@ impl Compiled {
         user_defined: Option<Arc<Trie>>,
         has_prefix_space: bool,
         line: Line,
+        tables: &mut Tables,
     ) -> Result<Compiled> {
         Ok(match model {
             Model::Bpe { priority, symbols, whole_piece_first, .. } => {
@@ -279,14 +283,18 @@ impl Compiled {
                     reach,
                     user_defined,
                     has_prefix,
+                    tables,
                 )?;
-                let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols));
+                let boundary = match bpe.can_cut() {
+                    true => Some(tables.get("boundary", || Ok(Boundary::new(bpe.reachable(), symbols)))?),
+                    false => None,
+                };
                 Compiled::Bpe(Box::new(bpe), boundary)
             }
-            Model::Unigram(_) => Compiled::Unigram(Unigram::compile(vocab, line)?),
-            Model::Longest => Compiled::Longest(Longest::compile(vocab)),
-            Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line)),
-            Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line)),
+            Model::Unigram(_) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
+            Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
+            Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
+            Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
             other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
         })
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 
@@ -48,14 +48,12 @@ class Template:
     @classmethod
     def around(cls, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Template:
         """Ids before and behind one text; a pair gets them around each of its texts."""
-        ends = tuple((Insert(before),) if before else ()), tuple((Insert(after),) if after else ())
-        single = (*ends[0], Slot(0), *ends[1])
-        second = (
-            *(replace(part, type_id=1) for part in ends[0]),
-            Slot(1, 1),
-            *(replace(part, type_id=1) for part in ends[1]),
-        )
-        return cls(single, single + second)
+
+        def side(number: Literal[0, 1]) -> tuple[TemplatePart, ...]:
+            parts = (Insert(before, number), Slot(number, number), Insert(after, number))
+            return tuple(part for part in parts if isinstance(part, Slot) or part.ids)
+
+        return cls(side(0), side(0) + side(1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::model::bpe::{Bpe, BpeScratch, Derived};
 use crate::model::dictionary::Reach;
+use crate::native::Tables;
 use crate::spec::{Priority, Symbols};
 use crate::vocab::Vocab;
 
@@ -50,7 +51,7 @@ pub struct Derivations {
 /// The derivation of each row.
 pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: Reach) -> Result<Derivations> {
     let vocab = Arc::new(vocab);
-    let bpe = Bpe::compile(vocab.clone(), priority, symbols, false, reach, None, false)?;
+    let bpe = Bpe::compile(vocab.clone(), priority, symbols, false, reach, None, false, &mut Tables::default())?;
     let id = |symbol: u32| if (symbol as usize) < vocab.len() { vocab.id(symbol as usize) } else { NO_ROW };
     let (mut found, mut scratch) = (Derivations::default(), BpeScratch::default());
     for row in 0..vocab.len() {

@@ -7,6 +7,7 @@ mod sentencepiece;
 mod texts;
 
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
 use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::vocab::Vocab;
@@ -23,7 +24,7 @@ pub struct Decoder {
 }
 
 enum Rules {
-    Bytes(Texts),
+    Bytes(Lazy<Texts>),
     SentencePiece(SentencePieceDecoder),
     Llama2c,
     Chain(Chain),
@@ -42,7 +43,7 @@ impl Decoder {
     /// Compiles the decode step.
     pub fn compile(decode: &Decode, vocab: &Vocab, specials: &Specials, line: Line) -> Result<Decoder> {
         let rules = match decode {
-            Decode::Bytes => Rules::Bytes(Texts::new((0..vocab.len()).map(|row| vocab.bytes(row)))),
+            Decode::Bytes => Rules::Bytes(Lazy::default()),
             Decode::Llama2c => Rules::Llama2c,
             Decode::Chain { steps, byte_level } => {
                 Rules::Chain(Chain::compile(steps.as_deref(), *byte_level, vocab, specials)?)
@@ -82,7 +83,9 @@ impl Decoder {
             return Ok(());
         };
         match &self.rules {
-            Rules::Bytes(texts) => texts.append(row, out),
+            Rules::Bytes(texts) => {
+                texts.get(|| Texts::new((0..vocab.len()).map(|row| vocab.bytes(row)))).append(row, out);
+            }
             Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
             Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
             Rules::Chain(_) => {}

@@ -24,13 +24,15 @@ pub enum Emit {
 pub enum Reach {
     /// All rows alike, control symbols too (llama2.c).
     All,
+    /// The same, and of equal ones the last (llama.cpp, Hugging Face).
+    Last,
     /// Rows that are not reserved (tiktoken, minbpe, RWKV).
     Plain,
     /// SentencePiece's two maps: Normal, UserDefined and Unused rows are reached, the others are reserved.
     SentencePiece(Line),
 }
 
-/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins.
+/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins, or the last.
 #[derive(Debug)]
 pub struct Rows {
     slots: Slots,
@@ -40,11 +42,20 @@ pub struct Rows {
 impl Rows {
     /// Indexes the rows for which `keep` holds.
     pub fn index(vocab: &Vocab, keep: impl Fn(usize) -> bool) -> Result<Rows> {
+        Rows::build(vocab, keep, false)
+    }
+
+    /// Indexes all rows; of equal bytes the last row wins.
+    pub fn index_last(vocab: &Vocab) -> Result<Rows> {
+        Rows::build(vocab, |_| true, true)
+    }
+
+    fn build(vocab: &Vocab, keep: impl Fn(usize) -> bool, last_wins: bool) -> Result<Rows> {
         let seed = hash_bytes(vocab.blob(), vocab.len() as u64);
         let bytes = |row: u32| vocab.bytes(row as usize);
         let rows = (0..vocab.len() as u32).filter(|&row| keep(row as usize));
         let is_same = |one, other| bytes(one) == bytes(other);
-        let slots = Slots::build(rows, vocab.len(), |row| hash_bytes(bytes(row), seed), false, is_same)?;
+        let slots = Slots::build(rows, vocab.len(), |row| hash_bytes(bytes(row), seed), last_wins, is_same)?;
         Ok(Rows { slots, seed })
     }
 
@@ -84,16 +95,22 @@ pub fn is_reachable(kind: Kind) -> bool {
 impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
-        let reaches_all = reach == Reach::All;
-        let normal =
-            tables.get("rows", || Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row))))?;
+        let reaches_all = matches!(reach, Reach::All | Reach::Last);
+        let normal = tables.get("rows", || {
+            Rows::build(vocab, |row| reaches_all || is_reachable(vocab.kind(row)), reach == Reach::Last)
+        })?;
         let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)))?;
         Ok(Dictionary { normal, reserved, reach })
     }
 
+    /// Whether SentencePiece's rules hold.
+    pub fn is_sentencepiece(&self) -> bool {
+        matches!(self.reach, Reach::SentencePiece(_))
+    }
+
     /// Whether the row is in the map that text can reach.
     pub fn reaches(&self, vocab: &Vocab, row: usize) -> bool {
-        self.reach == Reach::All || is_reachable(vocab.kind(row))
+        matches!(self.reach, Reach::All | Reach::Last) || is_reachable(vocab.kind(row))
     }
 
     /// What a final symbol with these bytes becomes.

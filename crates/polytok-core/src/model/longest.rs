@@ -21,10 +21,10 @@ impl Longest {
         let rows = (0..vocab.len()).filter(|&row| is_reachable(vocab.kind(row)));
         let build = || Ok(Trie::build(rows.map(|row| (vocab.bytes(row), vocab.id(row)))));
         let trie = tables.get("longest", build)?;
-        match trie.values().find(|&id| vocab.row(id).is_none()) {
-            Some(id) => Err(Error::Format(format!("the longest-match table has id {id}, which the vocabulary has not"))),
-            None => Ok(Longest { trie }),
+        if let Some(id) = trie.values().find(|&id| vocab.row(id).is_none()) {
+            return Err(Error::Format(format!("the longest-match table has id {id}, which the vocabulary has not")));
         }
+        Ok(Longest { trie })
     }
 
     /// Cuts the text; a byte that starts no entry is unknown.

@@ -14,7 +14,9 @@
 
 use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
+use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
+use crate::table::Table;
 use crate::trie::{NONE, Trie};
 use crate::utf8::{char_len, lead_len};
 use crate::vocab::Vocab;
@@ -67,16 +69,20 @@ pub struct UnigramScratch {
 
 impl Unigram {
     /// Compiles the pieces of kind Normal, UserDefined and Unused.
-    pub fn compile(vocab: &Vocab, line: Line) -> Result<Unigram> {
+    pub fn compile(vocab: &Vocab, line: Line, tables: &mut Tables) -> Result<Unigram> {
+        tables.get("unigram", || Unigram::build(vocab, line))
+    }
+
+    fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
         let rows = dictionary_rows(vocab, line)?;
         let (min_score, max_score) = score_range(vocab);
         let used: Vec<usize> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
         let columns = Columns { vocab, rows: &used, line, max_score };
         Ok(Unigram {
             trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..)),
-            ids: used.iter().map(|&row| vocab.id(row)).collect(),
-            lattice_scores: columns.lattice_scores(),
-            char_lens: used.iter().map(|&row| char_count(vocab.bytes(row))).collect(),
+            ids: used.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
+            lattice_scores: columns.lattice_scores().into(),
+            char_lens: used.iter().map(|&row| char_count(vocab.bytes(row))).collect::<Vec<_>>().into(),
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
@@ -137,6 +143,46 @@ impl Unigram {
             }
             start = char_end;
         }
+    }
+}
+
+impl Stored for Unigram {
+    fn write(&self, out: &mut PartWriter) {
+        self.trie.write(out);
+        out.table("ids", &self.ids);
+        out.table("lattice_scores", &self.lattice_scores);
+        out.table("char_lens", &self.char_lens);
+        out.table("unknown_score", &[self.unknown_score]);
+        match &self.best_path {
+            BestPathScores::Double(scores) => out.table("double_scores", scores),
+            BestPathScores::Single(scores) => out.table("single_scores", scores),
+        }
+    }
+
+    fn read(part: &Part) -> Result<Unigram> {
+        let (line, best_path) = match part.optional("double_scores")? {
+            Some(scores) => (Line::V0_2_1, BestPathScores::Double(scores)),
+            None => (Line::V0_2_3, BestPathScores::Single(part.table("single_scores")?)),
+        };
+        let unigram = Unigram {
+            trie: Trie::read(part)?,
+            ids: part.table("ids")?,
+            lattice_scores: part.table("lattice_scores")?,
+            char_lens: part.table("char_lens")?,
+            unknown_score: part.number("unknown_score")?,
+            line,
+            best_path,
+        };
+        let entries = match &unigram.best_path {
+            BestPathScores::Double(scores) => scores.len(),
+            BestPathScores::Single(scores) => scores.len(),
+        };
+        let lengths = [unigram.ids.len(), unigram.lattice_scores.len(), unigram.char_lens.len()];
+        let are_inside = unigram.trie.values().all(|entry| (entry as usize) < entries);
+        if lengths.iter().any(|&length| length != entries) || !are_inside {
+            return Err(part.wrong("ids", "do not fit the other tables"));
+        }
+        Ok(unigram)
     }
 }
 
@@ -286,8 +332,8 @@ impl Columns<'_> {
     fn best_path_scores(&self) -> BestPathScores {
         let scores = self.scores(|piece| piece.len() as u32);
         match self.line {
-            Line::V0_2_1 => BestPathScores::Double(scores.collect()),
-            Line::V0_2_3 => BestPathScores::Single(scores.map(|score| score as f32).collect()),
+            Line::V0_2_1 => BestPathScores::Double(scores.collect::<Vec<_>>().into()),
+            Line::V0_2_3 => BestPathScores::Single(scores.map(|score| score as f32).collect::<Vec<_>>().into()),
         }
     }
 }
