@@ -135,7 +135,7 @@ impl Tokenizer {
         Ok(Tokenizer {
             splits: Chain::compile(&spec.split)?,
             fallback: Fallback::compile(spec.unknown, &vocab)?,
-            decoder: Decoder::compile(&spec.decode, &vocab, &specials, spec.line)?,
+            decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
             vocab,
             specials,

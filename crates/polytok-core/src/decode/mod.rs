@@ -41,12 +41,12 @@ pub struct DecodeState {
 
 impl Decoder {
     /// Compiles the decode step.
-    pub fn compile(decode: &Decode, vocab: &Vocab, specials: &Specials, line: Line) -> Result<Decoder> {
+    pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
         let rules = match decode {
             Decode::Bytes => Rules::Bytes(Lazy::default()),
             Decode::Llama2c => Rules::Llama2c,
             Decode::Chain { steps, byte_level } => {
-                Rules::Chain(Chain::compile(steps.as_deref(), *byte_level, vocab, specials)?)
+                Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?)
             }
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
                 let strips = *add_dummy_prefix || *remove_extra_whitespaces;

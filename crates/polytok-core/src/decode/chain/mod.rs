@@ -29,6 +29,7 @@ use std::borrow::Cow;
 use super::texts::Texts;
 use crate::byte_level::to_text;
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::spec::DecodeStep;
 use crate::special::Specials;
 use crate::vocab::Vocab;
@@ -42,9 +43,12 @@ pub struct Chain {
     byte_level: bool,
     /// The ByteFallback behind which all steps are idle.
     fallback: Option<usize>,
-    /// What rows do when every step is settled.
+    rows: Lazy<Rows>,
+}
+
+/// What rows do when every step is settled, and the texts of those that print one.
+struct Rows {
     fast: Vec<Fast>,
-    /// The texts of those that print one.
     texts: Texts,
 }
 
@@ -76,19 +80,21 @@ impl Chain {
     pub fn compile(
         steps: Option<&[DecodeStep]>,
         byte_level: bool,
-        vocab: &Vocab,
-        specials: &Specials,
     ) -> Result<Chain> {
         let steps = match steps {
             None => vec![Box::new(fuse::Join) as Box<dyn Step>],
             Some(steps) => compile_steps(steps)?,
         };
         let fallback = fallback(&steps);
+        Ok(Chain { steps, byte_level, fallback, rows: Lazy::default() })
+    }
+
+    fn compile_rows(&self, vocab: &Vocab, specials: &Specials) -> Rows {
         let (fast, texts): (Vec<Fast>, Vec<Vec<u8>>) = (0..vocab.len())
-            .map(|row| token_text(vocab, specials, vocab.id(row), byte_level).unwrap_or_default())
-            .map(|token| settle(&steps, fallback, &token))
+            .map(|row| token_text(vocab, specials, vocab.id(row), self.byte_level).unwrap_or_default())
+            .map(|token| settle(&self.steps, self.fallback, &token))
             .unzip();
-        Ok(Chain { steps, byte_level, fallback, fast, texts: Texts::new(texts.into_iter()) })
+        Rows { fast, texts: Texts::new(texts.into_iter()) }
     }
 
     /// Appends what one id adds.
@@ -103,12 +109,13 @@ impl Chain {
     ) -> Result<()> {
         if state.is_settled {
             if let Some(row) = vocab.row(id) {
-                match self.fast[row] {
+                let rows = self.rows.get(|| self.compile_rows(vocab, specials));
+                match rows.fast[row] {
                     Fast::Text => {
                         if !state.run.is_empty() {
                             append_run(&mut state.run, out);
                         }
-                        self.texts.append(row, out);
+                        rows.texts.append(row, out);
                         return Ok(());
                     }
                     Fast::Byte(byte) => {
