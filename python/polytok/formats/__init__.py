@@ -11,20 +11,12 @@ from dataclasses import replace
 from ..conversion import adapted
 from ..errors import ArgumentError, FormatError, LossError
 from ..spec import Line, Spec
-<<<<<<< HEAD
-from . import llama2c, minbpe, native, rwkv, sentencepiece, tekken, tiktoken
-=======
-from . import huggingface, llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken
->>>>>>> a9a4a6c5b9f845651546d15aac836a01c1b4ae21
+from . import huggingface, llama2c, minbpe, native, rwkv, sentencepiece, tekken, tiktoken
 from .base import Format, ReadOptions, Written
 
 __all__ = ["FORMATS", "Format", "ReadOptions", "Written", "adapted", "detect", "named", "read", "write"]
 
-<<<<<<< HEAD
-FORMATS: tuple[Format, ...] = (native, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken)
-=======
-FORMATS: tuple[Format, ...] = (sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface)
->>>>>>> a9a4a6c5b9f845651546d15aac836a01c1b4ae21
+FORMATS: tuple[Format, ...] = (native, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface)
 
 
 def named(name: str) -> Format:
