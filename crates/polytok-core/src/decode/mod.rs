@@ -2,6 +2,7 @@
 //! whole cannot differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
 
 mod llama2c;
+mod llama_cpp;
 mod sentencepiece;
 mod texts;
 
@@ -10,6 +11,7 @@ use crate::lazy::Lazy;
 use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::vocab::Vocab;
+use llama_cpp::LlamaCppDecoder;
 use sentencepiece::SentencePieceDecoder;
 use texts::Texts;
 
@@ -25,6 +27,7 @@ enum Rules {
     Bytes(Lazy<Texts>),
     SentencePiece(SentencePieceDecoder),
     Llama2c,
+    LlamaCpp(LlamaCppDecoder),
 }
 
 /// What a decoder remembers between ids; each family has its own part.
@@ -33,6 +36,7 @@ pub struct DecodeState {
     sentencepiece: sentencepiece::State,
     /// llama2.c: the id before.
     last: Option<u32>,
+    llama_cpp: llama_cpp::State,
 }
 
 impl Decoder {
@@ -51,6 +55,9 @@ impl Decoder {
                     vocab,
                     line,
                 )?)
+            }
+            &Decode::LlamaCpp { family, strip_space, clean_spaces, escaped_spaces } => {
+                Rules::LlamaCpp(LlamaCppDecoder::compile(family, strip_space, clean_spaces, escaped_spaces))
             }
             other => return Err(Error::Spec(format!("decode: {other:?} is not run"))),
         };
@@ -78,6 +85,7 @@ impl Decoder {
             }
             Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
             Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
+            Rules::LlamaCpp(rules) => rules.push(vocab, row, &mut state.llama_cpp, out),
         }
         Ok(())
     }
@@ -91,13 +99,24 @@ impl Decoder {
                 state.last = Some(id);
             }
             Rules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
+            Rules::LlamaCpp(rules) => rules.push_text(text, &mut state.llama_cpp, out),
+        }
+    }
+
+    /// A special token is left out; llama.cpp's rule for the first token takes notice.
+    #[inline]
+    pub fn skip(&self, state: &mut DecodeState) {
+        if let Rules::LlamaCpp(rules) = &self.rules {
+            rules.skip(&mut state.llama_cpp);
         }
     }
 
     /// Appends what is still held back at the end.
     pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
-        if let Rules::SentencePiece(rules) = &self.rules {
-            rules.finish(&mut state.sentencepiece, out);
+        match &self.rules {
+            Rules::SentencePiece(rules) => rules.finish(&mut state.sentencepiece, out),
+            Rules::LlamaCpp(rules) => rules.finish(&mut state.llama_cpp, out),
+            Rules::Bytes(_) | Rules::Llama2c => {}
         }
         *state = DecodeState::default();
     }
