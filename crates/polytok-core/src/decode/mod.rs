@@ -1,6 +1,7 @@
 //! ids → bytes: one state machine per family, fed id by id. Decoding a whole sequence feeds it in one go, so a stream and a
 //! whole cannot differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
 
+mod chain;
 mod llama2c;
 mod llama_cpp;
 mod sentencepiece;
@@ -11,6 +12,7 @@ use crate::lazy::Lazy;
 use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::vocab::Vocab;
+use chain::{Chain, ChainState};
 use llama_cpp::LlamaCppDecoder;
 use sentencepiece::SentencePieceDecoder;
 use texts::Texts;
@@ -25,15 +27,17 @@ pub struct Decoder {
 
 enum Rules {
     Bytes(Lazy<Texts>),
-    SentencePiece(SentencePieceDecoder),
+    SentencePiece(Box<SentencePieceDecoder>),
     Llama2c,
     LlamaCpp(LlamaCppDecoder),
+    Chain(Chain),
 }
 
 /// What a decoder remembers between ids; each family has its own part.
 #[derive(Clone, Debug, Default)]
 pub struct DecodeState {
     sentencepiece: sentencepiece::State,
+    chain: ChainState,
     /// llama2.c: the id before.
     last: Option<u32>,
     llama_cpp: llama_cpp::State,
@@ -45,21 +49,21 @@ impl Decoder {
         let rules = match decode {
             Decode::Bytes => Rules::Bytes(Lazy::default()),
             Decode::Llama2c => Rules::Llama2c,
+            Decode::Chain { steps, byte_level } => Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?),
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
                 let strips = *add_dummy_prefix || *remove_extra_whitespaces;
                 let collapses = *remove_extra_whitespaces;
-                Rules::SentencePiece(SentencePieceDecoder::compile(
+                Rules::SentencePiece(Box::new(SentencePieceDecoder::compile(
                     (strips, collapses),
                     unk_surface,
                     denormalize.as_ref(),
                     vocab,
                     line,
-                )?)
+                )?))
             }
             &Decode::LlamaCpp { family, strip_space, clean_spaces, escaped_spaces } => {
                 Rules::LlamaCpp(LlamaCppDecoder::compile(family, strip_space, clean_spaces, escaped_spaces))
             }
-            other => return Err(Error::Spec(format!("decode: {other:?} is not run"))),
         };
         Ok(Decoder { rules })
     }
@@ -74,6 +78,9 @@ impl Decoder {
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
+        if let Rules::Chain(chain) = &self.rules {
+            return chain.push(vocab, specials, id, &mut state.chain, out);
+        }
         let Some(row) = vocab.row(id) else {
             let text = specials.text(id).ok_or(Error::Id(id))?;
             self.push_text(text, id, state, out);
@@ -86,6 +93,7 @@ impl Decoder {
             Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
             Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
             Rules::LlamaCpp(rules) => rules.push(vocab, row, &mut state.llama_cpp, out),
+            Rules::Chain(_) => {}
         }
         Ok(())
     }
@@ -93,7 +101,7 @@ impl Decoder {
     /// Appends the text of a special token that is no row of the vocabulary.
     fn push_text(&self, text: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
         match &self.rules {
-            Rules::Bytes(_) => out.extend_from_slice(text),
+            Rules::Bytes(_) | Rules::Chain(_) => out.extend_from_slice(text),
             Rules::Llama2c => {
                 out.extend_from_slice(text);
                 state.last = Some(id);
@@ -111,14 +119,21 @@ impl Decoder {
         }
     }
 
-    /// Appends what is still held back at the end.
-    pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
+    /// Appends what is still held back at the end, and makes the state new.
+    pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+        let mut state = std::mem::take(state);
         match &self.rules {
-            Rules::SentencePiece(rules) => rules.finish(&mut state.sentencepiece, out),
-            Rules::LlamaCpp(rules) => rules.finish(&mut state.llama_cpp, out),
-            Rules::Bytes(_) | Rules::Llama2c => {}
+            Rules::Bytes(_) | Rules::Llama2c => Ok(()),
+            Rules::SentencePiece(rules) => {
+                rules.finish(&mut state.sentencepiece, out);
+                Ok(())
+            }
+            Rules::LlamaCpp(rules) => {
+                rules.finish(&mut state.llama_cpp, out);
+                Ok(())
+            }
+            Rules::Chain(chain) => chain.finish(&mut state.chain, out),
         }
-        *state = DecodeState::default();
     }
 }
 
