@@ -17,6 +17,9 @@ import numpy.typing as npt
 from . import _core, formats
 from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
 from .files import replacing
+from .fingerprint import fingerprint
+from .formats import native
+from .formats.native import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec
@@ -135,20 +138,40 @@ class Tokenizer:
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
     """
 
-    __slots__ = ("__weakref__", "_core", "_sets", "_texts", "spec")
-
-    spec: Spec
-    """The Spec that this tokenizer was compiled from."""
+    __slots__ = ("__weakref__", "_core", "_file", "_outline", "_sets", "_texts")
 
     def __init__(self, spec: Spec) -> None:
         """Compile a Spec.
 
         Raises `SpecError` if its parts do not fit together.
         """
-        self.spec = spec
-        self._core = _core.Tokenizer(spec)
+        self._start(spec, _core.Tokenizer(spec), None)
+
+    def _start(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
+        """``outline`` is the Spec, or with a ``file`` that is mapped, the Spec without its columns."""
+        self._outline = outline
+        self._core = core
+        self._file = file
         self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
         self._sets: dict[tuple[str, frozenset[str]], _core.SpecialSet] = {}
+
+    @property
+    def spec(self) -> Spec:
+        """The Spec that this tokenizer was compiled from."""
+        if (file := self._file) is not None:
+            self._outline = file.spec()
+            self._file = None
+        return self._outline
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash, in hexadecimal, of everything in the Spec that shapes ids: see `polytok.fingerprint`.
+
+        >>> import polytok
+        >>> len(polytok.load("default").fingerprint)
+        32
+        """
+        return (fingerprint(self.spec) if self._file is None else self._file.fingerprint).hex()
 
     # Encoding
 
@@ -315,22 +338,22 @@ class Tokenizer:
     @property
     def bos_id(self) -> int | None:
         """The id that begins a text, or None."""
-        return self.spec.names.get("bos")
+        return self._outline.names.get("bos")
 
     @property
     def eos_id(self) -> int | None:
         """The id that ends a text, or None."""
-        return self.spec.names.get("eos")
+        return self._outline.names.get("eos")
 
     @property
     def unk_id(self) -> int | None:
         """The id of unknown text, or None."""
-        return self.spec.names.get("unk")
+        return self._outline.names.get("unk")
 
     @property
     def pad_id(self) -> int | None:
         """The id that pads, or None."""
-        return self.spec.names.get("pad")
+        return self._outline.names.get("pad")
 
     @property
     def lossless(self) -> Lossless:
@@ -347,7 +370,7 @@ class Tokenizer:
         ``.vocab``) are written too.
         """
         target = Path(path)
-        written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
+        written = formats.write(self.spec, format or self._outline.origin.format, strict=strict)
         if any(target.with_suffix(suffix) == target for suffix in written.companions):
             raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
         for suffix, data in written.companions.items():
@@ -361,9 +384,9 @@ class Tokenizer:
         return (Tokenizer, (self.spec,))
 
     def __repr__(self) -> str:
-        origin = self.spec.origin
+        origin = self._outline.origin
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
-        return f"<polytok.Tokenizer {name}, {self.spec.model.kind}, {self.vocab_size} ids>"
+        return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
 
     def _resolve(self, add_special: bool, special: Special, reject_special: bool) -> _Options:
         """The options as the engine takes them, with the sets to recognise and to refuse."""
@@ -419,6 +442,10 @@ def load(
             if (format, pattern, special_tokens, line) != (None, None, None, None):
                 raise ArgumentError('"default" takes no options')
             return load_default()
+        if format in (None, native.name) and (pattern, special_tokens, line) == (None, None, None):
+            file = native.opened(source)
+            if file is not None:
+                return _mapped(file)
         data, name = _read(Path(source)), Path(source).stem
     elif not hasattr(source, "read"):
         raise TypeError(f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
@@ -430,6 +457,13 @@ def load(
     if spec.origin.name is None and name is not None:
         spec = replace(spec, origin=replace(spec.origin, name=name))
     return Tokenizer(spec)
+
+
+def _mapped(file: NativeFile) -> Tokenizer:
+    """The tokenizer of a file that is used where it lies."""
+    tokenizer = Tokenizer.__new__(Tokenizer)
+    tokenizer._start(file.outline, file.compile(), file)
+    return tokenizer
 
 
 def load_default() -> Tokenizer:

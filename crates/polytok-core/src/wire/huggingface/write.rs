@@ -52,8 +52,9 @@ fn list(texts: &[String], scores: &[f64], indent: usize) -> Result<String> {
         return Err(Error::Format(format!("row {row} has the score {}, which JSON cannot hold", scores[row])));
     }
     let score = |score: f64| serde_json::Value::from(score).to_string();
-    let entry =
-        |(text, &number): (&String, &f64)| block([quoted(text), score(number)].into_iter(), ['[', ']'], indent + 1);
+    let entry = |(text, &number): (&String, &f64)| {
+        block([quoted(text), score(number)].into_iter(), ['[', ']'], indent + 1)
+    };
     Ok(block(texts.iter().zip(scores).map(entry), ['[', ']'], indent))
 }
 
@@ -67,8 +68,7 @@ fn merges(parts: &Parts<'_>, texts: &[String]) -> Result<String> {
     for &[left, right, _] in parts.merges {
         found.push((find(left)?, find(right)?));
     }
-    let spaced =
-        found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
+    let spaced = found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
     let merge = |(left, right): &(&str, &str)| match parts.pairs || spaced {
         true => block([quoted(left), quoted(right)].into_iter(), ['[', ']'], parts.indent + 1),
         false => quoted(&format!("{left} {right}")),
