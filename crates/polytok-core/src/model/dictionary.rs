@@ -38,14 +38,19 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Indexes the rows for which `keep` holds.
-    pub fn index(vocab: &Vocab, keep: impl Fn(usize) -> bool) -> Result<Rows> {
+    /// Indexes these rows.
+    pub fn index(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone) -> Result<Rows> {
         let seed = hash_bytes(vocab.blob(), vocab.len() as u64);
         let bytes = |row: u32| vocab.bytes(row as usize);
-        let rows = (0..vocab.len() as u32).filter(|&row| keep(row as usize));
+        let hash = |row| hash_bytes(bytes(row), seed);
         let is_same = |one, other| bytes(one) == bytes(other);
-        let slots = Slots::build(rows, vocab.len(), |row| hash_bytes(bytes(row), seed), false, is_same)?;
+        let slots = Slots::build(rows.map(|row| row as u32), vocab.len(), hash, false, is_same)?;
         Ok(Rows { slots, seed })
+    }
+
+    /// Indexes the rows that text does not reach.
+    pub fn reserved(vocab: &Vocab) -> Result<Rows> {
+        Rows::index(vocab, vocab.odd_rows().filter(|&row| !is_reachable(vocab.kind(row))))
     }
 
     /// The row of exactly these bytes.
@@ -85,8 +90,9 @@ impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
         let reaches_all = reach == Reach::All;
-        let normal = tables.get("rows", || Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row))))?;
-        let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)))?;
+        let reached = (0..vocab.len()).filter(|&row| reaches_all || is_reachable(vocab.kind(row)));
+        let normal = tables.get("rows", || Rows::index(vocab, reached))?;
+        let reserved = if reaches_all { Rows::index(vocab, std::iter::empty())? } else { Rows::reserved(vocab)? };
         Ok(Dictionary { normal, reserved, reach })
     }
 
