@@ -18,8 +18,8 @@ from . import _core, formats
 from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
 from .files import replacing
 from .fingerprint import fingerprint
-from .formats import native
-from .formats.native import NativeFile
+from .formats import ptok
+from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec
@@ -442,8 +442,8 @@ def load(
             if (format, pattern, special_tokens, line) != (None, None, None, None):
                 raise ArgumentError('"default" takes no options')
             return load_default()
-        if format in (None, native.name) and (pattern, special_tokens, line) == (None, None, None):
-            file = native.opened(source)
+        if format in (None, ptok.name) and (pattern, special_tokens, line) == (None, None, None):
+            file = ptok.opened(source)
             if file is not None:
                 return _mapped(file)
         data, name = _read(Path(source)), Path(source).stem

@@ -116,6 +116,12 @@ impl Vocab {
         &self.columns.blob
     }
 
+    /// The length of the longest row.
+    pub fn longest(&self) -> usize {
+        let offsets = &self.columns.offsets;
+        offsets.iter().zip(&offsets[1..]).fold(0, |longest, (start, end)| longest.max(end - start)) as usize
+    }
+
     /// The id of a row.
     #[inline]
     pub fn id(&self, row: usize) -> u32 {

@@ -1,4 +1,4 @@
-//! polytok's own file, mapped: the functions of polytok_core::native, for python/polytok/formats/native.py.
+//! polytok's own file, mapped: the functions of polytok_core::native, for python/polytok/formats/ptok.py.
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use super::Image;
 use crate::error::{Error, Result};
 use crate::spec::SpecialToken;
 
-/// A token's row; python/polytok/formats/native.py writes it.
+/// A token's row; python/polytok/formats/ptok.py writes it.
 #[derive(Deserialize)]
 struct Row(String, u32, u8);
 

@@ -51,8 +51,9 @@ def write(spec: Spec) -> Written:
         data.extend(part)
         return [len(data) - len(part), len(data)]
 
-    merges = spec.model.merges if isinstance(spec.model, Bpe) else None
-    outline = replace(spec, model=replace(spec.model, merges=_NO_MERGES)) if merges is not None else spec
+    merges, outline = None, spec
+    if isinstance(spec.model, Bpe) and spec.model.merges is not None:
+        merges, outline = spec.model.merges, replace(spec, model=replace(spec.model, merges=_NO_MERGES))
     plain = fields_to_plain(outline, keep, leave_out=_ELSEWHERE)
     sections = [
         ("spec", json.dumps(plain, separators=(",", ":")).encode()),
@@ -139,7 +140,8 @@ class NativeFile:
             return None
         if len(data) % np.dtype(dtype).itemsize:
             raise FormatError(f"{name}: the section {section} is cut off")
-        return np.frombuffer(data, dtype=dtype).copy()
+        column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
+        return column
 
     def _json(self, section: str) -> Any:
         text, data = self._file.section(section), self._file.section("data")
