@@ -50,12 +50,20 @@ def reread(spec: Spec, format_name: str, **options: Any) -> Spec:
 
 def test_the_table_names_every_module() -> None:
     directory = Path(formats.__file__).parent
-    helpers = {"__init__", "base", "sentencepiece_fields", "sentencepiece_proto", "tiktoken_known"}
+    helpers = {
+        "__init__",
+        "base",
+        "gpt2_pair",
+        "sentencepiece_fields",
+        "sentencepiece_proto",
+        "tiktoken_families",
+        "tiktoken_known",
+    }
     assert {path.stem for path in directory.glob("*.py")} - helpers == {module.name for module in formats.FORMATS}
 
 
 def test_an_unknown_format_name_lists_the_known_ones() -> None:
-    with pytest.raises(ArgumentError, match="sentencepiece, llama2c, rwkv, minbpe, tiktoken"):
+    with pytest.raises(ArgumentError, match="sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken"):
         formats.read(b"", format="gguf9")
 
 
@@ -414,21 +422,21 @@ def test_what_minbpe_cannot_express(spec: Spec, message: str) -> None:
 @pytest.mark.parametrize("known", [row for row in KNOWN if not row.name.startswith("llama")], ids=lambda row: row.name)
 def test_known_vocabularies_are_tiktokens(known: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     public = pytest.importorskip("tiktoken_ext.openai_public")
-    hashes: list[str] = []
+    files: list[tuple[str, str]] = []
 
-    def no_download(_url: str, expected_hash: str) -> dict[bytes, int]:
-        hashes.append(expected_hash)
+    def no_download(url: str, expected_hash: str) -> dict[bytes, int]:
+        files.append((url, expected_hash))
         return {}
 
     monkeypatch.setattr(public, "load_tiktoken_bpe", no_download)
     theirs = getattr(public, known.name)()
-    assert theirs["pat_str"] == known.pattern
-    assert theirs["special_tokens"] == dict(known.special_tokens)
-    assert hashes[-1] == known.sha256
+    assert theirs["pat_str"] == known.scheme.pattern
+    assert theirs["special_tokens"] == dict(known.scheme.special_tokens)
+    assert files[-1] == (known.address, known.sha256)
 
 
 def test_known_llama_special_tokens() -> None:
-    llama3, llama30, llama4 = (row.special_tokens for row in KNOWN if row.name.startswith("llama"))
+    llama3, llama30, llama4 = (row.scheme.special_tokens for row in KNOWN if row.name.startswith("llama"))
     assert sorted(llama3.values()) == sorted(llama30.values()) == list(range(128000, 128256))
     assert sorted(llama4.values()) == list(range(200000, 202048))
     assert (llama3["<|eot_id|>"], llama3["<|reserved_special_token_245|>"]) == (128009, 128255)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from polytok import EncodeError, Kind, Spec, Tokenizer, Vocab, load
+from polytok.formats.tiktoken_families import KIMI, QWEN
 from polytok.formats.tiktoken_known import KNOWN
 from polytok.lossless import lossless
 from polytok.pattern_coverage import covers_all_text
@@ -275,7 +276,7 @@ RANK = Bpe("rank", whole_piece_first=True)
 EXTRA = (b"  ", b"ab", b" a", "日".encode(), b"\xe6\x97", b"<|end|>")
 
 
-@pytest.mark.parametrize("pattern", sorted({known.pattern for known in KNOWN}))
+@pytest.mark.parametrize("pattern", sorted({KIMI, QWEN, *(known.scheme.pattern for known in KNOWN)}))
 def test_known_patterns_drop_nothing(pattern: str) -> None:
     assert covers_all_text(pattern)
     tokenizer = Tokenizer(Spec(bytes_vocab(extra=EXTRA), RANK, split=(PatternSplit(pattern),)))
@@ -283,7 +284,10 @@ def test_known_patterns_drop_nothing(pattern: str) -> None:
     check(tokenizer, 5_000)
 
 
-COVERING = [r"\s|\S", r"[\s\S]", r" ?\p{L}+|\P{L}", r"[^\n]+|\n", r"[a-z]++|[^a-z]{1,4}", r"'(?:s|t)|\s+(?!\S)|\s+|\S+"]
+COVERING = [
+    *(r"\s|\S", r"[\s\S]", r" ?\p{L}+|\P{L}", r"[^\n]+|\n", r"[a-z]++|[^a-z]{1,4}", r"'(?:s|t)|\s+(?!\S)|\s+|\S+"),
+    *(r"\p{Han}+|\P{Han}", r"[\p{L}&&[^\p{Han}]]+|\p{Han}|\P{L}", r"[^\s&&[^a]]|[\sa]|[^\s&&[\S]]|\S"),
+]
 DROPPING = [
     r"\w+",
     r"\p{L}+|\s+",
@@ -294,6 +298,8 @@ DROPPING = [
     r"a?+\S|\s",
     r"\S\S|\s",
     r"$|\S",
+    r"[\p{L}&&[^\p{Han}]]+|\P{L}",
+    r"[\S&&[^\p{L}]]|\s",
 ]
 
 
@@ -325,6 +331,9 @@ ALPHABET = [
     ".",
     r"[\s\S]",
     r"\d",
+    r"\p{Han}",
+    r"[\p{L}&&[^a\p{Han}]]",
+    r"[^\S&&[^\p{L}]]",
 ]
 QUANTIFIERS = ["", "", "?", "*", "+", "?+", "*+", "++", "{1,3}", "{2}", "+?"]
 

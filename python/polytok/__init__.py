@@ -9,6 +9,7 @@
 from .errors import (
     ArgumentError,
     EncodeError,
+    FetchError,
     FileError,
     FormatError,
     LossError,
@@ -28,6 +29,7 @@ __all__ = [
     "ArgumentError",
     "Batch",
     "EncodeError",
+    "FetchError",
     "FileError",
     "FormatError",
     "Kind",

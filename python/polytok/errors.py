@@ -48,3 +48,7 @@ class LossError(PolytokError, ValueError):
 
 class FileError(PolytokError, OSError):
     """A file that cannot be read or written."""
+
+
+class FetchError(FileError):
+    """A file that cannot be fetched, or that is not the one it should be."""

@@ -1,15 +1,44 @@
-"""Writing files so that a reader never sees half of one."""
+"""Files: reading what stands beside one, and writing one so that a reader never sees half of it."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from .errors import FileError
+
+
+class Siblings(Mapping[str, bytes]):
+    """The files of a folder by name, read when they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self:
+            raise KeyError(name)
+        return read(self._folder / name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (self._folder / name).is_file()
+
+    def __iter__(self) -> Iterator[str]:
+        return (path.name for path in self._folder.iterdir() if path.is_file())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def read(path: Path) -> bytes:
+    """A tokenizer file's bytes."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
 
 
 @contextmanager

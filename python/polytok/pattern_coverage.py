@@ -7,18 +7,20 @@ must be there, promise nothing. If the promised classes make up all characters, 
 string (which would hide the alternatives behind it), nothing is dropped.
 
 Classes are compared symbolically, on *cells*: every character that the pattern names, and beside these every pair of a
-general category and being white space or not. So the answer does not depend on a Unicode version. What a class makes
-of a cell may be unknown (scripts, long ranges); unknown never counts as covered. A pattern that this file does not
-understand is not covered either: the answer False means "not proven".
+general category and being white space or not; each once with and once without every other property that the pattern
+names (scripts). So the answer does not depend on a Unicode version. What a class makes of a cell may be unknown (long
+ranges); unknown never counts as covered. A pattern that this file does not understand is not covered either: the answer
+False means "not proven".
 
-Cost: linear in the pattern times the number of cells.
+Cost: linear in the pattern times the number of cells, which doubles with each of at most three other properties.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -36,28 +38,34 @@ _PROPERTY = re.compile(r"\\[pP](?:\{(\w+)\}|(\w))")
 _LONGEST_RANGE = 256
 _MOST_PARTS = 4096
 _MAX_DEPTH = 16
+_MOST_PROPERTIES = 3
 
 
 class _Cell(NamedTuple):
-    """One named character, or all other characters of a category."""
+    """One named character, or all other characters of a category; those with these other properties and no more."""
 
     category: str
     is_space: bool
+    properties: frozenset[str]
     char: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """A class: a union of parts, or all but that union. A part is ``s``, ``?`` (unknown), ``.``, ``pL``, or ``=c``."""
+    """A class: what a union of parts and all of ``also`` have in common, or all but that. A part is ``s``, ``?`` (unknown),
+    ``.``, ``pL`` (a category), ``qHan`` (another property), or ``=c``."""
 
     parts: frozenset[str]
     negated: bool = False
     inner: tuple[_Set, ...] = ()
+    also: tuple[_Set, ...] = ()
 
     def holds(self, cell: _Cell) -> bool | None:
         """Whether the cell is in the set; None if that is unknown."""
         answers = [_part_holds(part, cell) for part in self.parts] + [other.holds(cell) for other in self.inner]
-        answer = True if True in answers else None if None in answers else False
+        union = True if True in answers else None if None in answers else False
+        both = [union, *(other.holds(cell) for other in self.also)]
+        answer = False if False in both else None if None in both else True
         return answer if answer is None else answer != self.negated
 
 
@@ -95,7 +103,7 @@ def covers_all_text(pattern: str) -> bool:
         return False
     promises = [promise for alternative in alternatives for promise in _promises(alternative)]
     literals = {"\n"} | {part[1] for part in parser.parts if part[0] == "="}
-    return all(any(_keeps(promise, cell) for promise in promises) for cell in _cells(literals))
+    return all(any(_keeps(promise, cell) for promise in promises) for cell in _cells(literals, parser.properties))
 
 
 @lru_cache(maxsize=64)
@@ -113,11 +121,13 @@ def never_empty(pattern: str) -> bool:
     return parser.at == len(pattern) and all(map(_takes_something, alternatives))
 
 
-def _cells(literals: Iterable[str]) -> Iterator[_Cell]:
-    for category in _CATEGORIES:
-        yield from (_Cell(category, False), _Cell(category, True))
-    for char in literals:
-        yield _Cell(unicodedata.category(char), char in _WHITE_SPACE, char)
+def _cells(literals: Iterable[str], names: Collection[str]) -> Iterator[_Cell]:
+    for chosen in itertools.product((False, True), repeat=len(names)):
+        properties = frozenset(itertools.compress(names, chosen))
+        for category in _CATEGORIES:
+            yield from (_Cell(category, False, properties), _Cell(category, True, properties))
+        for char in literals:
+            yield _Cell(unicodedata.category(char), char in _WHITE_SPACE, properties, char)
 
 
 def _promises(alternative: tuple[_Item, ...]) -> Iterator[tuple[_Set, list[_Set]]]:
@@ -153,6 +163,8 @@ def _part_holds(part: str, cell: _Cell) -> bool | None:
         return cell.char == part[1]
     if part[0] == "p":
         return cell.category.startswith(part[1:])
+    if part[0] == "q":
+        return part[1:] in cell.properties
     if part == "s":
         return cell.is_space
     if part == ".":
@@ -168,6 +180,7 @@ class _Parser:
         self.at = 0
         self.depth = 0
         self.parts: set[str] = set()
+        self.properties: set[str] = set()
 
     def alternatives(self) -> tuple[tuple[_Item, ...], ...]:
         """``a|b|c``, to the end of the pattern or a closing parenthesis."""
@@ -222,14 +235,18 @@ class _Parser:
         return group
 
     def _class(self) -> _Set:
-        """The rest of ``[...]``, without set operations and nested classes."""
+        """The rest of ``[...]``; of set operations and nested classes only ``&&[...]`` at its end."""
         negated = self._eat("^")
         if self._ahead("]"):
             raise _NotUnderstood
         parts: set[str] = set()
         inner: list[_Set] = []
+        also: list[_Set] = []
         while not self._eat("]"):
-            if any(map(self._ahead, ("[", "&&", "--", "~~", "||"))):
+            if (parts or inner) and self._eat("&&["):
+                also.append(self._class())
+                continue
+            if also or any(map(self._ahead, ("[", "&&", "--", "~~", "||"))):
                 raise _NotUnderstood
             first = self._escape() if self._ahead("\\") else _Set(frozenset(("=" + self._take(),)))
             if self._ahead("-") and not self._ahead("-]"):
@@ -240,7 +257,7 @@ class _Parser:
                 inner.append(first)
             else:
                 parts |= first.parts
-        return self._named(_Set(frozenset(parts), negated, tuple(inner)))
+        return self._named(_Set(frozenset(parts), negated, tuple(inner), tuple(also)))
 
     def _escape(self) -> _Set:
         """A class or a character that starts with a backslash."""
@@ -248,7 +265,11 @@ class _Parser:
             self.at = found.end()
             name = found[1] or found[2]
             known = name in _CATEGORIES or name in ("L", "M", "N", "P", "S", "Z")
-            return _Set(frozenset(("p" + name if known else "?",)), negated=found[0][1] == "P")
+            if not known:
+                self.properties.add(name)
+            if len(self.properties) > _MOST_PROPERTIES:
+                raise _NotUnderstood
+            return _Set(frozenset((("p" if known else "q") + name,)), negated=found[0][1] == "P")
         self._take()
         letter = self._take()
         if letter in "sS":

@@ -9,16 +9,18 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, TypeAlias, overload
+from typing import IO, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, formats
-from .errors import ArgumentError, FileError, PieceError, SpecialTokenError
-from .files import replacing
+from . import _core, formats, named
+from .errors import ArgumentError, PieceError, SpecialTokenError
+from .file_names import format_of
+from .files import Siblings, read, replacing
 from .fingerprint import fingerprint
-from .formats import ptok
+from .formats import gpt2_pair, ptok
+from .formats.base import ReadOptions
 from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
@@ -363,19 +365,18 @@ class Tokenizer:
     # Files
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
-        """Write the tokenizer to a file, in the format that it came from unless another is named.
+        """Write the tokenizer to a file.
 
-        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is
-        written. Files are written under a temporary name and renamed. Files that belong beside the main one (minbpe's
-        ``.vocab``) are written too.
+        The format is the one that is named, else the one that the file's name asks for (``.gguf``, ``.tiktoken``,
+        ``tokenizer.json``), else the one that the tokenizer came from. What the format cannot carry is returned, line by
+        line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a temporary name and
+        renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
+
+        Raises `ArgumentError` for a name that files of several formats have.
         """
         target = Path(path)
-        written = formats.write(self.spec, format or self._outline.origin.format, strict=strict)
-        if any(target.with_suffix(suffix) == target for suffix in written.companions):
-            raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
-        for suffix, data in written.companions.items():
-            _write(target.with_suffix(suffix), data)
-        _write(target, written.data)
+        written = formats.write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
+        save_all(target, written.data, written.companions)
         return written.losses
 
     # Object protocol
@@ -420,43 +421,72 @@ def load(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     line: Line | None = None,
+    name: str | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Tokenizer:
-    """Load a tokenizer from a path, bytes, a binary file object, or ``"default"``, the vocabulary that comes with
-    polytok (a file of that name is ``"./default"``).
+    """Load a tokenizer from a path, bytes, a binary file object, or a name.
 
-    The format is told by the bytes, never by the name; ``format`` names it where it is ambiguous. ``pattern`` and
-    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``line`` is the SentencePiece
-    release to follow where they differ, "0.2.3" unless "0.2.1" is asked for. Nothing is ever fetched.
+    Names are ``"default"``, the vocabulary that comes with polytok; tiktoken's (``"cl100k_base"``, ``"o200k_base"``,
+    ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub. Only
+    for the last two kinds something is fetched, once, and kept in ``cache_dir``, by default the system's place for
+    caches. A file that is called like a name is ``"./"`` and the name.
 
-    Raises `FileError` if the file cannot be read, `FormatError` if its bytes are of no known format or damaged.
+    The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern`` and
+    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary is
+    meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where they
+    differ, "0.2.3" unless "0.2.1" is asked for.
+
+    Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
+    are of no known format or damaged.
 
     >>> import polytok
     >>> polytok.load("default").decode(polytok.load("default").encode("héllo"))
     'héllo'
     """
-    name = None
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        data = bytes(source)
-    elif isinstance(source, (str, os.PathLike)):
-        if source == "default":
-            if (format, pattern, special_tokens, line) != (None, None, None, None):
-                raise ArgumentError('"default" takes no options')
-            return load_default()
-        if format in (None, ptok.name) and (pattern, special_tokens, line) == (None, None, None):
+    said = {"format": format, "pattern": pattern, "special_tokens": special_tokens, "line": line, "name": name}
+    if isinstance(source, str) and (source == "default" or named.is_name(source)):
+        return Tokenizer(
+            _named_spec(source, {key: value for key, value in said.items() if value is not None}, cache_dir)
+        )
+    if cache_dir is not None:
+        raise ArgumentError("cache_dir= is for names, for which something is fetched")
+    if isinstance(source, (str, os.PathLike)):
+        if format in (None, ptok.name) and (pattern, special_tokens, line, name) == (None,) * 4:
             file = ptok.opened(source)
             if file is not None:
                 return _mapped(file)
-        data, name = _read(Path(source)), Path(source).stem
-    elif not hasattr(source, "read"):
+        return Tokenizer(_spec_of_path(Path(source), **said))
+    return Tokenizer(formats.read(_bytes_of(source), **said))  # type: ignore[arg-type]
+
+
+def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
+    if source == "default":
+        if said or cache_dir is not None:
+            raise ArgumentError('"default" takes no options')
+        return default_spec()
+    if "format" in said or "name" in said:
+        raise ArgumentError(f"{source!r} is a name; it takes neither format= nor name=")
+    return named.read(source, cache_dir=cache_dir, **said)
+
+
+def _spec_of_path(path: Path, **said: Any) -> Spec:
+    pair = gpt2_pair.beside(path)
+    if pair:
+        options = {key: said[key] for key in ("pattern", "special_tokens", "name")}
+        return gpt2_pair.read(*map(read, pair), ReadOptions(**options))
+    spec = formats.read(read(path), siblings=Siblings(path.parent), **said)
+    return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
+
+
+def _bytes_of(source: bytes | IO[bytes]) -> bytes:
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source)
+    if not hasattr(source, "read"):
         raise TypeError(f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
-    else:
-        data = source.read()
-        if not isinstance(data, bytes):
-            raise TypeError("the file object gives text; open it in binary mode")
-    spec = formats.read(data, format=format, pattern=pattern, special_tokens=special_tokens, line=line)
-    if spec.origin.name is None and name is not None:
-        spec = replace(spec, origin=replace(spec.origin, name=name))
-    return Tokenizer(spec)
+    data = source.read()
+    if not isinstance(data, bytes):
+        raise TypeError("the file object gives text; open it in binary mode")
+    return data
 
 
 def _mapped(file: NativeFile) -> Tokenizer:
@@ -466,7 +496,7 @@ def _mapped(file: NativeFile) -> Tokenizer:
     return tokenizer
 
 
-def load_default() -> Tokenizer:
+def default_spec() -> Spec:
     """The vocabulary that comes with polytok: byte-complete BPE of 32,768 entries, lossless, multilingual."""
     from . import data
 
@@ -476,14 +506,16 @@ def load_default() -> Tokenizer:
         pattern=data.DEFAULT_PATTERN,
         special_tokens=data.DEFAULT_SPECIAL_TOKENS,
     )
-    return Tokenizer(replace(spec, origin=replace(spec.origin, name="default")))
+    return replace(spec, origin=replace(spec.origin, name="default"))
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
+def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
+    """Write a file, and those that belong beside it."""
+    if any(target.with_suffix(suffix) == target for suffix in companions):
+        raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
+    for suffix, companion in companions.items():
+        _write(target.with_suffix(suffix), companion)
+    _write(target, data)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -95,9 +95,15 @@ impl Trie {
 
     /// Calls `found(length, value)` for every key that `text` starts with, shortest first.
     #[inline]
-    pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32)) {
+    pub fn prefixes(&self, text: &[u8], found: impl FnMut(usize, u32)) {
+        self.prefixes_under(ROOT, text, found);
+    }
+
+    /// The same for the keys under `node`, without what leads to it.
+    #[inline]
+    pub fn prefixes_under(&self, node: u32, text: &[u8], mut found: impl FnMut(usize, u32)) {
         // The node is carried along, so that each step reads memory once.
-        let (mut place, mut base) = (ROOT, self.nodes[ROOT as usize].base);
+        let (mut place, mut base) = (node, self.nodes[node as usize].base);
         for (i, &byte) in text.iter().enumerate().take(self.longest) {
             let next = base ^ byte as u32;
             let Some(node) = self.nodes.get(next as usize).filter(|node| node.check == place) else { return };

@@ -16,19 +16,21 @@ MAX_ID = 2**32 - 2
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may say about a file that the file does not say itself; None where nothing was said."""
+    """What a caller may say about a file that the file does not say itself; None where nothing was said. ``siblings`` are
+    the files beside it, by name."""
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None
     line: Line | None = None
     name: str | None = None
+    siblings: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A file's bytes, what of the Spec they do not carry, and files that belong beside it, by suffix.
 
-    ``losses`` may change tokens or decoded text; ``notes`` name what else is left out.
+    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` tell of all else.
     """
 
     data: bytes

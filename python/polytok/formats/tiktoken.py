@@ -1,7 +1,8 @@
 """tiktoken's rank files (``.tiktoken``, Llama 3's and 4's ``tokenizer.model``): lines ``base64 rank``.
 
 The pattern and the special tokens stand in programs, not in the file. They are taken from the caller, or from the table
-of files that are known by their sha256 (tiktoken_known.py); a file for which neither has them is not read.
+of files that are known by their sha256 (tiktoken_known.py), or from what the configuration beside the file says
+(tiktoken_families.py); a file for which nothing has them is not read.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from .. import _core
 from ..errors import ArgumentError, FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab
 from .base import ReadOptions, Written, special_tokens_of, written
-from .tiktoken_known import KNOWN, Known
+from .tiktoken_families import from_siblings
+from .tiktoken_known import KNOWN, Known, Scheme
 
 name = "tiktoken"
 options = frozenset({"pattern", "special_tokens"})
@@ -33,13 +35,18 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     if not len(vocab):
         raise FormatError("no tokens")
     known = _known(data, options.name)
-    if known is None and (options.pattern is None or options.special_tokens is None):
+    scheme = known.scheme if known else None
+    incomplete = options.pattern is None or options.special_tokens is None
+    if scheme is None and incomplete:
+        scheme = from_siblings(options.siblings, len(vocab))
+    if scheme is None and incomplete:
         raise FormatError(
             f"the file (sha256 {sha256(data).hexdigest()}) is not one of the known ones, and its pattern and special "
             "tokens do not stand in it; give both: pattern=r'...', special_tokens={'<|endoftext|>': 50256} "
-            "(pattern='' does not split, special_tokens={} has none)"
+            "(pattern='' does not split, special_tokens={} has none); or, for Kimi and Qwen, load it from a folder that "
+            "has its tokenizer_config.json too"
         )
-    return _spec(vocab, options, known)
+    return spec_of(vocab, options, scheme, known.name if known else None)
 
 
 def write(spec: Spec) -> Written:
@@ -47,7 +54,9 @@ def write(spec: Spec) -> Written:
     if spec.model != _MODEL:
         raise FormatError(f"tiktoken merges bytes by rank; it cannot run this model: {spec.model!r:.100}")
     data = _core.rank_file_write(spec.vocab)
-    read_back = _spec(Vocab(*_core.rank_file_read(data)), ReadOptions(), _known(data, None))
+    known = _known(data, None)
+    scheme, called = (known.scheme, known.name) if known else (None, None)
+    read_back = spec_of(Vocab(*_core.rank_file_read(data)), ReadOptions(), scheme, called)
     return written(spec, data, read_back, hints=_HINTS)
 
 
@@ -72,22 +81,26 @@ def _known(data: bytes, wanted: str | None) -> Known | None:
     raise ArgumentError(f"name is {wanted!r}, but this is not the file of that vocabulary (sha256 {digest})")
 
 
-def _spec(vocab: Vocab, options: ReadOptions, known: Known | None) -> Spec:
-    """The caller's pattern and special tokens before the known ones."""
+def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, called: str | None) -> Spec:
+    """A Spec of ranks: the caller's pattern and special tokens before the scheme's."""
     pattern, special = options.pattern, options.special_tokens
-    if known is not None:
-        pattern = known.pattern if pattern is None else pattern
-        special = known.special_tokens if special is None else special
+    if scheme is not None:
+        pattern = scheme.pattern if pattern is None else pattern
+        special = scheme.special_tokens if special is None else special
     special = special or {}
-    roles = known.names if known else {"eos": "<|endoftext|>"}
+    roles = scheme.names if scheme else {"eos": "<|endoftext|>"}
     names = {role: special[text] for role, text in roles.items() if text in special}
-    as_known = known is not None and (known.pattern, known.special_tokens) == (pattern, special)
+    if called is None:
+        called = options.name
+    elif scheme is not None and (scheme.pattern, scheme.special_tokens) != (pattern, special):
+        called = None
+    adds_bos = "bos" in names and (scheme is None or scheme.adds_bos)
     return Spec(
         vocab=vocab,
         model=_MODEL,
         special=special_tokens_of(special),
         split=(PatternSplit(pattern),) if pattern else (),
-        post=Template.around(before=(names["bos"],) if "bos" in names else ()),
+        post=Template.around(before=(names["bos"],) if adds_bos else ()),
         names=names,
-        origin=Origin(name, known.name if known and as_known else options.name),
+        origin=Origin(name, called),
     )

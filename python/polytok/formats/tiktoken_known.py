@@ -34,14 +34,24 @@ LLAMA3 = (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A vocabulary whose rank file is known. ``names`` maps bos, eos and pad to special tokens' texts."""
+class Scheme:
+    """What a program adds to a rank file. ``names`` maps bos, eos, unk and pad to texts of special tokens; ``adds_bos``
+    says whether bos is put before a text when special tokens are asked for."""
 
-    name: str
-    sha256: str
     pattern: str
     special_tokens: Mapping[str, int]
     names: Mapping[str, str] = field(default_factory=lambda: {"eos": "<|endoftext|>"})
+    adds_bos: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A vocabulary whose file is known. ``address`` is where its publisher has it, where anyone may fetch it."""
+
+    name: str
+    sha256: str
+    scheme: Scheme
+    address: str | None = None
 
 
 def _from(first: int, names: Iterable[str]) -> dict[str, int]:
@@ -114,19 +124,32 @@ _LLAMA4_SPECIAL = _from(
 )
 _LLAMA_NAMES = {"bos": "<|begin_of_text|>", "eos": "<|end_of_text|>"}
 
+_R50K = Scheme(R50K, {"<|endoftext|>": 50256})
+_FIM = {"<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283}
+_LLAMA3_NAMES = {**_LLAMA_NAMES, "pad": "<|finetune_right_pad_id|>"}
+_LLAMA4_NAMES = {**_LLAMA_NAMES, "pad": "<|finetune_right_pad|>"}
+_ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings/"
+
+# The merges of GPT-2's first release; encoder.json beside them says the same (gpt2_pair.py).
+GPT2 = Known(
+    "gpt2",
+    "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+    _R50K,
+    "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main/vocab.bpe",
+)
 KNOWN = (
-    Known("r50k_base", _R50K_SHA256, R50K, {"<|endoftext|>": 50256}),
-    Known("p50k_base", _P50K_SHA256, R50K, {"<|endoftext|>": 50256}),
+    Known("r50k_base", _R50K_SHA256, _R50K, _ENCODINGS + "r50k_base.tiktoken"),
+    Known("p50k_base", _P50K_SHA256, _R50K, _ENCODINGS + "p50k_base.tiktoken"),
     Known(
         "p50k_edit",
         _P50K_SHA256,
-        R50K,
-        {"<|endoftext|>": 50256, "<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283},
+        Scheme(R50K, {"<|endoftext|>": 50256, **_FIM}),
+        _ENCODINGS + "p50k_base.tiktoken",
     ),
-    Known("cl100k_base", _CL100K_SHA256, CL100K, _CL100K_SPECIAL),
-    Known("o200k_base", _O200K_SHA256, O200K, _O200K_SPECIAL),
-    Known("o200k_harmony", _O200K_SHA256, O200K, _HARMONY_SPECIAL),
-    Known("llama3", _LLAMA3_SHA256, LLAMA3, _LLAMA3_SPECIAL, {**_LLAMA_NAMES, "pad": "<|finetune_right_pad_id|>"}),
-    Known("llama3.0", _LLAMA3_SHA256, LLAMA3, _LLAMA30_SPECIAL, _LLAMA_NAMES),
-    Known("llama4", _LLAMA4_SHA256, O200K, _LLAMA4_SPECIAL, {**_LLAMA_NAMES, "pad": "<|finetune_right_pad|>"}),
+    Known("cl100k_base", _CL100K_SHA256, Scheme(CL100K, _CL100K_SPECIAL), _ENCODINGS + "cl100k_base.tiktoken"),
+    Known("o200k_base", _O200K_SHA256, Scheme(O200K, _O200K_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
+    Known("o200k_harmony", _O200K_SHA256, Scheme(O200K, _HARMONY_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
+    Known("llama3", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA3_SPECIAL, _LLAMA3_NAMES)),
+    Known("llama3.0", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA30_SPECIAL, _LLAMA_NAMES)),
+    Known("llama4", _LLAMA4_SHA256, Scheme(O200K, _LLAMA4_SPECIAL, _LLAMA4_NAMES)),
 )

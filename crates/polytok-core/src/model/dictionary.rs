@@ -24,13 +24,15 @@ pub enum Emit {
 pub enum Reach {
     /// All rows alike, control symbols too (llama2.c).
     All,
+    /// The same, and of equal ones the last (llama.cpp, Hugging Face).
+    Last,
     /// Rows that are not reserved (tiktoken, minbpe, RWKV).
     Plain,
     /// SentencePiece's two maps: Normal, UserDefined and Unused rows are reached, the others are reserved.
     SentencePiece(Line),
 }
 
-/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins.
+/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins, or the last.
 #[derive(Debug)]
 pub struct Rows {
     slots: Slots,
@@ -40,11 +42,20 @@ pub struct Rows {
 impl Rows {
     /// Indexes these rows.
     pub fn index(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone) -> Result<Rows> {
+        Rows::build(vocab, rows, false)
+    }
+
+    /// Indexes all rows; of equal bytes the last row wins.
+    pub fn index_last(vocab: &Vocab) -> Result<Rows> {
+        Rows::build(vocab, 0..vocab.len(), true)
+    }
+
+    fn build(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone, last_wins: bool) -> Result<Rows> {
         let seed = hash_bytes(vocab.blob(), vocab.len() as u64);
         let bytes = |row: u32| vocab.bytes(row as usize);
         let hash = |row| hash_bytes(bytes(row), seed);
         let is_same = |one, other| bytes(one) == bytes(other);
-        let slots = Slots::build(rows.map(|row| row as u32), vocab.len(), hash, false, is_same)?;
+        let slots = Slots::build(rows.map(|row| row as u32), vocab.len(), hash, last_wins, is_same)?;
         Ok(Rows { slots, seed })
     }
 
@@ -89,9 +100,9 @@ pub fn is_reachable(kind: Kind) -> bool {
 impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
-        let reaches_all = reach == Reach::All;
+        let reaches_all = matches!(reach, Reach::All | Reach::Last);
         let reached = (0..vocab.len()).filter(|&row| reaches_all || is_reachable(vocab.kind(row)));
-        let normal = tables.get("rows", || Rows::index(vocab, reached))?;
+        let normal = tables.get("rows", || Rows::build(vocab, reached, reach == Reach::Last))?;
         let reserved = if reaches_all { Rows::index(vocab, std::iter::empty())? } else { Rows::reserved(vocab)? };
         Ok(Dictionary { normal, reserved, reach })
     }
@@ -103,7 +114,7 @@ impl Dictionary {
 
     /// Whether the row is in the map that text can reach.
     pub fn reaches(&self, vocab: &Vocab, row: usize) -> bool {
-        self.reach == Reach::All || is_reachable(vocab.kind(row))
+        matches!(self.reach, Reach::All | Reach::Last) || is_reachable(vocab.kind(row))
     }
 
     /// What a final symbol with these bytes becomes.

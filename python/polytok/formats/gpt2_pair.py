@@ -1,0 +1,82 @@
+"""GPT-2's first release: ``vocab.bpe``, a list of merges, beside ``encoder.json``, which gives the same tokens their ids.
+
+As tiktoken reads the pair: the ranks are the 256 bytes in the order of GPT-2's table, printable ones first, then one for
+each merge, and both files must agree. What is read is a Spec of ranks, so it is written as a rank file. Source:
+openai/tiktoken, tiktoken/load.py (data_gym_to_mergeable_bpe_ranks) and tiktoken_ext/openai_public.py (gpt2).
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+from ..errors import FormatError
+from ..spec import Kind, Spec, Vocab
+from .base import ReadOptions
+from .tiktoken import spec_of
+from .tiktoken_known import GPT2
+
+MERGES, ENCODER = "vocab.bpe", "encoder.json"
+
+_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+_BYTES = [*_PRINTABLE, *sorted({*range(256)}.difference(_PRINTABLE))]
+_CHARACTERS = [*map(chr, _PRINTABLE), *(chr(256 + number) for number in range(256 - len(_PRINTABLE)))]
+_BYTE_OF = dict(zip(_CHARACTERS, _BYTES, strict=True))
+_SPECIAL = ("<|endoftext|>", "<|startoftext|>")
+
+
+def beside(path: Path) -> tuple[Path, Path] | None:
+    """The pair's two files, where the path is their folder or one of them."""
+    folder = path if path.is_dir() else path.parent
+    if path.name not in (MERGES, ENCODER) and (path != folder or (folder / "tokenizer.json").exists()):
+        return None
+    pair = folder / MERGES, folder / ENCODER
+    return pair if all(file.is_file() for file in pair) else None
+
+
+def read(merges: bytes, encoder: bytes, options: ReadOptions) -> Spec:
+    """Read the two files."""
+    texts = _texts(merges)
+    _check_agreement(texts, encoder)
+    scheme = GPT2.scheme if sha256(merges).hexdigest() == GPT2.sha256 else None
+    if scheme is None and (options.pattern is None or options.special_tokens is None):
+        raise FormatError(
+            f"{MERGES}: this is not GPT-2's, and its pattern and special tokens stand in no file; give both: "
+            "pattern=r'...', special_tokens={'<|endoftext|>': 50256}"
+        )
+    raw = [bytes(_BYTE_OF[character] for character in text) for text in texts]
+    vocab = Vocab.from_rows((text, rank, 0.0, Kind.NORMAL) for rank, text in enumerate(raw))
+    return spec_of(vocab, options, scheme, GPT2.name if scheme else None)
+
+
+def _texts(merges: bytes) -> list[str]:
+    """The tokens by rank, in the table's characters."""
+    try:
+        lines = merges.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{MERGES}: not UTF-8 at byte {error.start}") from error
+    if not lines[0].startswith("#version"):
+        raise FormatError(f"{MERGES}: line 1 does not begin with #version")
+    texts = dict.fromkeys(_CHARACTERS)
+    for number, line in enumerate(lines[1 : -1 if lines[-1] == "" else None], start=2):
+        parts = line.split(" ")
+        if len(parts) != 2 or not all(part in texts for part in parts):
+            raise FormatError(f"{MERGES}: line {number} is not a pair of tokens from above: {line!r:.60}")
+        if "".join(parts) in texts:
+            raise FormatError(f"{MERGES}: line {number}: the token {''.join(parts)!r:.60} again")
+        texts["".join(parts)] = None
+    return list(texts)
+
+
+def _check_agreement(texts: list[str], encoder: bytes) -> None:
+    try:
+        ids = json.loads(encoder.decode())
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{ENCODER} cannot be read: {error}") from error
+    if not isinstance(ids, dict):
+        raise FormatError(f"{ENCODER} is not a JSON object")
+    for text in _SPECIAL:
+        ids.pop(text, None)
+    if ids != {text: rank for rank, text in enumerate(texts)}:
+        raise FormatError(f"{ENCODER} and {MERGES} disagree")

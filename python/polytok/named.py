@@ -1,0 +1,207 @@
+"""Vocabularies by name: tiktoken's, from their publisher, and ``hf:owner/name``, a repository of the Hugging Face hub.
+
+This is the only module that uses the network, and only when such a name is asked for. tiktoken's files are known by their
+sha256: what was fetched is checked before it is put into the cache, and again when it is taken from there, so that a
+broken or a changed file is never read. Repositories are fetched and cached by huggingface_hub, by its own rules.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+from . import formats
+from .errors import ArgumentError, FetchError, FileError
+from .files import replacing
+from .formats import gpt2_pair
+from .formats.base import ReadOptions
+from .formats.tiktoken_known import GPT2, KNOWN
+from .spec import Line, Spec
+
+TIMEOUT = 30.0
+"""Seconds without a sign of life after which a download is given up; as a whole it may take ten times as long."""
+MOST_BYTES = 2**26
+"""More than any of these files; a download that is longer is given up."""
+HUB_FILES = (
+    *("tokenizer.json", "tokenizer.model", "tekken.json", "tiktoken.model", "*.tiktoken", "spiece.model"),
+    *("sentencepiece.bpe.model", "vocab.json", "merges.txt", "vocab.txt", "vocab.bpe", "encoder.json"),
+    *("rwkv_vocab_*.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
+)
+"""What is fetched of a repository: tokenizer files, no weights."""
+
+_ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
+_HUB_NAME = re.compile(r"hf:(?P<repository>[^@]+)(?:@(?P<revision>.+))?")
+_COPY = "with a copy of the repository's tokenizer files: polytok.load('/path/to/folder')"
+_CHUNK = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A file of a publisher."""
+
+    address: str
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in the cache: its own name, and enough of its hash to tell two of one name apart."""
+        return f"{self.sha256[:16]}-{self.address.rpartition('/')[2]}"
+
+
+FILES: Mapping[str, tuple[Published, ...]] = {
+    GPT2.name: (
+        Published(GPT2.address or "", GPT2.sha256),
+        Published((GPT2.address or "").replace(gpt2_pair.MERGES, gpt2_pair.ENCODER), _ENCODER_SHA256),
+    ),
+    **{known.name: (Published(known.address, known.sha256),) for known in KNOWN if known.address},
+}
+"""The files of every name; ``gpt2`` has two."""
+
+
+def is_name(source: str) -> bool:
+    """Whether a source is a name, and not a path. A file that is called so is ``./`` and its name."""
+    return source in FILES or source.startswith("hf:")
+
+
+def read(
+    name: str,
+    *,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    line: Line | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+) -> Spec:
+    """The vocabulary of a name, from the cache or its publisher."""
+    if name.startswith("hf:"):
+        folder = hub_folder(name, cache_dir)
+        from .formats.folder import read_folder
+
+        return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
+    if line is not None:
+        raise ArgumentError(f"line= means nothing to {name}")
+    data = [fetched(file, name, cache_dir) for file in FILES[name]]
+    if name == GPT2.name:
+        return gpt2_pair.read(*data, ReadOptions(pattern=pattern, special_tokens=special_tokens))
+    return formats.read(data[0], format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
+
+
+def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
+    """Where files are kept: the folder that is given, ``POLYTOK_CACHE_DIR``, or the system's place for caches."""
+    chosen = cache_dir or os.environ.get("POLYTOK_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "polytok"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "polytok" / "Cache"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "polytok"
+
+
+# tiktoken's files
+
+
+def fetched(file: Published, name: str, cache_dir: str | os.PathLike[str] | None) -> bytes:
+    """The file's bytes, from the cache or its address."""
+    path = cache_folder(cache_dir) / file.name
+    try:
+        data = path.read_bytes()
+    except OSError:
+        data = b""
+    if sha256(data).hexdigest() == file.sha256:
+        return data
+    data = _downloaded(file, name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as kept:
+            kept.write(data)
+    except OSError as error:
+        what = f"cannot keep what was fetched: {error.strerror}; say where with cache_dir= or POLYTOK_CACHE_DIR"
+        raise FileError(error.errno, what, str(path)) from error
+    return data
+
+
+def _downloaded(file: Published, name: str) -> bytes:
+    try:
+        data = _body(file.address)
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise FetchError(
+            f"{file.address} cannot be fetched: {reason or type(error).__name__}; {_hint(name)}"
+        ) from error
+    digest = sha256(data).hexdigest()
+    if digest != file.sha256:
+        raise FetchError(
+            f"what was fetched from {file.address} is not the file that {name!r} stands for ({len(data)} bytes of sha256 "
+            f"{digest}, not {file.sha256}); nothing was kept; try again, or {_hint(name)}"
+        )
+    return data
+
+
+def _body(address: str) -> bytes:
+    """What an address gives, within the limits."""
+    end = time.monotonic() + 10 * TIMEOUT
+    request = urllib.request.Request(address, headers={"User-Agent": "polytok"})
+    chunks, size = [], 0
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+        while chunk := response.read1(_CHUNK):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise OSError(f"it is longer than {MOST_BYTES} bytes")
+            if time.monotonic() > end:
+                raise OSError(f"it takes longer than {10 * TIMEOUT:.0f} seconds")
+    return b"".join(chunks)
+
+
+def _hint(name: str) -> str:
+    option = f", name={name!r}" if name in ("p50k_edit", "o200k_harmony") else ""
+    return f"with a copy of the file: polytok.load('/path/to/{FILES[name][0].address.rpartition('/')[2]}'{option})"
+
+
+# The hub
+
+
+def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of a repository's tokenizer files, fetched by huggingface_hub or from its cache."""
+    match = _HUB_NAME.fullmatch(name)
+    if match is None:
+        raise ArgumentError(f"{name!r} is not hf:owner/name or hf:owner/name@revision")
+    try:
+        import huggingface_hub
+        from huggingface_hub.errors import HFValidationError
+        from huggingface_hub.utils import tqdm
+    except ImportError as error:
+        raise FetchError(
+            f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_COPY}"
+        ) from error
+
+    class Silent(tqdm):  # type: ignore[misc]
+        """A progress bar that shows nothing: a library never prints."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **{**options, "disable": True})
+
+    try:
+        folder = huggingface_hub.snapshot_download(
+            match["repository"],
+            revision=match["revision"],
+            cache_dir=cache_dir,
+            allow_patterns=list(HUB_FILES),
+            tqdm_class=Silent,
+        )
+    except HFValidationError as error:
+        raise ArgumentError(f"{name!r}: {error}") from error
+    except Exception as error:  # its own errors and those of its HTTP client, which is another from version to version
+        raise FetchError(f"{name!r} cannot be fetched: {error}; {_COPY}") from error
+    return Path(folder)

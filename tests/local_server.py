@@ -1,0 +1,102 @@
+"""A web server in a thread, which gives what it is told to and notes what was asked for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class Server:
+    """The answers by path (without what follows a question mark), and the paths that were asked for."""
+
+    address: str
+    answers: dict[str, bytes | Answer] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server while the block runs."""
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    httpd.daemon_threads = True
+    server = Server(f"http://127.0.0.1:{httpd.server_port}")
+    httpd.polytok = server  # type: ignore[attr-defined]
+    threading.Thread(target=httpd.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield server
+    finally:
+        httpd.shutdown()
+        httpd.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        server: Server = self.server.polytok  # type: ignore[attr-defined]
+        path = self.path.partition("?")[0]
+        server.asked.append(f"{self.command} {path}")
+        answer = server.answers.get(path)
+        if answer is None:
+            self.send_error(404)
+        elif callable(answer):
+            answer(self)
+        else:
+            send(self, answer)
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_args: Any) -> None:
+        pass
+
+
+def send(handler: BaseHTTPRequestHandler, body: bytes, *, length: int | None = None, **headers: str) -> None:
+    """Answers with a body, and says that it has a length, whether it has or not."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(body) if length is None else length))
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    if handler.command != "HEAD":
+        handler.wfile.write(body)
+
+
+def truncated(body: bytes) -> Answer:
+    """Half of a body, though the whole was announced."""
+    return lambda handler: send(handler, body[: len(body) // 2], length=len(body))
+
+
+def redirect(address: str) -> Answer:
+    """To another address."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", address)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return answer
+
+
+def slow(body: bytes) -> Answer:
+    """A body byte by byte, twenty of them in a second."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        try:
+            for byte in body:
+                handler.wfile.write(bytes([byte]))
+                handler.wfile.flush()
+                time.sleep(0.05)
+        except OSError:
+            pass
+
+    return answer

@@ -1,0 +1,362 @@
+"""Vocabularies by name, fetched from a server on this machine: what is kept, what is refused, and what is never asked."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha1, sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from format_samples import real, small_file
+from local_server import Answer, Server, redirect, send, serving, slow, truncated
+from polytok import ArgumentError, FetchError, named
+from polytok.formats.tiktoken_known import KNOWN
+
+BODY = b"a vocabulary " * 10_000
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+def published(server: Server, answer: bytes | Answer = BODY) -> named.Published:
+    """A file on the server, by the hash of `BODY`."""
+    server.answers["/x.tiktoken"] = answer
+    return named.Published(f"{server.address}/x.tiktoken", sha256(BODY).hexdigest())
+
+
+def fetched(file: named.Published, folder: Path) -> bytes:
+    return named.fetched(file, "cl100k_base", folder)
+
+
+# Fetching
+
+
+def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
+    file, folder = published(server), tmp_path / "a" / "b"
+    assert fetched(file, folder) == BODY
+    assert fetched(file, folder) == BODY
+    assert server.asked == ["GET /x.tiktoken"]
+    assert [path.name for path in folder.iterdir()] == [file.name]
+
+
+def test_a_kept_file_needs_no_server(tmp_path: Path) -> None:
+    with serving() as running:
+        file = published(running)
+        fetched(file, tmp_path)
+    assert fetched(file, tmp_path) == BODY
+
+
+def test_a_damaged_file_in_the_cache_is_fetched_again(server: Server, tmp_path: Path) -> None:
+    file = published(server)
+    (tmp_path / file.name).write_bytes(BODY[:-1])
+    assert fetched(file, tmp_path) == BODY
+    assert (tmp_path / file.name).read_bytes() == BODY
+
+
+def test_a_redirect_is_followed(server: Server, tmp_path: Path) -> None:
+    server.answers["/y"] = BODY
+    assert fetched(published(server, redirect("/y")), tmp_path) == BODY
+
+
+WRONG: dict[str, tuple[bytes | Answer, str]] = {
+    "another file": (BODY + b"!", "is not the file that 'cl100k_base' stands for"),
+    "nothing": (b"", "is not the file that 'cl100k_base' stands for"),
+    "truncated": (truncated(BODY), "is not the file that 'cl100k_base' stands for|cannot be fetched"),
+    "no such page": (lambda handler: handler.send_error(404), "cannot be fetched: .*Not Found"),
+    "an error": (lambda handler: handler.send_error(500), "cannot be fetched"),
+    "no answer": (lambda handler: handler.connection.close(), "cannot be fetched"),
+    "no http": (lambda handler: handler.wfile.write(b"\0" * 100), "cannot be fetched"),
+    "to a file": (redirect("file:///etc/passwd"), "cannot be fetched"),
+    "in a circle": (redirect("/x.tiktoken"), "cannot be fetched"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_goes_wrong_is_an_error_and_nothing_is_kept(server: Server, tmp_path: Path, kind: str) -> None:
+    answer, message = WRONG[kind]
+    with pytest.raises(FetchError, match=message) as caught:
+        fetched(published(server, answer), tmp_path)
+    assert "polytok.load('/path/to/cl100k_base.tiktoken')" in str(caught.value)
+    assert isinstance(caught.value, OSError)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_server(tmp_path: Path) -> None:
+    with serving() as running:
+        file = published(running)
+    with pytest.raises(FetchError, match="cannot be fetched.*with a copy of the file"):
+        fetched(file, tmp_path)
+
+
+def test_too_long_and_too_slow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named, "MOST_BYTES", len(BODY) - 1)
+    with pytest.raises(FetchError, match=f"it is longer than {len(BODY) - 1} bytes"):
+        fetched(published(server), tmp_path)
+    monkeypatch.setattr(named, "TIMEOUT", 0.1)
+    with pytest.raises(FetchError, match="it takes longer than 1 seconds"):
+        fetched(published(server, slow(BODY)), tmp_path)
+    with pytest.raises(FetchError, match="timed out"):
+        fetched(published(server, lambda _handler: time.sleep(1)), tmp_path)
+
+
+def test_many_at_once(server: Server, tmp_path: Path) -> None:
+    file = published(server)
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(lambda _: fetched(file, tmp_path), range(64))) == {BODY}
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+KILLED = """
+import sys
+from polytok import named
+named.fetched(named.Published(sys.argv[1], sys.argv[2]), "cl100k_base", sys.argv[3])
+"""
+
+
+def test_a_kill_in_the_middle_leaves_no_broken_file(server: Server, tmp_path: Path) -> None:
+    file = published(server, slow(BODY))
+    process = subprocess.Popen([sys.executable, "-c", KILLED, file.address, file.sha256, str(tmp_path)])
+    while not server.asked:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.kill()
+    assert process.wait() != 0
+    assert not (tmp_path / file.name).exists()
+    assert fetched(published(server), tmp_path) == BODY
+
+
+def test_a_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(polytok.FileError, match="cache_dir="):
+        fetched(published(server), tmp_path / "file")
+
+
+# Where files are kept
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {}, "/home/me/.cache/polytok"),
+        ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/polytok"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/me/.cache/polytok"),
+        ("linux", {"XDG_CACHE_HOME": "/xdg", "POLYTOK_CACHE_DIR": "/mine"}, "/mine"),
+        ("darwin", {"XDG_CACHE_HOME": "/xdg"}, "/home/me/Library/Caches/polytok"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/polytok/Cache"),
+    ],
+)
+def test_the_cache(platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CACHE_HOME", "POLYTOK_CACHE_DIR", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
+    assert named.cache_folder() == Path(expected)
+    assert named.cache_folder("/given") == Path("/given")
+
+
+# tiktoken's names
+
+
+def test_the_names_are_tiktokens() -> None:
+    constructors = pytest.importorskip("tiktoken_ext.openai_public").ENCODING_CONSTRUCTORS
+    assert set(named.FILES) == set(constructors)
+
+
+def test_gpt2_is_tiktokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    said: dict[str, str] = {}
+    monkeypatch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda **options: said.update(options))
+    public.gpt2()
+    assert named.FILES["gpt2"] == (
+        named.Published(said["vocab_bpe_file"], said["vocab_bpe_hash"]),
+        named.Published(said["encoder_json_file"], said["encoder_json_hash"]),
+    )
+
+
+def gpt2_files() -> tuple[bytes, bytes]:
+    """GPT-2's first files, byte for byte, from the same tokenizer in another format."""
+    model = json.loads(real("huggingface/gpt2.json"))["model"]
+    merges = (merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"])
+    vocab = dict(sorted(model["vocab"].items(), key=lambda item: item[1]))
+    return f"#version: 0.2\n{''.join(f'{merge}' + chr(10) for merge in merges)}".encode(), json.dumps(vocab).encode()
+
+
+@pytest.fixture
+def publisher(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A server that has all of tiktoken's files."""
+    files = {}
+    for name, listed in named.FILES.items():
+        files[name] = tuple(
+            named.Published(f"{server.address}/{file.address.rpartition('/')[2]}", file.sha256) for file in listed
+        )
+        if name != "gpt2":
+            path = files[name][0].address.rpartition("/")[2]
+            server.answers[f"/{path}"] = real(f"tiktoken/{path}")
+    server.answers["/vocab.bpe"], server.answers["/encoder.json"] = gpt2_files()
+    monkeypatch.setattr(named, "FILES", files)
+    return server
+
+
+TEXT = "Hello, naïve world! I'LL 12345 日本語\n\n  <|endoftext|>"
+
+
+@pytest.mark.parametrize("name", named.FILES)
+def test_every_name_loads(publisher: Server, tmp_path: Path, name: str) -> None:
+    tokenizer = polytok.load(name, cache_dir=tmp_path)
+    assert tokenizer.spec.origin.name == name
+    assert tokenizer.decode(tokenizer.encode(TEXT, special="all")) == TEXT
+    known = {row.name: row for row in KNOWN}.get(name)
+    if known:
+        assert tokenizer.special_tokens == dict(known.scheme.special_tokens)
+    again = polytok.load(name, cache_dir=tmp_path)
+    assert again.spec == tokenizer.spec
+    assert len(publisher.asked) == (2 if name == "gpt2" else 1)
+
+
+def test_gpt2_is_r50k(publisher: Server, tmp_path: Path) -> None:
+    gpt2, r50k = (polytok.load(name, cache_dir=tmp_path) for name in ("gpt2", "r50k_base"))
+    assert gpt2.spec.vocab == r50k.spec.vocab
+    assert (gpt2.spec.special, gpt2.spec.split) == (r50k.spec.special, r50k.spec.split)
+
+
+def test_two_names_of_one_file(publisher: Server, tmp_path: Path) -> None:
+    assert polytok.load("o200k_harmony", cache_dir=tmp_path).id_of("<|call|>") == 200012
+    polytok.load("o200k_base", cache_dir=tmp_path)
+    assert publisher.asked == ["GET /o200k_base.tiktoken"]
+
+
+def test_options_of_a_name(publisher: Server, tmp_path: Path) -> None:
+    tokenizer = polytok.load("cl100k_base", special_tokens={"<|mine|>": 100300}, cache_dir=tmp_path)
+    assert (tokenizer.special_tokens, tokenizer.spec.origin.name) == ({"<|mine|>": 100300}, None)
+    wrong: list[dict[str, Any]] = [{"format": "tiktoken"}, {"name": "x"}, {"line": "0.2.1"}]
+    for options in wrong:
+        with pytest.raises(ArgumentError, match="cl100k_base"):
+            polytok.load("cl100k_base", cache_dir=tmp_path, **options)
+
+
+def test_the_cache_of_the_environment(publisher: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYTOK_CACHE_DIR", str(tmp_path))
+    polytok.load("r50k_base")
+    assert [path.name for path in tmp_path.iterdir()] == [named.FILES["r50k_base"][0].name]
+
+
+def test_a_name_is_no_path(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named, "FILES", {"cl100k_base": (published(server, b"other"),)})
+    monkeypatch.chdir(tmp_path)
+    Path("cl100k_base").write_bytes(small_file("tekken"))
+    assert polytok.load("./cl100k_base").spec.origin.format == "tekken"
+    assert polytok.load(Path("cl100k_base")).spec.origin.format == "tekken"
+    assert server.asked == []
+    with pytest.raises(FetchError):
+        polytok.load("cl100k_base", cache_dir=tmp_path)
+    with pytest.raises(ArgumentError, match="cache_dir= is for names"):
+        polytok.load("./cl100k_base", cache_dir=tmp_path)
+
+
+# The hub
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+REPOSITORY = {
+    "tekken.json": lambda: small_file("tekken"),
+    "config.json": lambda: b"{}",
+    "model.safetensors": lambda: b"weights",
+    "params.json": lambda: b"{}",
+    "deep/tekken.json": lambda: b"{}",
+}
+
+
+@pytest.fixture
+def hub(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A server that is a hub with one repository of one commit, ``main`` and ``v1``."""
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    at_server = functools.partial(huggingface_hub.snapshot_download, endpoint=server.address, token=False)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", at_server)
+    files = {name: make() for name, make in REPOSITORY.items()}
+    api = "/api/models/owner/name"
+    info = {"id": "owner/name", "sha": COMMIT, "siblings": [{"rfilename": name} for name in files]}
+    tree = [{"type": "file", "path": name, "size": len(data), "oid": oid(data)} for name, data in files.items()]
+    for revision in ("main", "v1", COMMIT):
+        server.answers[f"{api}/revision/{revision}"] = as_json(info)
+    server.answers[f"{api}/tree/{COMMIT}"] = as_json(tree)
+    for name, data in files.items():
+        server.answers[f"/owner/name/resolve/{COMMIT}/{name}"] = file_answer(data)
+    return server
+
+
+def oid(data: bytes) -> str:
+    return sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def as_json(value: Any) -> Answer:
+    return lambda handler: send(handler, json.dumps(value).encode(), Content_Type="application/json")
+
+
+def file_answer(data: bytes) -> Answer:
+    return lambda handler: send(handler, data, ETag=f'"{oid(data)}"', X_Repo_Commit=COMMIT)
+
+
+def test_only_tokenizer_files_are_fetched(hub: Server, tmp_path: Path) -> None:
+    folder = named.hub_folder("hf:owner/name", tmp_path)
+    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "tekken.json"]
+    assert (folder / "tekken.json").read_bytes() == small_file("tekken")
+    assert not any(name in asked for asked in hub.asked for name in ("weights", "params", "deep", "safetensors"))
+
+
+@pytest.mark.parametrize("revision", ["v1", COMMIT])
+def test_a_revision(hub: Server, tmp_path: Path, revision: str) -> None:
+    assert named.hub_folder(f"hf:owner/name@{revision}", tmp_path).name == COMMIT
+
+
+def test_a_repository_that_was_fetched_needs_no_hub(hub: Server, tmp_path: Path) -> None:
+    before = named.hub_folder("hf:owner/name", tmp_path)
+    hub.answers.clear()
+    assert named.hub_folder("hf:owner/name", tmp_path) == before
+
+
+def test_loading_a_repository(hub: Server, tmp_path: Path) -> None:
+    tokenizer = polytok.load("hf:owner/name", cache_dir=tmp_path)
+    assert (tokenizer.spec.origin.format, tokenizer.spec.origin.name) == ("tekken", "hf:owner/name")
+    assert tokenizer.encode("ab") == [261]
+
+
+@pytest.mark.parametrize("name", ["hf:owner/name@v2", "hf:owner/other"])
+def test_what_the_hub_does_not_have(hub: Server, tmp_path: Path, name: str) -> None:
+    with pytest.raises(FetchError, match=r"(?s)cannot be fetched.*polytok\.load\('/path/to/folder'\)"):
+        named.hub_folder(name, tmp_path)
+
+
+def test_no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    with serving() as running:
+        gone = functools.partial(huggingface_hub.snapshot_download, endpoint=running.address, token=False)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", gone)
+    with pytest.raises(FetchError, match="'hf:owner/name' cannot be fetched"):
+        named.hub_folder("hf:owner/name", tmp_path)
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(FetchError, match=r"pip install 'polytok\[hub\]'"):
+        polytok.load("hf:owner/name", cache_dir=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["hf:", "hf:@v1", "hf:owner/name@", "hf:a/b/c", "hf:../x", "hf:owner/na me"])
+def test_what_is_no_name_of_a_repository(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("huggingface_hub")
+    with pytest.raises(ArgumentError, match="hf:"):
+        named.hub_folder(name, tmp_path)

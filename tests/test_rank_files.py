@@ -1,0 +1,213 @@
+"""Rank files whose program is told by what stands beside them, and GPT-2's first pair of files."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from format_samples import rank_spec, real, small_file
+from polytok import FormatError, Tokenizer, formats
+from polytok.formats import gpt2_pair
+from polytok.formats.tiktoken_families import FAMILIES, KIMI, QWEN
+from polytok.formats.tiktoken_known import LLAMA3, O200K
+from polytok.spec import PatternSplit, Template
+
+SIZE = len(rank_spec().vocab)
+KIMI_CONFIG = {
+    "tokenizer_class": "TikTokenTokenizer",
+    "auto_map": {"AutoTokenizer": ["tokenization_kimi.TikTokenTokenizer", None]},
+    "added_tokens_decoder": {
+        str(SIZE): {"content": "[BOS]", "special": True},
+        str(SIZE + 1): {"content": "[EOS]", "special": True},
+        str(SIZE + 2): {"content": "<|im_end|>", "special": True},
+        str(SIZE + 5): {"content": "<|sep|>", "special": False},
+        "7": {"content": "<|of no use|>"},
+    },
+    "bos_token": "[BOS]",
+    "eos_token": {"content": "[EOS]"},
+    "unk_token": None,
+}
+QWEN_CONFIG = {"auto_map": {"AutoTokenizer": ["Qwen/Qwen-7B--tokenization_qwen.QWenTokenizer", None]}}
+
+
+def beside(config: Any, /, **files: Any) -> dict[str, bytes]:
+    return {"tokenizer_config.json": json.dumps(config).encode()} | {
+        f"{name}.json": json.dumps(value).encode() for name, value in files.items()
+    }
+
+
+# By the configuration
+
+
+def test_kimi_names_come_from_the_configuration() -> None:
+    spec = formats.read(small_file("tiktoken"), siblings=beside(KIMI_CONFIG))
+    texts = {token.text: token.id for token in spec.special}
+    assert sorted(texts.values()) == list(range(SIZE, SIZE + 256))
+    assert (texts["<|im_end|>"], texts["<|sep|>"]) == (SIZE + 2, SIZE + 5)
+    assert texts[f"<|reserved_token_{SIZE + 3}|>"] == SIZE + 3
+    assert dict(spec.names) == {"bos": SIZE, "eos": SIZE + 1}
+    assert (spec.split, spec.post) == ((PatternSplit(KIMI),), Template())
+
+
+def test_qwen() -> None:
+    spec = formats.read(small_file("tiktoken"), siblings=beside(QWEN_CONFIG, config={"vocab_size": 151936}))
+    texts = {token.text: token.id for token in spec.special}
+    assert (texts["<|endoftext|>"], texts["<|im_end|>"], texts["<|extra_204|>"]) == (151643, 151645, 151850)
+    assert (len(texts), spec.split) == (208, (PatternSplit(QWEN),))
+    with_images = formats.read(small_file("tiktoken"), siblings=beside(QWEN_CONFIG, config={"visual": {}}))
+    assert {token.text: token.id for token in with_images.special}["<imgpad>"] == 151859
+
+
+def test_files_beside_a_path_are_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "tiktoken.model"
+    path.write_bytes(small_file("tiktoken"))
+    with pytest.raises(FormatError, match="from a folder that has its tokenizer_config.json too"):
+        polytok.load(path)
+    for name, data in beside(KIMI_CONFIG).items():
+        (tmp_path / name).write_bytes(data)
+    assert polytok.load(path).id_of("<|im_end|>") == SIZE + 2
+
+
+def test_a_known_file_needs_no_configuration() -> None:
+    spec = formats.read(real("tiktoken/llama3_tokenizer.model"), siblings=beside(KIMI_CONFIG))
+    assert spec.origin.name == "llama3"
+
+
+def test_the_caller_comes_before_the_configuration() -> None:
+    siblings = beside(KIMI_CONFIG)
+    assert formats.read(small_file("tiktoken"), siblings=siblings, pattern="x").split == (PatternSplit("x"),)
+    both: dict[str, Any] = {"pattern": "x", "special_tokens": {}}
+    other = {"tokenizer_config.json": b"broken"}
+    assert formats.read(small_file("tiktoken"), siblings=other, **both).special == ()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            {"auto_map": {"AutoTokenizer": "tokenization_mine.Mine"}},
+            "for the class 'tokenization_mine.Mine'; known are",
+        ),
+        ({}, "is not one of the known ones"),
+        ({"auto_map": {"AutoTokenizer": [None]}}, "is not one of the known ones"),
+        ({"auto_map": []}, "is not one of the known ones"),
+        ([], "tokenizer_config.json beside the file is not a JSON object"),
+    ],
+)
+def test_other_configurations(config: Any, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        formats.read(small_file("tiktoken"), siblings=beside(config))
+
+
+def test_a_broken_configuration() -> None:
+    for broken in (b"{", b"\xff", b"[" * 10**6):
+        with pytest.raises(FormatError, match=r"tokenizer_config\.json beside the file cannot be read"):
+            formats.read(small_file("tiktoken"), siblings={"tokenizer_config.json": broken})
+
+
+# Their patterns, as tiktoken runs them
+
+
+SCRIPTS = "aZéßÀǅʰªאあ中文〇々\u0301\u0345 \t\n\r\u00a0\u3000\u20280123٣Ⅷ'!?-_/.,😀🤦🏽‍♂️ſK'"
+WORDS = [
+    "'s",
+    "'LL",
+    "I'm",
+    "don't",
+    "ſ",
+    "\r\n",
+    "中",
+    "文a",
+    "A中b",
+    "日本語",
+    "x\u0301",
+    "Éa",
+    "12345",
+    "  ",
+    "「",
+    "々a",
+    "〇1",
+]
+
+
+@pytest.mark.parametrize("pattern", [KIMI, QWEN], ids=["kimi", "qwen"])
+def test_patterns(pattern: str) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    texts = [f"{a}{b}".encode() for a in "aé中 " for b in "aé中 1'"]
+    ranks |= {text: number for number, text in enumerate(dict.fromkeys(texts), start=256)}
+    theirs = tiktoken.Encoding("t", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    data = b"".join(base64.b64encode(text) + b" %d\n" % rank for text, rank in ranks.items())
+    ours = Tokenizer(formats.read(data, pattern=pattern, special_tokens={}))
+    rng = random.Random(5)
+    for _ in range(5000):
+        parts = [rng.choice(SCRIPTS) if rng.random() < 0.7 else rng.choice(WORDS) for _ in range(rng.randrange(12))]
+        text = "".join(parts)
+        assert ours.encode(text) == theirs.encode_ordinary(text), text
+
+
+@pytest.mark.parametrize("config", [KIMI_CONFIG, QWEN_CONFIG], ids=["kimi", "qwen"])
+def test_a_family_encodes(config: Any) -> None:
+    tokenizer = Tokenizer(formats.read(small_file("tiktoken"), siblings=beside(config)))
+    text = "中文abÀé 12345's\r\n  x<|im_end|>"
+    assert tokenizer.decode(tokenizer.encode(text, special="all")) == text
+    assert tokenizer.id_of("<|im_end|>") in tokenizer.encode(text, special="all")
+    assert tokenizer.lossless.for_bytes
+
+
+def test_the_table_of_families() -> None:
+    assert len({family.class_name for family in FAMILIES}) == len(FAMILIES)
+    assert KIMI.count("&&") == 4 and LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}") == QWEN
+    assert KIMI.replace("&&[^\\p{Han}]", "").replace("[\\r\\n]*|", "[\\r\\n/]*|") == f"[\\p{{Han}}]+|{O200K}"
+
+
+# GPT-2's pair
+
+
+def pair(*merges: str, **changes: int) -> tuple[bytes, bytes]:
+    """A small pair: the 256 bytes and some merges."""
+    texts = [*gpt2_pair._CHARACTERS, *(merge.replace(" ", "") for merge in merges)]
+    ids = {text: number for number, text in enumerate(texts)} | {"<|endoftext|>": len(texts)} | changes
+    return ("#version: 0.2\n" + "".join(f"{merge}\n" for merge in merges)).encode(), json.dumps(ids).encode()
+
+
+GIVEN: dict[str, Any] = {"pattern": r" ?\S+|\s+", "special_tokens": {"<|endoftext|>": 259}}
+
+
+def test_a_pair_loads_by_folder_and_by_either_path(tmp_path: Path) -> None:
+    for name, data in zip((gpt2_pair.MERGES, gpt2_pair.ENCODER), pair("a b", "Ġ ab", "é é"), strict=True):
+        (tmp_path / name).write_bytes(data)
+    for path in (tmp_path, tmp_path / "vocab.bpe", tmp_path / "encoder.json"):
+        tokenizer = polytok.load(path, **GIVEN)
+        assert tokenizer.spec.vocab.pieces()[256:] == [b"ab", b" ab", b"\xe9\xe9"]
+        assert tokenizer.encode("ab ab") == [256, 257]
+        assert (tokenizer.spec.origin.format, tokenizer.eos_id) == ("tiktoken", 259)
+    with pytest.raises(FormatError, match="this is not GPT-2's"):
+        polytok.load(tmp_path)
+    tokenizer.save(tmp_path / "x.tiktoken")
+    assert polytok.load(tmp_path / "x.tiktoken", **GIVEN).spec.vocab == tokenizer.spec.vocab
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ((b"a b\n", pair()[1]), "vocab.bpe: line 1 does not begin with #version"),
+        (pair("a b", "a b"), "line 3: the token 'ab' again"),
+        (pair("a bc"), "line 2 is not a pair of tokens from above: 'a bc'"),
+        (pair("a b c"), "line 2 is not a pair of tokens from above"),
+        ((pair("a b")[0], pair("a c")[1]), "encoder.json and vocab.bpe disagree"),
+        (pair("a b", ab=7), "encoder.json and vocab.bpe disagree"),
+        ((b"#version\n\xff", b""), "vocab.bpe: not UTF-8 at byte 9"),
+        ((pair()[0], b"[]"), "encoder.json is not a JSON object"),
+        ((pair()[0], b"{"), "encoder.json cannot be read"),
+    ],
+)
+def test_what_is_wrong_with_a_pair(files: tuple[bytes, bytes], message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        gpt2_pair.read(*files, formats.ReadOptions(**GIVEN))
