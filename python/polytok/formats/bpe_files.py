@@ -14,7 +14,7 @@ from ..spec import Spec
 from .base import ReadOptions, Written
 from .huggingface import legacy
 
-name = "bpe-files"
+name = "bpe_files"
 options: frozenset[str] = frozenset()
 
 MERGES = "merges.txt"
