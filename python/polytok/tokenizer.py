@@ -21,6 +21,7 @@ from .files import Siblings, read, replacing
 from .fingerprint import fingerprint
 from .formats import gpt2_pair, ptok
 from .formats.base import ReadOptions
+from .formats.folder import read_folder
 from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
@@ -474,8 +475,16 @@ def _spec_of_path(path: Path, **said: Any) -> Spec:
     if pair:
         options = {key: said[key] for key in ("pattern", "special_tokens", "name")}
         return gpt2_pair.read(*map(read, pair), ReadOptions(**options))
+    if path.is_dir():
+        return _spec_of_folder(path, **said)
     spec = formats.read(read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
+
+
+def _spec_of_folder(path: Path, format: str | None, **said: Any) -> Spec:
+    if format is not None:
+        raise ArgumentError("format= is for a file; a folder's is told by the files in it")
+    return read_folder(path, **said)
 
 
 def _bytes_of(source: bytes | IO[bytes]) -> bytes:
