@@ -1,9 +1,8 @@
-"""Encodings against tokenizers: the rules on columns that tokenizers itself gives, then whole files through the engine."""
+"""Encodings against tokenizers: the rules on columns that tokenizers itself gives, then files through the engine."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,9 @@ from polytok.spec import Insert, Kind, Slot, Spec, SpecialToken, Template, Vocab
 
 tokenizers = pytest.importorskip("tokenizers")
 
-DATA = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")) / "vocab" / "huggingface"
+DATA = (
+    Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")) / "vocab" / "huggingface"
+)
 FILES = sorted(DATA.glob("*.json")) if DATA.is_dir() else []
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "a", "b", "ab")
@@ -221,14 +222,28 @@ def test_what_a_file_says() -> None:
 
 
 @pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
-def loaded(request: pytest.FixtureRequest) -> Iterator[tuple[polytok.Tokenizer, Any]]:
+def loaded(request: pytest.FixtureRequest) -> tuple[polytok.Tokenizer, Any]:
     """A file in both."""
-    yield polytok.load(request.param), tokenizers.Tokenizer.from_file(str(request.param))
+    return polytok.load(request.param), tokenizers.Tokenizer.from_file(str(request.param))
 
 
 FILE_TEXTS = (
-    *("", "Hello, world! It's  a test.", " leading and trailing  ", "naïve café 世界 😀\n\nx", "a<s>b</s> [MASK] <|endoftext|>"),
-    *("\u00a0nbsp\u3000wide", "e\u0301 ﬁ Å", "tab\tnew\r\nline", "1234567 + 89", "ÀÉ don't  ' . ?", "\u200b\u200d", "   "),
+    *(
+        "",
+        "Hello, world! It's  a test.",
+        " leading and trailing  ",
+        "naïve café 世界 😀\n\nx",
+        "a<s>b</s> [MASK] <|endoftext|>",
+    ),
+    *(
+        "\u00a0nbsp\u3000wide",
+        "e\u0301 ﬁ Å",
+        "tab\tnew\r\nline",
+        "1234567 + 89",
+        "ÀÉ don't  ' . ?",
+        "\u200b\u200d",
+        "   ",
+    ),
 )
 
 
@@ -248,7 +263,10 @@ def test_files(loaded: tuple[polytok.Tokenizer, Any], add_special: bool) -> None
 def test_windows_and_pads_of_files(loaded: tuple[polytok.Tokenizer, Any]) -> None:
     tokenizer, reference = loaded
     for direction in ("left", "right"):
-        truncation, padding = Truncation(12, stride=2, direction=direction), Padding(to_multiple_of=8, direction=direction)  # type: ignore[arg-type]
+        truncation, padding = (
+            Truncation(12, stride=2, direction=direction),
+            Padding(to_multiple_of=8, direction=direction),
+        )  # type: ignore[arg-type]
         set_up(reference, truncation, padding)
         mine = tokenizer.encodings(FILE_TEXTS, add_special=True, special="all", truncation=truncation, padding=padding)
         for one, other in zip(mine, reference.encode_batch(list(FILE_TEXTS)), strict=True):

@@ -1,8 +1,8 @@
 """Encodings with masks, word numbers, windows and padding, as Hugging Face's ``Encoding``.
 
-An `Encoding` is a row of parts: stretches of the tokens of a text, ids of the template, pads. Windows of one text share its
-columns, and lists are made when they are asked for, so an encoding costs what is read of it. The rules of truncation, of the
-windows that overflow, and of padding are those of tokenizers 0.23.
+An `Encoding` is a row of parts: stretches of the tokens of a text, ids of the template, pads. Windows of one text share
+its columns, and lists are made when they are asked for, so an encoding costs what is read of it. The rules of
+truncation, of the windows that overflow, and of padding are those of tokenizers 0.23.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _STRATEGIES = ("longest_first", "only_first", "only_second")
 class Truncation:
     """At most ``max_length`` tokens, special ones included; the rest goes into windows that share ``stride`` tokens.
 
-    Of a pair ``longest_first`` shortens the longer text, then both; the others take all from one of them. ``direction`` is
-    the side from which tokens are taken away.
+    Of a pair ``longest_first`` shortens the longer text, then both; the others take all from one of them. ``direction``
+    is the side from which tokens are taken away.
     """
 
     max_length: int
@@ -126,7 +126,9 @@ class Columns(NamedTuple):
             first, last = max(start, at), min(stop, at + count)
             if first < last:
                 here = slice(at, at + count)
-                texts += self.names.of(source, self.ids[here], self.starts[here], self.ends[here])[first - at : last - at]
+                texts += self.names.of(source, self.ids[here], self.starts[here], self.ends[here])[
+                    first - at : last - at
+                ]
             at += count
         return texts
 
@@ -172,7 +174,8 @@ class _Stretch:
         return list(zip(self.columns.starts[here].tolist(), self.columns.ends[here].tolist(), strict=True))
 
     def words(self) -> list[int | None]:
-        return self.columns.words[self.start : self.stop].tolist()
+        words: list[int | None] = self.columns.words[self.start : self.stop].tolist()
+        return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +207,8 @@ class _Outside:
 class Encoding:
     """The tokens of a text or of a pair, with all that a model wants to know of them; one value for each token in each list.
 
-    The methods take and give numbers of tokens, of characters and of words; ``sequence`` is 0 for the first text and 1 for the
-    second. They return None where there is nothing to return.
+    The methods take and give numbers of tokens, of characters and of words; ``sequence`` is 0 for the first text and 1
+    for the second. They return None where there is nothing to return.
     """
 
     _parts: tuple[_Part, ...]
@@ -351,7 +354,12 @@ class Encoder:
         self._templates = [self._template(spec.post.single), self._template(spec.post.pair)]
 
     def encode(
-        self, text: Text | Words, pair: Text | Words | None, options: _Options, truncation: Truncation | None, words: bool
+        self,
+        text: Text | Words,
+        pair: Text | Words | None,
+        options: _Options,
+        truncation: Truncation | None,
+        words: bool,
     ) -> Encoding:
         """The encoding of a text or of a pair; of lists if ``words``."""
         add_special, *rest = options
@@ -486,7 +494,9 @@ def _windows(length: int, kept: int, truncation: Truncation) -> Iterator[tuple[i
         yield 0, length
         return
     if truncation.stride >= kept:
-        raise ArgumentError(f"stride is {truncation.stride}, and must be less than the {kept} tokens that stay of a text")
+        raise ArgumentError(
+            f"stride is {truncation.stride}, and must be less than the {kept} tokens that stay of a text"
+        )
     step = kept - truncation.stride
     for at in range(0, length, step):
         start, stop = at, min(at + kept, length)

@@ -216,8 +216,8 @@ class Tokenizer:
     ) -> Encoding:
         """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
 
-        With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places in the list.
-        ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
+        With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places in the
+        list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
