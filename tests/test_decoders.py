@@ -213,7 +213,8 @@ def test_the_chain_of_llama(ids: list[int]) -> None:
 @pytest.mark.parametrize("fused", [False, True])
 def test_strip_takes_no_more_than_there_is(start: int, stop: int, token: str, expected: str, fused: bool) -> None:
     """The reference panics on most of these."""
-    steps = (*([FuseDecode()] if fused else []), StripDecode("x", start, stop))
+    strip = StripDecode("x", start, stop)
+    steps: tuple[DecodeStep, ...] = (FuseDecode(), strip) if fused else (strip,)
     tokenizer = make(ChainDecode(steps), [b"x", b"a", b"ax", token.encode() or b"-"])
     ids = ["xa".index(c) for c in token] if fused else [3] * bool(token)
     assert tokenizer.decode(ids) == streamed(tokenizer, ids) == expected

@@ -164,7 +164,8 @@ class _Stretch:
         return self.stop - self.start
 
     def ids(self) -> list[int]:
-        return self.columns.ids[self.start : self.stop].tolist()
+        ids: list[int] = self.columns.ids[self.start : self.stop].tolist()
+        return ids
 
     def tokens(self) -> list[str]:
         return self.columns.tokens(self.start, self.stop)

@@ -27,7 +27,7 @@ def _is_space(char: str) -> bool:
 
 
 class Names:
-    """The texts of ids, but for added tokens with white space what was found, and in a Unigram model the unknown text."""
+    """The texts of ids; for added tokens with white space what was found, in a Unigram model the unknown text."""
 
     __slots__ = ("_added", "_byte_level", "_core", "_ids", "_unknown", "_wide")
 
