@@ -16,11 +16,12 @@ use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Token, Tokens};
-use crate::spec::{Line, Model, Spec, Split, Symbols, TemplatePart, Unknown};
+use crate::spec::{Decode, Line, Model, Spec, Split, Symbols, TemplatePart, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
 use crate::trie::Trie;
+use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
 
 /// A first guess at how much room a text wants.
@@ -36,6 +37,10 @@ pub struct Tokenizer {
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
     decoder: Decoder,
+    /// See `Spec::trim`.
+    trim: Option<bool>,
+    /// Pieces are bytes that GPT-2's table makes visible.
+    byte_level: bool,
     rows: Lazy<Option<Rows>>,
     pool: Mutex<Vec<Scratch>>,
 }
@@ -137,6 +142,8 @@ impl Tokenizer {
             fallback: Fallback::compile(spec.unknown, &vocab)?,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
+            trim: spec.trim,
+            byte_level: matches!(spec.decode, Decode::Chain { byte_level: true, .. }),
             vocab,
             specials,
             normalizer,
@@ -197,7 +204,20 @@ impl Tokenizer {
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let mut tokens = Tokens::default();
         self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut tokens))?;
-        Ok(tokens.finish())
+        let mut tokens = tokens.finish();
+        if let Some(add_prefix_space) = self.trim {
+            trim(&mut tokens, text, add_prefix_space, |token| self.trimmed_piece(text, token));
+        }
+        Ok(tokens)
+    }
+
+    /// The text in which `trim` counts spaces: a special token's is what was found, with the spaces it took.
+    fn trimmed_piece<'a>(&'a self, text: &'a [u8], token: &Token) -> Piece<'a> {
+        if self.specials.text(token.id).is_some() {
+            return Piece::Text(&text[token.start as usize..token.end as usize]);
+        }
+        let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
+        if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }
     }
 
     /// The bytes of ids; special tokens are left out if `skip_special`.
