@@ -1,5 +1,6 @@
 """The native engine and file readers; python/polytok is their public face."""
 
+import os
 from typing import TypeAlias, final
 
 import numpy as np
@@ -10,12 +11,21 @@ from .tokenizer import IdArray, Ids, Text
 
 __all__ = [
     "DecodeStream",
+    "NativeFile",
     "SpecialSet",
     "Tokenizer",
+    "huggingface_bytes",
+    "huggingface_merges",
+    "huggingface_probe",
+    "huggingface_read",
+    "huggingface_rows",
+    "huggingface_vocab",
+    "huggingface_write",
     "bpe_derivations",
     "llama2c_read",
     "llama2c_write",
     "minbpe_read",
+    "native_write",
     "rank_file_read",
     "rank_file_write",
     "rwkv_read",
@@ -42,6 +52,31 @@ _TokenColumns: TypeAlias = tuple[
     npt.NDArray[np.int32],
 ]
 
+_HuggingFaceColumns: TypeAlias = tuple[
+    bytes,
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.float32] | npt.NDArray[np.float64],
+    npt.NDArray[np.uint8],
+]
+_Merges: TypeAlias = npt.NDArray[np.uint32]
+
+def huggingface_probe(data: bytes) -> None: ...
+def huggingface_read(
+    data: bytes,
+) -> tuple[_HuggingFaceColumns, _Merges | None, bool, npt.NDArray[np.float64] | None, int, str]: ...
+def huggingface_vocab(data: bytes) -> tuple[_HuggingFaceColumns, int]: ...
+def huggingface_merges(data: bytes, vocab: Vocab) -> _Merges: ...
+def huggingface_bytes(vocab: Vocab, merges: _Merges | None) -> tuple[_HuggingFaceColumns, bool] | None: ...
+def huggingface_rows(vocab: Vocab, texts: list[bytes]) -> list[int | None]: ...
+def huggingface_write(
+    vocab: Vocab,
+    merges: _Merges | None,
+    exact_scores: npt.NDArray[np.float64] | None,
+    byte_level: bool,
+    pairs: bool,
+    indent: int,
+) -> tuple[str, str]: ...
 def sentencepiece_probe(data: bytes) -> None: ...
 def sentencepiece_read(data: bytes) -> tuple[_Columns, bytes, bytes]: ...
 def sentencepiece_write(vocab: Vocab, details: bytes) -> bytes: ...
@@ -60,6 +95,20 @@ def tekken_read(
     vocab: bytes, live: int, first_id: int
 ) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
 def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
+def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
+
+@final
+class NativeFile:
+    """A file of polytok's own format, mapped or copied; polytok.formats.ptok is its reader."""
+
+    @staticmethod
+    def open(path: str | os.PathLike[str]) -> NativeFile: ...
+    @staticmethod
+    def copy(data: bytes) -> NativeFile: ...
+    def section(self, name: str) -> bytes | None: ...
+    def has_tables(self) -> bool: ...
+    def fingerprint(self) -> bytes: ...
+    def compile(self, outline: Spec) -> Tokenizer: ...
 
 @final
 class SpecialSet:

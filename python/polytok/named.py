@@ -21,13 +21,13 @@ from .errors import ArgumentError, FetchError, FileError
 from .files import replacing
 from .formats import gpt2_pair
 from .formats.base import ReadOptions
+from .formats.folder import ONE_FILE, PAIR, read_folder
 from .formats.tiktoken_known import GPT2, KNOWN
 from .spec import Line, Spec
 
 HUB_FILES = (
-    *("tokenizer.json", "tokenizer.model", "tekken.json", "tiktoken.model", "*.tiktoken", "spiece.model"),
-    *("sentencepiece.bpe.model", "vocab.json", "merges.txt", "vocab.txt", "vocab.bpe", "encoder.json"),
-    *("rwkv_vocab_*.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
+    *(*ONE_FILE, *PAIR, "*.tiktoken"),
+    *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
 )
 """What is fetched of a repository: tokenizer files, no weights."""
 
@@ -75,8 +75,6 @@ def read(
     """The vocabulary of a name, from the cache or its publisher."""
     if name.startswith("hf:"):
         folder = hub_folder(name, cache_dir)
-        from .formats.folder import read_folder
-
         return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
     if line is not None:
         raise ArgumentError(f"line= means nothing to {name}")

@@ -15,10 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, formats, named
+from .encoding import Encoder, Encoding, Padding, Truncation, Words, padded
 from .errors import ArgumentError, PieceError, SpecialTokenError
+from .file_names import format_of
 from .files import Siblings, read, replacing
-from .formats import gpt2_pair
+from .fingerprint import fingerprint
+from .formats import gpt2_pair, ptok
 from .formats.base import ReadOptions
+from .formats.folder import read_folder
+from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec
@@ -137,20 +142,41 @@ class Tokenizer:
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
     """
 
-    __slots__ = ("__weakref__", "_core", "_sets", "_texts", "spec")
-
-    spec: Spec
-    """The Spec that this tokenizer was compiled from."""
+    __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_outline", "_sets", "_texts")
 
     def __init__(self, spec: Spec) -> None:
         """Compile a Spec.
 
         Raises `SpecError` if its parts do not fit together.
         """
-        self.spec = spec
-        self._core = _core.Tokenizer(spec)
+        self._start(spec, _core.Tokenizer(spec), None)
+
+    def _start(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
+        """``outline`` is the Spec, or with a ``file`` that is mapped, the Spec without its columns."""
+        self._outline = outline
+        self._core = core
+        self._file = file
+        self._encoder: Encoder | None = None
         self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
         self._sets: dict[tuple[str, frozenset[str]], _core.SpecialSet] = {}
+
+    @property
+    def spec(self) -> Spec:
+        """The Spec that this tokenizer was compiled from."""
+        if (file := self._file) is not None:
+            self._outline = file.spec()
+            self._file = None
+        return self._outline
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash, in hexadecimal, of everything in the Spec that shapes ids: see `polytok.fingerprint`.
+
+        >>> import polytok
+        >>> len(polytok.load("default").fingerprint)
+        32
+        """
+        return (fingerprint(self.spec) if self._file is None else self._file.fingerprint).hex()
 
     # Encoding
 
@@ -198,6 +224,53 @@ class Tokenizer:
         """
         rows = self._core.tokens(text, self._resolve(add_special, special, reject_special))
         return [Token(*row) for row in rows]
+
+    def encoding(
+        self,
+        text: Text | Words,
+        pair: Text | Words | None = None,
+        *,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+        pretokenized: bool = False,
+        truncation: Truncation | bool | None = None,
+        padding: Padding | bool | None = None,
+    ) -> Encoding:
+        """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
+
+        With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places in the
+        list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
+
+        >>> import polytok
+        >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
+        >>> encoding.tokens, encoding.type_ids
+        (['a', ' b', 'c', '-', '-'], [0, 0, 1, 0, 0])
+        """
+        encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
+        encoding = encoder.encode(text, pair, options, encoder.truncation(truncation), pretokenized)
+        pads = encoder.padding(padding)
+        return encoding if pads is None else padded([encoding], pads)[0]
+
+    def encodings(
+        self,
+        texts: Iterable[Text | Words | tuple[Text | Words, Text | Words]],
+        *,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+        pretokenized: bool = False,
+        truncation: Truncation | bool | None = None,
+        padding: Padding | bool | None = None,
+    ) -> list[Encoding]:
+        """Many texts as by `encoding`, padded to the longest of them; pairs are tuples."""
+        if isinstance(texts, (str, bytes)):
+            raise TypeError("encodings takes several texts; encoding takes one")
+        encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
+        limit, pads = encoder.truncation(truncation), encoder.padding(padding)
+        pairs = (text if isinstance(text, tuple) else (text, None) for text in texts)
+        made = [encoder.encode(text, pair, options, limit, pretokenized) for text, pair in pairs]
+        return made if pads is None else padded(made, pads)
 
     def count(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
@@ -317,22 +390,22 @@ class Tokenizer:
     @property
     def bos_id(self) -> int | None:
         """The id that begins a text, or None."""
-        return self.spec.names.get("bos")
+        return self._outline.names.get("bos")
 
     @property
     def eos_id(self) -> int | None:
         """The id that ends a text, or None."""
-        return self.spec.names.get("eos")
+        return self._outline.names.get("eos")
 
     @property
     def unk_id(self) -> int | None:
         """The id of unknown text, or None."""
-        return self.spec.names.get("unk")
+        return self._outline.names.get("unk")
 
     @property
     def pad_id(self) -> int | None:
         """The id that pads, or None."""
-        return self.spec.names.get("pad")
+        return self._outline.names.get("pad")
 
     @property
     def lossless(self) -> Lossless:
@@ -342,19 +415,18 @@ class Tokenizer:
     # Files
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
-        """Write the tokenizer to a file, in the format that it came from unless another is named.
+        """Write the tokenizer to a file.
 
-        What the format cannot carry is returned, line by line; with ``strict`` it is a `LossError` and nothing is
-        written. Files are written under a temporary name and renamed. Files that belong beside the main one (minbpe's
-        ``.vocab``) are written too.
+        The format is the one that is named, else the one that the file's name asks for (``.gguf``, ``.tiktoken``,
+        ``tokenizer.json``), else the one that the tokenizer came from. What the format cannot carry is returned, line by
+        line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a temporary name and
+        renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
+
+        Raises `ArgumentError` for a name that files of several formats have.
         """
         target = Path(path)
-        written = formats.write(self.spec, format or self.spec.origin.format, strict=strict)
-        if any(target.with_suffix(suffix) == target for suffix in written.companions):
-            raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
-        for suffix, data in written.companions.items():
-            _write(target.with_suffix(suffix), data)
-        _write(target, written.data)
+        written = formats.write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
+        save_all(target, written.data, written.companions)
         return written.losses
 
     # Object protocol
@@ -363,9 +435,14 @@ class Tokenizer:
         return (Tokenizer, (self.spec,))
 
     def __repr__(self) -> str:
-        origin = self.spec.origin
+        origin = self._outline.origin
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
-        return f"<polytok.Tokenizer {name}, {self.spec.model.kind}, {self.vocab_size} ids>"
+        return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
+
+    def _encodings(self) -> Encoder:
+        if self._encoder is None:
+            self._encoder = Encoder(self.spec, self._core)
+        return self._encoder
 
     def _resolve(self, add_special: bool, special: Special, reject_special: bool) -> _Options:
         """The options as the engine takes them, with the sets to recognise and to refuse."""
@@ -428,6 +505,10 @@ def load(
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
+        if said.keys() <= {"format"} and format in (None, ptok.name):
+            file = ptok.opened(source)
+            if file is not None:
+                return _mapped(file)
         return Tokenizer(_spec_of_path(Path(source), said))
     return Tokenizer(formats.read(_bytes_of(source), **said))
 
@@ -450,6 +531,10 @@ def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
             raise ArgumentError("line= means nothing to GPT-2's files")
         options = {option: value for option, value in said.items() if option != "format"}
         return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
+    if path.is_dir():
+        if "format" in said:
+            raise ArgumentError("format= is for a file; a folder's is told by the files in it")
+        return read_folder(path, **said)
     spec = formats.read(read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
 
@@ -465,6 +550,13 @@ def _bytes_of(source: bytes | IO[bytes]) -> bytes:
     return data
 
 
+def _mapped(file: NativeFile) -> Tokenizer:
+    """The tokenizer of a file that is used where it lies."""
+    tokenizer = Tokenizer.__new__(Tokenizer)
+    tokenizer._start(file.outline, file.compile(), file)
+    return tokenizer
+
+
 def default_spec() -> Spec:
     """The vocabulary that comes with polytok: byte-complete BPE of 32,768 entries, lossless, multilingual."""
     from . import data
@@ -476,6 +568,15 @@ def default_spec() -> Spec:
         special_tokens=data.DEFAULT_SPECIAL_TOKENS,
     )
     return replace(spec, origin=replace(spec.origin, name="default"))
+
+
+def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
+    """Write a file, and those that belong beside it."""
+    if any(target.with_suffix(suffix) == target for suffix in companions):
+        raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
+    for suffix, companion in companions.items():
+        _write(target.with_suffix(suffix), companion)
+    _write(target, data)
 
 
 def _write(path: Path, data: bytes) -> None:

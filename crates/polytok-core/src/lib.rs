@@ -10,7 +10,8 @@
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
 //! over many texts. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
 //! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
-//! what one kind of model needs to be written as another.
+//! what one kind of model needs to be written as another. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
+//! mapped from.
 
 pub mod batch;
 pub mod byte_level;
@@ -19,7 +20,10 @@ pub mod convert;
 pub mod decode;
 pub mod encode;
 pub mod error;
+pub mod hash;
+pub mod lazy;
 pub mod model;
+pub mod native;
 pub mod normalize;
 pub mod post;
 pub mod rng;
@@ -27,8 +31,10 @@ pub mod segmentations;
 pub mod spec;
 pub mod special;
 pub mod split;
+pub mod table;
 pub mod tokenizer;
 pub mod trie;
+pub mod trim;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;

@@ -1,24 +1,27 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use crate::cache::Cache;
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
 use crate::model::Segment;
-use crate::model::bpe::{Bpe, BpeScratch};
-use crate::model::dictionary::{Reach, Rows};
+use crate::model::bpe::{Bpe, BpeRules, BpeScratch};
+use crate::model::dictionary::Rows;
 use crate::model::longest::Longest;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
+use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Token, Tokens};
-use crate::spec::{Line, Model, Spec, Split, Symbols, TemplatePart, Unknown};
+use crate::spec::{Decode, Line, Model, Spec, Split, Symbols, TemplatePart, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
 use crate::trie::Trie;
+use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
 
 /// A first guess at how much room a text wants.
@@ -34,7 +37,11 @@ pub struct Tokenizer {
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
     decoder: Decoder,
-    rows: OnceLock<Rows>,
+    /// See `Spec::trim`.
+    trim: Option<bool>,
+    /// Pieces are bytes that GPT-2's table makes visible.
+    byte_level: bool,
+    rows: Lazy<Option<Rows>>,
     pool: Mutex<Vec<Scratch>>,
 }
 
@@ -113,12 +120,17 @@ pub struct EncodeOptions<'a> {
 impl Tokenizer {
     /// Compiles a Spec.
     pub fn compile(spec: Spec) -> Result<Tokenizer> {
-        let vocab = Arc::new(Vocab::new(spec.vocab)?);
+        Tokenizer::compile_with(spec, &mut Tables::default())
+    }
+
+    /// Compiles a Spec, with the vocabulary and the tables of a file if there is one (see `native`).
+    pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
+        let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
         let normalizer = Normalizer::compile(&spec.normalize, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.line)?;
+        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
@@ -130,11 +142,13 @@ impl Tokenizer {
             fallback: Fallback::compile(spec.unknown, &vocab)?,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
+            trim: spec.trim,
+            byte_level: matches!(spec.decode, Decode::Chain { byte_level: true, .. }),
             vocab,
             specials,
             normalizer,
             model,
-            rows: OnceLock::new(),
+            rows: Lazy::default(),
             pool: Mutex::new(Vec::new()),
         })
     }
@@ -163,11 +177,7 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        // Not get_or_init: the index is built outside of the lock, so that a fork hardly ever happens within it.
-        if self.rows.get().is_none() {
-            let _ = self.rows.set(Rows::index(&self.vocab, |_| true));
-        }
-        let rows = self.rows.get()?;
+        let rows = self.rows.get(|| Rows::index(&self.vocab, 0..self.vocab.len()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }
@@ -194,7 +204,20 @@ impl Tokenizer {
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let mut tokens = Tokens::default();
         self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut tokens))?;
-        Ok(tokens.finish())
+        let mut tokens = tokens.finish();
+        if let Some(add_prefix_space) = self.trim {
+            trim(&mut tokens, text, add_prefix_space, |token| self.trimmed_piece(text, token));
+        }
+        Ok(tokens)
+    }
+
+    /// The text in which `trim` counts spaces: a special token's is what was found, with the spaces it took.
+    fn trimmed_piece<'a>(&'a self, text: &'a [u8], token: &Token) -> Piece<'a> {
+        if self.specials.text(token.id).is_some() {
+            return Piece::Text(&text[token.start as usize..token.end as usize]);
+        }
+        let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
+        if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }
     }
 
     /// The bytes of ids; special tokens are left out if `skip_special`.
@@ -204,7 +227,7 @@ impl Tokenizer {
         for &id in ids {
             self.decode_next(id, skip_special, &mut state, &mut out)?;
         }
-        self.decode_finish(&mut state, &mut out);
+        self.decode_finish(&mut state, &mut out)?;
         Ok(out)
     }
 
@@ -212,14 +235,15 @@ impl Tokenizer {
     #[inline]
     pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         if skip_special && self.specials.is_skippable(id) {
+            self.decoder.skip(state);
             return Ok(());
         }
         self.decoder.push(&self.vocab, &self.specials, id, state, out)
     }
 
     /// Appends what a stream still holds back, and makes the state new.
-    pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
-        self.decoder.finish(state, out);
+    pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+        self.decoder.finish(state, out)
     }
 
     /// Runs with a scratch of the pool. The lock is never waited for: another thread, or one that a fork left behind with the lock
@@ -261,32 +285,31 @@ impl Compiled {
         vocab: &Arc<Vocab>,
         user_defined: Option<Arc<Trie>>,
         has_prefix_space: bool,
+        unknown: Unknown,
         line: Line,
+        tables: &mut Tables,
     ) -> Result<Compiled> {
         Ok(match model {
-            Model::Bpe { priority, symbols, whole_piece_first, .. } => {
-                let reach = match symbols {
-                    Symbols::Chars => Reach::SentencePiece(line),
-                    Symbols::Groups => Reach::All,
-                    Symbols::Bytes | Symbols::Scalars => Reach::Plain,
-                };
+            Model::Bpe { priority, symbols, whole_piece_first, reserved, scalars } => {
                 let has_prefix = symbols == Symbols::Groups && has_prefix_space;
-                let bpe = Bpe::compile(
-                    vocab.clone(),
-                    &priority,
-                    symbols,
+                let rules = BpeRules {
                     whole_piece_first,
-                    reach,
-                    user_defined,
                     has_prefix,
-                )?;
-                let boundary = bpe.can_cut().then(|| Boundary::new(bpe.reachable(), symbols));
+                    scalars,
+                    unknown,
+                    ..BpeRules::new(symbols, reserved, line)
+                };
+                let bpe = Bpe::compile(vocab.clone(), &priority, &rules, user_defined, tables)?;
+                let boundary = match bpe.can_cut() {
+                    true => Some(tables.get("boundary", || Ok(Boundary::new(bpe.reachable(), symbols)))?),
+                    false => None,
+                };
                 Compiled::Bpe(Box::new(bpe), boundary)
             }
-            Model::Unigram(_) => Compiled::Unigram(Unigram::compile(vocab, line)?),
-            Model::Longest => Compiled::Longest(Longest::compile(vocab)),
-            Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line)),
-            Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line)),
+            Model::Unigram(_) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
+            Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
+            Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
+            Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
             other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
         })
     }

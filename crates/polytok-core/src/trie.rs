@@ -4,18 +4,25 @@
 //! its `check` is `s`. Check, base and value of a node share a cache line, so a step costs one load. Keys may be given
 //! in any order; of equal keys the first wins. Building is linear in the number of nodes for real vocabularies.
 
+use bytemuck::{Pod, Zeroable};
+
+use crate::error::Result;
+use crate::native::{Part, PartWriter, Stored};
+use crate::table::Table;
+
 /// No value, or no node.
 pub const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Copy)]
-#[repr(align(16))] // so that no node lies in two cache lines
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(16))] // so that no node lies in two cache lines
 struct Node {
     check: u32,
     base: u32,
     value: u32,
+    zero: u32,
 }
 
-const FREE: Node = Node { check: NONE, base: 0, value: NONE };
+const FREE: Node = Node { check: NONE, base: 0, value: NONE, zero: 0 };
 
 /// The root's check: taken, but no node's child.
 const NO_PARENT: u32 = NONE - 1;
@@ -25,7 +32,9 @@ pub const ROOT: u32 = 0;
 
 /// An immutable map from byte strings to `u32` values below `NONE`.
 pub struct Trie {
-    nodes: Vec<Node>,
+    nodes: Table<Node>,
+    /// No key is longer.
+    longest: usize,
 }
 
 impl Trie {
@@ -34,7 +43,13 @@ impl Trie {
         let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).collect();
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
         keys.dedup_by(|later, first| later.0 == first.0);
-        Builder::default().build(&keys)
+        let longest = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+        Builder::default().build(&keys).with_longest(longest)
+    }
+
+    /// Walks go no further than this. Nodes from a file may lead around in circles, so their user must say how long keys are.
+    pub fn with_longest(self, longest: usize) -> Trie {
+        Trie { longest, ..self }
     }
 
     /// The child of `node` for `byte`, or `NONE`.
@@ -73,12 +88,23 @@ impl Trie {
         found
     }
 
+    /// All values.
+    pub fn values(&self) -> impl Iterator<Item = u32> {
+        self.nodes.iter().map(|node| node.value).filter(|&value| value != NONE)
+    }
+
     /// Calls `found(length, value)` for every key that `text` starts with, shortest first.
     #[inline]
-    pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32)) {
+    pub fn prefixes(&self, text: &[u8], found: impl FnMut(usize, u32)) {
+        self.prefixes_under(ROOT, text, found);
+    }
+
+    /// The same for the keys under `node`, without what leads to it.
+    #[inline]
+    pub fn prefixes_under(&self, node: u32, text: &[u8], mut found: impl FnMut(usize, u32)) {
         // The node is carried along, so that each step reads memory once.
-        let (mut place, mut base) = (ROOT, self.nodes[ROOT as usize].base);
-        for (i, &byte) in text.iter().enumerate() {
+        let (mut place, mut base) = (node, self.nodes[node as usize].base);
+        for (i, &byte) in text.iter().enumerate().take(self.longest) {
             let next = base ^ byte as u32;
             let Some(node) = self.nodes.get(next as usize).filter(|node| node.check == place) else { return };
             (place, base) = (next, node.base);
@@ -86,6 +112,19 @@ impl Trie {
                 found(i + 1, node.value);
             }
         }
+    }
+}
+
+impl Stored for Trie {
+    fn write(&self, out: &mut PartWriter) {
+        out.table("nodes", &self.nodes);
+    }
+
+    /// Steps are checked where they are taken; a step that leads astray ends in another node of the same array. No key is found
+    /// before `with_longest` says how long they are.
+    fn read(part: &Part) -> Result<Trie> {
+        let nodes: Table<Node> = part.table("nodes")?;
+        if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
     }
 }
 
@@ -134,7 +173,7 @@ impl Builder {
                 todo.push((start, end, depth + 1, child));
             }
         }
-        Trie { nodes: self.nodes }
+        Trie { nodes: self.nodes.into(), longest: 0 }
     }
 
     fn add_block(&mut self) {
@@ -214,6 +253,14 @@ mod tests {
             assert_eq!(trie.get(key), Some(value));
         }
         assert_eq!(trie.get(b""), None);
+    }
+
+    #[test]
+    fn nodes_that_lead_in_circles_end_the_walk() {
+        let node = Node { check: ROOT, base: b'a' as u32, value: 7, zero: 0 };
+        let nodes = vec![node; 256].into();
+        let trie = Trie { nodes, longest: 3 };
+        assert_eq!(trie.longest_prefix(&[b'a'; 1000]), Some((3, 7)));
     }
 
     #[test]

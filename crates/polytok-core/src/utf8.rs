@@ -43,6 +43,25 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
     char::from_u32(code).map(|c| (c, len))
 }
 
+/// llama.cpp's decoding of the character at the start of `text`, by its lead byte and continuation bytes alone, so that overlong
+/// forms, surrogates and numbers above U+10FFFF pass: `Some((number, bytes))`, or `None`, and then one byte is to be consumed.
+/// Reference: `unicode_cpt_from_utf8`. `text` must not be empty.
+#[inline]
+pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
+    let lead = text[0];
+    let len = match lead {
+        0..0x80 => return Some((lead as u32, 1)),
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0..0xF8 => 4,
+        _ => return None,
+    };
+    let bytes = text.get(1..len)?;
+    let continued = |code: u32, &byte: &u8| (byte & 0xC0 == 0x80).then_some(code << 6 | (byte & 0x3F) as u32);
+    let code = bytes.iter().try_fold((lead as u32) & (0x7F >> len), continued)?;
+    Some((code, len))
+}
+
 /// Turns byte offsets into character offsets in one pass: asked for rising offsets it never looks at a byte twice.
 /// A character begins at every byte that is not a continuation byte.
 pub struct CharCounter<'a> {

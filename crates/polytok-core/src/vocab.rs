@@ -3,14 +3,30 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::native::{Part, PartWriter, Stored};
 use crate::spec::{Kind, VocabColumns};
+use crate::table::Table;
 
 /// A checked vocabulary. Rows are in file order; ids may have holes (tiktoken's p50k_base) and need not be in row order.
 #[derive(Debug)]
 pub struct Vocab {
-    columns: VocabColumns,
+    columns: Columns,
     rows: RowOfId,
     size: u32,
+    /// The rows whose kind is not Normal, or not any more: few, as a rule.
+    odd_rows: Vec<u32>,
+}
+
+/// The columns of a [`VocabColumns`], or of a file.
+#[derive(Debug)]
+struct Columns {
+    blob: Table<u8>,
+    offsets: Table<u32>,
+    ids: Table<u32>,
+    scores: Table<f32>,
+    wide_scores: Option<Table<f64>>,
+    kinds: Vec<Kind>,
+    active_kinds: Option<Vec<Kind>>,
 }
 
 /// id → row, without memory that a hostile id could blow up.
@@ -24,22 +40,45 @@ enum RowOfId {
 impl Vocab {
     /// Checks the columns against each other and indexes the ids.
     pub fn new(columns: VocabColumns) -> Result<Vocab> {
+        Vocab::check(Columns {
+            blob: columns.blob.into(),
+            offsets: columns.offsets.into(),
+            ids: columns.ids.into(),
+            scores: columns.scores.into(),
+            wide_scores: columns.wide_scores.map(Table::from),
+            kinds: columns.kinds,
+            active_kinds: columns.active_kinds,
+        })
+    }
+
+    fn check(columns: Columns) -> Result<Vocab> {
         let n = columns.ids.len();
         let lengths_agree = columns.offsets.len() == n + 1
             && columns.scores.len() == n
+            && columns.wide_scores.as_ref().is_none_or(|scores| scores.len() == n)
             && columns.kinds.len() == n
             && columns.active_kinds.as_ref().is_none_or(|kinds| kinds.len() == n);
         if !lengths_agree {
             return Err(Error::Spec("vocab: the columns have different lengths".into()));
         }
         let borders = &columns.offsets;
-        let borders_rise = borders.first() == Some(&0) && borders.windows(2).all(|w| w[0] <= w[1]);
+        // Folded to the end, which the compiler makes wide.
+        let rises = borders.iter().zip(&borders[1..]).fold(true, |rises, (start, end)| rises & (start <= end));
+        let borders_rise = borders[0] == 0 && rises;
         if !borders_rise || borders.last().map(|&end| end as usize) != Some(columns.blob.len()) {
             return Err(Error::Spec("vocab: offsets do not rise from 0 to the blob's length".into()));
         }
         let rows = index_ids(&columns.ids)?;
-        let size = columns.ids.iter().max().map_or(0, |&id| id + 1);
-        Ok(Vocab { columns, rows, size })
+        let size = columns.ids.iter().fold(0, |size, &id| size.max(id + 1));
+        let is_odd = |kinds: &[Kind], row: u32| kinds[row as usize] != Kind::Normal;
+        let rows_of = |kinds: &[Kind]| (0..n as u32).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
+        let mut odd_rows = rows_of(&columns.kinds);
+        if let Some(active) = &columns.active_kinds {
+            odd_rows.extend(rows_of(active));
+            odd_rows.sort_unstable();
+            odd_rows.dedup();
+        }
+        Ok(Vocab { columns, rows, size, odd_rows })
     }
 
     /// The number of rows.
@@ -64,6 +103,25 @@ impl Vocab {
         &self.columns.blob[offsets[row] as usize..offsets[row + 1] as usize]
     }
 
+    /// The same, for a row that a table of a file names.
+    #[inline]
+    pub fn get_bytes(&self, row: u32) -> Option<&[u8]> {
+        let row = row as usize;
+        let (&start, &end) = (self.columns.offsets.get(row)?, self.columns.offsets.get(row + 1)?);
+        self.columns.blob.get(start as usize..end as usize)
+    }
+
+    /// All rows' bytes, one after the other.
+    pub fn blob(&self) -> &[u8] {
+        &self.columns.blob
+    }
+
+    /// The length of the longest row.
+    pub fn longest(&self) -> usize {
+        let offsets = &self.columns.offsets;
+        offsets.iter().zip(&offsets[1..]).fold(0, |longest, (start, end)| longest.max(end - start)) as usize
+    }
+
     /// The id of a row.
     #[inline]
     pub fn id(&self, row: usize) -> u32 {
@@ -74,6 +132,12 @@ impl Vocab {
     #[inline]
     pub fn score(&self, row: usize) -> f32 {
         self.columns.scores[row]
+    }
+
+    /// The score of a row in double precision.
+    #[inline]
+    pub fn wide_score(&self, row: usize) -> f64 {
+        self.columns.wide_scores.as_ref().map_or_else(|| self.score(row) as f64, |scores| scores[row])
     }
 
     /// The kind of a row, as the file has it: what tables are built from.
@@ -88,6 +152,16 @@ impl Vocab {
         self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row])
     }
 
+    /// The rows whose kind, or active kind, is not Normal, in order.
+    pub fn odd_rows(&self) -> impl Iterator<Item = usize> + Clone {
+        self.odd_rows.iter().map(|&row| row as usize)
+    }
+
+    /// The rows of a kind other than Normal.
+    pub fn rows_of(&self, kind: Kind) -> impl Iterator<Item = usize> + Clone {
+        self.odd_rows().filter(move |&row| self.kind(row) == kind)
+    }
+
     /// The row of an id.
     #[inline]
     pub fn row(&self, id: u32) -> Option<usize> {
@@ -99,8 +173,43 @@ impl Vocab {
     }
 }
 
+impl Stored for Vocab {
+    fn write(&self, out: &mut PartWriter) {
+        let Columns { blob, offsets, ids, scores, wide_scores, kinds, active_kinds } = &self.columns;
+        let numbers = |kinds: &[Kind]| -> Vec<u8> { kinds.iter().map(|&kind| kind as u8).collect() };
+        out.table("blob", blob);
+        out.table("offsets", offsets);
+        out.table("ids", ids);
+        out.table("scores", scores);
+        if let Some(scores) = wide_scores {
+            out.table("wide_scores", scores);
+        }
+        out.table("kinds", &numbers(kinds));
+        if let Some(kinds) = active_kinds {
+            out.table("active_kinds", &numbers(kinds));
+        }
+    }
+
+    fn read(part: &Part) -> Result<Vocab> {
+        // Copied, so that they stay kinds whatever becomes of the file.
+        let kinds = |numbers: Table<u8>| match bytemuck::checked::try_cast_slice::<u8, Kind>(&numbers) {
+            Ok(kinds) => Ok(kinds.to_vec()),
+            Err(_) => Err(part.wrong("kinds", "are not 1 to 6")),
+        };
+        Vocab::check(Columns {
+            blob: part.table("blob")?,
+            offsets: part.table("offsets")?,
+            ids: part.table("ids")?,
+            scores: part.table("scores")?,
+            wide_scores: part.optional("wide_scores")?,
+            kinds: kinds(part.table("kinds")?)?,
+            active_kinds: part.optional("active_kinds")?.map(kinds).transpose()?,
+        })
+    }
+}
+
 fn index_ids(ids: &[u32]) -> Result<RowOfId> {
-    if ids.iter().enumerate().all(|(row, &id)| row == id as usize) {
+    if (0..).zip(ids).fold(true, |same, (row, &id)| same & (row == id)) {
         return Ok(RowOfId::Same);
     }
     let duplicate = |id: u32| Error::Spec(format!("vocab: id {id} stands for two entries"));

@@ -2,6 +2,7 @@
 
 mod convert;
 mod errors;
+mod native;
 mod spec;
 mod text;
 mod tokenizer;
@@ -15,6 +16,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PySpecialSet>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
+    native::register(module)?;
     wire::register(module)?;
     convert::register(module)
 }

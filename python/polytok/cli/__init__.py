@@ -1,6 +1,6 @@
 """The command ``polytok``: one module per verb, each with ``add_parser`` and ``run``.
 
-Arguments are parsed by argparse, which comes with Python: five verbs with a dozen options each need no more, and the
+Arguments are parsed by argparse, which comes with Python: seven verbs with a dozen options each need no more, and the
 package gets no dependency that only its command would use.
 
 Exit codes: 0 for success; 1 where nothing was found, and for an error in a file or a text, whose message goes to
@@ -13,14 +13,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
-from . import count, decode, encode, info, vocab
+from . import convert, count, decode, doctor, encode, info, vocab
 
 _INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
 _CLOSED_PIPE = 128 + 13  # and for SIGPIPE
-_VERBS = (encode, decode, count, info, vocab)
+_VERBS = (encode, decode, count, info, vocab, convert, doctor)
 _EXAMPLES = """\
 examples:
   polytok encode book.txt                  ids, or in a terminal the coloured pieces
@@ -29,9 +30,27 @@ examples:
   polytok count *.txt                      bytes, characters, tokens
   polytok info -m llama.model              all that the file holds
   polytok vocab --contains ing             the pieces with "ing" in them
+  polytok convert llama.model tokenizer.json   another format, and what is lost
+  polytok doctor tokenizer.json            what is wrong with a file
 
 `polytok VERB --help` tells the options of a verb.
 """
+
+
+class _VerbParser(argparse.ArgumentParser):
+    """A verb's parser, which takes options between and behind the arguments too."""
+
+    _is_mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but intermixed."""
+        if self._is_mixing:
+            return super().parse_known_args(args, namespace)
+        self._is_mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"polytok {__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_VerbParser)
     for verb in _VERBS:
         verb.add_parser(verbs)
     return parser

@@ -12,6 +12,8 @@ from ..errors import ArgumentError
 from ..formats import FORMATS
 from ..tokenizer import Special, Tokenizer, load
 
+_MODEL_HELP = 'a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)'
+
 
 class EncodeOptions(TypedDict):
     """The keyword arguments that all of the Tokenizer's encoding methods take."""
@@ -21,8 +23,10 @@ class EncodeOptions(TypedDict):
     reject_special: bool
 
 
-def add_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
-    """The parser of one verb, with the options that name the vocabulary."""
+def add_verb(
+    verbs: Any, name: str, summary: str, examples: str, *, source: str | None = None
+) -> argparse.ArgumentParser:
+    """The parser of one verb, with the options that name the vocabulary; ``source`` names it as an argument instead."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         name,
         help=summary,
@@ -31,13 +35,11 @@ def add_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.Arg
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    if source is not None:
+        parser.add_argument("model", metavar=source, help=_MODEL_HELP)
     group = parser.add_argument_group("vocabulary")
-    group.add_argument(
-        "-m",
-        "--model",
-        default="default",
-        help='a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)',
-    )
+    if source is None:
+        group.add_argument("-m", "--model", default="default", help=_MODEL_HELP)
     names = [known.name for known in FORMATS]
     group.add_argument("--format", choices=names, help="the file's format, if its bytes do not tell")
     group.add_argument("--pattern", help="the split pattern of a tiktoken file that is not a known one")

@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FormatError
-from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Vocab
+from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec
 from .base import Converted, some
 from .merges import live_merges
 from .patterns import as_matches
 from .ranks import RANKS, to_ranks, unmade
+from .rows import sorted_by_id
 
 
 def to_rank_file(spec: Spec, format_name: str) -> Converted:
@@ -70,18 +71,3 @@ def plain_bytes(spec: Spec, format_name: str) -> Converted:
         replace(spec, vocab=vocab, special=special, normalize=(), split=split, decode=BytesDecode(), trim=None),
         tuple(losses),
     )
-
-
-def sorted_by_id(vocab: Vocab) -> Vocab:
-    """The rows in the order of their ids."""
-    order = np.argsort(vocab.ids, kind="stable")
-    if np.array_equal(order, np.arange(len(vocab))):
-        return vocab
-    return take(vocab, order)
-
-
-def take(vocab: Vocab, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Vocab:
-    """Some rows, in this order."""
-    pieces = [vocab.piece(int(row)) for row in rows]
-    offsets = np.cumsum([0, *map(len, pieces)], dtype=np.uint64).astype(np.uint32)
-    return Vocab(b"".join(pieces), offsets, vocab.ids[rows], vocab.scores[rows], vocab.kinds[rows])

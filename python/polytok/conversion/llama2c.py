@@ -22,9 +22,9 @@ from ..spec import (
     SentencePieceNormalize,
     Spec,
     Template,
-    Vocab,
 )
 from .base import Converted, some
+from .rows import with_texts
 from .sentencepiece import BPE, to_sentencepiece
 
 MODEL = Bpe("score", symbols="groups")
@@ -47,7 +47,7 @@ def to_llama2c(spec: Spec) -> Converted:
     for control in (NAMES["bos"], NAMES["eos"]):
         texts[control] = b"\n" + _TEXTS[control] + b"\n"
     exported = Spec(
-        vocab=_vocab(texts, spec.vocab),
+        vocab=with_texts(spec.vocab, texts),
         model=MODEL,
         normalize=(PrefixSpace(),),
         unknown="bytes",
@@ -72,7 +72,7 @@ def from_llama2c(spec: Spec) -> Converted:
         raise FormatError(f"the ids 3 to 258 are not the bytes in order ({some(odd)})")
     _require_distinct(texts)
     model = Spec(
-        vocab=replace(_vocab(texts, vocab), kinds=kinds),
+        vocab=replace(with_texts(vocab, texts), kinds=kinds),
         model=BPE,
         normalize=(SentencePieceNormalize(remove_extra_whitespaces=False),),
         unknown="bytes",
@@ -83,10 +83,12 @@ def from_llama2c(spec: Spec) -> Converted:
     )
     losses = [
         "normalize: U+2581 in a text is taken for a space",
+    ]
+    notes = [
         "normalize: bytes that are not UTF-8 become U+FFFD",
         "decode: an unknown piece prints ' \u2047 ', BOS and EOS print nothing",
     ]
-    return Converted(model, tuple(losses))
+    return Converted(model, tuple(losses), tuple(notes))
 
 
 def _losses_of_export(spec: Spec) -> Iterator[str]:
@@ -106,11 +108,11 @@ def _losses_of_export(spec: Spec) -> Iterator[str]:
     if controls := int(np.count_nonzero(spec.vocab.kinds[FIRST_ORDINARY:] == Kind.CONTROL)):
         yield f"vocab: {controls} control pieces become ordinary ones"
     yield "normalize: U+2581 in a text is no longer a space"
-    yield "normalize: bytes that are not UTF-8 stay, instead of becoming U+FFFD"
-    yield "decode: BOS and EOS print their names between newlines"
 
 
 def _notes_of_export(spec: Spec) -> Iterator[str]:
+    yield "normalize: bytes that are not UTF-8 stay, instead of becoming U+FFFD"
+    yield "decode: BOS and EOS print their names between newlines"
     yield "vocab: kinds are not in the file; llama2.c goes by the ids"
 
 
@@ -139,8 +141,3 @@ def _require_distinct(texts: list[bytes]) -> None:
         if text in seen or not text:
             raise FormatError(f"SentencePiece wants distinct texts that are not empty, but row {row} is {text!r}")
         seen.add(text)
-
-
-def _vocab(texts: list[bytes], like: Vocab) -> Vocab:
-    ends = np.cumsum([0, *map(len, texts)], dtype=np.uint64).astype(np.uint32)
-    return Vocab(b"".join(texts), ends, like.ids, like.scores, like.kinds)

@@ -30,7 +30,7 @@ class ReadOptions:
 class Written:
     """A file's bytes, what of the Spec they do not carry, and files that belong beside it, by suffix.
 
-    ``losses`` may change tokens or decoded text; ``notes`` name what else is left out.
+    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` tell of all else.
     """
 
     data: bytes

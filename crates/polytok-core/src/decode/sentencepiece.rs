@@ -4,7 +4,8 @@
 use super::texts::Texts;
 use super::{SPACE, hex_byte, spaced};
 use crate::error::Result;
-use crate::model::dictionary::{Rows, is_reachable};
+use crate::lazy::Lazy;
+use crate::model::dictionary::Rows;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
 use crate::utf8;
@@ -22,7 +23,7 @@ pub(super) struct SentencePieceDecoder {
     /// What each row prints.
     prints: Vec<Print>,
     /// The text of each row, escaped spaces as spaces.
-    texts: Texts,
+    texts: Lazy<Texts>,
 }
 
 /// What a row prints.
@@ -64,9 +65,14 @@ impl SentencePieceDecoder {
             collapses,
             unk_surface: unk_surface.to_vec(),
             denormalizer,
-            prints: prints(vocab, line),
-            texts: Texts::new((0..vocab.len()).map(|row| spaced(vocab.bytes(row)))),
+            prints: prints(vocab, line)?,
+            texts: Lazy::default(),
         })
+    }
+
+    #[inline]
+    fn texts(&self, vocab: &Vocab) -> &Texts {
+        self.texts.get(|| Texts::new((0..vocab.len()).map(|row| spaced(vocab.bytes(row)))))
     }
 
     /// Appends what a row adds.
@@ -101,7 +107,7 @@ impl SentencePieceDecoder {
     fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
         if state.has_text && state.pending.is_empty() && matches!(self.prints[row], Print::Piece) {
             // By far the most common case: in the middle of a text nothing is stripped and nothing waits.
-            self.texts.append(row, out);
+            self.texts(vocab).append(row, out);
             return;
         }
         if let Print::Byte(byte) = self.prints[row] {
@@ -117,20 +123,23 @@ impl SentencePieceDecoder {
             Print::Byte(_) | Print::Nothing => {}
             Print::UnkSurface => append(&self.unk_surface, state, out),
             Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(SPACE) => {
-                append(&self.texts.get(row)[1..], state, out);
+                append(&self.texts(vocab).get(row)[1..], state, out);
                 state.ate_space = !self.collapses;
             }
             Print::Piece => {
                 state.has_text |= !vocab.bytes(row).is_empty();
-                self.texts.append(row, out);
+                self.texts(vocab).append(row, out);
             }
         }
     }
 }
 
-fn prints(vocab: &Vocab, line: Line) -> Vec<Print> {
+fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
     // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
-    let by_name = (line == Line::V0_2_1).then(|| Rows::index(vocab, |row| !is_reachable(vocab.kind(row))));
+    let by_name = match line {
+        Line::V0_2_1 => Some(Rows::reserved(vocab)?),
+        Line::V0_2_3 => None,
+    };
     let named =
         |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).map_or(row, |row| row as usize);
     let print = |row| match vocab.active_kind(named(row)) {
@@ -139,7 +148,13 @@ fn prints(vocab: &Vocab, line: Line) -> Vec<Print> {
         Kind::Byte => hex_byte(vocab.bytes(row)).map_or(Print::Piece, Print::Byte),
         _ => Print::Piece,
     };
-    (0..vocab.len()).map(print).collect()
+    let mut prints = vec![Print::Piece; vocab.len()];
+    let mut set = |row| prints[row] = print(row);
+    match by_name {
+        Some(_) => (0..vocab.len()).for_each(&mut set),
+        None => vocab.odd_rows().for_each(&mut set),
+    }
+    Ok(prints)
 }
 
 fn append(text: &[u8], state: &mut State, out: &mut Vec<u8>) {

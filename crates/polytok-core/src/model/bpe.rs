@@ -7,22 +7,29 @@
 
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
-use super::dictionary::{Dictionary, Emit, Reach};
+use super::dictionary::{Dictionary, Emit};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
-use super::pairs::{Pair, Pairs};
+use super::merging::{LastMerge, Merging, Source};
+use super::pairs::Pairs;
+use super::scalars::Scalars;
 use super::whole::refused;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
+use crate::native::Tables;
 use crate::rng::Rng;
-use crate::spec::{Priority, Symbols};
+use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
 
-/// llama2.c merges only what scores above this.
-const LLAMA2C_FLOOR: f32 = -1e10;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use rules::BpeRules;
 
 /// Symbols from here on are ids of user-defined pieces, which are smaller: they merge with nothing.
 const FROZEN: u32 = 1 << 31;
@@ -31,10 +38,14 @@ const FROZEN: u32 = 1 << 31;
 pub struct Bpe {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
-    pairs: Pairs,
-    units: Units,
-    /// What each symbol becomes when it is final.
-    emits: Vec<Emit>,
+    merging: Merging,
+    /// Hugging Face's initial symbols.
+    scalars: Option<Scalars>,
+    /// All pairs where `merging` has only those that encoding needs; built when dropout asks for them.
+    all_pairs: Lazy<Option<Pairs>>,
+    priority: Priority,
+    /// What a final symbol becomes, if that is not the id of its row.
+    exceptions: HashMap<u32, Emit>,
     whole_piece_first: bool,
     /// User-defined pieces, matched before merging (SentencePiece), to their ids.
     frozen: Option<Arc<Trie>>,
@@ -44,16 +55,6 @@ pub struct Bpe {
     has_prefix: bool,
     /// llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
     merges_fallbacks: bool,
-}
-
-/// Text → initial symbols.
-struct Units {
-    kind: Symbols,
-    ascii: [u32; 128],
-    /// Symbols of single bytes: what bytes start as, or fall back to.
-    bytes: [u32; 256],
-    /// Symbols of characters, by `unit_key`.
-    chars: HashMap<u64, u32>,
 }
 
 /// Memory of a run, kept between runs.
@@ -73,57 +74,64 @@ impl BpeScratch {
 }
 
 impl Bpe {
-    /// Builds the tables.
+    /// Builds the tables, or takes them from a file.
     pub fn compile(
         vocab: Arc<Vocab>,
         priority: &Priority,
-        symbols: Symbols,
-        whole_piece_first: bool,
-        reach: Reach,
+        rules: &BpeRules,
         frozen: Option<Arc<Trie>>,
-        has_prefix: bool,
+        tables: &mut Tables,
     ) -> Result<Bpe> {
+        let &BpeRules { symbols, whole_piece_first, reach, has_prefix, .. } = rules;
         if frozen.is_some() && vocab.size() > FROZEN {
             return Err(Error::Spec(format!("vocab: with user-defined pieces ids must be below {FROZEN}")));
         }
-        let dictionary = Dictionary::new(&vocab, reach);
-        let mut units = Units::new(&vocab, &dictionary, symbols);
-        let (pairs, pseudo) = match priority {
-            Priority::Merges(merges) => (listed_pairs(&vocab, merges)?, Vec::new()),
-            Priority::Rank => cut_pairs(&vocab, &dictionary, &mut units, &ranks_by_id(&vocab)),
-            Priority::Score => cut_pairs(&vocab, &dictionary, &mut units, &ranks_by_score(&vocab, symbols)),
+        let dictionary = Dictionary::new(&vocab, reach, tables)?;
+        let exceptions = exceptions(&vocab, &dictionary);
+        let resegments = exceptions.values().any(|emit| matches!(emit, Emit::Unused(_)));
+        let prefix = rules.scalars.continuing_prefix.as_bytes();
+        let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
+        // Rows that are split again need all pairs, and pairs that are known to fit their rows.
+        let merging = match resegments {
+            true => source.build()?,
+            false => {
+                let makes_small = tables.are_kept();
+                tables.get("bpe", || if makes_small { source.build()?.pruned(&source) } else { source.build() })?
+            }
         };
-        let emit_row = |row: usize| match reach {
-            Reach::All | Reach::Plain => Emit::Id(vocab.id(row)),
-            _ => dictionary.emit(&vocab, vocab.bytes(row)),
+        let merges_fallbacks = symbols == Symbols::Groups && merging.merges_bytes();
+        let scalars = match symbols {
+            Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
+            _ => None,
         };
-        let emits: Vec<Emit> =
-            (0..vocab.len()).map(emit_row).chain(pseudo.iter().map(|bytes| dictionary.emit(&vocab, bytes))).collect();
-        let resegments = emits.iter().any(|emit| matches!(emit, Emit::Unused(_)));
-        let merges_fallbacks = symbols == Symbols::Groups && pairs.symbols().any(|half| units.bytes.contains(&half));
         Ok(Bpe {
             vocab,
             dictionary,
-            pairs,
-            units,
-            emits,
+            scalars,
+            merging,
+            all_pairs: Lazy::default(),
+            exceptions,
             whole_piece_first,
             frozen,
             resegments,
             has_prefix,
             merges_fallbacks,
+            priority: match priority {
+                Priority::Merges(_) => Priority::Merges(Vec::new()), // never pruned
+                other => other.clone(),
+            },
         })
     }
 
     /// Whether symbols are bytes, so that any bytes can be encoded.
     pub fn is_of_bytes(&self) -> bool {
-        self.units.kind == Symbols::Bytes
+        self.merging.units.kind == Symbols::Bytes
     }
 
     /// Whether pieces that no merge can cross may be taken out of a text and merged on their own. Unused rows are split
-    /// again as the last candidate of the whole text says, so then they may not.
+    /// again as the last candidate of the whole text says, so then they may not; nor where characters at the ends differ.
     pub fn can_cut(&self) -> bool {
-        !self.resegments && !self.merges_fallbacks
+        !self.resegments && !self.merges_fallbacks && self.scalars.is_none()
     }
 
     /// The entries that merging can reach.
@@ -157,10 +165,15 @@ impl Bpe {
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
+        if let Some(scalars) = &self.scalars {
+            let len = scalars.push(piece, symbols)?;
+            merge(&self.merging.pairs, symbols, run, &mut Unwatched);
+            return self.emit_scalars(piece, symbols, len, emit);
+        }
         let prefix = self.depends_on_place(piece, at) as usize;
-        self.units.push(&piece[..prefix], 0, symbols);
-        self.units.push(&piece[prefix..], prefix, symbols);
-        merge(&self.pairs, symbols, run, &mut Unwatched);
+        self.merging.units.push(&piece[..prefix], 0, symbols);
+        self.merging.units.push(&piece[prefix..], prefix, symbols);
+        merge(&self.merging.pairs, symbols, run, &mut Unwatched);
         self.emit_symbols(piece, symbols, &Splits::default(), emit)
     }
 
@@ -181,16 +194,22 @@ impl Bpe {
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
+        if let Some(scalars) = &self.scalars {
+            let len = scalars.push(text, symbols)?;
+            merge(&self.merging.pairs, symbols, run, &mut Watcher { splits: Splits::default(), dropout });
+            return self.emit_scalars(text, symbols, len, emit);
+        }
         let mut at = self.depends_on_place(text, 0) as usize;
-        self.units.push(&text[..at], 0, symbols);
+        self.merging.units.push(&text[..at], 0, symbols);
         self.frozen_matches(text, |start, end, id| {
-            self.units.push(&text[at..start], at, symbols);
+            self.merging.units.push(&text[at..start], at, symbols);
             symbols.push(Symbol::new(FROZEN + id, start));
             at = end;
         });
-        self.units.push(&text[at..], at, symbols);
+        self.merging.units.push(&text[at..], at, symbols);
+        let pairs = if dropout.is_some() { self.all_pairs() } else { &self.merging.pairs };
         let mut watch = Watcher { splits: Splits::default(), dropout };
-        merge(&self.pairs, symbols, run, &mut watch);
+        merge(pairs, symbols, run, &mut watch);
         self.emit_symbols(text, symbols, &watch.splits, emit)
     }
 
@@ -218,14 +237,32 @@ impl Bpe {
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
-        self.units.push(text, 0, symbols);
+        self.merging.units.push(text, 0, symbols);
         let mut last = LastMerge(None);
-        merge(&self.pairs, symbols, run, &mut last);
+        merge(&self.merging.pairs, symbols, run, &mut last);
         match (symbols.as_slice(), last.0) {
             ([symbol], None) if symbol.symbol == row as u32 => Derived::Initial,
             ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
             _ => Derived::Never,
         }
+    }
+
+    /// Final symbols that are rows; their lengths sum up to `len`, which need not be that of the piece.
+    fn emit_scalars(
+        &self,
+        piece: &[u8],
+        symbols: &[Symbol],
+        len: u32,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let clamped = |at: u32| at.min(piece.len() as u32);
+        for (i, symbol) in symbols.iter().enumerate() {
+            let (start, end) = (clamped(symbol.start), clamped(symbols.get(i + 1).map_or(len, |next| next.start)));
+            // A table of a file may name any symbol.
+            let id = self.vocab.get_bytes(symbol.symbol).map_or(UNKNOWN, |_| self.vocab.id(symbol.symbol as usize));
+            emit(Segment { id, start, end })?;
+        }
+        Ok(())
     }
 
     fn emit_symbols(
@@ -276,110 +313,54 @@ impl Bpe {
         Ok(())
     }
 
+    /// What a final symbol becomes. Tables of a file may name any symbol, so nothing is taken for granted here.
     #[inline]
     fn becomes(&self, symbol: u32, bytes: &[u8]) -> Emit {
-        match self.emits.get(symbol as usize) {
-            Some(&emit) => emit,
-            None if symbol == INERT => self.dictionary.emit(&self.vocab, bytes),
-            None => Emit::Id(symbol - FROZEN),
+        if (symbol as usize) < self.vocab.len() {
+            let id = Emit::Id(self.vocab.id(symbol as usize));
+            return if self.exceptions.is_empty() { id } else { *self.exceptions.get(&symbol).unwrap_or(&id) };
         }
+        match symbol.checked_sub(FROZEN) {
+            Some(id) if symbol != INERT && self.vocab.row(id).is_some() => Emit::Id(id),
+            _ => self.dictionary.emit(&self.vocab, bytes),
+        }
+    }
+
+    /// Dropout passes over merges, so that pairs are met which encoding never meets.
+    fn all_pairs(&self) -> &Pairs {
+        if !self.merging.is_pruned {
+            return &self.merging.pairs;
+        }
+        let Bpe { vocab, dictionary, priority, merging, .. } = self;
+        let source = Source { vocab, dictionary, priority, symbols: merging.units.kind, prefix: &[] };
+        // Building failed for no vocabulary that it did not fail for when the file was written.
+        let all = self.all_pairs.get(|| source.build().ok().map(|merging| merging.pairs));
+        all.as_ref().unwrap_or(&self.merging.pairs)
     }
 }
 
-impl Units {
-    fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> Units {
-        let mut bytes = [INERT; 256];
-        for byte in 0..=255u8 {
-            let row = match kind {
-                Symbols::Bytes => dictionary.normal.find(vocab, &[byte]),
-                Symbols::Groups => vocab.row(byte as u32 + 3).map(|row| row as u32),
-                Symbols::Chars | Symbols::Scalars => None,
-            };
-            bytes[byte as usize] = row.unwrap_or(INERT);
-        }
-        let mut units = Units { kind, ascii: [INERT; 128], bytes, chars: HashMap::default() };
-        if kind == Symbols::Bytes {
-            return units;
-        }
-        for row in (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)) {
-            let piece = vocab.bytes(row);
-            if (1..=4).contains(&piece.len()) {
-                units.add(piece, row as u32);
-            }
-        }
-        units
+/// The rows that become something else than their id: those of kind Unused, and those that a reserved row of the same bytes goes
+/// before.
+fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<u32, Emit> {
+    let mut exceptions = HashMap::new();
+    if !dictionary.is_sentencepiece() {
+        return exceptions;
     }
-
-    /// Gives a character its symbol, if it has none yet.
-    fn add(&mut self, unit: &[u8], symbol: u32) -> u32 {
-        if self.kind == Symbols::Bytes {
-            let known = &mut self.bytes[unit[0] as usize];
-            if *known == INERT {
-                *known = symbol;
-            }
-            return *known;
-        }
-        let symbol = *self.chars.entry(unit_key(unit)).or_insert(symbol);
-        if let &[byte @ 0..128] = unit {
-            self.ascii[byte as usize] = symbol;
-        }
-        symbol
-    }
-
-    /// Appends the initial symbols of a text that starts at byte `offset` of the piece.
-    #[inline]
-    fn push(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
-        match self.kind {
-            Symbols::Bytes => symbols
-                .extend(text.iter().enumerate().map(|(i, &byte)| Symbol::new(self.bytes[byte as usize], offset + i))),
-            Symbols::Chars | Symbols::Scalars => self.push_chars(text, offset, symbols),
-            Symbols::Groups => self.push_groups(text, offset, symbols),
+    for row in vocab.odd_rows() {
+        let row = match dictionary.reaches(vocab, row) {
+            true if vocab.active_kind(row) == Kind::Unused => row as u32,
+            true => continue,
+            false => match dictionary.normal.find(vocab, vocab.bytes(row)) {
+                Some(row) => row,
+                None => continue,
+            },
+        };
+        let becomes = dictionary.emit(vocab, vocab.bytes(row as usize));
+        if becomes != Emit::Id(vocab.id(row as usize)) {
+            exceptions.insert(row, becomes);
         }
     }
-
-    #[inline]
-    fn push_chars(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
-        let mut at = 0;
-        while at < text.len() {
-            let len = utf8::char_len(&text[at..]);
-            let symbol = self.char_symbol(&text[at..at + len]);
-            symbols.push(Symbol::new(symbol, offset + at));
-            at += len;
-        }
-    }
-
-    #[inline]
-    fn char_symbol(&self, unit: &[u8]) -> u32 {
-        match unit {
-            &[byte @ 0..128] => self.ascii[byte as usize],
-            _ => self.chars.get(&unit_key(unit)).copied().unwrap_or(INERT),
-        }
-    }
-
-    /// A group is a byte and the continuation bytes behind it, four at most; one that is no entry becomes its bytes.
-    fn push_groups(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
-        let mut at = 0;
-        while at < text.len() {
-            let rest = &text[at + 1..text.len().min(at + 4)];
-            let len = 1 + rest.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
-            match self.char_symbol(&text[at..at + len]) {
-                INERT => {
-                    let bytes = text[at..at + len].iter().zip(at..);
-                    symbols.extend(bytes.map(|(&byte, i)| Symbol::new(self.bytes[byte as usize], offset + i)));
-                }
-                symbol => symbols.push(Symbol::new(symbol, offset + at)),
-            }
-            at += len;
-        }
-    }
-}
-
-/// Bytes and length of a unit in one number, so that a NUL byte differs from no byte.
-#[inline]
-fn unit_key(unit: &[u8]) -> u64 {
-    let mut bytes = [0; 4];
-    bytes[..unit.len()].copy_from_slice(unit);
-    (unit.len() as u64) << 32 | u32::from_le_bytes(bytes) as u64
+    exceptions
 }
 
 /// Merged symbol → the halves of the last candidate considered for it, and the length of the left one.
@@ -417,112 +398,4 @@ pub enum Derived {
     Never,
     /// Text does not reach it.
     Reserved,
-}
-
-/// The pair merged last.
-struct LastMerge(Option<(u32, u32)>);
-
-impl Watch for LastMerge {
-    fn merged(&mut self, left: u32, right: u32) {
-        self.0 = Some((left, right));
-    }
-}
-
-fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Pairs> {
-    let row = |id: u32, at: usize| match vocab.row(id) {
-        Some(row) => Ok(row as u32),
-        None => Err(Error::Spec(format!("model.merges: merge {at} names id {id}, which the vocabulary does not have"))),
-    };
-    let mut entries = Vec::with_capacity(merges.len());
-    for (at, &[left, right, merged]) in merges.iter().enumerate() {
-        let pair = Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? };
-        let bytes = |row: u32| vocab.bytes(row as usize);
-        if bytes(pair.merged) != [bytes(pair.left), bytes(pair.right)].concat() {
-            return Err(Error::Spec(format!(
-                "model.merges: merge {at} makes id {merged}, whose bytes are not those of ids {left} and {right} together"
-            )));
-        }
-        entries.push(pair);
-    }
-    Ok(Pairs::build(entries))
-}
-
-/// Every way to cut a reachable row into two symbols, and the bytes of the symbols behind the rows.
-fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Units, ranks: &[u32]) -> (Pairs, Vec<Vec<u8>>) {
-    let mut entries = Vec::new();
-    let mut pseudo: Vec<Vec<u8>> = Vec::new();
-    // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
-    let lengths = lengths_of(vocab, dictionary);
-    for (row, &rank) in ranks.iter().enumerate() {
-        let piece = vocab.bytes(row);
-        let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
-        if rank == INERT || piece.len() < 2 || !dictionary.reaches(vocab, row) || !is_first() {
-            continue;
-        }
-        for cut in 1..piece.len() {
-            if !lengths.contains(&cut) || !lengths.contains(&(piece.len() - cut)) {
-                continue;
-            }
-            let (left, right) = piece.split_at(cut);
-            let Some(left) = half(vocab, dictionary, units, &mut pseudo, left, false) else { continue };
-            let Some(right) = half(vocab, dictionary, units, &mut pseudo, right, true) else { continue };
-            entries.push(Pair { left, right, rank, merged: row as u32 });
-        }
-    }
-    (Pairs::build(entries), pseudo)
-}
-
-/// The lengths of what may be a half: reachable rows, and characters.
-fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> HashSet<usize> {
-    let rows = (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
-    rows.map(|row| vocab.bytes(row).len()).chain(1..=4).collect()
-}
-
-/// The symbol of one half of a cut: a row, or a character that is no row. Only the right half, at the very end of a text, can be a
-/// character that its lead byte announces to be longer.
-fn half(
-    vocab: &Vocab,
-    dictionary: &Dictionary,
-    units: &mut Units,
-    pseudo: &mut Vec<Vec<u8>>,
-    bytes: &[u8],
-    may_be_clipped: bool,
-) -> Option<u32> {
-    if let Some(row) = dictionary.normal.find(vocab, bytes) {
-        return Some(row);
-    }
-    let announced = match units.kind {
-        Symbols::Bytes => 1,
-        Symbols::Chars | Symbols::Scalars => utf8::lead_len(bytes[0]),
-        Symbols::Groups => return None,
-    };
-    if bytes.len() > announced || (bytes.len() < announced && !may_be_clipped) {
-        return None;
-    }
-    let number = (vocab.len() + pseudo.len()) as u32;
-    let symbol = units.add(bytes, number);
-    if symbol == number {
-        pseudo.push(bytes.to_vec());
-    }
-    Some(symbol)
-}
-
-fn ranks_by_id(vocab: &Vocab) -> Vec<u32> {
-    (0..vocab.len()).map(|row| vocab.id(row)).collect()
-}
-
-/// Scores as ranks, the highest first; equal scores have equal ranks, so that the leftmost wins among them.
-fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<u32> {
-    let mut order: Vec<usize> = (0..vocab.len()).collect();
-    order.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
-    let mut ranks = vec![0; vocab.len()];
-    let mut rank = 0;
-    for (i, &row) in order.iter().enumerate() {
-        if i > 0 && vocab.score(order[i - 1]) != vocab.score(row) {
-            rank += 1;
-        }
-        let may_merge = symbols != Symbols::Groups || vocab.score(row) > LLAMA2C_FLOOR;
-        ranks[row] = if may_merge { rank } else { INERT };
-    }
-    ranks
 }

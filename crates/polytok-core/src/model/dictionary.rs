@@ -1,9 +1,8 @@
 //! Piece bytes → what they become: the lookup that BPE's final symbols, WORD and CHAR share.
 
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
-
+use crate::error::Result;
+use crate::hash::{Slots, hash_bytes};
+use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
 use crate::vocab::Vocab;
 
@@ -25,39 +24,62 @@ pub enum Emit {
 pub enum Reach {
     /// All rows alike, control symbols too (llama2.c).
     All,
+    /// The same, and of equal ones the last (llama.cpp, Hugging Face).
+    Last,
     /// Rows that are not reserved (tiktoken, minbpe, RWKV).
     Plain,
     /// SentencePiece's two maps: Normal, UserDefined and Unused rows are reached, the others are reserved.
     SentencePiece(Line),
 }
 
-/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins. The hash is seeded at random, so that no
-/// file can be made of entries that collide.
-#[derive(Debug, Default)]
+/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins, or the last.
+#[derive(Debug)]
 pub struct Rows {
-    table: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    slots: Slots,
+    seed: u64,
 }
 
 impl Rows {
-    /// Indexes the rows for which `keep` holds.
-    pub fn index(vocab: &Vocab, mut keep: impl FnMut(usize) -> bool) -> Rows {
-        let hasher = DefaultHashBuilder::default();
-        let mut table = HashTable::with_capacity(vocab.len());
-        for row in (0..vocab.len()).filter(|&row| keep(row)) {
-            let bytes = vocab.bytes(row);
-            let same = |&other: &u32| vocab.bytes(other as usize) == bytes;
-            let rehash = |&other: &u32| hasher.hash_one(vocab.bytes(other as usize));
-            table.entry(hasher.hash_one(bytes), same, rehash).or_insert(row as u32);
-        }
-        Rows { table, hasher }
+    /// Indexes these rows.
+    pub fn index(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone) -> Result<Rows> {
+        Rows::build(vocab, rows, false)
+    }
+
+    /// Indexes all rows; of equal bytes the last row wins.
+    pub fn index_last(vocab: &Vocab) -> Result<Rows> {
+        Rows::build(vocab, 0..vocab.len(), true)
+    }
+
+    fn build(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone, last_wins: bool) -> Result<Rows> {
+        let seed = hash_bytes(vocab.blob(), vocab.len() as u64);
+        let bytes = |row: u32| vocab.bytes(row as usize);
+        let hash = |row| hash_bytes(bytes(row), seed);
+        let is_same = |one, other| bytes(one) == bytes(other);
+        let slots = Slots::build(rows.map(|row| row as u32), vocab.len(), hash, last_wins, is_same)?;
+        Ok(Rows { slots, seed })
+    }
+
+    /// Indexes the rows that text does not reach.
+    pub fn reserved(vocab: &Vocab) -> Result<Rows> {
+        Rows::index(vocab, vocab.odd_rows().filter(|&row| !is_reachable(vocab.kind(row))))
     }
 
     /// The row of exactly these bytes.
     #[inline]
     pub fn find(&self, vocab: &Vocab, bytes: &[u8]) -> Option<u32> {
-        let same = |&row: &u32| vocab.bytes(row as usize) == bytes;
-        self.table.find(self.hasher.hash_one(bytes), same).copied()
+        self.slots.find(hash_bytes(bytes, self.seed), |row| vocab.get_bytes(row) == Some(bytes))
+    }
+}
+
+impl Stored for Rows {
+    fn write(&self, out: &mut PartWriter) {
+        self.slots.write(out);
+        out.table("seed", &[self.seed]);
+    }
+
+    /// Rows are checked where they are found.
+    fn read(part: &Part) -> Result<Rows> {
+        Ok(Rows { slots: Slots::read(part)?, seed: part.number("seed")? })
     }
 }
 
@@ -77,16 +99,22 @@ pub fn is_reachable(kind: Kind) -> bool {
 
 impl Dictionary {
     /// Indexes the vocabulary.
-    pub fn new(vocab: &Vocab, reach: Reach) -> Dictionary {
-        let reaches_all = reach == Reach::All;
-        let normal = Rows::index(vocab, |row| reaches_all || is_reachable(vocab.kind(row)));
-        let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)));
-        Dictionary { normal, reserved, reach }
+    pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
+        let reaches_all = matches!(reach, Reach::All | Reach::Last);
+        let reached = (0..vocab.len()).filter(|&row| reaches_all || is_reachable(vocab.kind(row)));
+        let normal = tables.get("rows", || Rows::build(vocab, reached, reach == Reach::Last))?;
+        let reserved = if reaches_all { Rows::index(vocab, std::iter::empty())? } else { Rows::reserved(vocab)? };
+        Ok(Dictionary { normal, reserved, reach })
+    }
+
+    /// Whether SentencePiece's rules hold.
+    pub fn is_sentencepiece(&self) -> bool {
+        matches!(self.reach, Reach::SentencePiece(_))
     }
 
     /// Whether the row is in the map that text can reach.
     pub fn reaches(&self, vocab: &Vocab, row: usize) -> bool {
-        self.reach == Reach::All || is_reachable(vocab.kind(row))
+        matches!(self.reach, Reach::All | Reach::Last) || is_reachable(vocab.kind(row))
     }
 
     /// What a final symbol with these bytes becomes.

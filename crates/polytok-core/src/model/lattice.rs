@@ -47,7 +47,7 @@ impl Lattice {
         let chars = char_starts.len() - 1;
         let mut nodes = vec![Node { id: UNKNOWN, start: 0, end: 0, score: 0.0 }];
         for (start, &byte) in char_starts[..chars].iter().enumerate() {
-            add_nodes(unigram, &norm[byte as usize..], start as u32, &mut nodes);
+            add_nodes(unigram, &norm[byte as usize..], (start as u32, chars as u32), &mut nodes);
         }
         nodes.push(Node { id: UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
         let (ending, ending_at) = by_end(&nodes[..nodes.len() - 1], chars);
@@ -144,12 +144,13 @@ fn char_starts(norm: &[u8]) -> Vec<u32> {
     starts
 }
 
-/// Adds the nodes that start with the character `start`, at which `rest` begins.
-fn add_nodes(unigram: &Unigram, rest: &[u8], start: u32, nodes: &mut Vec<Node>) {
+/// Adds the nodes that start with the character `start` of `chars`, at which `rest` begins.
+fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: &mut Vec<Node>) {
     let mut single = false;
     unigram.trie.prefixes(rest, |_, entry| {
         let entry = entry as usize;
-        let end = start + unigram.char_lens[entry];
+        // A file's lengths may be wrong.
+        let end = start.saturating_add(unigram.char_lens[entry]).clamp(start + 1, chars);
         single |= end == start + 1;
         nodes.push(Node { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
     });

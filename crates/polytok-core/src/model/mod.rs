@@ -1,15 +1,23 @@
 //! Pieces to ids: one file per algorithm.
 
+pub mod best_path;
 pub mod bpe;
 pub mod dictionary;
 pub mod lattice;
 pub mod longest;
 pub mod merge;
+mod merging;
 pub mod nbest;
 pub mod pairs;
+pub mod plamo2;
 pub mod sample;
+mod scalars;
 pub mod unigram;
+mod units;
 pub mod whole;
+pub mod wide_unigram;
+pub mod word_level;
+pub mod wordpiece;
 
 /// The id of a segment that no vocabulary entry covers.
 pub const UNKNOWN: u32 = u32::MAX;

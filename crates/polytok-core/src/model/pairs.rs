@@ -1,13 +1,14 @@
 //! (left symbol, right symbol) → (rank, merged symbol): the table every BPE merge looks into.
 //!
-//! Most lookups find nothing, so the table is small where they end: open addressing over eight-byte slots that hold a part
-//! of the hash and the place of the entry, at a load of at most one half. Pairs of the first 256 symbols, which byte-level
-//! vocabularies start from, have a table of their own. The hash is seeded at random, so that no file can be made of pairs
-//! that collide. A rank is a priority, low first; it is not an id.
+//! Most lookups find nothing, so they shall end early: see `hash`. Pairs of the first 256 symbols, which byte-level vocabularies
+//! start from, have a table of their own. A rank is a priority, low first; it is not an id.
 
-use std::hash::BuildHasher;
+use bytemuck::{Pod, Zeroable};
 
-use hashbrown::DefaultHashBuilder;
+use crate::error::Result;
+use crate::hash::{Slots, hash_bytes, hash_number};
+use crate::native::{Part, PartWriter, Stored};
+use crate::table::Table;
 
 /// The rank of a pair that does not merge.
 pub const NO_RANK: u32 = u32::MAX;
@@ -15,11 +16,9 @@ pub const NO_RANK: u32 = u32::MAX;
 /// Symbols below this have a dense table.
 const DENSE: u32 = 256;
 
-/// A slot without an entry.
-const EMPTY: u64 = u64::MAX;
-
 /// A pair that merges.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
 pub struct Pair {
     /// The left symbol.
     pub left: u32,
@@ -34,85 +33,76 @@ pub struct Pair {
 /// An immutable table of mergeable pairs.
 #[derive(Debug)]
 pub struct Pairs {
-    dense: Vec<u32>,
-    slots: Vec<u64>,
-    pairs: Vec<Pair>,
-    shift: u32,
+    /// Places of the pairs of small symbols.
+    dense: Table<u32>,
+    slots: Slots,
+    pairs: Table<Pair>,
     seed: u64,
 }
 
 impl Pairs {
     /// Builds the table; of equal pairs the last wins.
-    pub fn build(pairs: Vec<Pair>) -> Pairs {
-        let bits = (pairs.len() * 2).next_power_of_two().trailing_zeros().max(4);
-        let seed = DefaultHashBuilder::default().hash_one(bits) | 1;
-        let dense = vec![u32::MAX; (DENSE * DENSE) as usize];
-        let mut table = Pairs { dense, slots: vec![EMPTY; 1 << bits], pairs, shift: 64 - bits, seed };
-        for place in 0..table.pairs.len() {
-            let Pair { left, right, .. } = table.pairs[place];
-            if left < DENSE && right < DENSE {
-                table.dense[(left * DENSE + right) as usize] = place as u32;
-            } else {
-                table.insert(left, right, place as u32);
-            }
+    pub fn build(pairs: Vec<Pair>) -> Result<Pairs> {
+        let seed = hash_bytes(bytemuck::cast_slice(&pairs), pairs.len() as u64);
+        let mut dense = vec![u32::MAX; (DENSE * DENSE) as usize];
+        for (place, pair) in (0..).zip(&pairs).filter(|(_, pair)| is_dense(pair.left, pair.right)) {
+            dense[(pair.left * DENSE + pair.right) as usize] = place;
         }
-        table
-    }
-
-    fn insert(&mut self, left: u32, right: u32, place: u32) {
-        let hash = self.hash(left, right);
-        let mut at = (hash >> self.shift) as usize;
-        while self.slots[at] != EMPTY && !self.is_pair(self.slots[at], left, right) {
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-        self.slots[at] = hash << 32 | place as u64;
+        let pair = |place: u32| &pairs[place as usize];
+        let places = (0..pairs.len() as u32).filter(|&place| !is_dense(pair(place).left, pair(place).right));
+        let hash = |place| hash_number(key(pair(place).left, pair(place).right), seed);
+        let is_same = |one, other| (pair(one).left, pair(one).right) == (pair(other).left, pair(other).right);
+        let slots = Slots::build(places, pairs.len(), hash, true, is_same)?;
+        Ok(Pairs { dense: dense.into(), slots, pairs: pairs.into(), seed })
     }
 
     /// The rank and the merged symbol of a pair; the rank is [`NO_RANK`] if it does not merge.
     #[inline]
     pub fn get(&self, left: u32, right: u32) -> (u32, u32) {
-        let place = if left < DENSE && right < DENSE {
-            self.dense[(left * DENSE + right) as usize]
+        let place = if is_dense(left, right) {
+            self.dense.get((left * DENSE + right) as usize).copied()
         } else {
-            self.find(left, right)
+            self.slots.find(hash_number(key(left, right), self.seed), |place| {
+                self.pairs.get(place as usize).is_some_and(|pair| pair.left == left && pair.right == right)
+            })
         };
-        self.pairs.get(place as usize).map_or((NO_RANK, 0), |pair| (pair.rank, pair.merged))
+        let pair = place.and_then(|place| self.pairs.get(place as usize));
+        pair.map_or((NO_RANK, 0), |pair| (pair.rank, pair.merged))
     }
 
-    #[inline]
-    fn find(&self, left: u32, right: u32) -> u32 {
-        let hash = self.hash(left, right);
-        let mut at = (hash >> self.shift) as usize;
-        loop {
-            let slot = self.slots[at];
-            if slot == EMPTY {
-                return u32::MAX;
-            }
-            if (slot >> 32) as u32 == hash as u32 && self.is_pair(slot, left, right) {
-                return slot as u32;
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
+    /// All pairs.
+    pub fn list(&self) -> &[Pair] {
+        &self.pairs
+    }
+}
+
+impl Stored for Pairs {
+    fn write(&self, out: &mut PartWriter) {
+        out.table("dense", &self.dense);
+        out.table("list", &self.pairs);
+        out.table("seed", &[self.seed]);
+        self.slots.write(out);
     }
 
-    #[inline]
-    fn is_pair(&self, slot: u64, left: u32, right: u32) -> bool {
-        let pair = &self.pairs[slot as u32 as usize];
-        pair.left == left && pair.right == right
+    /// Places are checked where they are followed; what a pair becomes is for its user to check.
+    fn read(part: &Part) -> Result<Pairs> {
+        Ok(Pairs {
+            dense: part.table("dense")?,
+            slots: Slots::read(part)?,
+            pairs: part.table("list")?,
+            seed: part.number("seed")?,
+        })
     }
+}
 
-    /// Every symbol that is a half of some pair.
-    pub fn symbols(&self) -> impl Iterator<Item = u32> {
-        self.pairs.iter().flat_map(|pair| [pair.left, pair.right])
-    }
+#[inline]
+fn is_dense(left: u32, right: u32) -> bool {
+    left < DENSE && right < DENSE
+}
 
-    /// Multiply and fold with a secret: the high bits are the place, the low ones tell pairs apart.
-    #[inline]
-    fn hash(&self, left: u32, right: u32) -> u64 {
-        let key = (left as u64) << 32 | right as u64;
-        let product = ((key ^ self.seed) as u128) * (0x9E37_79B9_7F4A_7C15 ^ self.seed.rotate_left(32)) as u128;
-        (product as u64) ^ (product >> 64) as u64
-    }
+#[inline]
+fn key(left: u32, right: u32) -> u64 {
+    (left as u64) << 32 | right as u64
 }
 
 #[cfg(test)]
@@ -126,7 +116,7 @@ mod tests {
         fn agrees_with_a_map(listed in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300)) {
             let map: HashMap<_, _> = listed.iter().map(|&(l, r, rank, merged)| ((l, r), (rank, merged))).collect();
             let pair = |&(left, right, rank, merged): &_| Pair { left, right, rank, merged };
-            let table = Pairs::build(listed.iter().map(pair).collect());
+            let table = Pairs::build(listed.iter().map(pair).collect()).unwrap();
             for left in (0..400).step_by(3).chain([u32::MAX]) {
                 for right in 0..400 {
                     let expect = map.get(&(left, right)).copied().unwrap_or((NO_RANK, 0));

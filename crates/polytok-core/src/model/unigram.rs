@@ -1,29 +1,21 @@
 //! Unigram: the segmentation of the text into pieces whose scores have the largest sum.
 //!
-//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. Positions are walked character by character (lead-byte
-//! rule); for each end only the best way to get there is kept. 0.2.1 adds a piece's score and the score so far in
-//! double precision and compares that with the rounded float of the best so far; 0.2.3 does all of it in single
-//! precision and brings the scores back to 0 whenever they pass 100,000 in absolute value. Of equal sums the first
-//! one tried stays, which is the one whose last piece is longest.
-//!
-//! Invariant: when a position is reached, its state is final. Every character's end is reached, because a character
-//! that is no piece by itself is offered as unknown, ten points below the lowest score.
-//!
-//! Cost: one trie walk per character, so the text's length times the longest piece. Worst input: a text of which every
-//! stretch is a piece. Memory: 12 bytes per byte of text.
+//! Reference: SentencePiece's `EncodeOptimized`, bit by bit; the search is in `best_path`. A character that is no piece by itself is
+//! offered as unknown, ten points below the lowest score. Cost and worst input are those of the search. Memory: 12 bytes per
+//! byte of text. Hugging Face's and llama.cpp's rules are in `wide_unigram`.
 
+use super::best_path::{State, search, walk};
 use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
+use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
-use crate::trie::{NONE, Trie};
-use crate::utf8::{char_len, lead_len};
+use crate::table::Table;
+use crate::trie::Trie;
+use crate::utf8::lead_len;
 use crate::vocab::Vocab;
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
-
-/// 0.2.3 rebases scores beyond this.
-const REBASE_BEYOND: f32 = 100_000.0;
 
 /// Scratch of longer texts than this is given back after the call.
 const KEPT_STATES: usize = 1 << 20;
@@ -32,10 +24,10 @@ const KEPT_STATES: usize = 1 << 20;
 pub struct Unigram {
     /// Piece to index into the columns below; unused pieces are not in it.
     pub(super) trie: Trie,
-    pub(super) ids: Vec<u32>,
+    pub(super) ids: Table<u32>,
     /// The columns of the lattice: score, and length in characters.
-    pub(super) lattice_scores: Vec<f32>,
-    pub(super) char_lens: Vec<u32>,
+    pub(super) lattice_scores: Table<f32>,
+    pub(super) char_lens: Table<u32>,
     pub(super) unknown_score: f32,
     pub(super) line: Line,
     best_path: BestPathScores,
@@ -43,40 +35,37 @@ pub struct Unigram {
 
 /// Scores as `segment` adds them, in the precision of the line.
 enum BestPathScores {
-    Double(Vec<f64>),
-    Single(Vec<f32>),
+    Double(Table<f64>),
+    Single(Table<f32>),
 }
-
-/// The best way to reach a position.
-#[derive(Clone, Copy)]
-struct State {
-    score: f32,
-    /// Where its last piece starts; `NONE` while no way is known. After the search: where the next piece ends.
-    link: u32,
-    /// Its last piece as an index into the columns, or `UNKNOWN`.
-    entry: u32,
-}
-
-const UNREACHED: State = State { score: 0.0, link: NONE, entry: UNKNOWN };
 
 /// Memory that calls share; one per thread.
 #[derive(Default)]
 pub struct UnigramScratch {
-    states: Vec<State>,
+    states: Vec<State<f32>>,
 }
 
 impl Unigram {
     /// Compiles the pieces of kind Normal, UserDefined and Unused.
-    pub fn compile(vocab: &Vocab, line: Line) -> Result<Unigram> {
+    pub fn compile(vocab: &Vocab, line: Line, tables: &mut Tables) -> Result<Unigram> {
+        let mut unigram = tables.get("unigram", || Unigram::build(vocab, line))?;
+        unigram.trie = unigram.trie.with_longest(vocab.longest());
+        match unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
+            Some(id) => Err(Error::Format(format!("the Unigram table has id {id}, which the vocabulary has not"))),
+            None => Ok(unigram),
+        }
+    }
+
+    fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
         let rows = dictionary_rows(vocab, line)?;
         let (min_score, max_score) = score_range(vocab);
         let used: Vec<usize> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
         let columns = Columns { vocab, rows: &used, line, max_score };
         Ok(Unigram {
             trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..)),
-            ids: used.iter().map(|&row| vocab.id(row)).collect(),
-            lattice_scores: columns.lattice_scores(),
-            char_lens: used.iter().map(|&row| char_count(vocab.bytes(row))).collect(),
+            ids: used.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
+            lattice_scores: columns.lattice_scores().into(),
+            char_lens: used.iter().map(|&row| char_count(vocab.bytes(row))).collect::<Vec<_>>().into(),
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
@@ -86,124 +75,57 @@ impl Unigram {
     /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
     pub fn segment(&self, norm: &[u8], scratch: &mut UnigramScratch, mut emit: impl FnMut(Segment)) {
         let states = &mut scratch.states;
-        states.clear();
-        states.resize(norm.len() + 1, UNREACHED);
         match &self.best_path {
-            BestPathScores::Double(scores) => self.search(norm, states, scores),
-            BestPathScores::Single(scores) => self.search(norm, states, scores),
-        }
-        reverse_links(states);
-        let mut start = 0;
-        while start < norm.len() {
-            let end = states[start].link as usize;
-            let entry = states[end].entry;
+            BestPathScores::Double(scores) => search(&self.trie, scores, self.unknown_score, norm, states),
+            BestPathScores::Single(scores) => search(&self.trie, scores, self.unknown_score, norm, states),
+        };
+        walk(states, |start, end, entry| {
             let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
-            emit(Segment { id, start: start as u32, end: end as u32 });
-            start = end;
-        }
+            emit(Segment { id, start, end });
+        });
         if states.capacity() > KEPT_STATES {
             *states = Vec::new();
         }
     }
+}
 
-    fn search<S: Score>(&self, norm: &[u8], states: &mut [State], scores: &[S]) {
-        let mut frontier = 0;
-        let mut start = 0;
-        while start < norm.len() {
-            let mut here = states[start].score;
-            if S::REBASES && here.abs() > REBASE_BEYOND {
-                rebase(&mut states[start..=frontier], here);
-                here = 0.0;
-            }
-            let char_end = start + char_len(&norm[start..]);
-            let mut single = false;
-            self.trie.prefixes(&norm[start..], |len, entry| {
-                let end = start + len;
-                frontier = frontier.max(end);
-                single |= end == char_end;
-                let sum = scores[entry as usize].plus(here);
-                let state = &mut states[end];
-                if state.link == NONE || S::beats(sum, state.score) {
-                    *state = State { score: S::round(sum), link: start as u32, entry };
-                }
-            });
-            if !single {
-                frontier = frontier.max(char_end);
-                let sum = self.unknown_score + here;
-                let state = &mut states[char_end];
-                if state.link == NONE || sum > state.score {
-                    *state = State { score: sum, link: start as u32, entry: UNKNOWN };
-                }
-            }
-            start = char_end;
+impl Stored for Unigram {
+    fn write(&self, out: &mut PartWriter) {
+        self.trie.write(out);
+        out.table("ids", &self.ids);
+        out.table("lattice_scores", &self.lattice_scores);
+        out.table("char_lens", &self.char_lens);
+        out.table("unknown_score", &[self.unknown_score]);
+        match &self.best_path {
+            BestPathScores::Double(scores) => out.table("double_scores", scores),
+            BestPathScores::Single(scores) => out.table("single_scores", scores),
         }
     }
-}
 
-/// A line's arithmetic of scores.
-trait Score: Copy {
-    const REBASES: bool;
-    fn plus(self, here: f32) -> Self;
-    fn beats(sum: Self, best: f32) -> bool;
-    fn round(sum: Self) -> f32;
-}
-
-impl Score for f64 {
-    const REBASES: bool = false;
-
-    #[inline]
-    fn plus(self, here: f32) -> f64 {
-        self + here as f64
-    }
-
-    #[inline]
-    fn beats(sum: f64, best: f32) -> bool {
-        sum > best as f64
-    }
-
-    #[inline]
-    fn round(sum: f64) -> f32 {
-        sum as f32
-    }
-}
-
-impl Score for f32 {
-    const REBASES: bool = true;
-
-    #[inline]
-    fn plus(self, here: f32) -> f32 {
-        self + here
-    }
-
-    #[inline]
-    fn beats(sum: f32, best: f32) -> bool {
-        sum > best
-    }
-
-    #[inline]
-    fn round(sum: f32) -> f32 {
-        sum
-    }
-}
-
-/// Subtracts `here` from the first state and from all others that are reached.
-#[cold]
-fn rebase(states: &mut [State], here: f32) {
-    for (i, state) in states.iter_mut().enumerate() {
-        if i == 0 || state.link != NONE {
-            state.score -= here;
+    fn read(part: &Part) -> Result<Unigram> {
+        let (line, best_path) = match part.optional("double_scores")? {
+            Some(scores) => (Line::V0_2_1, BestPathScores::Double(scores)),
+            None => (Line::V0_2_3, BestPathScores::Single(part.table("single_scores")?)),
+        };
+        let unigram = Unigram {
+            trie: Trie::read(part)?,
+            ids: part.table("ids")?,
+            lattice_scores: part.table("lattice_scores")?,
+            char_lens: part.table("char_lens")?,
+            unknown_score: part.number("unknown_score")?,
+            line,
+            best_path,
+        };
+        let entries = match &unigram.best_path {
+            BestPathScores::Double(scores) => scores.len(),
+            BestPathScores::Single(scores) => scores.len(),
+        };
+        let lengths = [unigram.ids.len(), unigram.lattice_scores.len(), unigram.char_lens.len()];
+        let are_inside = unigram.trie.values().all(|entry| (entry as usize) < entries);
+        if lengths.iter().any(|&length| length != entries) || !are_inside {
+            return Err(part.wrong("ids", "do not fit the other tables"));
         }
-    }
-}
-
-/// Turns the links of the best path around: from each piece's start to its end.
-fn reverse_links(states: &mut [State]) {
-    let mut end = states.len() - 1;
-    let mut link = states[end].link;
-    while end > 0 {
-        let start = link as usize;
-        link = std::mem::replace(&mut states[start].link, end as u32);
-        end = start;
+        Ok(unigram)
     }
 }
 
@@ -286,8 +208,8 @@ impl Columns<'_> {
     fn best_path_scores(&self) -> BestPathScores {
         let scores = self.scores(|piece| piece.len() as u32);
         match self.line {
-            Line::V0_2_1 => BestPathScores::Double(scores.collect()),
-            Line::V0_2_3 => BestPathScores::Single(scores.map(|score| score as f32).collect()),
+            Line::V0_2_1 => BestPathScores::Double(scores.collect::<Vec<_>>().into()),
+            Line::V0_2_3 => BestPathScores::Single(scores.map(|score| score as f32).collect::<Vec<_>>().into()),
         }
     }
 }

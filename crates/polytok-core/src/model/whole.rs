@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::dictionary::{Dictionary, Emit, Reach};
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
+use crate::native::Tables;
 use crate::spec::Line;
 use crate::trie::Trie;
 use crate::utf8;
@@ -35,9 +36,9 @@ pub struct Whole {
 
 impl Whole {
     /// Indexes the vocabulary.
-    pub fn compile(vocab: Arc<Vocab>, unit: Unit, line: Line) -> Whole {
-        let dictionary = Dictionary::new(&vocab, Reach::SentencePiece(line));
-        Whole { vocab, dictionary, unit }
+    pub fn compile(vocab: Arc<Vocab>, unit: Unit, line: Line, tables: &mut Tables) -> Result<Whole> {
+        let dictionary = Dictionary::new(&vocab, Reach::SentencePiece(line), tables)?;
+        Ok(Whole { vocab, dictionary, unit })
     }
 
     /// Cuts the text and looks each unit up.

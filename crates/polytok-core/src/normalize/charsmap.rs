@@ -98,6 +98,23 @@ impl Charsmap {
         Some(&rest[..memchr::memchr(0, rest)?])
     }
 
+    /// The same as llama.cpp has it: keys end before a NUL byte, and any number of them may be prefixes of each other.
+    pub fn longest_prefix_llama_cpp(&self, text: &[u8]) -> Option<(usize, &[u8])> {
+        let mut found = None;
+        let mut at = offset(self.units[0]);
+        for (i, &byte) in text.iter().enumerate().take_while(|(_, byte)| **byte != 0) {
+            at ^= byte as usize;
+            let Some(&unit) = self.units.get(at).filter(|&&unit| label(unit) == byte as u32) else { break };
+            at ^= offset(unit);
+            if has_leaf(unit) {
+                found = Some((i + 1, value(*self.units.get(at)?)));
+            }
+        }
+        let (len, start) = found?;
+        let rest = self.replacements.get(start..)?;
+        Some((len, &rest[..memchr::memchr(0, rest)?]))
+    }
+
     /// Whether some key starts with `first` and then goes on with `second` (or is `first` alone).
     #[inline]
     pub fn may_start(&self, first: u8, second: u8) -> bool {

@@ -4,6 +4,7 @@ pub mod accents;
 pub mod bert;
 pub mod byte_level;
 pub mod charsmap;
+pub mod invalid;
 pub mod lowercase;
 pub mod nmt;
 pub mod output;
@@ -12,9 +13,11 @@ pub mod replace;
 pub mod sentencepiece;
 pub mod strip;
 mod transform;
+pub mod ugm;
 mod unchanged;
 pub mod unicode_form;
 pub mod user_defined;
+pub mod wpm;
 
 use std::sync::Arc;
 

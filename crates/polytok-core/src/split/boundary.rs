@@ -9,7 +9,10 @@
 //!
 //! The pairs are kept in a bit set under a hash. A false hit joins what need not be joined, which is slower, never wrong.
 
+use crate::error::Result;
+use crate::native::{Part, PartWriter, Stored};
 use crate::spec::Symbols;
+use crate::table::Table;
 use crate::utf8;
 
 /// Bits of the set for each pair in it: one false hit in about sixteen.
@@ -17,8 +20,9 @@ const BITS_PER_PAIR: usize = 16;
 
 /// The pairs of neighbouring characters that some entry joins.
 pub struct Boundary {
-    ascii: Box<[u128; 128]>,
-    bits: Vec<u64>,
+    /// For each ASCII character a bit for each that follows it.
+    ascii: Table<u128>,
+    bits: Table<u64>,
     shift: u32,
     symbols: Symbols,
 }
@@ -27,7 +31,7 @@ impl Boundary {
     /// Collects the pairs of all entries that merging can reach. `symbols` is what merging starts from.
     pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>, symbols: Symbols) -> Boundary {
         let has_parts = symbols == Symbols::Bytes;
-        let mut ascii = Box::new([0u128; 128]);
+        let mut ascii = vec![0u128; 128];
         let mut pairs = Vec::new();
         for entry in entries {
             neighbours(entry, has_parts, |left, right| match (left, right) {
@@ -39,12 +43,12 @@ impl Boundary {
         pairs.dedup();
         let bit_count = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(64);
         let shift = 64 - bit_count.trailing_zeros();
-        let mut boundary = Boundary { ascii, bits: vec![0; bit_count / 64], shift, symbols };
+        let mut bits = vec![0; bit_count / 64];
         for pair in pairs {
-            let bit = boundary.bit(pair);
-            boundary.bits[bit / 64] |= 1 << (bit % 64);
+            let bit = bit(pair, shift);
+            bits[bit / 64] |= 1 << (bit % 64);
         }
-        boundary
+        Boundary { ascii: ascii.into(), bits: bits.into(), shift, symbols }
     }
 
     /// Whether this text may be cut.
@@ -88,14 +92,36 @@ impl Boundary {
 
     #[inline]
     fn has(&self, left: &[u8], right: &[u8]) -> bool {
-        let bit = self.bit(pair(left, right));
+        let bit = bit(pair(left, right), self.shift);
         self.bits[bit / 64] >> (bit % 64) & 1 == 1
     }
+}
 
-    #[inline]
-    fn bit(&self, pair: u64) -> usize {
-        ((pair ^ pair >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+impl Stored for Boundary {
+    fn write(&self, out: &mut PartWriter) {
+        out.table("ascii", &self.ascii);
+        out.table("bits", &self.bits);
+        out.table("symbols", &[self.symbols as u32]);
     }
+
+    fn read(part: &Part) -> Result<Boundary> {
+        let (ascii, bits): (Table<u128>, Table<u64>) = (part.table("ascii")?, part.table("bits")?);
+        let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
+        let number: u32 = part.number("symbols")?;
+        let symbols = kinds.into_iter().find(|&symbols| symbols as u32 == number);
+        match symbols {
+            Some(symbols) if ascii.len() == 128 && bits.len().is_power_of_two() => {
+                Ok(Boundary { ascii, shift: 64 - (bits.len() * 64).trailing_zeros(), bits, symbols })
+            }
+            _ => Err(part.wrong("bits", "are not a boundary's")),
+        }
+    }
+}
+
+/// The place of a pair in a set of 2^(64 - shift) bits.
+#[inline]
+fn bit(pair: u64, shift: u32) -> usize {
+    ((pair ^ pair >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize
 }
 
 /// Calls `found` with the characters, or parts of them, on both sides of every place in the entry where a character may start.

@@ -14,6 +14,7 @@ pub mod behavior;
 pub mod boundary;
 pub mod chain;
 mod classes;
+pub mod digit_groups;
 mod dispatch;
 pub mod fixed_length;
 pub mod literal;

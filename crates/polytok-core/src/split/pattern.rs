@@ -23,7 +23,7 @@ const MAX_SETS: usize = 64;
 /// Longer patterns are no split patterns of the family.
 const MAX_LEN: usize = 1 << 16;
 /// The largest number in `{m,n}`.
-const MAX_COUNT: u32 = 64;
+const MAX_COUNT: u32 = 512;
 
 /// One item of a sequence. Sets are indices into [`Tree::sets`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,8 +136,8 @@ impl Parser<'_> {
             true if self.rest.starts_with('}') => UNBOUNDED,
             true => self.number()?,
         };
-        // {1} and {1}+ would read as no quantifier; {0} matches nothing: nobody writes them.
-        (self.eat("}") && min <= max && max > 1).then_some((min, max))
+        // {0} matches nothing: nobody writes it.
+        (self.eat("}") && min <= max && max > 0).then_some((min, max))
     }
 
     fn number(&mut self) -> Option<u32> {

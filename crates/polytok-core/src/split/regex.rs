@@ -3,7 +3,12 @@
 //! Reference: tiktoken, which loops over `find_iter` of the same crate with its default limits. The cost is the engine's;
 //! it backtracks, so a hostile pattern may take long, but never longer than its limit of steps for each match.
 
+use fancy_regex::RegexBuilder;
+
 use crate::error::{Error, Result};
+
+/// Instructions of a compiled pattern; calls of groups within groups could make any number of them.
+const MAX_PROGRAM: usize = 1 << 16;
 
 pub(super) struct Regex {
     regex: fancy_regex::Regex,
@@ -11,7 +16,8 @@ pub(super) struct Regex {
 
 impl Regex {
     pub(super) fn compile(pattern: &str) -> Result<Regex> {
-        match fancy_regex::Regex::new(pattern) {
+        let limited = RegexBuilder::new(pattern).max_prog_size(MAX_PROGRAM).build();
+        match limited {
             Ok(regex) => Ok(Regex { regex }),
             Err(error) => Err(Error::Spec(format!(
                 "the split pattern {pattern:?} cannot be compiled: {error}; write it in the syntax of fancy_regex"

@@ -1,6 +1,7 @@
 //! Best paths against the reference's answers and an exhaustive search.
 
 use super::*;
+use crate::native::Tables;
 use crate::spec::VocabColumns;
 use proptest::prelude::*;
 
@@ -28,7 +29,7 @@ pub(crate) fn model(pieces: &str, line: Line) -> Unigram {
         }
     };
     let leaked: &'static str = pieces.to_string().leak();
-    Unigram::compile(&vocab(&leaked.split(' ').map(parse).collect::<Vec<_>>()), line).unwrap()
+    Unigram::compile(&vocab(&leaked.split(' ').map(parse).collect::<Vec<_>>()), line, &mut Tables::default()).unwrap()
 }
 
 pub(crate) fn segments(model: &Unigram, text: &str) -> Vec<Segment> {
@@ -109,7 +110,8 @@ fn long_texts_are_rebased_and_scratch_is_given_back() {
 
 #[test]
 fn vocabularies_are_checked() {
-    let refused = |pieces: &[(&str, f32, Kind)], line| Unigram::compile(&vocab(pieces), line).is_err();
+    let refused =
+        |pieces: &[(&str, f32, Kind)], line| Unigram::compile(&vocab(pieces), line, &mut Tables::default()).is_err();
     let a = ("a", -1.0, Kind::Normal);
     for line in [Line::V0_2_1, Line::V0_2_3] {
         assert!(refused(&[("<s>", 0.0, Kind::Control)], line));
@@ -131,7 +133,7 @@ fn restriction_hides_pieces_but_keeps_scores() {
     columns.scores = vec![-1.0, -50.0];
     columns.kinds = vec![Kind::Normal; 2];
     columns.active_kinds = Some(vec![Kind::Normal, Kind::Unused]);
-    let model = Unigram::compile(&Vocab::new(columns).unwrap(), Line::V0_2_1).unwrap();
+    let model = Unigram::compile(&Vocab::new(columns).unwrap(), Line::V0_2_1, &mut Tables::default()).unwrap();
     assert_eq!(model.unknown_score, -60.0);
     assert_eq!(show("ab", &segments(&model, "ab")), "a [b]");
 }

@@ -1,0 +1,192 @@
+//! PLaMo-2: the segmentation of least cost, found from the end of the text.
+//!
+//! Reference: llama.cpp's `llm_tokenizer_plamo2::encode`. Scores are whole numbers, ten thousandths. At each character the
+//! entries that match there are tried from the longest to the shortest, and the first of equal sums stays; after them one
+//! character as unknown, at a fixed cost. Two habits of its table are kept: an entry of the unknown score ends the list,
+//! and one of a very low score is left out. Entries of kind Byte take no part; of equal ones the last counts. A U+FEFF that
+//! starts the text is passed over.
+//!
+//! Invariant: the cost of a place is final when a place before it is looked at. Cost: a trie walk per character, so the text's
+//! length times the longest entry; 16 bytes per byte of text. Twin: `plamo2` in python/polytok/reference/llama_cpp_models.py.
+
+use super::{Segment, UNKNOWN};
+use crate::error::Result;
+use crate::spec::Kind;
+use crate::trie::Trie;
+use crate::utf8::char_len;
+use crate::vocab::Vocab;
+
+/// Entries of this score and below are left out.
+const INVALID: i32 = -20_000_000;
+
+/// The score of a character as unknown.
+const UNKNOWN_SCORE: i32 = -10_000_000;
+
+/// The cost of a place that no segmentation starts at.
+const UNREACHED: i64 = 1 << 60;
+
+/// Scratch of longer texts than this is given back after the call.
+const KEPT: usize = 1 << 20;
+
+/// A compiled PLaMo-2 model.
+pub struct Plamo2 {
+    /// Piece to index into the entries.
+    trie: Trie,
+    /// Ids and scores.
+    entries: Vec<(u32, i32)>,
+}
+
+/// The best way from a place to the end.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    cost: i64,
+    id: u32,
+    len: u32,
+}
+
+/// Memory that calls share.
+#[derive(Debug, Default)]
+pub struct Plamo2Scratch {
+    places: Vec<Place>,
+    starts: Vec<u32>,
+}
+
+impl Plamo2 {
+    /// Builds the dictionary.
+    pub fn compile(vocab: &Vocab) -> Plamo2 {
+        let rows: Vec<usize> = (0..vocab.len()).rev().filter(|&row| vocab.kind(row) != Kind::Byte).collect();
+        let score = |row: usize| {
+            let score = vocab.score(row);
+            if score.is_finite() { (score as f64 * 1e4).round() as i32 } else { INVALID }
+        };
+        let entries = rows.iter().map(|&row| (vocab.id(row), score(row))).collect();
+        Plamo2 { trie: Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..)), entries }
+    }
+
+    /// Cuts the text; characters that no entry covers are unknown one by one.
+    pub fn segment(
+        &self,
+        text: &[u8],
+        scratch: &mut Plamo2Scratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let mut at = if text.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
+        self.search(text, at, scratch);
+        while at < text.len() {
+            let Place { id, len, .. } = scratch.places[at];
+            emit(Segment { id, start: at as u32, end: at as u32 + len })?;
+            at += len as usize;
+        }
+        if scratch.places.capacity() > KEPT {
+            *scratch = Plamo2Scratch::default();
+        }
+        Ok(())
+    }
+
+    fn search(&self, text: &[u8], from: usize, scratch: &mut Plamo2Scratch) {
+        let Plamo2Scratch { places, starts } = scratch;
+        places.clear();
+        places.resize(text.len() + 1, Place { cost: UNREACHED, id: UNKNOWN, len: 0 });
+        places[text.len()].cost = 0;
+        starts.clear();
+        let mut at = from;
+        while at < text.len() {
+            starts.push(at as u32);
+            at += char_len(&text[at..]);
+        }
+        for &start in starts.iter().rev() {
+            places[start as usize] = self.best(&text[start as usize..], &places[start as usize..]);
+        }
+    }
+
+    /// The best way from here; `places` starts here too.
+    fn best(&self, text: &[u8], places: &[Place]) -> Place {
+        let char_len = char_len(text);
+        let unknown = Place { cost: places[char_len].cost - UNKNOWN_SCORE as i64, id: UNKNOWN, len: char_len as u32 };
+        let mut best = Place { cost: UNREACHED, id: UNKNOWN, len: 0 };
+        let mut ends_list = false;
+        // Shortest first, the reverse of the reference's order: a later one wins ties, and one that ends the list undoes all before.
+        self.trie.prefixes(text, |len, entry| {
+            let (id, score) = self.entries[entry as usize];
+            if score <= INVALID || places[len].cost == UNREACHED {
+                return;
+            }
+            if score == UNKNOWN_SCORE {
+                (best.cost, ends_list) = (UNREACHED, true);
+            }
+            let cost = places[len].cost - score as i64;
+            if cost <= best.cost {
+                best = Place { cost, id, len: len as u32 };
+            }
+        });
+        if !ends_list && unknown.cost < best.cost { unknown } else { best }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::unigram::tests::vocab;
+    use proptest::prelude::*;
+
+    fn cut(rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
+        let mut out = Vec::new();
+        let mut emit = |segment: Segment| {
+            out.push((segment.id, segment.start, segment.end));
+            Ok(())
+        };
+        Plamo2::compile(&vocab(rows)).segment(text.as_bytes(), &mut Plamo2Scratch::default(), &mut emit).unwrap();
+        out
+    }
+
+    #[test]
+    fn ties_unknowns_and_the_byte_order_mark() {
+        let rows = [
+            ("a", -1.0, Kind::Normal),
+            ("aa", -2.0, Kind::Control),
+            ("b", -1000.0, Kind::Normal),
+            ("ba", -999.0, Kind::Normal),
+            ("c", f32::NEG_INFINITY, Kind::Normal),
+            ("d", -1.0, Kind::Byte),
+        ];
+        assert_eq!(cut(&rows, "aa"), [(2, 0, 2)]);
+        assert_eq!(cut(&rows, "\u{FEFF}aaé"), [(2, 3, 5), (UNKNOWN, 5, 7)]);
+        assert_eq!(cut(&rows, "ba"), [(4, 0, 2)]);
+        assert_eq!(cut(&rows, "bc"), [(3, 0, 1), (UNKNOWN, 1, 2)]);
+        assert_eq!(cut(&rows, "d"), [(UNKNOWN, 0, 1)]);
+        assert_eq!(cut(&rows, ""), []);
+    }
+
+    proptest! {
+        /// The reference's loop over a list of entries, longest first.
+        #[test]
+        fn agrees_with_the_naive_loop(entries in proptest::collection::btree_map("[ab]{1,3}", -30i32..3, 1..8), text in "[abé]{0,9}") {
+            let rows: Vec<_> = entries.iter().map(|(piece, score)| (piece.as_str(), *score as f32 * 100.0, Kind::Normal)).collect();
+            let mut best: Vec<(i64, u32, usize)> = vec![(0, 0, 0); text.len() + 1];
+            for (at, character) in text.char_indices().rev() {
+                let mut ways: Vec<(usize, i64, u32)> = rows.iter().zip(1..)
+                    .filter(|((piece, _, _), _)| text[at..].starts_with(piece))
+                    .map(|((piece, score, _), id)| (piece.len(), (*score as f64 * 1e4) as i64, id)).collect();
+                ways.sort_by_key(|way| std::cmp::Reverse(way.0));
+                ways.push((character.len_utf8(), UNKNOWN_SCORE as i64, UNKNOWN));
+                best[at] = (i64::MAX, 0, 0);
+                for (len, score, id) in ways.into_iter().filter(|way| way.1 > INVALID as i64) {
+                    let cost = best[at + len].0 - score;
+                    if cost < best[at].0 {
+                        best[at] = (cost, id, len);
+                    }
+                    if score == UNKNOWN_SCORE as i64 {
+                        break;
+                    }
+                }
+            }
+            let (mut at, mut expected) = (0, Vec::new());
+            while at < text.len() {
+                let (_, id, len) = best[at];
+                expected.push((id, at as u32, (at + len) as u32));
+                at += len;
+            }
+            prop_assert_eq!(cut(&rows, &text), expected);
+        }
+    }
+}

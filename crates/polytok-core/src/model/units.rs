@@ -1,0 +1,196 @@
+//! Text → initial symbols of BPE: bytes, characters, or llama2.c's groups.
+//!
+//! A symbol is a row of the vocabulary, or a number behind the rows for a character that only occurs inside of entries.
+
+use hashbrown::HashMap;
+
+use super::dictionary::Dictionary;
+use super::merge::{INERT, Symbol};
+use crate::error::Result;
+use crate::hash::{Slots, hash_bytes, hash_number};
+use crate::native::{Part, PartWriter, Stored};
+use crate::spec::Symbols;
+use crate::table::Table;
+use crate::utf8;
+use crate::vocab::Vocab;
+
+/// The symbols of all units.
+#[derive(Debug)]
+pub(super) struct Units {
+    pub(super) kind: Symbols,
+    ascii: [u32; 128],
+    /// Symbols of single bytes: what bytes start as, or fall back to.
+    bytes: [u32; 256],
+    chars: Chars,
+}
+
+/// The same while symbols are still being numbered.
+pub(super) struct Numbering {
+    pub(super) kind: Symbols,
+    bytes: [u32; 256],
+    /// Symbols of characters, by `unit_key`.
+    chars: HashMap<u64, u32>,
+}
+
+/// Symbols of characters, by `unit_key`.
+#[derive(Debug)]
+struct Chars {
+    slots: Slots,
+    /// Length, bytes, symbol.
+    entries: Table<[u32; 3]>,
+    seed: u64,
+}
+
+impl Numbering {
+    /// The symbols that are rows.
+    pub(super) fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> Numbering {
+        let byte_symbol = |byte: u8| match kind {
+            Symbols::Bytes => dictionary.normal.find(vocab, &[byte]),
+            Symbols::Groups => vocab.row(byte as u32 + 3).map(|row| row as u32),
+            Symbols::Chars | Symbols::Scalars => None,
+        };
+        let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(INERT));
+        let mut numbering = Numbering { kind, bytes, chars: HashMap::new() };
+        if kind == Symbols::Bytes {
+            return numbering;
+        }
+        for row in (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)) {
+            let piece = vocab.bytes(row);
+            if let (1..=4, Some(row)) = (piece.len(), dictionary.normal.find(vocab, piece)) {
+                numbering.add(piece, row);
+            }
+        }
+        numbering
+    }
+
+    /// Gives a unit its symbol, if it has none yet.
+    pub(super) fn add(&mut self, unit: &[u8], symbol: u32) -> u32 {
+        if self.kind != Symbols::Bytes {
+            return *self.chars.entry(unit_key(unit)).or_insert(symbol);
+        }
+        let known = &mut self.bytes[unit[0] as usize];
+        if *known == INERT {
+            *known = symbol;
+        }
+        *known
+    }
+
+    /// The table.
+    pub(super) fn finish(self) -> Result<Units> {
+        let ascii = |byte| self.chars.get(&unit_key(&[byte as u8])).copied().unwrap_or(INERT);
+        let ascii = std::array::from_fn(ascii);
+        Ok(Units { kind: self.kind, ascii, bytes: self.bytes, chars: Chars::build(self.chars)? })
+    }
+}
+
+impl Chars {
+    fn build(symbols: HashMap<u64, u32>) -> Result<Chars> {
+        let mut entries: Vec<[u32; 3]> =
+            symbols.into_iter().map(|(key, symbol)| [(key >> 32) as u32, key as u32, symbol]).collect();
+        entries.sort_unstable(); // the same symbols make the same table
+        let seed = hash_bytes(bytemuck::cast_slice(&entries), 0);
+        let key = |place: u32| key_of(entries[place as usize]);
+        let hash = |place| hash_number(key(place), seed);
+        let places = 0..entries.len() as u32;
+        let slots = Slots::build(places, entries.len(), hash, false, |one, other| key(one) == key(other))?;
+        Ok(Chars { slots, entries: entries.into(), seed })
+    }
+
+    #[inline]
+    fn get(&self, key: u64) -> Option<u32> {
+        let is_it = |place: u32| self.entries.get(place as usize).is_some_and(|&entry| key_of(entry) == key);
+        let place = self.slots.find(hash_number(key, self.seed), is_it)?;
+        self.entries.get(place as usize).map(|&[_, _, symbol]| symbol)
+    }
+}
+
+impl Units {
+    /// Whether this symbol is that of a single byte.
+    pub(super) fn is_byte(&self, symbol: u32) -> bool {
+        self.bytes.contains(&symbol)
+    }
+
+    /// Appends the initial symbols of a text that starts at byte `offset` of the piece.
+    #[inline]
+    pub(super) fn push(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
+        match self.kind {
+            Symbols::Bytes => symbols
+                .extend(text.iter().enumerate().map(|(i, &byte)| Symbol::new(self.bytes[byte as usize], offset + i))),
+            Symbols::Chars | Symbols::Scalars => self.push_chars(text, offset, symbols),
+            Symbols::Groups => self.push_groups(text, offset, symbols),
+        }
+    }
+
+    #[inline]
+    fn push_chars(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
+        let mut at = 0;
+        while at < text.len() {
+            let len = utf8::char_len(&text[at..]);
+            let symbol = self.char_symbol(&text[at..at + len]);
+            symbols.push(Symbol::new(symbol, offset + at));
+            at += len;
+        }
+    }
+
+    #[inline]
+    fn char_symbol(&self, unit: &[u8]) -> u32 {
+        match unit {
+            &[byte @ 0..128] => self.ascii[byte as usize],
+            _ => self.chars.get(unit_key(unit)).unwrap_or(INERT),
+        }
+    }
+
+    /// A group is a byte and the continuation bytes behind it, four at most; one that is no entry becomes its bytes.
+    fn push_groups(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at + 1..text.len().min(at + 4)];
+            let len = 1 + rest.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
+            match self.char_symbol(&text[at..at + len]) {
+                INERT => {
+                    let bytes = text[at..at + len].iter().zip(at..);
+                    symbols.extend(bytes.map(|(&byte, i)| Symbol::new(self.bytes[byte as usize], offset + i)));
+                }
+                symbol => symbols.push(Symbol::new(symbol, offset + at)),
+            }
+            at += len;
+        }
+    }
+}
+
+impl Stored for Units {
+    fn write(&self, out: &mut PartWriter) {
+        out.table("kind", &[self.kind as u32]);
+        out.table("ascii", &self.ascii);
+        out.table("bytes", &self.bytes);
+        out.table("entries", &self.chars.entries);
+        out.table("seed", &[self.chars.seed]);
+        self.chars.slots.write(out);
+    }
+
+    /// Symbols may be any number: merging and what comes after it do without them being right.
+    fn read(part: &Part) -> Result<Units> {
+        let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
+        let number: u32 = part.number("kind")?;
+        let kind = kinds.into_iter().find(|&kind| kind as u32 == number);
+        let (ascii, bytes): (Table<u32>, Table<u32>) = (part.table("ascii")?, part.table("bytes")?);
+        let chars = Chars { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
+        match (kind, <[u32; 128]>::try_from(&*ascii), <[u32; 256]>::try_from(&*bytes)) {
+            (Some(kind), Ok(ascii), Ok(bytes)) => Ok(Units { kind, ascii, bytes, chars }),
+            _ => Err(part.wrong("kind", "or of its neighbours are not those of units")),
+        }
+    }
+}
+
+/// Bytes and length of a unit in one number, so that a NUL byte differs from no byte.
+#[inline]
+fn unit_key(unit: &[u8]) -> u64 {
+    let mut bytes = [0; 4];
+    bytes[..unit.len()].copy_from_slice(unit);
+    key_of([unit.len() as u32, u32::from_le_bytes(bytes), 0])
+}
+
+#[inline]
+fn key_of([len, bytes, _]: [u32; 3]) -> u64 {
+    (len as u64) << 32 | bytes as u64
+}

@@ -1,0 +1,59 @@
+//! WordLevel: a piece is an entry or unknown.
+//!
+//! Reference: Hugging Face's `WordLevel::tokenize`. Entries of every kind count, and of equal ones the last.
+
+use std::sync::Arc;
+
+use super::dictionary::Rows;
+use super::{Segment, UNKNOWN};
+use crate::error::Result;
+use crate::spec::Kind;
+use crate::vocab::Vocab;
+
+/// A compiled WordLevel model.
+pub struct WordLevel {
+    vocab: Arc<Vocab>,
+    rows: Rows,
+    unknown: u32,
+}
+
+impl WordLevel {
+    /// Indexes the vocabulary.
+    pub fn compile(vocab: Arc<Vocab>) -> Result<WordLevel> {
+        let unknown =
+            (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
+    }
+
+    /// Looks a piece up. One that is no entry has the id of the unknown entry, each time anew.
+    #[inline]
+    pub fn segment(&self, piece: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let found = self.rows.find(&self.vocab, piece);
+        let id = found.map_or(self.unknown, |row| self.vocab.id(row as usize));
+        emit(Segment { id, start: 0, end: piece.len() as u32 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::unigram::tests::vocab;
+
+    #[test]
+    fn the_last_of_equal_entries_or_unknown() {
+        let rows = [("a", 0.0, Kind::Normal), ("b", 0.0, Kind::Control), ("a", 0.0, Kind::Normal)];
+        let model = WordLevel::compile(Arc::new(vocab(&rows))).unwrap();
+        let mut ids = Vec::new();
+        for piece in ["a", "b", "ab", ""] {
+            let mut emit = |segment: Segment| {
+                ids.push(segment.id);
+                Ok(())
+            };
+            model.segment(piece.as_bytes(), &mut emit).unwrap();
+        }
+        assert_eq!(ids, [3, 2, 0]);
+    }
+}

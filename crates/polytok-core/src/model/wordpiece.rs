@@ -1,0 +1,177 @@
+//! WordPiece: the longest entry that is a prefix of the piece, then the longest continuation of the rest, and so on; where one fails,
+//! the whole piece is unknown.
+//!
+//! Reference: Hugging Face's `WordPiece::tokenize` (a continuation is an entry with a prefix such as `##`, and pieces of too
+//! many characters are unknown), and llama.cpp's WPM session (an entry that starts a word begins with U+2581 instead). Both
+//! take entries of every kind, and of equal ones the last. One trie holds all entries, and under a byte that UTF-8 never has
+//! those that continue.
+//!
+//! Cost: the piece's length times the longest entry. Worst input: a piece of which every stretch is nearly an entry.
+//! Twin of the latter: `wpm` in python/polytok/reference/llama_cpp_models.py.
+
+use super::{Segment, UNKNOWN};
+use crate::error::Result;
+use crate::spec::Kind;
+use crate::trie::{NONE, ROOT, Trie};
+use crate::vocab::Vocab;
+
+/// Leads to the continuations; no byte of UTF-8.
+const CONTINUES: u8 = 0xFF;
+
+/// U+2581, what stands before a word in llama.cpp's vocabularies.
+const SPACE: &[u8] = "\u{2581}".as_bytes();
+
+/// A compiled WordPiece model.
+pub struct WordPiece {
+    trie: Trie,
+    /// Where the walk starts at the start of a word, and behind it.
+    roots: [u32; 2],
+    /// The entry that is U+2581 alone: a word may start with it and go on.
+    phantom: Option<u32>,
+    /// What a piece becomes that cannot be cut.
+    unknown: u32,
+    max_chars: usize,
+}
+
+impl WordPiece {
+    /// Builds the dictionary; see `spec::Model::WordPiece`.
+    pub fn compile(vocab: &Vocab, continuing_prefix: &str, max_chars: Option<usize>, phantom_space: bool) -> WordPiece {
+        // Backwards, because the trie keeps the first of equal keys.
+        let rows = || (0..vocab.len()).rev().map(|row| (vocab.bytes(row), vocab.id(row)));
+        let continuations: Vec<(Vec<u8>, u32)> = rows()
+            .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
+            .filter(|(rest, _)| !rest.is_empty())
+            .map(|(rest, id)| ([&[CONTINUES], rest].concat(), id))
+            .collect();
+        let keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
+        let starts = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUES));
+        let trie = Trie::build(starts.chain(keys));
+        let under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child(&trie, node, byte));
+        let roots = [if phantom_space { under(SPACE) } else { ROOT }, under(&[CONTINUES])];
+        let phantom = if phantom_space { trie.get(SPACE) } else { None };
+        let unknown =
+            (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), trie }
+    }
+
+    /// Cuts a piece, or finds it unknown; `scratch` is memory for the segments.
+    #[inline]
+    pub fn segment(
+        &self,
+        piece: &[u8],
+        scratch: &mut Vec<Segment>,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        scratch.clear();
+        if self.is_too_long(piece) || !self.cut(piece, scratch) {
+            return emit(Segment { id: self.unknown, start: 0, end: piece.len() as u32 });
+        }
+        scratch.iter().try_for_each(|&segment| emit(segment))
+    }
+
+    #[inline]
+    fn is_too_long(&self, piece: &[u8]) -> bool {
+        piece.len() > self.max_chars && piece.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() > self.max_chars
+    }
+
+    #[inline]
+    fn cut(&self, piece: &[u8], segments: &mut Vec<Segment>) -> bool {
+        let [start, inside] = self.roots;
+        let mut at = 0;
+        let (mut len, mut id) = self.longest(start, piece);
+        if len == 0 {
+            // The phantom space alone, and then a continuation.
+            let Some(space) = self.phantom else { return false };
+            segments.push(Segment { id: space, start: 0, end: 0 });
+            (len, id) = self.longest(inside, piece);
+        }
+        while len > 0 {
+            segments.push(Segment { id, start: at as u32, end: (at + len) as u32 });
+            at += len;
+            (len, id) = self.longest(inside, &piece[at..]);
+        }
+        at == piece.len()
+    }
+
+    /// The longest entry under `root` that `text` starts with; length 0 if there is none.
+    #[inline]
+    fn longest(&self, root: u32, text: &[u8]) -> (usize, u32) {
+        let mut found = (0, UNKNOWN);
+        if root != NONE {
+            self.trie.prefixes_under(root, text, |len, id| found = (len, id));
+        }
+        found
+    }
+}
+
+fn child(trie: &Trie, node: u32, byte: u8) -> u32 {
+    if node == NONE { NONE } else { trie.child(node, byte) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::unigram::tests::vocab;
+    use proptest::prelude::*;
+
+    fn cut(model: &WordPiece, piece: &str) -> Vec<(u32, u32, u32)> {
+        let mut out = Vec::new();
+        let mut emit = |segment: Segment| {
+            out.push((segment.id, segment.start, segment.end));
+            Ok(())
+        };
+        model.segment(piece.as_bytes(), &mut Vec::new(), &mut emit).unwrap();
+        out
+    }
+
+    fn model(entries: &[&str], prefix: &str, max_chars: Option<usize>, phantom: bool) -> WordPiece {
+        let rows: Vec<_> = entries.iter().map(|&entry| (entry, 0.0, Kind::Normal)).collect();
+        WordPiece::compile(&vocab(&rows), prefix, max_chars, phantom)
+    }
+
+    #[test]
+    fn hugging_face() {
+        let hf = model(&["un", "##aff", "##able", "##a", "##affab", "##", "é"], "##", Some(9), false);
+        assert_eq!(cut(&hf, "unaffable"), [(0, 0, 9)]); // greedy: ##affab leaves "le"
+        assert_eq!(cut(&hf, "unaffa"), [(1, 0, 2), (2, 2, 5), (4, 5, 6)]);
+        assert_eq!(cut(&hf, "##aff"), [(2, 0, 5)]);
+        assert_eq!(cut(&hf, "éa"), [(7, 0, 2), (4, 2, 3)]);
+        assert_eq!(cut(&hf, "unaaaaaaaa"), [(0, 0, 10)]);
+        assert_eq!(cut(&hf, "unaaaaaaa").len(), 8);
+        assert_eq!(cut(&hf, ""), []);
+    }
+
+    #[test]
+    fn llama_cpp() {
+        let wpm = model(&["\u{2581}un", "aff", "\u{2581}", "able", "un", "un"], "", None, true);
+        assert_eq!(cut(&wpm, "unaff"), [(1, 0, 2), (2, 2, 5)]);
+        assert_eq!(cut(&wpm, "affun"), [(3, 0, 0), (2, 0, 3), (6, 3, 5)]);
+        assert_eq!(cut(&wpm, "affx"), [(0, 0, 4)]);
+    }
+
+    /// The loop of the reference: every length from the longest down.
+    fn naive(entries: &[String], piece: &str) -> Vec<(u32, u32, u32)> {
+        let (mut at, mut out) = (0, Vec::new());
+        while at < piece.len() {
+            let key = |end: usize| format!("{}{}", if at > 0 { "##" } else { "" }, &piece[at..end]);
+            let find = |end: usize| Some((entries.iter().rposition(|entry| *entry == key(end))?, end));
+            let Some((row, end)) = (at + 1..=piece.len()).rev().find_map(find) else {
+                return vec![(0, 0, piece.len() as u32)];
+            };
+            out.push((row as u32 + 1, at as u32, end as u32));
+            at = end;
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_naive_loop(entries in proptest::collection::vec("(##)?[ab#]{1,3}", 1..12), piece in "[ab#]{0,8}") {
+            let listed: Vec<&str> = entries.iter().map(String::as_str).collect();
+            prop_assert_eq!(cut(&model(&listed, "##", None, false), &piece), naive(&entries, &piece));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Reading: the header and the section table, checked; sections by name.
+
+use std::ops::Range;
+
+use bytemuck::AnyBitPattern;
+
+use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, Row, TABLES_VERSION, checksum};
+use crate::error::{Error, Result};
+use crate::table::{Shared, Table};
+
+/// What a file starts with. The last bytes tell transfers that change line ends or stop at NUL.
+pub const MAGIC: [u8; 8] = *b"\x93ptok\r\n\0";
+
+/// A file whose checksum is right.
+#[derive(Clone)]
+pub struct Image {
+    bytes: Shared,
+    header: Header,
+    sections: Vec<(String, Range<usize>)>,
+}
+
+impl Image {
+    /// Checks the bytes, which must be aligned to 16.
+    pub fn open(bytes: Shared) -> Result<Image> {
+        let file = (*bytes).as_ref();
+        let header = header(file)?;
+        let rows = BLOCK..BLOCK + header.sections as usize * BLOCK;
+        let rows: Table<Row> = Table::mapped(&bytes, rows).ok_or_else(|| damaged("its section table is cut off"))?;
+        let sections = rows.iter().map(|row| section(row, file.len())).collect::<Result<Vec<_>>>()?;
+        Ok(Image { bytes, header, sections })
+    }
+
+    /// A copy of these bytes, aligned as it must be.
+    pub fn copy(file: &[u8]) -> Result<Image> {
+        // u128 for its alignment; what is behind the file's end is cut off again.
+        let mut words = vec![0u128; file.len().div_ceil(size_of::<u128>())];
+        bytemuck::cast_slice_mut::<u128, u8>(&mut words)[..file.len()].copy_from_slice(file);
+        Image::open(std::sync::Arc::new(Aligned { words, len: file.len() }))
+    }
+
+    /// The compiled tables are of this engine's version.
+    pub fn has_tables(&self) -> bool {
+        self.header.tables == TABLES_VERSION
+    }
+
+    /// The fingerprint that was written with it.
+    pub fn fingerprint(&self) -> [u8; 16] {
+        self.header.fingerprint
+    }
+
+    /// The names of all sections.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.sections.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The bytes of a section.
+    pub fn section(&self, name: &str) -> Option<&[u8]> {
+        let range = self.range(name)?;
+        (*self.bytes).as_ref().get(range)
+    }
+
+    /// A section as an array; None if there is no such section.
+    pub fn table<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Option<Result<Table<T>>> {
+        let range = self.range(name)?;
+        let table = Table::mapped(&self.bytes, range);
+        Some(table.ok_or_else(|| damaged(&format!("the section {name} is not a whole number of items"))))
+    }
+
+    fn range(&self, name: &str) -> Option<Range<usize>> {
+        self.sections.iter().find(|(other, _)| other == name).map(|(_, range)| range.clone())
+    }
+}
+
+fn header(file: &[u8]) -> Result<Header> {
+    if !file.starts_with(&MAGIC) {
+        return Err(Error::Format("it does not start with the bytes of a ptok file".into()));
+    }
+    let head = file.get(..BLOCK).ok_or_else(|| damaged("it ends in its header"))?;
+    let header: Header = bytemuck::pod_read_unaligned(head);
+    if header.byte_order != BYTE_ORDER {
+        return Err(Error::Format(
+            "it was written on a machine of the other byte order: load the original file here and save it again".into(),
+        ));
+    }
+    if header.format > FORMAT_VERSION {
+        return Err(Error::Format(format!(
+            "it is of version {}, which is newer than the version {FORMAT_VERSION} that this polytok reads: update polytok",
+            header.format
+        )));
+    }
+    if header.length != file.len() as u64 {
+        return Err(damaged(&format!("it should have {} bytes and has {}", header.length, file.len())));
+    }
+    if header.checksum != checksum(file) {
+        return Err(damaged("its checksum is wrong"));
+    }
+    Ok(header)
+}
+
+fn section(row: &Row, file_len: usize) -> Result<(String, Range<usize>)> {
+    let len = row.name.iter().position(|&byte| byte == 0).unwrap_or(row.name.len());
+    let name = String::from_utf8_lossy(&row.name[..len]).into_owned();
+    let end = row.start.checked_add(row.length).filter(|&end| end <= file_len as u64);
+    match end {
+        Some(end) if row.start.is_multiple_of(BLOCK as u64) => Ok((name, row.start as usize..end as usize)),
+        _ => Err(damaged(&format!("the section {name} is not inside of it"))),
+    }
+}
+
+fn damaged(what: &str) -> Error {
+    Error::Format(format!("the file is damaged: {what}; get or write it anew"))
+}
+
+/// Bytes aligned to 16.
+struct Aligned {
+    words: Vec<u128>,
+    len: usize,
+}
+
+impl AsRef<[u8]> for Aligned {
+    fn as_ref(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.len]
+    }
+}

@@ -1,0 +1,60 @@
+//! Writing: sections are collected, then laid out.
+
+use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME, Row, TABLES_VERSION, checksum};
+
+/// The sections of a file to be.
+#[derive(Debug, Default)]
+pub struct Sections(Vec<(String, Vec<u8>)>);
+
+impl Sections {
+    /// One more section. Its name is ours, and short.
+    pub fn push(&mut self, name: &str, bytes: Vec<u8>) {
+        debug_assert!(name.len() <= NAME && self.0.iter().all(|(other, _)| other != name), "{name}");
+        self.0.push((name.to_owned(), bytes));
+    }
+
+    /// The file.
+    pub fn finish(&self, fingerprint: [u8; 16]) -> Vec<u8> {
+        let rows = self.rows();
+        let end = rows.last().map_or(BLOCK, |row| row.start as usize + (row.length as usize).next_multiple_of(BLOCK));
+        let header = Header {
+            magic: MAGIC,
+            format: FORMAT_VERSION,
+            tables: TABLES_VERSION,
+            byte_order: BYTE_ORDER,
+            sections: rows.len() as u32,
+            length: end as u64,
+            checksum: 0,
+            fingerprint,
+            zero: 0,
+        };
+        let mut file = Vec::with_capacity(end);
+        file.extend_from_slice(bytemuck::bytes_of(&header));
+        file.extend_from_slice(bytemuck::cast_slice(&rows));
+        for (_, bytes) in &self.0 {
+            file.extend_from_slice(bytes);
+            file.resize(file.len().next_multiple_of(BLOCK), 0);
+        }
+        seal(&mut file);
+        file
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut start = BLOCK + self.0.len() * BLOCK;
+        let row = |(name, bytes): &(String, Vec<u8>)| {
+            let mut padded = [0; NAME];
+            padded[..name.len()].copy_from_slice(name.as_bytes());
+            let row = Row { name: padded, start: start as u64, length: bytes.len() as u64 };
+            start += bytes.len().next_multiple_of(BLOCK);
+            row
+        };
+        self.0.iter().map(row).collect()
+    }
+}
+
+/// Sets the checksum of a file.
+pub(super) fn seal(file: &mut [u8]) {
+    const PLACE: usize = std::mem::offset_of!(Header, checksum);
+    let sum = checksum(file);
+    file[PLACE..PLACE + size_of::<u64>()].copy_from_slice(&sum.to_ne_bytes());
+}

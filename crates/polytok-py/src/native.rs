@@ -1,0 +1,89 @@
+//! polytok's own file, mapped: the functions of polytok_core::native, for python/polytok/formats/ptok.py.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use polytok_core::native::{Image, Tables};
+use polytok_core::tokenizer::Tokenizer;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::to_python;
+use crate::spec;
+use crate::tokenizer::PyTokenizer;
+
+/// A file whose checksum is right.
+#[pyclass(frozen, name = "NativeFile")]
+pub struct PyNativeFile(Image);
+
+#[pymethods]
+impl PyNativeFile {
+    /// Maps a file.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<PyNativeFile> {
+        let file = File::open(path)?;
+        // SAFETY: the mapping is read-only, and what is read from it is checked where it is used, so that other bytes there can
+        // give wrong ids but lead nowhere else. Writers, polytok among them, replace files instead of changing them.
+        // Measured: reading o200k_base's 14 MB into memory takes 4 ms, mapping them 0.02 ms.
+        let map = unsafe { Mmap::map(&file)? };
+        let image = py.detach(|| Image::open(Arc::new(map))).map_err(to_python)?;
+        Ok(PyNativeFile(image))
+    }
+
+    /// Takes a copy of the bytes of a file.
+    #[staticmethod]
+    fn copy(data: &[u8]) -> PyResult<PyNativeFile> {
+        Ok(PyNativeFile(Image::copy(data).map_err(to_python)?))
+    }
+
+    /// The bytes of a section, or None.
+    fn section<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, PyBytes>> {
+        self.0.section(name).map(|bytes| PyBytes::new(py, bytes))
+    }
+
+    /// Whether the compiled tables are of this engine's version.
+    fn has_tables(&self) -> bool {
+        self.0.has_tables()
+    }
+
+    /// The fingerprint that was written with the file.
+    fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.fingerprint())
+    }
+
+    /// The tokenizer of a Spec, with the vocabulary, the special tokens and the tables of the file.
+    fn compile(&self, py: Python<'_>, outline: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
+        let mut spec = spec::spec(outline)?;
+        spec.special = self.0.special_tokens().map_err(to_python)?;
+        let mut tables = Tables::of(self.0.clone());
+        let compiled = py.detach(|| Tokenizer::compile_with(spec, &mut tables)).map_err(to_python)?;
+        Ok(PyTokenizer(Arc::new(compiled)))
+    }
+}
+
+/// A file of these sections, the vocabulary and the compiled tables.
+#[pyfunction]
+fn native_write<'py>(
+    py: Python<'py>,
+    spec: &Bound<'py, PyAny>,
+    sections: Vec<(String, Vec<u8>)>,
+    fingerprint: [u8; 16],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let spec = spec::spec(spec)?;
+    let file = py.detach(|| {
+        let mut tables = Tables::kept();
+        Tokenizer::compile_with(spec, &mut tables)?;
+        let mut kept = tables.finish();
+        sections.into_iter().for_each(|(name, bytes)| kept.push(&name, bytes));
+        Ok(kept.finish(fingerprint))
+    });
+    Ok(PyBytes::new(py, &file.map_err(to_python)?))
+}
+
+/// Adds the class and the function to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyNativeFile>()?;
+    module.add_function(wrap_pyfunction!(native_write, module)?)
+}

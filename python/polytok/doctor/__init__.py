@@ -1,0 +1,79 @@
+"""What is wrong with a tokenizer, and where it parts from one that should be the same.
+
+`examine` goes through `CHECKS`, each of which looks at a Spec for one kind of trouble. A finding is data: its id, how
+bad it is, what exactly, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ..divergence import Divergence
+from ..spec import Spec
+from ..tokenizer import Text, Tokenizer
+from . import entries, ids, kin, origins, splits
+from .finding import Finding, Severity
+from .round_trip import round_trips
+
+__all__ = ["CHECKS", "Diagnosis", "Finding", "Severity", "examine", "findings"]
+
+CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
+    entries.uncompilable,
+    ids.out_of_range,
+    ids.special_clashes,
+    ids.holes,
+    entries.duplicates,
+    entries.unreachable,
+    entries.bytes_without_entry,
+    entries.byte_pieces,
+    entries.equal_scores,
+    entries.no_unknown,
+    splits.literal_pattern,
+    splits.mistral_pattern,
+    splits.drops_text,
+    splits.pattern_and_vocabulary,
+    splits.end_of_text,
+    origins.gguf,
+    origins.huggingface,
+    origins.control_symbols,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All findings, and the texts in which the tokenizer parts from the other one."""
+
+    findings: tuple[Finding, ...]
+    divergences: tuple[Divergence, ...] = ()
+
+    @property
+    def is_well(self) -> bool:
+        """Nothing but notes."""
+        return not any(finding.is_wrong for finding in self.findings)
+
+
+def findings(spec: Spec) -> list[Finding]:
+    """What the checks find, in their order; a Spec that cannot be used at all is not looked into."""
+    found: list[Finding] = []
+    for check in CHECKS:
+        found += check(spec)
+        if any(finding.id == "not-usable" for finding in found):
+            break
+    return found
+
+
+def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None) -> Diagnosis:
+    """Look at a tokenizer, and beside another one at what the two make of texts (made-up ones unless given).
+
+    Without another one, texts are encoded and decoded.
+
+    >>> import polytok
+    >>> examine(polytok.load("default")).is_well
+    True
+    """
+    found = findings(tokenizer.spec)
+    if against is None:
+        return Diagnosis((*found, *round_trips(tokenizer, texts or ())))
+    more, divergences = kin.kin(tokenizer, against, texts)
+    return Diagnosis((*found, *more), tuple(divergences))

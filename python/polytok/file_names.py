@@ -1,0 +1,38 @@
+"""Which format a file's name asks for when it is written. (What is read is told by its bytes.)
+
+A name that several formats share asks for the one that the tokenizer came from, if it is one of them, and for nothing
+otherwise; so does a name that says nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .errors import ArgumentError
+
+_NAMES = {
+    "tokenizer.json": ("huggingface",),
+    "tekken.json": ("tekken",),
+    "tokenizer.bin": ("llama2c",),
+    "vocab.txt": ("huggingface",),
+}
+_SUFFIXES = {
+    ".gguf": ("gguf",),
+    ".ptok": ("ptok",),
+    ".tiktoken": ("tiktoken",),
+    ".model": ("sentencepiece", "minbpe", "tiktoken"),
+    ".json": ("huggingface", "tekken"),
+    ".bin": ("llama2c",),
+    ".txt": ("rwkv",),
+}
+
+
+def format_of(path: Path, origin: str) -> str:
+    """The format that a file of this name is to have, for a tokenizer of a format; ArgumentError if that is unclear."""
+    named = _NAMES.get(path.name.lower()) or _SUFFIXES.get(path.suffix.lower(), ())
+    if origin in named or not named:
+        return origin
+    if len(named) == 1:
+        return named[0]
+    listed = ", ".join(map(repr, named))
+    raise ArgumentError(f"{path.name} may be a file of several formats; say which one: {listed}")

@@ -1,0 +1,57 @@
+"""The fingerprint of a Spec: a hash of everything in it that shapes ids.
+
+It covers the vocabulary (bytes, ids, kinds, the restriction; scores where the model goes by them), the model with its merges,
+special tokens and their matching, the normalize and split steps, what becomes of unknown text, the template, and the
+SentencePiece release. It leaves out what only decoding, spans or people need: ``decode``, ``trim``, ``names``, ``origin``, ``extra``.
+
+Tokenizers of one fingerprint give the same ids for every text. The converse need not hold: the same behaviour can be
+said in different ways (a special token as a row or beside the rows, say), and rows in another order are other rows.
+Parts that have their default are not hashed, so that a Spec keeps its fingerprint when later releases add parts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import blake2b, sha256
+
+import numpy as np
+import numpy.typing as npt
+
+from .plain import fields_to_plain
+from .spec import Bpe, Plamo2, Spec, Unigram
+
+_LEFT_OUT = frozenset({"vocab", "decode", "trim", "names", "origin", "extra"})
+_SIZE = 16
+
+
+def fingerprint(spec: Spec) -> bytes:
+    """The fingerprint, 16 bytes."""
+    digest = blake2b(digest_size=_SIZE, person=b"polytok encoding")
+    for name, data in _parts(spec):
+        digest.update(name.encode() + b"\0" + len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
+
+
+def _parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
+    merges = spec.model.merges if isinstance(spec.model, Bpe) else None
+    model = replace(spec.model, merges=None) if isinstance(spec.model, Bpe) else spec.model
+    plain = fields_to_plain(replace(spec, model=model), keep=lambda data: sha256(data).hexdigest(), leave_out=_LEFT_OUT)
+    yield "spec", json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()
+    if merges is not None:
+        yield "merges", _little(merges)
+    vocab = spec.vocab
+    yield "blob", vocab.blob
+    yield "offsets", _little(vocab.offsets)
+    yield "ids", _little(vocab.ids)
+    yield "kinds", _little(vocab.kinds)
+    if vocab.active_kinds is not None:
+        yield "active_kinds", _little(vocab.active_kinds)
+    if isinstance(spec.model, (Unigram, Plamo2)) or (isinstance(spec.model, Bpe) and spec.model.priority == "score"):
+        yield f"scores {vocab.scores.dtype.name}", _little(vocab.scores)
+
+
+def _little(column: npt.NDArray[np.generic]) -> bytes:
+    return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("<")).tobytes()

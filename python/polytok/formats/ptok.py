@@ -1,0 +1,153 @@
+"""polytok's own ``.ptok``: the Spec and the tables compiled from it, used where they lie in the file.
+
+The container is checked and mapped by the engine (crates/polytok-core/src/native). Of its sections this module writes and reads
+``spec``, ``special`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and ``model.merges``; the engine writes the
+vocabulary's columns and its tables. Nothing is executed, and nothing is lost: the Spec comes back equal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..errors import FileError, FormatError
+from ..fingerprint import fingerprint
+from ..plain import fields_to_plain, from_plain, to_plain
+from ..spec import Bpe, Spec, SpecialToken, Vocab
+from .base import ReadOptions, Written
+
+name = "ptok"
+options: frozenset[str] = frozenset()
+
+MAGIC = b"\x93ptok\r\n\0"
+
+_ELSEWHERE = frozenset({"vocab", "special", "extra"})
+_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+_NO_MERGES: npt.NDArray[np.uint32] = np.zeros((0, 3), dtype=np.uint32)
+_NO_VOCAB = Vocab.from_rows([])
+
+
+def refusal(data: bytes) -> str | None:
+    """The magic."""
+    return None if data.startswith(MAGIC) else "it does not start with the magic of polytok's own files"
+
+
+def read(data: bytes, options: ReadOptions) -> Spec:
+    """Read a file."""
+    return NativeFile(_core.NativeFile.copy(data)).spec()
+
+
+def write(spec: Spec) -> Written:
+    """Write a file, with the tables compiled from the Spec."""
+    data = bytearray()
+
+    def keep(part: bytes) -> list[int]:
+        data.extend(part)
+        return [len(data) - len(part), len(data)]
+
+    merges, outline = None, spec
+    if isinstance(spec.model, Bpe) and spec.model.merges is not None:
+        merges, outline = spec.model.merges, replace(spec, model=replace(spec.model, merges=_NO_MERGES))
+    plain = fields_to_plain(outline, keep, leave_out=_ELSEWHERE)
+    sections = [
+        ("spec", json.dumps(plain, separators=(",", ":")).encode()),
+        ("special", json.dumps([_row(token) for token in spec.special], separators=(",", ":")).encode()),
+        ("extra", json.dumps(to_plain(spec.extra, keep), separators=(",", ":")).encode()),
+        ("data", bytes(data)),
+    ]
+    if merges is not None:
+        sections.append(("model.merges", np.ascontiguousarray(merges).tobytes()))
+    return Written(_core.native_write(spec, sections, fingerprint(spec)))
+
+
+def _row(token: SpecialToken) -> tuple[str, int, int]:
+    return token.text, token.id, sum(1 << bit for bit, flag in enumerate(_FLAGS) if getattr(token, flag))
+
+
+def _token(text: str, id: int, flags: int) -> SpecialToken:
+    return SpecialToken(text, id, **{flag: bool(flags >> bit & 1) for bit, flag in enumerate(_FLAGS)})
+
+
+def opened(path: str | os.PathLike[str]) -> NativeFile | None:
+    """The file of this path, mapped, if it is of this format."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                return None
+        return NativeFile(_core.NativeFile.open(path))
+    except FormatError as error:
+        raise FormatError(f"{name}: {os.fspath(path)}: {error}") from error
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", os.fspath(path)) from error
+
+
+class NativeFile:
+    """A file whose checksum is right: its tokenizer, and its Spec on demand."""
+
+    def __init__(self, file: _core.NativeFile) -> None:
+        self._file = file
+        fields = self._json("spec")
+        if not isinstance(fields, dict):
+            raise FormatError(f"{name}: the section spec is not an object")
+        try:
+            self.outline = Spec(vocab=_NO_VOCAB, **fields)
+        except TypeError as error:
+            raise FormatError(f"{name}: the section spec is no Spec: {error}") from error
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The fingerprint that was written with it."""
+        return self._file.fingerprint()
+
+    def spec(self) -> Spec:
+        """The whole Spec, whose columns are copies."""
+        model = self.outline.model
+        if isinstance(model, Bpe) and model.merges is not None:
+            merges = self._column("model.merges", np.uint32)
+            if merges is None or len(merges) % 3:
+                raise FormatError(f"{name}: the section model.merges is missing or cut off")
+            model = replace(model, merges=merges.reshape(-1, 3))
+        try:
+            special = tuple(_token(*row) for row in self._json("special"))
+        except TypeError as error:
+            raise FormatError(f"{name}: the section special is damaged: {error}") from error
+        return replace(self.outline, vocab=self._vocab(), model=model, special=special, extra=self._json("extra"))
+
+    def compile(self) -> _core.Tokenizer:
+        """The tokenizer; tables of another version than the engine's are compiled anew."""
+        return self._file.compile(self.outline) if self._file.has_tables() else _core.Tokenizer(self.spec())
+
+    def _vocab(self) -> Vocab:
+        blob = self._file.section("vocab.blob")
+        offsets, ids = self._column("vocab.offsets", np.uint32), self._column("vocab.ids", np.uint32)
+        scores = self._column("vocab.wide_scores", np.float64)
+        if scores is None:
+            scores = self._column("vocab.scores", np.float32)
+        kinds = self._column("vocab.kinds", np.uint8)
+        if blob is None or offsets is None or ids is None or scores is None or kinds is None:
+            raise FormatError(f"{name}: a column of the vocabulary is missing")
+        return Vocab(blob, offsets, ids, scores, kinds, self._column("vocab.active_kinds", np.uint8))
+
+    def _column(self, section: str, dtype: type[np.generic]) -> npt.NDArray[Any] | None:
+        data = self._file.section(section)
+        if data is None:
+            return None
+        if len(data) % np.dtype(dtype).itemsize:
+            raise FormatError(f"{name}: the section {section} is cut off")
+        column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
+        return column
+
+    def _json(self, section: str) -> Any:
+        text, data = self._file.section(section), self._file.section("data")
+        if text is None or data is None:
+            raise FormatError(f"{name}: the section {section} or data is missing")
+        try:
+            return from_plain(json.loads(text), kept=lambda at: data[slice(*at)])
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{name}: the section {section} is damaged: {error}") from error
