@@ -505,10 +505,9 @@ def load(
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
-        if said.keys() <= {"format"} and format in (None, ptok.name):
-            file = ptok.opened(source)
-            if file is not None:
-                return _mapped(file)
+        may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not os.path.isdir(source)
+        if may_be_native and (file := ptok.opened(source)) is not None:
+            return _mapped(file)
         return Tokenizer(_spec_of_path(Path(source), said))
     return Tokenizer(formats.read(_bytes_of(source), **said))
 
