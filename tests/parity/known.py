@@ -112,7 +112,7 @@ KNOWN = (
         "windows that overflow from a pair, without a post-processor",
         "`sequence_ids` are those of a single text",
         "those of the pair",
-        "A template without special tokens stands for no post-processor; with any other one they are the pair's there too.",
+        "No post-processor is a template without special tokens, whose windows know their texts.",
     ),
     Known(
         "tokenizers 0.23",
