@@ -12,6 +12,7 @@ use crate::model::dictionary::Rows;
 use crate::model::longest::Longest;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
+use crate::model::word_level::WordLevel;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
@@ -51,6 +52,7 @@ pub(crate) enum Compiled {
     Unigram(Unigram),
     Longest(Longest),
     Whole(Whole),
+    WordLevel(WordLevel),
 }
 
 /// What a thread needs while it encodes; kept from call to call.
@@ -179,7 +181,7 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        let rows = self.rows.get(|| Rows::index(&self.vocab, |_| true).ok()).as_ref()?;
+        let rows = self.rows.get(|| Rows::index(&self.vocab, 0..self.vocab.len()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }
@@ -312,6 +314,7 @@ impl Compiled {
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
+            Model::WordLevel => Compiled::WordLevel(WordLevel::compile(vocab.clone())?),
             other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
         })
     }
@@ -339,6 +342,7 @@ impl Compiled {
             }
             Compiled::Longest(longest) => longest.segment(piece, emit),
             Compiled::Whole(whole) => whole.segment(piece, emit),
+            Compiled::WordLevel(words) => words.segment(piece, emit),
         }
     }
 
