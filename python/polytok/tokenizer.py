@@ -245,7 +245,7 @@ class Tokenizer:
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
         >>> encoding.tokens, encoding.type_ids
-        (['a', ' b', 'c', '-', '-'], [0, 0, 1, 0, 0])
+        (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
         encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
         encoding = encoder.encode(text, pair, options, encoder.truncation(truncation), pretokenized)

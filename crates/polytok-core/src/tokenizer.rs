@@ -136,6 +136,8 @@ impl Tokenizer {
 
     /// Compiles a Spec, with the vocabulary and the tables of a file if there is one (see `native`).
     pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
+        let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. })
+            || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
         let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
@@ -154,7 +156,7 @@ impl Tokenizer {
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
             trim: spec.trim,
-            byte_level: matches!(spec.decode, Decode::Chain { byte_level: true, .. }),
+            byte_level,
             vocab,
             specials,
             normalizer,
