@@ -12,15 +12,17 @@ use crate::model::dictionary::Rows;
 use crate::model::longest::Longest;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
+use crate::model::word_level::WordLevel;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Token, Tokens};
-use crate::spec::{Line, Model, Spec, Split, Symbols, TemplatePart, Unknown};
+use crate::spec::{Decode, Line, Model, Spec, Split, Symbols, TemplatePart, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
 use crate::trie::Trie;
+use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
 
 /// A first guess at how much room a text wants.
@@ -36,6 +38,10 @@ pub struct Tokenizer {
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
     decoder: Decoder,
+    /// See `Spec::trim`.
+    trim: Option<bool>,
+    /// Pieces are bytes that GPT-2's table makes visible.
+    byte_level: bool,
     rows: Lazy<Option<Rows>>,
     pool: Mutex<Vec<Scratch>>,
 }
@@ -46,6 +52,7 @@ pub(crate) enum Compiled {
     Unigram(Unigram),
     Longest(Longest),
     Whole(Whole),
+    WordLevel(WordLevel),
 }
 
 /// What a thread needs while it encodes; kept from call to call.
@@ -137,6 +144,8 @@ impl Tokenizer {
             fallback: Fallback::compile(spec.unknown, &vocab)?,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
+            trim: spec.trim,
+            byte_level: matches!(spec.decode, Decode::Chain { byte_level: true, .. }),
             vocab,
             specials,
             normalizer,
@@ -197,7 +206,20 @@ impl Tokenizer {
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let mut tokens = Tokens::default();
         self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut tokens))?;
-        Ok(tokens.finish())
+        let mut tokens = tokens.finish();
+        if let Some(add_prefix_space) = self.trim {
+            trim(&mut tokens, text, add_prefix_space, |token| self.trimmed_piece(text, token));
+        }
+        Ok(tokens)
+    }
+
+    /// The text in which `trim` counts spaces: a special token's is what was found, with the spaces it took.
+    fn trimmed_piece<'a>(&'a self, text: &'a [u8], token: &Token) -> Piece<'a> {
+        if self.specials.text(token.id).is_some() {
+            return Piece::Text(&text[token.start as usize..token.end as usize]);
+        }
+        let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
+        if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }
     }
 
     /// The bytes of ids; special tokens are left out if `skip_special`.
@@ -290,6 +312,7 @@ impl Compiled {
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
+            Model::WordLevel => Compiled::WordLevel(WordLevel::compile(vocab.clone())?),
             other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
         })
     }
@@ -317,6 +340,7 @@ impl Compiled {
             }
             Compiled::Longest(longest) => longest.segment(piece, emit),
             Compiled::Whole(whole) => whole.segment(piece, emit),
+            Compiled::WordLevel(words) => words.segment(piece, emit),
         }
     }
 
