@@ -15,8 +15,8 @@ from .tokenizer import Text, Tokenizer
 class Conversion:
     """A written file and what is known of it.
 
-    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` tell of all else. ``checked`` texts
-    were encoded with both tokenizers; ``divergences`` are the ones with other ids.
+    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` tell of all else. ``checked``
+    texts were encoded with both tokenizers; ``divergences`` are the ones with other ids.
     """
 
     format: str

@@ -1,7 +1,7 @@
 """Where two tokenizers part: the first difference in a text, what each makes of it, and the stage that makes it so.
 
-The stage is found by trial: one tokenizer is given a stage of the other's Spec, and the stage that makes it agree on the
-text is the one. Where none does alone, stages are given one after the other from the front, and the one that brings
+The stage is found by trial: one tokenizer is given a stage of the other's Spec, and the stage that makes it agree on
+the text is the one. Where none does alone, stages are given one after the other from the front, and the one that brings
 agreement is named.
 """
 

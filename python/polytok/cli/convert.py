@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..convert import Conversion, convert
-from ..formats import FORMATS
 from ..file_names import format_of
+from ..formats import FORMATS
 from ..tokenizer import save_all
 from . import divergences
 from .options import add_verb, load_tokenizer, stdout

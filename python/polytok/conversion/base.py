@@ -13,8 +13,8 @@ from ..spec import Spec
 class Converted:
     """A Spec in another dialect, and what it does not carry of the one before, a line each.
 
-    ``losses`` concern valid UTF-8: its ids, or the text that they decode to. ``notes`` tell of all else: other bytes, ids
-    that no text has, what no engine needs.
+    ``losses`` concern valid UTF-8: its ids, or the text that they decode to. ``notes`` tell of all else: other bytes,
+    ids that no text has, what no engine needs.
     """
 
     spec: Spec

@@ -1,8 +1,8 @@
 """Models of other formats as Hugging Face's tokenizer.json has them.
 
-Byte-level BPE: the merges are the derivations (see derivation.py), patterns that leave no gaps are isolated. SentencePiece:
-the normalizer becomes Prepend and Replace, the decoder the chain that Llama's files have. Entries that are matched before
-the model (user-defined) are cut out by a pattern, and looked up as whole pieces.
+Byte-level BPE: the merges are the derivations (see derivation.py), patterns that leave no gaps are isolated.
+SentencePiece: the normalizer becomes Prepend and Replace, the decoder the chain that Llama's files have. Entries that
+are matched before the model (user-defined) are cut out by a pattern, and looked up as whole pieces.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is wrong with a tokenizer, and where it parts from one that should be the same.
 
-`examine` goes through `CHECKS`, each of which looks at a Spec for one kind of trouble. A finding is data: its id, how bad
-it is, what exactly, and what to do.
+`examine` goes through `CHECKS`, each of which looks at a Spec for one kind of trouble. A finding is data: its id, how
+bad it is, what exactly, and what to do.
 """
 
 from __future__ import annotations

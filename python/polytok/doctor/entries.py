@@ -25,7 +25,7 @@ def duplicates(spec: Spec) -> Iterator[Finding]:
         yield Finding(
             "duplicate-entry",
             Severity.WARNING,
-            f"{len(twice)} entries have the text of an earlier one ({examples(map(shown, twice))}); no text becomes them",
+            f"{len(twice)} entries have the text of an earlier one ({examples(map(shown, twice))}); none becomes them",
             "give them texts of their own, or drop them and renumber the model's rows",
         )
 
@@ -62,7 +62,7 @@ def _never(spec: Spec) -> list[int]:
 
 
 def _counts(spec: Spec, row: int) -> bool:
-    return spec.vocab.kinds[row] == Kind.NORMAL
+    return bool(spec.vocab.kinds[row] == Kind.NORMAL)
 
 
 def _never_best(spec: Spec) -> list[int]:
@@ -93,7 +93,7 @@ def bytes_without_entry(spec: Spec) -> Iterator[Finding]:
 
 def byte_pieces(spec: Spec) -> Iterator[Finding]:
     """Byte fallback without a piece for each byte."""
-    if spec.unknown != "bytes" or isinstance(spec.model, Bpe) and spec.model.symbols == "groups":
+    if spec.unknown != "bytes" or (isinstance(spec.model, Bpe) and spec.model.symbols == "groups"):
         return
     count = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE))
     if count < 256:
