@@ -116,6 +116,12 @@ impl Vocab {
         self.columns.scores[row]
     }
 
+    /// The score of a row in double precision.
+    #[inline]
+    pub fn wide_score(&self, row: usize) -> f64 {
+        self.columns.wide_scores.as_ref().map_or_else(|| self.score(row) as f64, |scores| scores[row])
+    }
+
     /// The kind of a row, as the file has it: what tables are built from.
     #[inline]
     pub fn kind(&self, row: usize) -> Kind {
