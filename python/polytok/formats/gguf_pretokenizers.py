@@ -123,9 +123,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     ),
     "kimi_k2": (KIMI,),
     "superbpe": (r"\p{N}+", SUPERBPE_DIGITS),
-    "bailingmoe": (
-        rf"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|{_WORD}|\p{{N}}|{_SYMBOLS}|\s*[\r\n]|\s+(?!\S)|\s+",
-    ),
+    "bailingmoe": (rf"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|{_WORD}|\p{{N}}|{_SYMBOLS}|\s*[\r\n]|\s+(?!\S)|\s+",),
     "seed_coder": (rf"{_CONTRACTION}|{_WORD}|\p{{N}}{{1}}| ?[^\s\p{{L}}\p{{N}}\r\n]+|{_SPACES}",),
     "afmoe": (DIGITS, _AFMOE_SCRIPTS, _DEEPSEEK3),
     "laguna": (NEWLINES, QWEN2),

@@ -37,9 +37,7 @@ ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding", "sep": 
 _COLUMNS = ("tokens", "scores", "token_type", "merges")
 _FLAGS = ("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces")
 _OTHERS = ("model", "pre", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents")
-_MADE = frozenset(
-    KEY + key for key in (*_COLUMNS, *_FLAGS, *_OTHERS, *(f"{role}_token_id" for role in ROLES.values()))
-)
+_MADE = frozenset(KEY + key for key in (*_COLUMNS, *_FLAGS, *_OTHERS, *(f"{role}_token_id" for role in ROLES.values())))
 """The keys that a Spec's fields say."""
 
 Read = Callable[[bytes, ReadOptions], Spec]

@@ -71,7 +71,9 @@ def _bytes_of(symbol: bytes, ids: Ids, raw: bool) -> list[int]:
     return [ids[name] for name in names if name in ids]
 
 
-def whitespace(ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, fold: bool, text: bytes) -> list[int]:
+def whitespace(
+    ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, fold: bool, text: bytes
+) -> list[int]:
     """BPE of the words between white space, which itself is lost."""
     words = [b""]
     for code in code_points(text):

@@ -7,7 +7,9 @@ import unicodedata
 
 import regex  # type: ignore[import-untyped,unused-ignore]
 
-WHITE = frozenset([*range(9, 14), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000])
+WHITE = frozenset(
+    [*range(9, 14), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
+)
 REPLACEMENT = 0xFFFD
 _CATEGORY = regex.compile(r"(\p{L})|(\p{N})|(\p{P})|(\p{M})|(\p{S})|(\p{Z})|(\p{Cn})")
 _LATER = tuple(
@@ -37,7 +39,9 @@ def code_points(text: bytes) -> list[int]:
     """By lead byte and continuation bytes; what is neither becomes U+FFFD, byte by byte."""
     result, at = [], 0
     while at < len(text):
-        length = 1 if text[at] < 0x80 else {0xC: 2, 0xD: 2, 0xE: 3}.get(text[at] >> 4, 4 if text[at] >> 3 == 0x1E else 0)
+        length = (
+            1 if text[at] < 0x80 else {0xC: 2, 0xD: 2, 0xE: 3}.get(text[at] >> 4, 4 if text[at] >> 3 == 0x1E else 0)
+        )
         rest = text[at + 1 : at + length]
         if length == 0 or len(rest) < length - 1 or any(byte & 0xC0 != 0x80 for byte in rest):
             result.append(REPLACEMENT)
