@@ -170,7 +170,7 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        let rows = self.rows.get(|| Rows::index(&self.vocab, |_| true).ok()).as_ref()?;
+        let rows = self.rows.get(|| Rows::index(&self.vocab, 0..self.vocab.len()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }

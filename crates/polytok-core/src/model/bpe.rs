@@ -378,7 +378,7 @@ fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<u32, Emit> {
     if !dictionary.is_sentencepiece() {
         return exceptions;
     }
-    for row in 0..vocab.len() {
+    for row in vocab.odd_rows() {
         let row = match dictionary.reaches(vocab, row) {
             true if vocab.active_kind(row) == Kind::Unused => row as u32,
             true => continue,

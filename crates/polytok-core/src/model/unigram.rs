@@ -48,7 +48,12 @@ pub struct UnigramScratch {
 impl Unigram {
     /// Compiles the pieces of kind Normal, UserDefined and Unused.
     pub fn compile(vocab: &Vocab, line: Line, tables: &mut Tables) -> Result<Unigram> {
-        tables.get("unigram", || Unigram::build(vocab, line))
+        let mut unigram = tables.get("unigram", || Unigram::build(vocab, line))?;
+        unigram.trie = unigram.trie.with_longest(vocab.longest());
+        match unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
+            Some(id) => Err(Error::Format(format!("the Unigram table has id {id}, which the vocabulary has not"))),
+            None => Ok(unigram),
+        }
     }
 
     fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
