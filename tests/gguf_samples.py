@@ -100,7 +100,26 @@ def byte_level(text: str) -> str:
     return "".join(CHARACTERS[byte] for byte in text.encode())
 
 
-_MERGED = ("th", "the", " the", "in", "ing", " a", "ab", "abc", "12", "123", "'s", "  ", "\n\n", "é", "日", "aa", "!!", " !")
+_MERGED = (
+    "th",
+    "the",
+    " the",
+    "in",
+    "ing",
+    " a",
+    "ab",
+    "abc",
+    "12",
+    "123",
+    "'s",
+    "  ",
+    "\n\n",
+    "é",
+    "日",
+    "aa",
+    "!!",
+    " !",
+)
 
 
 def bpe(pre: str | None = "default", **changes: Any) -> dict[str, Any]:

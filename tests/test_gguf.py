@@ -136,9 +136,7 @@ def pre_tokenizer_texts(name: str) -> list[str]:
 
 def test_unknown_pre_tokenizers_are_named() -> None:
     data = file(bpe("llama-bpee"))
-    with pytest.raises(
-        FormatError, match=r"'llama-bpee' is not known; .* llama-bpe, .*pre_tokenizer="
-    ):
+    with pytest.raises(FormatError, match=r"'llama-bpee' is not known; .* llama-bpe, .*pre_tokenizer="):
         polytok.load(data)
     tokenizer = polytok.load(data, pre_tokenizer="llama-bpe")
     assert tokenizer.spec.split == polytok.load(file(bpe("llama-bpe"))).spec.split
