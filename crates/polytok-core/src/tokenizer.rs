@@ -12,6 +12,7 @@ use crate::model::dictionary::Rows;
 use crate::model::longest::Longest;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
+use crate::model::word_level::WordLevel;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
@@ -46,6 +47,7 @@ pub(crate) enum Compiled {
     Unigram(Unigram),
     Longest(Longest),
     Whole(Whole),
+    WordLevel(WordLevel),
 }
 
 /// What a thread needs while it encodes; kept from call to call.
@@ -290,6 +292,7 @@ impl Compiled {
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
+            Model::WordLevel => Compiled::WordLevel(WordLevel::compile(vocab.clone())?),
             other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
         })
     }
@@ -317,6 +320,7 @@ impl Compiled {
             }
             Compiled::Longest(longest) => longest.segment(piece, emit),
             Compiled::Whole(whole) => whole.segment(piece, emit),
+            Compiled::WordLevel(words) => words.segment(piece, emit),
         }
     }
 
