@@ -1,9 +1,9 @@
-"""GGUF, the files of llama.cpp: a model's metadata, which holds its tokenizer, and its tensors, which are not looked at.
+"""GGUF, the files of llama.cpp: a model's metadata, which holds its tokenizer, and tensors, which are not looked at.
 
-The rules of llama.cpp that are no part of the file are in gguf_pretokenizers.py (what the name of a pre-tokenizer stands
-for) and gguf_tokens.py (which tokens it treats as special). Rows of a byte-level vocabulary are bytes where the type is
-normal and all characters are GPT-2's; a normal text with another character is of kind UNUSED, since no text can reach it,
-and all others are texts. Every key of a file is kept, so that an unchanged tokenizer is written as it was.
+The rules of llama.cpp that are no part of the file are in gguf_pretokenizers.py (what the name of a pre-tokenizer
+stands for) and gguf_tokens.py (which tokens are special). Rows of a byte-level vocabulary are bytes where the type is
+normal and all characters are GPT-2's; a normal text with another character is of kind UNUSED, since no text can reach
+it, and all others are texts. Every key of a file is kept, so that an unchanged tokenizer is written as it was.
 
 Source: ggml-org/llama.cpp, src/llama-vocab.cpp; python/polytok/reference/llama_cpp.py is its twin.
 """
@@ -46,10 +46,10 @@ from ..spec import (
 )
 from . import gguf_file, gguf_pretokenizers
 from .base import ReadOptions, Written
-from .gguf_file import BOOL, F32, I8, I32, U8, U32, File, Texts
+from .gguf_file import F32, I8, I32, U8, U32, File, Texts
 from .gguf_pretokenizers import PreTokenizer
-from .gguf_tokens import SPECIAL, Attribute, Tokens, attributes
 from .gguf_texts import cut, joined, unescaped
+from .gguf_tokens import SPECIAL, Attribute, Tokens, attributes
 from .gguf_write import FAMILIES, KEY, ROLES, columns, rewritten
 
 name = "gguf"
@@ -66,6 +66,12 @@ _DEFAULT_IDS: Mapping[str, Mapping[str, int]] = {
 _FILL_IN_MIDDLE = {
     **{"fim_pre": ("fim_pre", "prefix"), "fim_suf": ("fim_suf", "suffix"), "fim_mid": ("fim_mid", "middle")},
     **{role: (role,) for role in ("fim_pad", "fim_rep", "fim_sep")},
+}
+_MODELS: Mapping[str, Model] = {
+    "spm": Bpe("score", symbols="chars", reserved=True),
+    "wpm": WordPiece(continuing_prefix="", max_chars=None, phantom_space=True),
+    "ugm": Unigram("llama.cpp"),
+    "plamo2": Plamo2(),
 }
 _NO_TYPE = PreTokenizer("default", clean_spaces=False)
 _MARK = "\u2581"
@@ -263,12 +269,7 @@ class _Reader:
         elif self.family == "rwkv":
             texts, model = joined([unescaped(word) for word in self.words]), Longest()
         else:
-            model = {
-                "spm": Bpe("score", symbols="chars", reserved=True),
-                "wpm": WordPiece(continuing_prefix="", max_chars=None, phantom_space=True),
-                "ugm": Unigram("llama.cpp"),
-                "plamo2": Plamo2(),
-            }[self.family]
+            model = _MODELS[self.family]
         if self.family == "plamo2":
             self._require_bytes(kinds)
         return Vocab(*texts, np.arange(len(self.words), dtype=np.uint32), self._scores(), kinds), model

@@ -25,8 +25,8 @@ _NAMES = {
 
 Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
 Value: TypeAlias = tuple[int, int, int, bytes | None]
-"""Type, elements' type (or the type again), number of elements (or 1), and the bytes as they stand in the file; None for
-bytes that are made of the Spec."""
+"""Type, elements' type (or the type again), number of elements (or 1), and the bytes as they stand in the file; None
+for bytes that are made of the Spec."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,11 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PreTokenizer:
-    """What llama.cpp does for a name. ``raw``: texts are UTF-8 and not GPT-2's characters; ``escaped``: spaces are U+2581."""
+    """What llama.cpp does for a name.
+
+    ``raw``: texts are UTF-8 and not GPT-2's characters. ``escaped``: spaces are U+2581. ``has_bos``: BOS is 11 where the
+    file does not say. ``newline_tokens``: a run of line feeds that is a token is taken as a whole.
+    """
 
     expressions: str
     clean_spaces: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,7 +16,7 @@ _CODES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 def cut(texts: Texts) -> list[bytes]:
     """Texts one by one."""
     blob, ends = texts[0], texts[1].tolist()
-    return [blob[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [blob[start:end] for start, end in pairwise(ends)]
 
 
 def joined(words: Sequence[bytes]) -> Texts:

@@ -1,7 +1,7 @@
 """A Spec as a GGUF file: what of it is made anew, and what is kept of the file that it came from.
 
-A file that is written first is the one that was read, with its columns made of the Spec. Where reading that does not give
-the Spec back, the Spec was changed, and all keys that say what it is are made anew.
+The file that was read, with its columns made of the Spec, is tried first. Where reading it does not give the Spec back,
+the Spec was changed, and all keys that say what it is are made anew.
 """
 
 from __future__ import annotations
