@@ -21,10 +21,11 @@ pub mod wpm;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::spec::{Line, Normalize};
 use crate::split::chain::not_utf8;
 use crate::trie::Trie;
+use crate::vocab::Vocab;
 use output::{Aligned, Output, Span, spans_of};
 use sentencepiece::SentencePieceNormalizer;
 
@@ -41,6 +42,9 @@ enum Step {
     Precompiled(Box<precompiled::Precompiled>),
     Replace(replace::Replace),
     Prepend(String),
+    ReplaceInvalid(invalid::ReplaceInvalid),
+    Ugm(Box<ugm::UgmNormalize>),
+    Wpm(Box<wpm::WpmNormalize>),
     ByteLevel,
 }
 
@@ -51,8 +55,13 @@ pub struct Normalizer {
 
 impl Normalizer {
     /// Compiles the steps; `user_defined` pieces are not rewritten by SentencePiece's.
-    pub fn compile(steps: &[Normalize], user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Normalizer> {
-        let steps = steps.iter().map(|step| Step::compile(step, user_defined, line)).collect::<Result<_>>()?;
+    pub fn compile(
+        steps: &[Normalize],
+        vocab: &Vocab,
+        user_defined: Option<&Arc<Trie>>,
+        line: Line,
+    ) -> Result<Normalizer> {
+        let steps = steps.iter().map(|step| Step::compile(step, vocab, user_defined, line)).collect::<Result<_>>()?;
         Ok(Normalizer { steps })
     }
 
@@ -99,7 +108,7 @@ impl Normalizer {
 }
 
 impl Step {
-    fn compile(step: &Normalize, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Step> {
+    fn compile(step: &Normalize, vocab: &Vocab, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Step> {
         Ok(match step {
             Normalize::SentencePiece(spec) => {
                 Step::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, user_defined.cloned(), line)?))
@@ -118,7 +127,13 @@ impl Step {
             Normalize::Replace(spec) => Step::Replace(replace::Replace::compile(spec)?),
             Normalize::Prepend(prefix) => Step::Prepend(prefix.clone()),
             Normalize::ByteLevel => Step::ByteLevel,
-            other => return Err(Error::Spec(format!("normalize: {other:?} is not run"))),
+            Normalize::ReplaceInvalid { lenient } => Step::ReplaceInvalid(invalid::ReplaceInvalid::compile(*lenient)),
+            Normalize::Ugm { charsmap, add_space_prefix, remove_extra_whitespaces } => Step::Ugm(Box::new(
+                ugm::UgmNormalize::compile(charsmap, *add_space_prefix, *remove_extra_whitespaces, vocab)?,
+            )),
+            Normalize::Wpm { lowercase, strip_accents } => {
+                Step::Wpm(Box::new(wpm::WpmNormalize::compile(*lowercase, *strip_accents)?))
+            }
         })
     }
 
@@ -152,6 +167,10 @@ impl Step {
                 out.insert(b" ", 0);
                 out.keep(text, 0, text.len());
             }
+            Step::ReplaceInvalid(step) => step.apply(text, out),
+            Step::Ugm(step) => step.apply(text, out),
+            Step::Wpm(step) => step.apply(text, out),
+            Step::Replace(step) if step.is_plain() => step.apply(text, out)?,
             Step::ByteLevel => byte_level::ByteLevel.apply(text, (0, text.len()), out),
             _ => self.apply_to_text(std::str::from_utf8(text).map_err(|error| not_utf8(error.valid_up_to()))?, out)?,
         }
@@ -168,13 +187,13 @@ impl Step {
             Step::Lowercase(step) => step.apply(text, out),
             Step::Nmt(step) => step.apply(text, out),
             Step::Precompiled(step) => step.apply(text, out),
-            Step::Replace(step) => step.apply(text, out)?,
+            Step::Replace(step) => step.apply(text.as_bytes(), out)?,
             Step::Prepend(prefix) if !text.is_empty() => {
                 // It stands for what the first character stands for.
                 out.change(prefix.as_bytes(), 0);
                 out.keep(text.as_bytes(), 0, text.len());
             }
-            Step::Prepend(_) | Step::ByteLevel | Step::SentencePiece(_) | Step::PrefixSpace => {}
+            _ => {}
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! ([`Chain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`Pieces`]).
 
 use super::behavior::PatternSplit;
+use super::digit_groups::DigitGroups;
 use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
 use super::script::ScriptSplit;
@@ -17,6 +18,7 @@ enum Cut {
     Pattern(PatternSplit),
     Script(ScriptSplit),
     FixedLength(FixedLength),
+    DigitGroups(DigitGroups),
 }
 
 /// A step that rewrites.
@@ -68,7 +70,9 @@ impl Chain {
                 Split::ByteLevel => Step::Rewrite(Rewrite::ByteLevel),
                 Split::Script => Step::Cut(Cut::Script(ScriptSplit::compile()?)),
                 Split::FixedLength(length) => Step::Cut(Cut::FixedLength(FixedLength::compile(*length)?)),
-                other => return Err(Error::Spec(format!("split: {other:?} is not run"))),
+                Split::DigitGroups { unicode } => {
+                    Step::Cut(Cut::DigitGroups(DigitGroups::compile(unicode.as_deref())?))
+                }
             };
             compiled.push(step);
         }
@@ -142,6 +146,7 @@ impl Step {
                     Cut::Pattern(step) => step.split(text, piece),
                     Cut::Script(step) => step.split(text, piece),
                     Cut::FixedLength(step) => step.split(text, piece),
+                    Cut::DigitGroups(step) => step.split(text, piece),
                 }
             }
             Step::Rewrite(_) => {
@@ -167,7 +172,12 @@ impl Rewrite {
         match spans {
             Some(spans) => {
                 let mut out = Aligned::new(spans);
-                let ranges = self.run_into(text, ranges, |start| spans.get(start).is_some_and(|span| at + span.0 as usize == 0), &mut out);
+                let ranges = self.run_into(
+                    text,
+                    ranges,
+                    |start| spans.get(start).is_some_and(|span| at + span.0 as usize == 0),
+                    &mut out,
+                );
                 Pieces { text: out.text, spans: Some(out.spans), ranges }
             }
             None => {
