@@ -20,7 +20,7 @@ from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
 from .files import Siblings, read, replacing
 from .fingerprint import fingerprint
-from .formats import gpt2_pair, ptok
+from .formats import gguf_file, gpt2_pair, ptok
 from .formats.base import ReadOptions
 from .formats.folder import read_folder
 from .formats.ptok import NativeFile
@@ -245,7 +245,7 @@ class Tokenizer:
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
         >>> encoding.tokens, encoding.type_ids
-        (['a', ' b', 'c', '-', '-'], [0, 0, 1, 0, 0])
+        (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
         encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
         encoding = encoder.encode(text, pair, options, encoder.truncation(truncation), pretokenized)
@@ -477,6 +477,7 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     line: Line | None = None,
     name: str | None = None,
+    pre_tokenizer: str | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Tokenizer:
     """Load a tokenizer from a path, bytes, a binary file object, or a name.
@@ -489,7 +490,8 @@ def load(
     The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern``
     and ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary
     is meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where
-    they differ, "0.2.3" unless "0.2.1" is asked for.
+    they differ, "0.2.3" unless "0.2.1" is asked for. ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a
+    GGUF file whose own is not known. Of a GGUF file only the metadata is read, not the gigabytes of tensors behind it.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are of no known format or damaged.
@@ -499,6 +501,7 @@ def load(
     'héllo'
     """
     options = {"format": format, "pattern": pattern, "special_tokens": special_tokens, "line": line, "name": name}
+    options["pre_tokenizer"] = pre_tokenizer
     said: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
     if isinstance(source, str) and (source == "default" or named.is_name(source)):
         return Tokenizer(_named_spec(source, said, cache_dir))
@@ -517,24 +520,26 @@ def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[
         if said or cache_dir is not None:
             raise ArgumentError('"default" takes no options')
         return default_spec()
-    for option in ("format", "name"):
-        if option in said:
-            raise ArgumentError(f"{option}= means nothing to {source!r}, which is a name")
+    _refuse(said, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
     return named.read(source, cache_dir=cache_dir, **said)
+
+
+def _refuse(said: Collection[str], options: Iterable[str], what: str) -> None:
+    for option in options:
+        if option in said:
+            raise ArgumentError(f"{option}= means nothing to {what}")
 
 
 def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
     pair = gpt2_pair.beside(path)
     if pair and said.get("format", "tiktoken") == "tiktoken":
-        if "line" in said:
-            raise ArgumentError("line= means nothing to GPT-2's files")
+        _refuse(said, ("line", "pre_tokenizer"), "GPT-2's files")
         options = {option: value for option, value in said.items() if option != "format"}
         return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
     if path.is_dir():
-        if "format" in said:
-            raise ArgumentError("format= is for a file; a folder's is told by the files in it")
+        _refuse(said, ("format", "pre_tokenizer"), "a folder, whose files tell")
         return read_folder(path, **said)
-    spec = formats.read(read(path), siblings=Siblings(path.parent), **said)
+    spec = formats.read(gguf_file.begin_of(path) or read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
 
 

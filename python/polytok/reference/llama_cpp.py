@@ -1,8 +1,8 @@
 """llama.cpp's tokenizer, straight from a GGUF file's metadata: the oracle of polytok's GGUF format.
 
-`LlamaCpp` reads as llama-vocab.cpp does: special tokens are cut out of the text, the longest first wherever they stand,
-the model makes ids of what lies between, BOS and EOS go around. The models are in `llama_cpp_models` and `llama_cpp_ugm`,
-the pre-tokenizers in `llama_cpp_split`.
+`LlamaCpp` does what llama-vocab.cpp does: special tokens are cut out of the text, the longest first wherever they
+stand, the model makes ids of what lies between, BOS and EOS go around. The models are in `llama_cpp_models` and
+`llama_cpp_ugm`, the pre-tokenizers in `llama_cpp_split`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""llama.cpp's T5 vocabularies (llama-vocab.cpp, llm_tokenizer_ugm): a normalizer, and the best path by the sum of scores."""
+"""llama.cpp's T5 vocabularies (llm_tokenizer_ugm): a normalizer, and the best path by the sum of scores."""
 
 from __future__ import annotations
 
