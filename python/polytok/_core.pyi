@@ -14,6 +14,13 @@ __all__ = [
     "NativeFile",
     "SpecialSet",
     "Tokenizer",
+    "huggingface_bytes",
+    "huggingface_merges",
+    "huggingface_probe",
+    "huggingface_read",
+    "huggingface_rows",
+    "huggingface_vocab",
+    "huggingface_write",
     "bpe_derivations",
     "llama2c_read",
     "llama2c_write",
@@ -45,6 +52,31 @@ _TokenColumns: TypeAlias = tuple[
     npt.NDArray[np.int32],
 ]
 
+_HuggingFaceColumns: TypeAlias = tuple[
+    bytes,
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.float32] | npt.NDArray[np.float64],
+    npt.NDArray[np.uint8],
+]
+_Merges: TypeAlias = npt.NDArray[np.uint32]
+
+def huggingface_probe(data: bytes) -> None: ...
+def huggingface_read(
+    data: bytes,
+) -> tuple[_HuggingFaceColumns, _Merges | None, bool, npt.NDArray[np.float64] | None, int, str]: ...
+def huggingface_vocab(data: bytes) -> tuple[_HuggingFaceColumns, int]: ...
+def huggingface_merges(data: bytes, vocab: Vocab) -> _Merges: ...
+def huggingface_bytes(vocab: Vocab, merges: _Merges | None) -> tuple[_HuggingFaceColumns, bool] | None: ...
+def huggingface_rows(vocab: Vocab, texts: list[bytes]) -> list[int | None]: ...
+def huggingface_write(
+    vocab: Vocab,
+    merges: _Merges | None,
+    exact_scores: npt.NDArray[np.float64] | None,
+    byte_level: bool,
+    pairs: bool,
+    indent: int,
+) -> tuple[str, str]: ...
 def sentencepiece_probe(data: bytes) -> None: ...
 def sentencepiece_read(data: bytes) -> tuple[_Columns, bytes, bytes]: ...
 def sentencepiece_write(vocab: Vocab, details: bytes) -> bytes: ...

@@ -24,6 +24,8 @@ pub struct Specials {
     by_id: HashMap<u32, usize>,
     matching: Matching,
     always: Option<SpecialSet>,
+    /// The normalized text of tokens that are searched in normalized text, where it differs.
+    printed: HashMap<u32, Vec<u8>>,
 }
 
 /// Some of them, ready to be searched for.
@@ -69,7 +71,13 @@ impl Specials {
         for (i, token) in tokens.iter().enumerate() {
             by_id.entry(token.id).or_insert(i);
         }
-        let mut specials = Specials { tokens, by_id, matching, always: None };
+        let mut specials = Specials { tokens, by_id, matching, always: None, printed: HashMap::new() };
+        for token in specials.tokens.iter().filter(|token| token.normalized) {
+            let printed = normalize(&token.text)?;
+            if printed != token.text {
+                specials.printed.insert(token.id, printed);
+            }
+        }
         if specials.tokens.iter().any(|token| token.always) {
             specials.always = specials.set(|_| false, normalize)?;
         }
@@ -85,6 +93,11 @@ impl Specials {
     #[inline]
     pub fn text(&self, id: u32) -> Option<&[u8]> {
         self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
+    }
+
+    /// The text that stands for an id when Hugging Face's decoders begin.
+    pub fn printed(&self, id: u32) -> Option<&[u8]> {
+        self.printed.get(&id).map_or_else(|| self.text(id), |text| Some(text.as_slice()))
     }
 
     /// Whether decoding may skip an id.

@@ -207,7 +207,7 @@ impl Tokenizer {
         for &id in ids {
             self.decode_next(id, skip_special, &mut state, &mut out)?;
         }
-        self.decode_finish(&mut state, &mut out);
+        self.decode_finish(&mut state, &mut out)?;
         Ok(out)
     }
 
@@ -221,8 +221,8 @@ impl Tokenizer {
     }
 
     /// Appends what a stream still holds back, and makes the state new.
-    pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
-        self.decoder.finish(state, out);
+    pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+        self.decoder.finish(state, out)
     }
 
     /// Runs with a scratch of the pool. The lock is never waited for: another thread, or one that a fork left behind with the lock

@@ -303,10 +303,10 @@ impl PyDecodeStream {
     }
 
     /// The bytes held back; the stream is new afterwards.
-    fn finish<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut out = Vec::new();
-        self.tokenizer.decode_finish(&mut self.lock(), &mut out);
-        PyBytes::new(py, &out)
+        self.tokenizer.decode_finish(&mut self.lock(), &mut out).map_err(to_python)?;
+        Ok(PyBytes::new(py, &out))
     }
 }
 

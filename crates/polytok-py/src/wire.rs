@@ -8,6 +8,7 @@ use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+mod gguf;
 mod huggingface;
 
 pyo3::import_exception!(polytok.errors, FormatError);
@@ -182,6 +183,7 @@ fn tekken_write<'py>(
 
 /// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    gguf::register(module)?;
     huggingface::register(module)?;
     module.add_function(wrap_pyfunction!(sentencepiece_probe, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_read, module)?)?;

@@ -1,6 +1,7 @@
 //! ids → bytes: one state machine per family, fed id by id. Decoding a whole sequence feeds it in one go, so a stream and a
 //! whole cannot differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
 
+mod chain;
 mod llama2c;
 mod sentencepiece;
 mod texts;
@@ -10,6 +11,7 @@ use crate::lazy::Lazy;
 use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::vocab::Vocab;
+use chain::{Chain, ChainState};
 use sentencepiece::SentencePieceDecoder;
 use texts::Texts;
 
@@ -25,12 +27,14 @@ enum Rules {
     Bytes(Lazy<Texts>),
     SentencePiece(SentencePieceDecoder),
     Llama2c,
+    Chain(Chain),
 }
 
 /// What a decoder remembers between ids; each family has its own part.
 #[derive(Clone, Debug, Default)]
 pub struct DecodeState {
     sentencepiece: sentencepiece::State,
+    chain: ChainState,
     /// llama2.c: the id before.
     last: Option<u32>,
 }
@@ -41,6 +45,9 @@ impl Decoder {
         let rules = match decode {
             Decode::Bytes => Rules::Bytes(Lazy::default()),
             Decode::Llama2c => Rules::Llama2c,
+            Decode::Chain { steps, byte_level } => {
+                Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?)
+            }
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
                 let strips = *add_dummy_prefix || *remove_extra_whitespaces;
                 let collapses = *remove_extra_whitespaces;
@@ -67,6 +74,9 @@ impl Decoder {
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
+        if let Rules::Chain(chain) = &self.rules {
+            return chain.push(vocab, specials, id, &mut state.chain, out);
+        }
         let Some(row) = vocab.row(id) else {
             let text = specials.text(id).ok_or(Error::Id(id))?;
             self.push_text(text, id, state, out);
@@ -78,6 +88,7 @@ impl Decoder {
             }
             Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
             Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
+            Rules::Chain(_) => {}
         }
         Ok(())
     }
@@ -85,7 +96,7 @@ impl Decoder {
     /// Appends the text of a special token that is no row of the vocabulary.
     fn push_text(&self, text: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
         match &self.rules {
-            Rules::Bytes(_) => out.extend_from_slice(text),
+            Rules::Bytes(_) | Rules::Chain(_) => out.extend_from_slice(text),
             Rules::Llama2c => {
                 out.extend_from_slice(text);
                 state.last = Some(id);
@@ -94,12 +105,17 @@ impl Decoder {
         }
     }
 
-    /// Appends what is still held back at the end.
-    pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) {
-        if let Rules::SentencePiece(rules) = &self.rules {
-            rules.finish(&mut state.sentencepiece, out);
+    /// Appends what is still held back at the end, and makes the state new.
+    pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
+        let mut state = std::mem::take(state);
+        match &self.rules {
+            Rules::Bytes(_) | Rules::Llama2c => Ok(()),
+            Rules::SentencePiece(rules) => {
+                rules.finish(&mut state.sentencepiece, out);
+                Ok(())
+            }
+            Rules::Chain(chain) => chain.finish(&mut state.chain, out),
         }
-        *state = DecodeState::default();
     }
 }
 

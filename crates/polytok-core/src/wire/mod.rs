@@ -6,6 +6,7 @@
 //! library's keyed hash, so that no file can make them slow.
 
 mod base64;
+pub mod gguf;
 pub mod huggingface;
 pub mod llama2c;
 pub mod minbpe;

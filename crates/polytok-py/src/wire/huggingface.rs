@@ -82,17 +82,18 @@ fn huggingface_probe(data: &[u8]) -> PyResult<()> {
     huggingface::probe(data).map_err(raised)
 }
 
-/// A tokenizer.json's columns, merges (m, 3) or None, whether those are pairs, how many texts were replaced by later ones,
-/// and the rest of the document as JSON.
+/// What a tokenizer.json holds: columns, merges (m, 3) or None, whether those are pairs, the scores as they stand there
+/// where tokenizers reads others, how many texts were replaced by later ones, and the rest of the document as JSON.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 fn huggingface_read<'py>(
     py: Python<'py>,
     data: &[u8],
-) -> PyResult<(PyColumns<'py>, Option<PyMerges<'py>>, bool, usize, String)> {
+) -> PyResult<(PyColumns<'py>, Option<PyMerges<'py>>, bool, Option<Bound<'py, PyArray1<f64>>>, usize, String)> {
     let read = huggingface::read(data).map_err(raised)?;
     let merges = read.merges.map(|merges| merges_to_python(py, &merges)).transpose()?;
-    Ok((to_python(py, read.columns), merges, read.pairs, read.replaced, read.rest))
+    let exact = read.exact_scores.map(|scores| scores.into_pyarray(py));
+    Ok((to_python(py, read.columns), merges, read.pairs, exact, read.replaced, read.rest))
 }
 
 /// The columns of a vocab.json, and how many texts were replaced by later ones.
@@ -108,15 +109,21 @@ fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: Columns<'py>) ->
     merges_to_python(py, &huggingface::merges_file(data, &vocab.to_core()?).map_err(raised)?)
 }
 
-/// The columns over raw bytes, or None if the vocabulary is not byte-level.
+/// The columns over raw bytes and whether all 256 are rows, or None if the vocabulary is not byte-level.
 #[pyfunction]
 fn huggingface_bytes<'py>(
     py: Python<'py>,
     vocab: Columns<'py>,
     merges: Option<PyReadonlyArray2<'py, u32>>,
-) -> PyResult<Option<PyColumns<'py>>> {
-    let columns = huggingface::to_bytes(&vocab.to_core()?, &merges_to_core(merges)).map_err(raised)?;
-    Ok(columns.map(|columns| to_python(py, columns)))
+) -> PyResult<Option<(PyColumns<'py>, bool)>> {
+    let found = huggingface::to_bytes(&vocab.to_core()?, &merges_to_core(merges)).map_err(raised)?;
+    Ok(found.map(|(columns, complete)| (to_python(py, columns), complete)))
+}
+
+/// The row of each text, or None; of several the last.
+#[pyfunction]
+fn huggingface_rows(vocab: Columns<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<Option<usize>>> {
+    Ok(huggingface::rows_of(&vocab.to_core()?, &texts))
 }
 
 /// The JSON values of `vocab` and `merges`.
@@ -124,12 +131,16 @@ fn huggingface_bytes<'py>(
 fn huggingface_write(
     vocab: Columns<'_>,
     merges: Option<PyReadonlyArray2<'_, u32>>,
+    exact_scores: Option<PyReadonlyArray1<'_, f64>>,
     byte_level: bool,
     pairs: bool,
     indent: usize,
 ) -> PyResult<(String, String)> {
     let (columns, merges) = (vocab.to_core()?, merges_to_core(merges));
-    huggingface::write(&Parts { columns: &columns, merges: &merges, byte_level, pairs, indent }).map_err(raised)
+    let exact = exact_scores.map(|scores| scores.as_array().to_vec());
+    let exact_scores = exact.as_deref();
+    huggingface::write(&Parts { columns: &columns, merges: &merges, exact_scores, byte_level, pairs, indent })
+        .map_err(raised)
 }
 
 /// Adds the functions to the module.
@@ -139,5 +150,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(huggingface_vocab, module)?)?;
     module.add_function(wrap_pyfunction!(huggingface_merges, module)?)?;
     module.add_function(wrap_pyfunction!(huggingface_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(huggingface_rows, module)?)?;
     module.add_function(wrap_pyfunction!(huggingface_write, module)?)
 }

@@ -52,6 +52,20 @@ impl Step for ByteFallback {
     fn is_settled(&self, state: &State) -> bool {
         state.run.is_empty()
     }
+
+    fn byte(&self, token: &[u8]) -> Option<u8> {
+        byte_of(token)
+    }
+}
+
+/// Appends the text of a run and empties it.
+pub(super) fn append_run(run: &mut Vec<u8>, out: &mut Vec<u8>) {
+    if std::str::from_utf8(run).is_ok() {
+        out.extend_from_slice(run);
+    } else {
+        out.extend_from_slice("\u{FFFD}".repeat(run.len()).as_bytes());
+    }
+    run.clear();
 }
 
 fn byte_of(token: &[u8]) -> Option<u8> {

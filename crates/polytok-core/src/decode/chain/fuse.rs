@@ -25,6 +25,10 @@ impl Step for Fuse {
         Some(token.to_vec())
     }
 
+    fn is_idle(&self) -> bool {
+        true
+    }
+
     fn fuses(&self) -> bool {
         true
     }

@@ -7,7 +7,8 @@
 //!
 //! The fast way: once every step is settled (no run of bytes is open, the start of the text is stripped), most rows have a
 //! text that does not depend on what is around them. These are computed beforehand, by sending each row through the steps,
-//! and decoding such a row is an append. Cost: linear; a row outside of the fast way costs a pass through all steps.
+//! and decoding such a row is an append. Where nothing behind ByteFallback changes settled text (Llama's chain), rows of bytes
+//! go the fast way too. Cost: linear; a row outside of the fast way costs a pass through all steps.
 
 mod bpe;
 mod byte_fallback;
@@ -28,9 +29,11 @@ use std::borrow::Cow;
 use super::texts::Texts;
 use crate::byte_level::to_text;
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::spec::DecodeStep;
 use crate::special::Specials;
 use crate::vocab::Vocab;
+use byte_fallback::append_run;
 use flow::Flow;
 use step::{State, Step};
 
@@ -38,10 +41,26 @@ use step::{State, Step};
 pub struct Chain {
     steps: Vec<Box<dyn Step>>,
     byte_level: bool,
-    /// What rows print when every step is settled.
-    settled: Texts,
-    /// Which rows have such a text.
-    has_settled: Vec<bool>,
+    /// The ByteFallback behind which all steps are idle.
+    fallback: Option<usize>,
+    rows: Lazy<Rows>,
+}
+
+/// What rows do when every step is settled, and the texts of those that print one.
+struct Rows {
+    fast: Vec<Fast>,
+    texts: Texts,
+}
+
+/// What a row does when every step is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fast {
+    /// That depends.
+    No,
+    /// It prints its text.
+    Text,
+    /// It adds a byte to a run.
+    Byte(u8),
 }
 
 /// What a chain remembers between ids.
@@ -49,6 +68,8 @@ pub struct Chain {
 pub struct ChainState {
     steps: Vec<State>,
     is_settled: bool,
+    /// The run of bytes of the fast way.
+    run: Vec<u8>,
     input: Flow,
     output: Flow,
 }
@@ -59,20 +80,21 @@ impl Chain {
     pub fn compile(
         steps: Option<&[DecodeStep]>,
         byte_level: bool,
-        vocab: &Vocab,
-        specials: &Specials,
     ) -> Result<Chain> {
         let steps = match steps {
             None => vec![Box::new(fuse::Join) as Box<dyn Step>],
             Some(steps) => compile_steps(steps)?,
         };
-        let texts: Vec<Option<Vec<u8>>> = (0..vocab.len())
-            .map(|row| token_text(vocab, specials, vocab.id(row), byte_level))
-            .map(|token| token.and_then(|token| settled_text(&steps, &token)))
-            .collect();
-        let has_settled = texts.iter().map(Option::is_some).collect();
-        let settled = Texts::new(texts.into_iter().map(Option::unwrap_or_default));
-        Ok(Chain { steps, byte_level, settled, has_settled })
+        let fallback = fallback(&steps);
+        Ok(Chain { steps, byte_level, fallback, rows: Lazy::default() })
+    }
+
+    fn compile_rows(&self, vocab: &Vocab, specials: &Specials) -> Rows {
+        let (fast, texts): (Vec<Fast>, Vec<Vec<u8>>) = (0..vocab.len())
+            .map(|row| token_text(vocab, specials, vocab.id(row), self.byte_level).unwrap_or_default())
+            .map(|token| settle(&self.steps, self.fallback, &token))
+            .unzip();
+        Rows { fast, texts: Texts::new(texts.into_iter()) }
     }
 
     /// Appends what one id adds.
@@ -86,9 +108,22 @@ impl Chain {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         if state.is_settled {
-            if let Some(row) = vocab.row(id).filter(|&row| self.has_settled[row]) {
-                self.settled.append(row, out);
-                return Ok(());
+            if let Some(row) = vocab.row(id) {
+                let rows = self.rows.get(|| self.compile_rows(vocab, specials));
+                match rows.fast[row] {
+                    Fast::Text => {
+                        if !state.run.is_empty() {
+                            append_run(&mut state.run, out);
+                        }
+                        rows.texts.append(row, out);
+                        return Ok(());
+                    }
+                    Fast::Byte(byte) => {
+                        state.run.push(byte);
+                        return Ok(());
+                    }
+                    Fast::No => {}
+                }
             }
         }
         match token_text(vocab, specials, id, self.byte_level) {
@@ -99,8 +134,7 @@ impl Chain {
 
     /// Appends what is still held back at the end, and makes the state new.
     pub fn finish(&self, state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
-        state.steps.resize_with(self.steps.len(), State::default);
-        state.input.clear();
+        self.leave_fast(state);
         let result = self.run(state, true, out);
         *state = ChainState::default();
         result
@@ -108,12 +142,23 @@ impl Chain {
 
     #[cold]
     fn push_token(&self, token: &[u8], state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
-        state.steps.resize_with(self.steps.len(), State::default);
-        state.input.clear();
+        self.leave_fast(state);
         state.input.token(token);
         self.run(state, false, out)?;
+        if let Some(fallback) = self.fallback {
+            std::mem::swap(&mut state.run, &mut state.steps[fallback].run);
+        }
         state.is_settled = self.steps.iter().zip(&state.steps).all(|(step, state)| step.is_settled(state));
         Ok(())
+    }
+
+    /// Makes the steps ready for input.
+    fn leave_fast(&self, state: &mut ChainState) {
+        state.steps.resize_with(self.steps.len(), State::default);
+        if let Some(fallback) = self.fallback {
+            std::mem::swap(&mut state.run, &mut state.steps[fallback].run);
+        }
+        state.input.clear();
     }
 
     /// Sends the input through all steps.
@@ -141,7 +186,7 @@ impl Chain {
 
 /// The text of an id; bytes that are no UTF-8 become U+FFFD.
 fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: u32, byte_level: bool) -> Option<Cow<'a, [u8]>> {
-    if let Some(text) = specials.text(id) {
+    if let Some(text) = specials.printed(id) {
         return Some(valid(text));
     }
     let bytes = vocab.bytes(vocab.row(id)?);
@@ -187,15 +232,28 @@ fn compile_step(step: &DecodeStep, is_last: bool, grows: bool) -> Result<Box<dyn
     })
 }
 
-/// What a token prints when every step is settled, if that depends on nothing else.
-fn settled_text(steps: &[Box<dyn Step>], token: &[u8]) -> Option<Vec<u8>> {
+/// The step that collects bytes, if the steps before it take whole tokens and those behind it are idle.
+fn fallback(steps: &[Box<dyn Step>]) -> Option<usize> {
+    let found = steps.iter().position(|step| step.byte(b"<0x00>").is_some())?;
+    let is_whole = !steps[..found].iter().any(|step| step.fuses());
+    (is_whole && steps[found + 1..].iter().all(|step| step.is_idle())).then_some(found)
+}
+
+/// What a token does when every step is settled, and the text that it prints.
+fn settle(steps: &[Box<dyn Step>], fallback: Option<usize>, token: &[u8]) -> (Fast, Vec<u8>) {
     let mut text = token.to_vec();
     let mut is_part = false;
-    for step in steps {
-        text = step.settled(&text, is_part)?;
+    for (i, step) in steps.iter().enumerate() {
+        if let Some(byte) = step.byte(&text).filter(|_| fallback == Some(i)) {
+            return (Fast::Byte(byte), Vec::new());
+        }
+        match step.settled(&text, is_part) {
+            Some(settled) => text = settled,
+            None => return (Fast::No, Vec::new()),
+        }
         is_part |= step.fuses();
     }
-    Some(text)
+    (Fast::Text, text)
 }
 
 /// A token that came in parts, as text.

@@ -27,6 +27,16 @@ pub(super) trait Step: Send + Sync {
         true
     }
 
+    /// Whether all that it gets passes unchanged in a settled state.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
+    /// The byte that a whole token stands for, if this is the step that collects bytes.
+    fn byte(&self, _token: &[u8]) -> Option<u8> {
+        None
+    }
+
     /// Whether what it passes on is one token that ends with the input.
     fn fuses(&self) -> bool {
         false

@@ -83,4 +83,8 @@ impl Step for Strip {
     fn is_settled(&self, state: &State) -> bool {
         state.passes || !self.grows
     }
+
+    fn is_idle(&self) -> bool {
+        self.grows && self.stop == 0
+    }
 }

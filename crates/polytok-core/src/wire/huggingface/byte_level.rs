@@ -8,8 +8,9 @@ use crate::byte_level::byte_of;
 use crate::error::Result;
 use crate::spec::{Kind, VocabColumns};
 
-/// The vocabulary over bytes; None if one of the 256 bytes is missing in it, or if a merge touches a foreign row.
-pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<VocabColumns>> {
+/// The vocabulary over bytes, and whether it has all 256. None if it lacks one that UTF-8 needs, or if a merge touches a
+/// foreign row.
+pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<(VocabColumns, bool)>> {
     let mut out = no_rows();
     let mut bytes = Vec::new();
     let mut seen = [false; 256];
@@ -28,8 +29,13 @@ pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<Vo
     foreign.sort_unstable();
     let is_foreign = |id: &u32| foreign.binary_search(id).is_ok();
     let merges_foreign = !foreign.is_empty() && merges.as_flattened().iter().any(is_foreign);
-    Ok((seen == [true; 256] && !merges_foreign).then_some(out))
+    let complete = seen.iter().all(|&seen| seen);
+    let covers_text = (0..=255).all(|byte| seen[byte as usize] || NEVER_IN_TEXT.contains(&byte));
+    Ok((covers_text && !merges_foreign).then_some((out, complete)))
 }
+
+/// Bytes that valid UTF-8 has nowhere; many vocabularies lack them.
+const NEVER_IN_TEXT: [u8; 13] = [0xC0, 0xC1, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF];
 
 /// Whether all characters are of the table; an empty text is not, it stands for nothing.
 fn as_bytes(text: &[u8], bytes: &mut Vec<u8>) -> bool {

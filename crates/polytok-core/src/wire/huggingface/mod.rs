@@ -31,6 +31,8 @@ pub struct Read {
     pub columns: VocabColumns,
     /// Left, right and merged id of each merge.
     pub merges: Option<Vec<[u32; 3]>>,
+    /// The scores of a list exactly as they stand there, where tokenizers reads some in another way.
+    pub exact_scores: Option<Vec<f64>>,
     /// The merges are pairs, not texts with a space.
     pub pairs: bool,
     /// How many texts came again later, and were replaced.
@@ -47,37 +49,55 @@ pub fn probe(data: &[u8]) -> Result<()> {
 /// Reads a file.
 pub fn read(data: &[u8]) -> Result<Read> {
     let document = visit::document(data)?;
-    let mut columns = columns_of(document.vocab)?;
+    let (mut columns, exact_scores) = columns_of(document.vocab)?;
     let is_map = columns.wide_scores.is_none();
     let replaced = if is_map { drop_replaced(&mut columns)? } else { retire_replaced(&mut columns) };
     let prefix = document.continuing_prefix.as_deref();
     let merges = document.merges.as_ref().map(|texts| merges::resolve(texts, &columns, prefix)).transpose()?;
     let pairs = document.merges.is_none_or(|texts| texts.pairs);
-    Ok(Read { columns, merges, pairs, replaced, rest: document.rest })
+    Ok(Read { columns, merges, exact_scores, pairs, replaced, rest: document.rest })
 }
 
 /// Reads a `vocab.json`: one object of texts and ids. Gives the number of texts that came again later, too.
 pub fn vocab_file(data: &[u8]) -> Result<(VocabColumns, usize)> {
-    let mut columns = columns_of(visit::vocab(data)?)?;
+    let (mut columns, _) = columns_of(visit::vocab(data)?)?;
+    if columns.wide_scores.is_some() {
+        return Err(Error::Format("a list, not an object of texts and ids".into()));
+    }
     let dropped = drop_replaced(&mut columns)?;
     Ok((columns, dropped))
 }
 
-fn columns_of(entries: Option<visit::Entries>) -> Result<VocabColumns> {
+/// The row of each text; of several the last.
+pub fn rows_of(columns: &VocabColumns, texts: &[Vec<u8>]) -> Vec<Option<usize>> {
+    let mut found: HashMap<&[u8], Option<usize>> = texts.iter().map(|text| (&text[..], None)).collect();
+    for (row, text) in super::rows(columns).enumerate() {
+        if let Some(place) = found.get_mut(text) {
+            *place = Some(row);
+        }
+    }
+    texts.iter().map(|text| found[&text[..]]).collect()
+}
+
+fn columns_of(entries: Option<visit::Entries>) -> Result<(VocabColumns, Option<Vec<f64>>)> {
     let Some(entries) = entries else {
         return Err(Error::Format("the model has no vocab".into()));
     };
     let visit::Entries { texts, ids, scores } = entries;
     let len = texts.len();
-    Ok(VocabColumns {
-        ids: if scores.is_some() { (0..len as u32).collect() } else { ids },
+    let ids = if scores.is_some() { (0..len as u32).collect() } else { ids };
+    let (read, exact) = scores.map(|scores| (scores.read, scores.exact)).unzip();
+    let exact = if read == exact { None } else { exact };
+    let columns = VocabColumns {
         blob: texts.blob,
         offsets: texts.offsets,
+        ids,
         scores: vec![0.0; len],
         kinds: vec![Kind::Normal; len],
-        wide_scores: scores,
+        wide_scores: read,
         active_kinds: None,
-    })
+    };
+    Ok((columns, exact))
 }
 
 /// Takes out the rows whose text comes again, and checks that no id does.

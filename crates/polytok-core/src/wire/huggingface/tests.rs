@@ -104,12 +104,13 @@ fn byte_level_needs_all_bytes() {
     let model = |merges: &str| format!(r#"{{"vocab":{{{}}},"merges":{merges}}}"#, entries.join(","));
     let read = read_model(&model(r#"["Ġ a"]"#).replace("\\u{ad}", "\u{ad}")).unwrap();
     let merges = read.merges.unwrap();
-    let bytes = to_bytes(&read.columns, &merges).unwrap().unwrap();
+    let (bytes, complete) = to_bytes(&read.columns, &merges).unwrap().unwrap();
+    assert!(complete);
     assert_eq!(super::super::text(&bytes, 256), b" a");
     assert_eq!((super::super::text(&bytes, 257), bytes.kinds[257]), (&b" "[..], Kind::Unused));
     assert_eq!((super::super::text(&bytes, 258), bytes.kinds[258]), ("世".as_bytes(), Kind::Unused));
 
-    let parts = Parts { columns: &bytes, merges: &merges, byte_level: true, pairs: false, indent: 0 };
+    let parts = Parts { columns: &bytes, merges: &merges, exact_scores: None, byte_level: true, pairs: false, indent: 0 };
     let (vocab, merges_json) = write(&parts).unwrap();
     let again = read_model(&format!(r#"{{"vocab":{vocab},"merges":{merges_json}}}"#)).unwrap();
     assert_eq!(texts(&again.columns), texts(&read.columns));
@@ -118,6 +119,23 @@ fn byte_level_needs_all_bytes() {
     assert!(to_bytes(&read.columns, &[[0, 258, 256]]).unwrap().is_none());
     let few = read_model(r#"{"vocab":{"a":0}}"#).unwrap();
     assert!(to_bytes(&few.columns, &[]).unwrap().is_none());
+}
+
+#[test]
+fn scores_are_what_tokenizers_reads() {
+    let exact = -10.248_709_678_649_902;
+    let read = read_model(&format!(r#"{{"vocab":[["a",{exact}],["b",-1.5]]}}"#)).unwrap();
+    let scores = read.columns.wide_scores.clone().unwrap();
+    assert_eq!(scores[1], -1.5);
+    if let Some(written) = &read.exact_scores {
+        assert_eq!(written[0], exact);
+    }
+    for exact_scores in [None, read.exact_scores.as_deref()] {
+        let parts = Parts { columns: &read.columns, merges: &[], exact_scores, byte_level: false, pairs: true, indent: 2 };
+        let (vocab, _) = write(&parts).unwrap();
+        let again = read_model(&format!(r#"{{"vocab":{vocab}}}"#)).unwrap();
+        assert_eq!(again.columns.wide_scores.unwrap(), scores);
+    }
 }
 
 #[test]

@@ -23,7 +23,15 @@ pub(super) struct Document {
 pub(super) struct Entries {
     pub(super) texts: Texts,
     pub(super) ids: Vec<u32>,
-    pub(super) scores: Option<Vec<f64>>,
+    pub(super) scores: Option<Scores>,
+}
+
+/// Scores as tokenizers reads them, which is up to one unit in the last place away from what stands in the file (serde_json
+/// without its feature float_roundtrip), and as they stand there.
+#[derive(Debug, Default)]
+pub(super) struct Scores {
+    pub(super) read: Vec<f64>,
+    pub(super) exact: Vec<f64>,
 }
 
 /// Reads a tokenizer.json.
@@ -186,7 +194,7 @@ impl<'de> Visitor<'de> for Vocab<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
-        let entries = self.0.insert(Entries { scores: Some(Vec::new()), ..Entries::default() });
+        let entries = self.0.insert(Entries { scores: Some(Scores::default()), ..Entries::default() });
         while seq.next_element_seed(Scored(entries))?.is_some() {}
         Ok(())
     }
@@ -207,8 +215,10 @@ impl<'de> Visitor<'de> for Scored<'_> {
         let Entries { texts, scores, .. } = self.0;
         let missing = |len| A::Error::invalid_length(len, &"a text and its score");
         seq.next_element_seed(Text(texts))?.ok_or_else(|| missing(0))?;
-        let score = seq.next_element()?.ok_or_else(|| missing(1))?;
-        scores.get_or_insert_default().push(score);
+        let raw: &RawValue = seq.next_element()?.ok_or_else(|| missing(1))?;
+        let scores = scores.get_or_insert_default();
+        scores.read.push(serde_json::from_str(raw.get()).map_err(A::Error::custom)?);
+        scores.exact.push(raw.get().parse().map_err(A::Error::custom)?);
         Ok(())
     }
 }

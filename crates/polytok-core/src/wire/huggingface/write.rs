@@ -15,6 +15,8 @@ pub struct Parts<'a> {
     pub columns: &'a VocabColumns,
     /// Its merges.
     pub merges: &'a [[u32; 3]],
+    /// The scores to write as they are, where those of the columns are what is read of them.
+    pub exact_scores: Option<&'a [f64]>,
     /// Rows of kind Normal are bytes, to be written in the characters of GPT-2's table.
     pub byte_level: bool,
     /// Merges as pairs; they are anyway where a text has a space.
@@ -27,7 +29,7 @@ pub struct Parts<'a> {
 pub fn write(parts: &Parts<'_>) -> Result<(String, String)> {
     let texts = texts(parts)?;
     let vocab = match &parts.columns.wide_scores {
-        Some(scores) => list(&texts, scores, parts.indent)?,
+        Some(scores) => list(&texts, scores, parts)?,
         None => object(&texts, &parts.columns.ids, parts.indent),
     };
     Ok((vocab, merges(parts, &texts)?))
@@ -47,14 +49,27 @@ fn object(texts: &[String], ids: &[u32], indent: usize) -> String {
     block(members, ['{', '}'], indent)
 }
 
-fn list(texts: &[String], scores: &[f64], indent: usize) -> Result<String> {
+fn list(texts: &[String], scores: &[f64], parts: &Parts<'_>) -> Result<String> {
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         return Err(Error::Format(format!("row {row} has the score {}, which JSON cannot hold", scores[row])));
     }
-    let score = |score: f64| serde_json::Value::from(score).to_string();
-    let entry =
-        |(text, &number): (&String, &f64)| block([quoted(text), score(number)].into_iter(), ['[', ']'], indent + 1);
-    Ok(block(texts.iter().zip(scores).map(entry), ['[', ']'], indent))
+    let exact = parts.exact_scores.filter(|exact| exact.len() == scores.len());
+    let entry = |(row, text): (usize, &String)| {
+        let score = exact.map_or_else(|| score_text(scores[row]), |exact| number(exact[row]));
+        block([quoted(text), score].into_iter(), ['[', ']'], parts.indent + 1)
+    };
+    Ok(block(texts.iter().enumerate().map(entry), ['[', ']'], parts.indent))
+}
+
+fn number(score: f64) -> String {
+    serde_json::Value::from(score).to_string()
+}
+
+/// The shortest text that tokenizers reads as this number: that of a neighbour, where it misreads the number's own.
+fn score_text(score: f64) -> String {
+    let reads_right = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
+    let near = [score, score.next_up(), score.next_down(), score.next_up().next_up(), score.next_down().next_down()];
+    near.into_iter().map(number).find(reads_right).unwrap_or_else(|| number(score))
 }
 
 fn merges(parts: &Parts<'_>, texts: &[String]) -> Result<String> {
@@ -67,8 +82,7 @@ fn merges(parts: &Parts<'_>, texts: &[String]) -> Result<String> {
     for &[left, right, _] in parts.merges {
         found.push((find(left)?, find(right)?));
     }
-    let spaced =
-        found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
+    let spaced = found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
     let merge = |(left, right): &(&str, &str)| match parts.pairs || spaced {
         true => block([quoted(left), quoted(right)].into_iter(), ['[', ']'], parts.indent + 1),
         false => quoted(&format!("{left} {right}")),

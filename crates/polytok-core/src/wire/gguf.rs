@@ -1,0 +1,263 @@
+//! GGUF's metadata: where every value stands, and arrays of strings in and out.
+//!
+//! A header (magic, version, number of tensors, number of keys), then keys with typed values, little or big endian; the
+//! tensors behind them are never looked at. Reference: ggml's gguf.cpp. What the keys mean is Python's business
+//! (python/polytok/formats/gguf.py), which gets the place of each value. Cost: one pass over the metadata; nothing is
+//! reserved on the word of the file, and arrays do not nest, as in llama.cpp.
+
+mod texts;
+
+pub use texts::{byte_level, byte_level_texts, merge_lines, resolve_merges};
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::wire::show;
+
+/// More keys than any model has; each costs much more memory than its bytes in the file.
+const MOST_KEYS: u64 = 1 << 16;
+/// llama.cpp's limit of a string.
+const LONGEST_STRING: u64 = 1 << 30;
+const STRING: u32 = 8;
+const ARRAY: u32 = 9;
+
+/// A file's keys in their order.
+#[derive(Debug)]
+pub struct Metadata {
+    /// 2 or 3, which have the same layout.
+    pub version: u32,
+    /// Numbers are big endian.
+    pub big_endian: bool,
+    /// How many tensors follow.
+    pub tensors: u64,
+    /// The keys.
+    pub entries: Vec<Entry>,
+    /// Where the metadata ends.
+    pub end: usize,
+}
+
+/// A key and the place of its value.
+#[derive(Debug)]
+pub struct Entry {
+    /// The key's bytes.
+    pub key: Range<usize>,
+    /// The number of its type, of GGUF's table.
+    pub kind: u32,
+    /// The type of an array's elements, or `kind` again.
+    pub element: u32,
+    /// An array's length, or 1.
+    pub count: u64,
+    /// The value's bytes, behind the type and length of an array, or the length of a string.
+    pub value: Range<usize>,
+}
+
+/// Texts one after the other.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// Their bytes.
+    pub blob: Vec<u8>,
+    /// Borders in `blob`, one more than there are texts.
+    pub offsets: Vec<u32>,
+}
+
+/// Reads the metadata of a file, or of its beginning.
+pub fn read(data: &[u8]) -> Result<Metadata> {
+    let mut reader = Reader { data, at: 0, big_endian: false };
+    if reader.take(4, "the magic")? != b"GGUF" {
+        return Err(Error::Format("the file does not begin with GGUF".into()));
+    }
+    reader.big_endian = data.get(4..6) == Some(&[0, 0]);
+    let version = reader.u32("the version")?;
+    if !matches!(version, 2 | 3) {
+        return Err(Error::Format(format!("byte 4: version {version} of GGUF is not 2 or 3")));
+    }
+    let tensors = reader.u64("the number of tensors")?;
+    let count = reader.u64("the number of keys")?;
+    if count > MOST_KEYS {
+        return Err(Error::Format(format!("byte 16: {count} keys are more than the {MOST_KEYS} that are read")));
+    }
+    let mut seen = HashSet::new();
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let at = reader.at;
+        let entry = reader.entry()?;
+        let key = &data[entry.key.clone()];
+        if key.is_empty() {
+            return Err(Error::Format(format!("byte {at}: a key without a name")));
+        }
+        if !seen.insert(key) {
+            return Err(Error::Format(format!("byte {at}: the key {} comes twice", show(key))));
+        }
+        entries.push(entry);
+    }
+    Ok(Metadata { version, big_endian: reader.big_endian, tensors, entries, end: reader.at })
+}
+
+/// The strings of an array: the bytes of its value, and how many.
+pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<Texts> {
+    let mut reader = Reader { data: value, at: 0, big_endian };
+    let mut texts = Texts { blob: Vec::new(), offsets: vec![0] };
+    for _ in 0..count {
+        let text = reader.string("an element")?;
+        texts.push(&value[text])?;
+    }
+    Ok(texts)
+}
+
+/// The bytes of an array's value, for `strings`.
+pub fn write_strings(texts: &Texts, big_endian: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(texts.blob.len() + 8 * texts.len());
+    for text in texts.iter() {
+        let length = text.len() as u64;
+        out.extend_from_slice(&if big_endian { length.to_be_bytes() } else { length.to_le_bytes() });
+        out.extend_from_slice(text);
+    }
+    out
+}
+
+impl Texts {
+    /// No text.
+    pub fn new() -> Texts {
+        Texts { blob: Vec::new(), offsets: vec![0] }
+    }
+
+    /// Checks that the borders fit the blob.
+    pub fn checked(blob: Vec<u8>, offsets: Vec<u32>) -> Result<Texts> {
+        if offsets.first() == Some(&0)
+            && offsets.is_sorted()
+            && offsets.last().map(|&end| end as usize) == Some(blob.len())
+        {
+            return Ok(Texts { blob, offsets });
+        }
+        Err(Error::Format("the borders of the texts do not fit their bytes".into()))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A text.
+    pub fn get(&self, index: usize) -> &[u8] {
+        &self.blob[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// One more.
+    pub fn push(&mut self, text: &[u8]) -> Result<()> {
+        self.blob.extend_from_slice(text);
+        let end = u32::try_from(self.blob.len())
+            .map_err(|_| Error::Format("the texts of an array together are longer than 4 GiB".into()))?;
+        self.offsets.push(end);
+        Ok(())
+    }
+}
+
+struct Reader<'a> {
+    data: &'a [u8],
+    at: usize,
+    big_endian: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: u64, what: &str) -> Result<&'a [u8]> {
+        let rest = &self.data[self.at..];
+        let taken = usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or_else(|| {
+            let (at, left) = (self.at, rest.len());
+            Error::Format(format!("byte {at}: {what} takes {length} bytes, but the file has {left} more"))
+        })?;
+        self.at += taken.len();
+        Ok(taken)
+    }
+
+    fn u32(&mut self, what: &str) -> Result<u32> {
+        let bytes = self.take(4, what)?.try_into().unwrap_or_default();
+        Ok(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+
+    fn u64(&mut self, what: &str) -> Result<u64> {
+        let bytes = self.take(8, what)?.try_into().unwrap_or_default();
+        Ok(if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+    }
+
+    /// The place of a string's bytes.
+    fn string(&mut self, what: &str) -> Result<Range<usize>> {
+        let at = self.at;
+        let length = self.u64("a length")?;
+        if length > LONGEST_STRING {
+            return Err(Error::Format(format!("byte {at}: {what} of {length} bytes is longer than llama.cpp reads")));
+        }
+        self.take(length, what)?;
+        Ok(self.at - length as usize..self.at)
+    }
+
+    fn entry(&mut self) -> Result<Entry> {
+        let key = self.string("a key")?;
+        let named = |error: Error| match error {
+            Error::Format(what) => Error::Format(format!("key {}: {what}", show(&self.data[key.clone()]))),
+            other => other,
+        };
+        let mut inner = Reader { data: self.data, at: self.at, big_endian: self.big_endian };
+        let (kind, element, count, value) = inner.value().map_err(named)?;
+        self.at = inner.at;
+        Ok(Entry { key, kind, element, count, value })
+    }
+
+    fn value(&mut self) -> Result<(u32, u32, u64, Range<usize>)> {
+        let kind = self.u32("its type")?;
+        if kind == STRING {
+            return Ok((kind, kind, 1, self.string("its value")?));
+        }
+        if kind != ARRAY {
+            let start = self.at;
+            self.take(self.width(kind)?, "its value")?;
+            return Ok((kind, kind, 1, start..self.at));
+        }
+        let element = self.u32("its elements' type")?;
+        let count = self.u64("its length")?;
+        let start = self.at;
+        self.skip_elements(element, count)?;
+        Ok((kind, element, count, start..self.at))
+    }
+
+    fn skip_elements(&mut self, element: u32, count: u64) -> Result<()> {
+        let width = if element == STRING { 8 } else { self.width(element)? };
+        let (at, left) = (self.at, self.data.len() - self.at);
+        let bytes = count.checked_mul(width).filter(|&bytes| bytes <= left as u64).ok_or_else(|| {
+            Error::Format(format!("byte {at}: {count} elements take more than the {left} bytes that the file still has"))
+        })?;
+        if element != STRING {
+            self.take(bytes, "its elements")?;
+            return Ok(());
+        }
+        for _ in 0..count {
+            self.string("an element")?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a number's type.
+    fn width(&self, kind: u32) -> Result<u64> {
+        match kind {
+            0 | 1 | 7 => Ok(1),
+            2 | 3 => Ok(2),
+            4..=6 => Ok(4),
+            10..=12 => Ok(8),
+            ARRAY => Err(Error::Format(format!("byte {}: an array of arrays, which llama.cpp does not read", self.at))),
+            _ => Err(Error::Format(format!("byte {}: {kind} is the number of no type", self.at))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Token texts and merges of byte-level vocabularies: GPT-2's characters to bytes, lines to ids, and back.
+
+use hashbrown::HashMap;
+use std::hash::RandomState;
+
+use super::Texts;
+use crate::error::{Error, Result};
+use crate::wire::show;
+
+/// The characters from U+0100 stand for the bytes that are not visible themselves, in their order.
+const FIRST_HIDDEN: u32 = 0x100;
+const HIDDEN: usize = 68;
+
+fn is_visible(byte: u8) -> bool {
+    matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF)
+}
+
+fn hidden_bytes() -> [u8; HIDDEN] {
+    let mut hidden = (0..=255).filter(|&byte| !is_visible(byte));
+    std::array::from_fn(|_| hidden.next().unwrap_or(0))
+}
+
+fn byte_of(character: char, hidden: &[u8; HIDDEN]) -> Option<u8> {
+    match u8::try_from(character) {
+        Ok(byte) => is_visible(byte).then_some(byte),
+        Err(_) => hidden.get((character as u32).checked_sub(FIRST_HIDDEN)? as usize).copied(),
+    }
+}
+
+/// The texts for which `is_mapped` as the bytes that they stand for. A text with another character stays, and its index
+/// is given too.
+pub fn byte_level(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<(Texts, Vec<u32>)> {
+    let hidden = hidden_bytes();
+    let mut out = Texts::new();
+    let mut foreign = Vec::new();
+    let mut bytes = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        if !is_mapped(index) {
+            out.push(text)?;
+            continue;
+        }
+        bytes.clear();
+        let characters = std::str::from_utf8(text).ok();
+        if characters.is_some_and(|text| text.chars().all(|c| byte_of(c, &hidden).map(|byte| bytes.push(byte)).is_some()))
+        {
+            out.push(&bytes)?;
+        } else {
+            out.push(text)?;
+            foreign.push(index as u32);
+        }
+    }
+    Ok((out, foreign))
+}
+
+/// The other way: bytes to GPT-2's characters.
+pub fn byte_level_texts(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<Texts> {
+    let hidden = hidden_bytes();
+    let character = |byte: u8| match hidden.iter().position(|&other| other == byte) {
+        Some(at) => char::from_u32(FIRST_HIDDEN + at as u32).unwrap_or('\u{fffd}'),
+        None => char::from(byte),
+    };
+    let characters: [char; 256] = std::array::from_fn(|byte| character(byte as u8));
+    let mut out = Texts::new();
+    let mut written = String::new();
+    for (index, text) in texts.iter().enumerate() {
+        if is_mapped(index) {
+            written.clear();
+            written.extend(text.iter().map(|&byte| characters[byte as usize]));
+            out.push(written.as_bytes())?;
+        } else {
+            out.push(text)?;
+        }
+    }
+    Ok(out)
+}
+
+/// Merges as (left, right, merged) ids, in order: lines are cut at the first space behind their first byte; of equal pairs
+/// the first counts, and a line without such a space, or with a part that no token has, can never be used.
+pub fn resolve_merges(tokens: &Texts, lines: &Texts) -> Result<Vec<[u32; 3]>> {
+    let keyed = RandomState::new();
+    let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_capacity_and_hasher(tokens.len(), keyed.clone());
+    for (id, text) in tokens.iter().enumerate() {
+        ids.insert(text, id as u32);
+    }
+    let mut seen = hashbrown::HashSet::with_capacity_and_hasher(lines.len(), keyed);
+    let mut merges = Vec::with_capacity(lines.len());
+    let mut text = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let Some(space) = line.get(1..).and_then(|rest| memchr::memchr(b' ', rest)) else { continue };
+        let (left, right) = (&line[..space + 1], &line[space + 2..]);
+        let (Some(&left_id), Some(&right_id)) = (ids.get(left), ids.get(right)) else { continue };
+        if !seen.insert((left_id, right_id)) {
+            continue;
+        }
+        text.clear();
+        text.extend_from_slice(left);
+        text.extend_from_slice(right);
+        let merged = ids.get(text.as_slice()).ok_or_else(|| {
+            Error::Format(format!("merge {number}, {}, makes {}, which is no token", show(line), show(&text)))
+        })?;
+        merges.push([left_id, right_id, *merged]);
+    }
+    Ok(merges)
+}
+
+/// The lines of merges.
+pub fn merge_lines(tokens: &Texts, merges: impl Iterator<Item = (u32, u32)>) -> Result<Texts> {
+    let mut lines = Texts::new();
+    let mut line = Vec::new();
+    for (left, right) in merges {
+        let missing = |id: u32| Error::Format(format!("a merge has the id {id}, which no token has"));
+        let text = |id: u32| if (id as usize) < tokens.len() { Ok(tokens.get(id as usize)) } else { Err(missing(id)) };
+        line.clear();
+        line.extend_from_slice(text(left)?);
+        line.push(b' ');
+        line.extend_from_slice(text(right)?);
+        lines.push(&line)?;
+    }
+    Ok(lines)
+}

@@ -1,0 +1,119 @@
+//! GGUF's metadata for python/polytok/formats/gguf_file.py.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use polytok_core::error::{Error, Result};
+use polytok_core::wire::gguf::{self, Texts};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::raised;
+
+/// Blob and borders.
+type PyTexts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u32>>);
+/// A key, its type, its elements' type, their number, and the borders of the value.
+type PyEntry<'py> = (Bound<'py, PyBytes>, u32, u32, u64, usize, usize);
+
+fn to_python(py: Python<'_>, texts: Texts) -> PyTexts<'_> {
+    (PyBytes::new(py, &texts.blob), texts.offsets.into_pyarray(py))
+}
+
+fn to_core(texts: (Bound<'_, PyBytes>, PyReadonlyArray1<'_, u32>)) -> PyResult<Texts> {
+    Texts::checked(texts.0.as_bytes().to_vec(), texts.1.as_array().to_vec()).map_err(raised)
+}
+
+/// Version, whether big endian, number of tensors, keys, and where the metadata ends.
+#[pyfunction]
+fn gguf_read<'py>(
+    py: Python<'py>,
+    data: PyReadonlyArray1<'py, u8>,
+) -> PyResult<(u32, bool, u64, Vec<PyEntry<'py>>, usize)> {
+    let data = data.as_slice()?;
+    let read = gguf::read(data).map_err(raised)?;
+    let entry = |entry: gguf::Entry| {
+        let key = PyBytes::new(py, &data[entry.key]);
+        (key, entry.kind, entry.element, entry.count, entry.value.start, entry.value.end)
+    };
+    Ok((read.version, read.big_endian, read.tensors, read.entries.into_iter().map(entry).collect(), read.end))
+}
+
+/// The strings of an array's value.
+#[pyfunction]
+fn gguf_strings<'py>(py: Python<'py>, value: &[u8], count: u64, big_endian: bool) -> PyResult<PyTexts<'py>> {
+    Ok(to_python(py, gguf::strings(value, count, big_endian).map_err(raised)?))
+}
+
+/// An array's value from its strings.
+#[pyfunction]
+fn gguf_write_strings<'py>(
+    py: Python<'py>,
+    texts: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
+    big_endian: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &gguf::write_strings(&to_core(texts)?, big_endian)))
+}
+
+/// Texts with GPT-2's characters made bytes where `mapped`, and the indices of those with other characters.
+#[pyfunction]
+fn gguf_byte_level<'py>(
+    py: Python<'py>,
+    texts: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
+    mapped: PyReadonlyArray1<'py, bool>,
+) -> PyResult<(PyTexts<'py>, Bound<'py, PyArray1<u32>>)> {
+    let mapped = flags(&mapped, &texts.1)?;
+    let (bytes, foreign) = gguf::byte_level(&to_core(texts)?, |index| mapped[index]).map_err(raised)?;
+    Ok((to_python(py, bytes), foreign.into_pyarray(py)))
+}
+
+/// The other way.
+#[pyfunction]
+fn gguf_byte_level_texts<'py>(
+    py: Python<'py>,
+    texts: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
+    mapped: PyReadonlyArray1<'py, bool>,
+) -> PyResult<PyTexts<'py>> {
+    let mapped = flags(&mapped, &texts.1)?;
+    Ok(to_python(py, gguf::byte_level_texts(&to_core(texts)?, |index| mapped[index]).map_err(raised)?))
+}
+
+fn flags(mapped: &PyReadonlyArray1<'_, bool>, offsets: &PyReadonlyArray1<'_, u32>) -> PyResult<Vec<bool>> {
+    let flags = mapped.as_array().to_vec();
+    if flags.len() + 1 != offsets.as_array().len() {
+        return Err(raised(Error::Format("the columns do not fit together".into())));
+    }
+    Ok(flags)
+}
+
+/// Merges (m, 3) from lines.
+#[pyfunction]
+fn gguf_merges<'py>(
+    py: Python<'py>,
+    tokens: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
+    lines: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
+) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    let merges = gguf::resolve_merges(&to_core(tokens)?, &to_core(lines)?).map_err(raised)?;
+    merges.as_flattened().to_pyarray(py).reshape([merges.len(), 3])
+}
+
+/// Lines from merges.
+#[pyfunction]
+fn gguf_merge_lines<'py>(
+    py: Python<'py>,
+    tokens: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
+    merges: PyReadonlyArray2<'py, u32>,
+) -> PyResult<PyTexts<'py>> {
+    let merges = merges.as_array();
+    let pairs = merges.rows().into_iter().filter_map(|row| Some((*row.get(0)?, *row.get(1)?)));
+    let lines: Result<Texts> = gguf::merge_lines(&to_core(tokens)?, pairs);
+    Ok(to_python(py, lines.map_err(raised)?))
+}
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(gguf_read, module)?)?;
+    module.add_function(wrap_pyfunction!(gguf_strings, module)?)?;
+    module.add_function(wrap_pyfunction!(gguf_write_strings, module)?)?;
+    module.add_function(wrap_pyfunction!(gguf_byte_level, module)?)?;
+    module.add_function(wrap_pyfunction!(gguf_byte_level_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(gguf_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(gguf_merge_lines, module)?)
+}

@@ -1,0 +1,279 @@
+"""Hugging Face's ``tokenizer.json`` (the package tokenizers, 0.23).
+
+Every component becomes steps of the Spec: normalizers.py, pre_tokenizers.py, models.py, post_processors.py, decoders.py,
+added_tokens.py. The document without vocabulary and merges is kept in ``extra["huggingface"]["document"]``, so that what was
+read is written as the same document. A component whose JSON no longer says what the Spec does is made anew.
+
+Kept there and not used: ``truncation``, ``padding``, ``dropout`` (encoding is deterministic), and ``warnings`` about ids of
+added tokens that tokenizers does not honour.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ... import _core
+from ...errors import FormatError
+from ...spec import (
+    Bpe,
+    BytesDecode,
+    ByteLevel,
+    ByteLevelDecode,
+    ChainDecode,
+    Decode,
+    Kind,
+    NormalizeStep,
+    Origin,
+    ReplaceInvalid,
+    Spec,
+    SpecialToken,
+    UnicodeForm,
+    Vocab,
+)
+from ..base import ReadOptions, Written, written
+from . import added_tokens, decoders, models, normalizers, post_processors, pre_tokenizers
+from .fields import Json, brief
+from .patterns import canonical
+
+name = "huggingface"
+options: frozenset[str] = frozenset()
+
+_VERSION = "1.0"
+_MEMBERS = (
+    *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"),
+    "model",
+)
+# What of a Spec each component says.
+_SAYS: Mapping[str, tuple[str, ...]] = {
+    "added_tokens": ("special",),
+    "normalizer": ("normalize",),
+    "pre_tokenizer": ("split",),
+    "post_processor": ("post", "trim"),
+    "decoder": ("decode",),
+    "model": ("model", "unknown", "vocab"),
+}
+
+
+def refusal(data: bytes) -> str | None:
+    """An object that has an object named ``model``."""
+    if not data.lstrip(b" \t\r\n").startswith(b"{"):
+        return "not a JSON object"
+    try:
+        _core.huggingface_probe(data)
+    except FormatError as error:
+        return str(error)
+    return None
+
+
+def read(data: bytes, options: ReadOptions) -> Spec:
+    """Read a tokenizer.json as tokenizers does."""
+    columns, merges, pairs, scores, replaced, rest = _core.huggingface_read(data)
+    document = _parsed(rest)
+    for member in document:
+        if member not in _MEMBERS:
+            raise FormatError(f"there is no member {member!r}, only {', '.join(_MEMBERS)}")
+    version = document.get("version", _VERSION)
+    if version != _VERSION:
+        raise FormatError(f"version is {brief(version)}, not {_VERSION!r}")
+    try:
+        spec = spec_of(document, Vocab(*columns), merges)
+    except RecursionError as error:
+        raise FormatError("nested too deeply") from error
+    extra = {"document": document, "pairs": pairs, **spec.extra.get(name, {})}
+    if scores is not None:
+        extra["scores"] = scores.tobytes()
+    if replaced:
+        warning = f"{replaced} texts come twice in the vocabulary, and the last one counts"
+        extra["warnings"] = (*extra.get("warnings", ()), warning)
+    return replace(spec, origin=Origin(name, options.name), extra={name: extra})
+
+
+def _parsed(text: str) -> dict[str, Json]:
+    """The document, whose syntax is already checked."""
+    try:
+        document: dict[str, Json] = json.loads(text)
+        if "\\u" in text:
+            json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise FormatError("a text has an escape that is half of a surrogate pair") from error
+    except (RecursionError, ValueError) as error:
+        raise FormatError(f"JSON: {error}") from error
+    return document
+
+
+def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -> Spec:
+    """The Spec of a document, whose vocabulary and merges are columns."""
+    parts = models.read(document.get("model"), vocab, merges)
+    added = added_tokens.read(document.get("added_tokens", []), _lookup(vocab), len(vocab))
+    normalize = normalizers.read(document.get("normalizer"))
+    split = pre_tokenizers.read(document.get("pre_tokenizer"))
+    post, trim = post_processors.read(document.get("post_processor"))
+    steps = decoders.read(document.get("decoder"))
+
+    bytes_parts = models.over_bytes(parts) if _is_byte_level(split) else None
+    if bytes_parts is not None:
+        parts, split = bytes_parts, split[:-1]
+    if normalize or not parts.complete:
+        normalize = (ReplaceInvalid(), *normalize)
+    return Spec(
+        vocab=parts.vocab,
+        model=parts.model,
+        special=added.tokens,
+        normalize=normalize,
+        split=split,
+        unknown=parts.unknown,
+        post=post,
+        trim=trim,
+        decode=_decode(steps, bytes_parts is not None, added.tokens, normalize),
+        names={} if parts.unk is None else {"unk": parts.unk},
+        extra={name: {"warnings": added.warnings}} if added.warnings else {},
+    )
+
+
+def _lookup(vocab: Vocab) -> added_tokens.Lookup:
+    def lookup(texts: list[str]) -> dict[str, int]:
+        return {text: int(vocab.ids[row]) for text, row in models.row_of(vocab, texts).items()}
+
+    return lookup
+
+
+def _is_byte_level(split: pre_tokenizers.Steps) -> bool:
+    return bool(split) and split[-1] == ByteLevel() and split.count(ByteLevel()) == 1
+
+
+def _decode(
+    steps: decoders.Steps | None,
+    byte_level: bool,
+    special: tuple[SpecialToken, ...],
+    normalize: tuple[NormalizeStep, ...],
+) -> Decode:
+    """Bytes one after the other where that is the same: rows are bytes, and every added token prints its own text."""
+    if byte_level and steps == (ByteLevelDecode(),) and all(_prints_itself(token, normalize) for token in special):
+        return BytesDecode()
+    return ChainDecode(steps, byte_level)
+
+
+def _prints_itself(token: SpecialToken, normalize: tuple[NormalizeStep, ...]) -> bool:
+    """Whether neither the normalizer nor the table of bytes changes an added token's text: only ASCII stands for itself
+    in the table, and one space makes the whole token foreign to it."""
+    changes = token.normalized and not all(isinstance(step, ReplaceInvalid | UnicodeForm) for step in normalize)
+    return token.text.isascii() and not changes
+
+
+# Writing
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    data: bytes
+    again: Spec
+
+
+def write(spec: Spec) -> Written:
+    """Write a tokenizer.json: the document that was read, with new JSON for every component that says something else."""
+    spec = replace(spec, **{field: canonical(getattr(spec, field)) for field in ("normalize", "split", "decode")})
+    kept: Mapping[str, Any] = spec.extra.get(name, {})
+    document = dict(kept.get("document", {}))
+    if not document:
+        document = _made(spec, dict.fromkeys(_MEMBERS), _MEMBERS[3:])
+        document["version"] = _VERSION
+    file = _assembled(spec, document)
+    if not _same_scores(spec, file.again):
+        spec = replace(spec, extra={**spec.extra, name: {**kept, "scores": None}})
+        file = _assembled(spec, document)
+    stale = [member for member, fields in _SAYS.items() if any(_differ(spec, file.again, each) for each in fields)]
+    if stale and kept.get("document"):
+        file = _assembled(spec, _made(spec, document, stale))
+    return written(spec, file.data, replace(file.again, extra=_comparable(spec, file.again)))
+
+
+def _comparable(spec: Spec, again: Spec) -> Mapping[str, Any]:
+    """What was read again, for the report: the document's own text is no part of the tokenizer."""
+    return {**again.extra, name: spec.extra[name]} if name in spec.extra else again.extra
+
+
+def _same_scores(spec: Spec, again: Spec) -> bool:
+    return "scores" not in spec.extra.get(name, {}) or np.array_equal(spec.vocab.scores, again.vocab.scores)
+
+
+def _differ(spec: Spec, again: Spec, field: str) -> bool:
+    if field == "vocab":
+        return not np.array_equal(spec.vocab.kinds, again.vocab.kinds)
+    return bool(getattr(spec, field) != getattr(again, field))
+
+
+def _made(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
+    """The document with these members made from the Spec."""
+    is_bytes = _over_bytes(spec)
+    makers = {
+        "added_tokens": lambda: added_tokens.write(spec.special),
+        "normalizer": lambda: normalizers.write(_without_repair(spec.normalize)),
+        "pre_tokenizer": lambda: pre_tokenizers.write((*spec.split, ByteLevel()) if is_bytes else spec.split),
+        "post_processor": lambda: post_processors.write(spec.post, spec.trim, _texts(spec)),
+        "decoder": lambda: decoders.write(_decode_steps(spec.decode)),
+        "model": lambda: models.write(spec),
+    }
+    return {**document, **{member: makers[member]() for member in members}}
+
+
+def _over_bytes(spec: Spec) -> bool:
+    return isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
+
+
+def _without_repair(normalize: tuple[NormalizeStep, ...]) -> tuple[NormalizeStep, ...]:
+    return normalize[1:] if normalize[:1] == (ReplaceInvalid(),) else normalize
+
+
+def _decode_steps(decode: Decode) -> decoders.Steps | None:
+    if decode == BytesDecode():
+        return (ByteLevelDecode(),)
+    if isinstance(decode, ChainDecode):
+        return decode.steps
+    raise FormatError(f"tokenizers does not decode by {decode.kind!r}")
+
+
+def _texts(spec: Spec) -> dict[int, str]:
+    """The texts of the ids in the template."""
+    wanted = {id for part in (*spec.post.single, *spec.post.pair) for id in getattr(part, "ids", ())}
+    texts = {token.id: token.text for token in spec.special if token.id in wanted}
+    for row in np.flatnonzero(np.isin(spec.vocab.ids, list(wanted))).tolist():
+        texts.setdefault(int(spec.vocab.ids[row]), spec.vocab.piece(row).decode(errors="replace"))
+    return texts
+
+
+def _assembled(spec: Spec, document: Mapping[str, Json]) -> _File:
+    """The file of a document and the Spec's columns, and what is read of it."""
+    merges = spec.model.merges if isinstance(spec.model, Bpe) else None
+    kept = spec.extra.get(name, {})
+    pairs, exact = kept.get("pairs", True), kept.get("scores")
+    scores = None if exact is None else np.frombuffer(exact, dtype=np.float64)
+    vocab, merges_json = _core.huggingface_write(_as_texts(spec), merges, scores, _over_bytes(spec), pairs, 2)
+    columns = {"vocab": vocab, **({"merges": merges_json} if merges is not None else {})}
+    members = {member: _dump(value, 1) for member, value in document.items() if member != "model"}
+    model = {field: _dump(value, 2) for field, value in document["model"].items()}
+    members["model"] = _object({**model, **columns}, 1)
+    data = _object(members, 0).encode()
+    return _File(data, read(data, ReadOptions(name=spec.origin.name)))
+
+
+def _as_texts(spec: Spec) -> Vocab:
+    """The vocabulary with the scores that its file has: float64 in a list, none in an object."""
+    vocab = spec.vocab
+    if spec.model.kind == "unigram":
+        return replace(vocab, scores=vocab.scores.astype(np.float64))
+    return replace(vocab, scores=np.zeros(len(vocab), dtype=np.float32))
+
+
+def _dump(value: Json, level: int) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n" + "  " * level)
+
+
+def _object(members: Mapping[str, str], level: int) -> str:
+    indent = "  " * level
+    lines = ",\n".join(f"{indent}  {json.dumps(key, ensure_ascii=False)}: {value}" for key, value in members.items())
+    return f"{{\n{lines}\n{indent}}}"

@@ -1,0 +1,166 @@
+"""Models: their small fields to a Spec's model and back. Vocabulary and merges are columns (wire/huggingface).
+
+Byte-level BPE becomes BPE over raw bytes, which is faster and the same: where ByteLevel is the last pre-tokenizer, all bytes
+of UTF-8 are entries and no affixes are put on, every piece is made of known symbols only, and the table of bytes and
+characters goes both ways.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from ...errors import FormatError
+from ...spec import Bpe, Kind, Model, Spec, Unigram, UnknownPolicy, Vocab, WordLevel, WordPiece
+from .fields import Fields, Json, brief, shape, type_of
+
+_SHAPES = (
+    shape("BPE", "merges", tagged=False),
+    shape("WordPiece", "unk_token continuing_subword_prefix max_input_chars_per_word", tagged=False),
+    shape("WordLevel", "unk_token", tagged=False),
+    shape("Unigram", tagged=False),
+)
+
+
+class Parts(NamedTuple):
+    """A model with its vocabulary, what it does with unknown text, and the id of the unknown token.
+
+    ``complete``: every byte can be encoded, those too that are in no text.
+    """
+
+    model: Model
+    vocab: Vocab
+    unknown: UnknownPolicy
+    unk: int | None = None
+    complete: bool = False
+
+
+Merges = npt.NDArray[np.uint32] | None
+
+
+def read(value: Json, vocab: Vocab, merges: Merges) -> Parts:
+    """The model of these fields, over texts."""
+    fields = Fields({**value, **({"merges": None} if merges is not None else {})}, "model")
+    kind = type_of(fields, _SHAPES)
+    is_list = vocab.scores.dtype == np.float64
+    if is_list != (kind == "Unigram"):
+        raise FormatError(f"model: the vocab of {kind} is not {'a list' if is_list else 'an object'}")
+    if kind == "Unigram":
+        return _unigram(fields, vocab)
+    if kind == "BPE":
+        if merges is None:
+            raise FormatError("model: BPE without merges")
+        return _bpe(fields, vocab, merges)
+    unk_token = fields.text("unk_token")
+    if kind == "WordLevel":
+        return _with_unk(WordLevel(), vocab, unk_token, "error")
+    prefix, most = fields.text("continuing_subword_prefix"), fields.number("max_input_chars_per_word")
+    return _with_unk(WordPiece(prefix, most), vocab, unk_token, "error")
+
+
+def _bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> Parts:
+    dropout = fields.value.get("dropout")
+    is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
+    if dropout is not None and not (is_number and 0 <= dropout <= 1):
+        raise FormatError(f"model: dropout is {brief(dropout)}, not null or from 0 to 1")
+    model = Bpe(
+        "merges",
+        symbols="scalars",
+        whole_piece_first=fields.flag("ignore_merges", False),
+        merges=merges,
+        continuing_prefix=fields.optional_text("continuing_subword_prefix") or "",
+        word_suffix=fields.optional_text("end_of_word_suffix") or "",
+        byte_fallback=fields.flag("byte_fallback", False),
+        fuse_unknown=fields.flag("fuse_unk", False),
+    )
+    unk_token = fields.optional_text("unk_token")
+    if unk_token is None:
+        return Parts(model, vocab, "drop")
+    return _with_unk(model, vocab, unk_token, "error")
+
+
+def _unigram(fields: Fields, vocab: Vocab) -> Parts:
+    model = Unigram("huggingface", byte_fallback=fields.flag("byte_fallback", False))
+    if fields.value.get("unk_id") is None:
+        return Parts(model, vocab, "error")
+    unk = fields.number("unk_id")
+    if unk >= len(vocab):
+        raise FormatError(f"model: unk_id is {unk}, but the vocabulary has {len(vocab)} entries")
+    return Parts(model, _marked(vocab, unk), "unk", unk)
+
+
+def _with_unk(model: Model, vocab: Vocab, unk_token: str, otherwise: UnknownPolicy) -> Parts:
+    row = row_of(vocab, [unk_token]).get(unk_token)
+    if row is None:
+        return Parts(model, vocab, otherwise)
+    return Parts(model, _marked(vocab, row), "unk", int(vocab.ids[row]))
+
+
+def _marked(vocab: Vocab, row: int) -> Vocab:
+    kinds = vocab.kinds.copy()
+    kinds[row] = Kind.UNKNOWN
+    return replace(vocab, kinds=kinds)
+
+
+def row_of(vocab: Vocab, texts: list[str]) -> dict[str, int]:
+    """The rows of those texts that have one; of several the last."""
+    rows = _core.huggingface_rows(vocab, [text.encode() for text in texts])
+    return {text: row for text, row in zip(texts, rows, strict=True) if row is not None}
+
+
+def over_bytes(parts: Parts) -> Parts | None:
+    """The same over raw bytes, if it is byte-level."""
+    model = parts.model
+    if not isinstance(model, Bpe) or model.continuing_prefix or model.word_suffix:
+        return None
+    found = _core.huggingface_bytes(parts.vocab, model.merges)
+    if found is None:
+        return None
+    columns, complete = found
+    merged = Bpe("merges", whole_piece_first=model.whole_piece_first, merges=model.merges)
+    return Parts(merged, Vocab(*columns), "error", parts.unk, complete)
+
+
+def write(spec: Spec) -> Json:
+    """The small fields of a Spec's model, or FormatError where it is not Hugging Face's."""
+    model, unk = spec.model, _unk_text(spec)
+    match model:
+        case Bpe(priority="merges", symbols="bytes" | "scalars", reserved=False):
+            return {
+                "type": "BPE",
+                "dropout": None,
+                "unk_token": _NO_UNK if model.symbols == "scalars" and spec.unknown == "error" else unk,
+                "continuing_subword_prefix": model.continuing_prefix or None,
+                "end_of_word_suffix": model.word_suffix or None,
+                "fuse_unk": model.fuse_unknown,
+                "byte_fallback": model.byte_fallback,
+                "ignore_merges": model.whole_piece_first,
+            }
+        case Unigram(rules="huggingface"):
+            unk_id = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
+            known = int(unk_id[0]) if spec.unknown == "unk" and len(unk_id) else None
+            return {"type": "Unigram", "unk_id": known, "byte_fallback": model.byte_fallback}
+        case WordPiece(phantom_space=False, max_chars=int() as most):
+            fields = {"continuing_subword_prefix": model.continuing_prefix, "max_input_chars_per_word": most}
+            return {"type": "WordPiece", "unk_token": _required(unk), **fields}
+        case WordLevel():
+            return {"type": "WordLevel", "unk_token": _required(unk)}
+    raise FormatError(f"tokenizers has no model like this: {model!r:.100}")
+
+
+_NO_UNK = "[UNK]"
+
+
+def _unk_text(spec: Spec) -> str | None:
+    rows = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
+    if spec.unknown == "unk" and len(rows):
+        return spec.vocab.piece(int(rows[0])).decode(errors="replace")
+    return None
+
+
+def _required(unk: str | None) -> str:
+    return _NO_UNK if unk is None else unk

@@ -1,0 +1,126 @@
+"""Normalizers: JSON to normalize steps and back."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+
+from ...errors import FormatError
+from ...spec import (
+    BertNormalize,
+    ByteLevel,
+    Lowercase,
+    Nmt,
+    NormalizeStep,
+    Precompiled,
+    Prepend,
+    Replace,
+    Strip,
+    StripAccents,
+    UnicodeForm,
+)
+from ..oniguruma import translate
+from .patterns import to_oniguruma
+from .fields import Fields, Json, pattern_json, pattern_of, sequence, shape, type_of
+
+_SHAPES = (
+    shape("BertNormalizer", "clean_text handle_chinese_chars lowercase", tagged=False),
+    shape("Strip", "strip_left strip_right", tagged=False),
+    shape("StripAccents"),
+    shape("NFC"),
+    shape("NFD"),
+    shape("NFKC"),
+    shape("NFKD"),
+    shape("Sequence", "normalizers", tagged=False),
+    shape("Lowercase"),
+    shape("Nmt"),
+    shape("Precompiled", "precompiled_charsmap"),
+    shape("Replace", "pattern content", tagged=False),
+    shape("Prepend", "prepend", tagged=False),
+    shape("ByteLevel"),
+)
+
+
+def read(value: Json, where: str = "normalizer") -> tuple[NormalizeStep, ...]:
+    """The steps of a normalizer, Sequences unrolled."""
+    if value is None:
+        return ()
+    fields = Fields(value, where)
+    kind = type_of(fields, _SHAPES)
+    if kind == "Sequence":
+        parts = (read(_component(item, place), place) for item, place in fields.items("normalizers"))
+        return tuple(step for part in parts for step in part)
+    return (_READERS[kind](fields),)
+
+
+def write(steps: tuple[NormalizeStep, ...]) -> Json:
+    """The normalizer of these steps, or FormatError where one is not Hugging Face's."""
+    return sequence("Sequence", "normalizers", [_written(step) for step in steps])
+
+
+def _component(item: Json, where: str) -> Json:
+    if item is None:
+        raise FormatError(f"{where}: null is no normalizer")
+    return item
+
+
+def _bert(fields: Fields) -> NormalizeStep:
+    lowercase = fields.flag("lowercase")
+    strip = None if fields.value.get("strip_accents") is None else fields.flag("strip_accents")
+    return BertNormalize(
+        clean_text=fields.flag("clean_text"),
+        handle_chinese_chars=fields.flag("handle_chinese_chars"),
+        strip_accents=lowercase if strip is None else strip,
+        lowercase=lowercase,
+    )
+
+
+def _precompiled(fields: Fields) -> NormalizeStep:
+    try:
+        return Precompiled(base64.b64decode(fields.text("precompiled_charsmap"), validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise FormatError(f"{fields.where}: precompiled_charsmap is not base64: {error}") from error
+
+
+def _replace(fields: Fields) -> NormalizeStep:
+    pattern, is_regex = pattern_of(fields)
+    return Replace(translate(pattern) if is_regex else pattern, fields.text("content"), is_regex)
+
+
+_READERS: Mapping[str, Callable[[Fields], NormalizeStep]] = {
+    "BertNormalizer": _bert,
+    "Strip": lambda fields: Strip(fields.flag("strip_left"), fields.flag("strip_right")),
+    "StripAccents": lambda _: StripAccents(),
+    "NFC": lambda _: UnicodeForm("NFC"),
+    "NFD": lambda _: UnicodeForm("NFD"),
+    "NFKC": lambda _: UnicodeForm("NFKC"),
+    "NFKD": lambda _: UnicodeForm("NFKD"),
+    "Lowercase": lambda _: Lowercase(),
+    "Nmt": lambda _: Nmt(),
+    "Precompiled": _precompiled,
+    "Replace": _replace,
+    "Prepend": lambda fields: Prepend(fields.text("prepend")),
+    "ByteLevel": lambda _: ByteLevel(),
+}
+
+
+def _written(step: NormalizeStep) -> Json:
+    match step:
+        case BertNormalize():
+            flags = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+            return {"type": "BertNormalizer", **{flag: getattr(step, flag) for flag in flags}}
+        case Strip():
+            return {"type": "Strip", "strip_left": step.left, "strip_right": step.right}
+        case UnicodeForm():
+            return {"type": step.form}
+        case Precompiled():
+            return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(step.charsmap).decode()}
+        case Replace():
+            pattern = to_oniguruma(step.pattern) if step.is_regex else step.pattern
+            return {"type": "Replace", "pattern": pattern_json(pattern, step.is_regex), "content": step.content}
+        case Prepend():
+            return {"type": "Prepend", "prepend": step.text}
+        case StripAccents() | Lowercase() | Nmt() | ByteLevel():
+            return {"type": type(step).__name__}
+    raise FormatError(f"tokenizers has no normalizer like this: {step!r:.100}")

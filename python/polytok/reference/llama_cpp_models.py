@@ -1,0 +1,174 @@
+"""llama.cpp's models (llama-vocab.cpp): a text to ids. Every token can be reached by its text, whatever its type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polytok.formats.gguf_pretokenizers import EXPRESSIONS, PreTokenizer
+from polytok.reference.llama_cpp_split import split
+from polytok.reference.llama_cpp_unicode import REPLACEMENT, WHITE, category, code_points, first_of_nfd, lower, utf8
+
+Ids = Mapping[bytes, int]
+MARK = "▁".encode()
+_VISIBLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
+_HIDDEN = [byte for byte in range(256) if byte not in _VISIBLE]
+CHARACTERS = {byte: chr(byte) if byte in _VISIBLE else chr(0x100 + _HIDDEN.index(byte)) for byte in range(256)}
+"""GPT-2's character for each byte."""
+_IDEOGRAPHS = (
+    *((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F)),
+    *((0x2B920, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)),
+)
+
+
+def spm(ids: Ids, scores: Sequence[float], text: bytes) -> list[int]:
+    """Merge the pair whose concatenation scores best, again and again; what is no token then becomes bytes."""
+    symbols, at = [], 0
+    while at < len(text):
+        length = (1, 2, 3, 4)[max(0, (text[at] >> 4) - 12 + (text[at] < 0xD0) * (text[at] >= 0xC0))]
+        symbols.append(text[at : at + length])
+        at += length
+    while True:
+        pairs = [a + b for a, b in zip(symbols, symbols[1:], strict=False)]
+        found = [(-scores[ids[pair]], at) for at, pair in enumerate(pairs) if pair in ids]
+        if not found:
+            break
+        at = min(found)[1]
+        symbols[at : at + 2] = [pairs[at]]
+    return [id for symbol in symbols for id in ([ids[symbol]] if symbol in ids else map(byte_token(ids), symbol))]
+
+
+def byte_token(ids: Ids):  # type: ignore[no-untyped-def]
+    """A byte's token: by number, or by the byte itself."""
+    return lambda byte: ids[b"<0x%02X>" % byte] if b"<0x%02X>" % byte in ids else ids[bytes([byte])]
+
+
+def bpe(ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, text: bytes) -> list[int]:
+    """Merge the listed pair that comes first, again and again, in each piece of the split text."""
+    result: list[int] = []
+    for codes in split(EXPRESSIONS[pre.expressions], code_points(text)):
+        raw = b"".join(map(utf8, codes))
+        word = raw.decode("utf-8", "surrogatepass") if pre.raw else "".join(CHARACTERS[byte] for byte in raw)
+        whole = word.encode("utf-8", "surrogatepass")
+        is_taken = whole in ids and (pre.ignore_merges or (pre.newline_tokens and not word.strip("\n")))
+        symbols = [whole] if is_taken else [character.encode("utf-8", "surrogatepass") for character in word]
+        for symbol in _merged(symbols, ranks):
+            result += [ids[symbol]] if symbol in ids else _bytes_of(symbol, ids, pre.raw)
+    return result
+
+
+def _merged(symbols: list[bytes], ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
+    while True:
+        pairs = enumerate(zip(symbols, symbols[1:], strict=False))
+        found = [(ranks[pair], at) for at, pair in pairs if pair in ranks]
+        if not found:
+            return symbols
+        at = min(found)[1]
+        symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
+
+
+def _bytes_of(symbol: bytes, ids: Ids, raw: bool) -> list[int]:
+    names = [b"<0x%02X>" % byte if raw else bytes([byte]) for byte in symbol]
+    return [ids[name] for name in names if name in ids]
+
+
+def whitespace(ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, fold: bool, text: bytes) -> list[int]:
+    """BPE of the words between white space, which itself is lost."""
+    words = [b""]
+    for code in code_points(text):
+        if code in WHITE:
+            words.append(b"")
+        else:
+            words[-1] += utf8(lower(code) if fold else code)
+    return [id for word in words if word for id in bpe(ids, ranks, pre, word)]
+
+
+def wpm(ids: Ids, unknown: int, text: bytes, *, lowercase: bool, strip_accents: bool) -> list[int]:
+    """The longest token that is a prefix of the word, again and again; a word that cannot be covered is unknown."""
+    longest = max(map(len, ids))
+    result = []
+    for word in _words(text, lowercase, strip_accents):
+        rest, found = MARK + word, []
+        while rest:
+            length = next((n for n in range(min(len(rest), longest + 1), 0, -1) if rest[:n] in ids), 0)
+            if not length:
+                found = [unknown]
+                break
+            found.append(ids[rest[:length]])
+            rest = rest[length:]
+        result += found
+    return result
+
+
+def _words(text: bytes, lowercase: bool, strip_accents: bool) -> list[bytes]:
+    words = [b""]
+    for code in code_points(text):
+        code = first_of_nfd(code) if strip_accents and code < 0x110000 else code
+        if code in WHITE:
+            words.append(b"")
+            continue
+        kind = category(code)
+        if code in (0, REPLACEMENT) or kind == "C" or (strip_accents and kind == "M"):
+            continue
+        written = utf8(lower(code) if lowercase else code)
+        is_ideograph = any(first <= code <= last for first, last in _IDEOGRAPHS)
+        if kind == "P" or (code < 0x7F and kind == "S") or is_ideograph:
+            words += [written, b""]
+        else:
+            words[-1] += written
+    return [word for word in words if word]
+
+
+def rwkv(ids: Ids, unknown: int | None, text: bytes) -> list[int]:
+    """The longest token that is a prefix of the rest, again and again."""
+    longest = max(map(len, ids), default=0)
+    result, at = [], 0
+    while at < len(text):
+        length = next((n for n in range(longest, 0, -1) if text[at : at + n] in ids and at + n <= len(text)), 0)
+        id = ids[text[at : at + length]] if length else unknown
+        result.append(-1 if id is None else id)
+        at += length or 1
+    return result
+
+
+def unescaped(text: bytes) -> bytes:
+    r"""RWKV's texts: ``\t``, ``\n``, ``\r`` and ``\x00`` are bytes, and any other character behind a ``\`` itself."""
+    out, at = b"", 0
+    while at < len(text):
+        if text[at] != 0x5C:
+            out, at = out + text[at : at + 1], at + 1
+        elif text[at + 1 : at + 2] == b"x":
+            out, at = out + bytes.fromhex(text[at + 2 : at + 4].decode()), at + 4
+        else:
+            out += {b"t": b"\t", b"n": b"\n", b"r": b"\r"}.get(text[at + 1 : at + 2], text[at + 1 : at + 2])
+            at += 2
+    return out
+
+
+def plamo2(ids: Ids, scores: Sequence[float], usable: set[int], text: bytes) -> list[int]:
+    """The cheapest path from the end over characters, with scores in ten thousandths; of equal ones the longest token."""
+    codes = code_points(text)
+    codes = codes[1:] if codes[:1] == [0xFEFF] else codes
+    longest = max((len(code_points(piece)) for piece in ids), default=0)
+    costs, best = [0] * (len(codes) + 1), [(1, None)] * len(codes)
+    for at in reversed(range(len(codes))):
+        steps: list[tuple[int, int, int | None]] = []
+        for length in range(min(longest, len(codes) - at), 0, -1):
+            id = ids.get(b"".join(map(utf8, codes[at : at + length])))
+            if id in usable and id is not None and _ten_thousandths(scores[id]) > -20_000_000:
+                steps.append((costs[at + length] - _ten_thousandths(scores[id]), length, id))
+        steps.append((costs[at + 1] + 10_000_000, 1, None))
+        costs[at], *rest = min(steps, key=lambda step: step[0])
+        best[at] = tuple(rest)  # type: ignore[call-overload]
+    result, at = [], 0
+    while at < len(codes):
+        length, id = best[at]
+        result += [ids[b"<0x%02X>" % byte] for byte in utf8(codes[at])] if id is None else [id]
+        at += length
+    return result
+
+
+def _ten_thousandths(score: float) -> int:
+    """C's round: halves away from zero."""
+    scaled = abs(score * 1e4)
+    whole = int(scaled) + (scaled - int(scaled) >= 0.5)
+    return whole if score > 0 else -whole
