@@ -201,7 +201,7 @@ def test_gaps_as_matches(behavior: Any, invert: bool) -> None:
 
 
 def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, int]]:
-    ids, _, _, starts, ends, words = tokenizer._core.token_columns(text, (False, None, None))
+    ids, _, _, starts, _, words = tokenizer._core.token_columns(text, (False, None, None))
     return list(zip(ids.tolist(), starts.tolist(), words.tolist(), strict=True))
 
 
