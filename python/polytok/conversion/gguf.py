@@ -178,7 +178,7 @@ def _reserved(spec: Spec) -> Iterator[str]:
     rows = merge_alike(derivations(spec.vocab, spec.model), derivations(spec.vocab, _SPM))
     if len(rows):
         pieces = [spec.vocab.piece(int(row)) for row in rows]
-        yield f"model: {len(pieces)} entries merge in another way, for control and byte pieces take part ({some(pieces)})"
+        yield f"model: {len(pieces)} entries merge in another way, as all kinds of pieces take part ({some(pieces)})"
 
 
 def _special_rows(spec: Spec) -> tuple[SpecialToken, ...]:

@@ -77,9 +77,7 @@ def from_llama_cpp(spec: Spec) -> Converted:
         assert isinstance(step, UgmNormalize)
         spaces = step.add_space_prefix or step.remove_extra_whitespaces
         normalize = SentencePieceNormalize(step.charsmap, spaces, step.remove_extra_whitespaces)
-        losses.append(
-            "model: scores are summed in float32, not float64: segmentations that differ by rounding may swap"
-        )
+        losses.append("model: scores are summed in float32, not float64: segmentations that differ by rounding swap")
         target = Unigram()
     if any(token.lstrip or token.rstrip for token in spec.special):
         losses.append("special: white space around special tokens stays")
@@ -174,15 +172,14 @@ def _scored(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     scores[single] = -np.arange(len(order) + 1, len(order) + 1 + len(single), dtype=np.float32)
     scored = replace(vocab, scores=scores)
     rows = merge_alike(before, derivations(scored, _BPE))
-    rows = [int(row) for row in rows if vocab.kinds[row] == Kind.NORMAL]
-    pieces = [vocab.piece(row) for row in rows]
+    pieces = [vocab.piece(int(row)) for row in rows if vocab.kinds[row] == Kind.NORMAL]
     losses = [f"model: {len(pieces)} entries are merged in another way by scores ({some(pieces)})"] if pieces else []
     return scored, losses
 
 
 def _narrowed(vocab: Vocab) -> tuple[Vocab, list[str]]:
     scores = vocab.scores.astype(np.float32)
-    losses = ["model: scores are summed in float32, not float64: segmentations that differ by rounding may swap"]
+    losses = ["model: scores are summed in float32, not float64: segmentations that differ by rounding swap"]
     if not np.array_equal(scores.astype(np.float64), vocab.scores):
         losses.append("vocab: scores are rounded to float32")
     return replace(vocab, scores=scores), losses
