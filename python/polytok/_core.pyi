@@ -100,7 +100,7 @@ def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: byt
 
 @final
 class NativeFile:
-    """A file of polytok's own format, mapped or copied; polytok.formats.native is its reader."""
+    """A file of polytok's own format, mapped or copied; polytok.formats.ptok is its reader."""
 
     @staticmethod
     def open(path: str | os.PathLike[str]) -> NativeFile: ...

@@ -16,7 +16,9 @@ from . import spec as spec_module
 from .errors import FormatError
 
 _CLASSES: dict[str, Any] = {
-    name: value for name, value in vars(spec_module).items() if isinstance(value, type) and dataclasses.is_dataclass(value)
+    name: value
+    for name, value in vars(spec_module).items()
+    if isinstance(value, type) and dataclasses.is_dataclass(value)
 }
 
 Keep = Callable[[bytes], object]

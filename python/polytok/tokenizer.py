@@ -18,8 +18,10 @@ from . import _core, formats, named
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
 from .files import Siblings, read, replacing
-from .formats import gpt2_pair
+from .fingerprint import fingerprint
+from .formats import gpt2_pair, ptok
 from .formats.base import ReadOptions
+from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Line, Spec
@@ -138,20 +140,40 @@ class Tokenizer:
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
     """
 
-    __slots__ = ("__weakref__", "_core", "_sets", "_texts", "spec")
-
-    spec: Spec
-    """The Spec that this tokenizer was compiled from."""
+    __slots__ = ("__weakref__", "_core", "_file", "_outline", "_sets", "_texts")
 
     def __init__(self, spec: Spec) -> None:
         """Compile a Spec.
 
         Raises `SpecError` if its parts do not fit together.
         """
-        self.spec = spec
-        self._core = _core.Tokenizer(spec)
+        self._start(spec, _core.Tokenizer(spec), None)
+
+    def _start(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
+        """``outline`` is the Spec, or with a ``file`` that is mapped, the Spec without its columns."""
+        self._outline = outline
+        self._core = core
+        self._file = file
         self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
         self._sets: dict[tuple[str, frozenset[str]], _core.SpecialSet] = {}
+
+    @property
+    def spec(self) -> Spec:
+        """The Spec that this tokenizer was compiled from."""
+        if (file := self._file) is not None:
+            self._outline = file.spec()
+            self._file = None
+        return self._outline
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash, in hexadecimal, of everything in the Spec that shapes ids: see `polytok.fingerprint`.
+
+        >>> import polytok
+        >>> len(polytok.load("default").fingerprint)
+        32
+        """
+        return (fingerprint(self.spec) if self._file is None else self._file.fingerprint).hex()
 
     # Encoding
 
@@ -318,22 +340,22 @@ class Tokenizer:
     @property
     def bos_id(self) -> int | None:
         """The id that begins a text, or None."""
-        return self.spec.names.get("bos")
+        return self._outline.names.get("bos")
 
     @property
     def eos_id(self) -> int | None:
         """The id that ends a text, or None."""
-        return self.spec.names.get("eos")
+        return self._outline.names.get("eos")
 
     @property
     def unk_id(self) -> int | None:
         """The id of unknown text, or None."""
-        return self.spec.names.get("unk")
+        return self._outline.names.get("unk")
 
     @property
     def pad_id(self) -> int | None:
         """The id that pads, or None."""
-        return self.spec.names.get("pad")
+        return self._outline.names.get("pad")
 
     @property
     def lossless(self) -> Lossless:
@@ -353,7 +375,7 @@ class Tokenizer:
         Raises `ArgumentError` for a name that files of several formats have.
         """
         target = Path(path)
-        written = formats.write(self.spec, format or format_of(target, self.spec.origin.format), strict=strict)
+        written = formats.write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
         save_all(target, written.data, written.companions)
         return written.losses
 
@@ -363,9 +385,9 @@ class Tokenizer:
         return (Tokenizer, (self.spec,))
 
     def __repr__(self) -> str:
-        origin = self.spec.origin
+        origin = self._outline.origin
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
-        return f"<polytok.Tokenizer {name}, {self.spec.model.kind}, {self.vocab_size} ids>"
+        return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
 
     def _resolve(self, add_special: bool, special: Special, reject_special: bool) -> _Options:
         """The options as the engine takes them, with the sets to recognise and to refuse."""
@@ -429,6 +451,10 @@ def load(
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
+        if format in (None, ptok.name) and (pattern, special_tokens, line, name) == (None,) * 4:
+            file = ptok.opened(source)
+            if file is not None:
+                return _mapped(file)
         return Tokenizer(_spec_of_path(Path(source), **said))
     return Tokenizer(formats.read(_bytes_of(source), **said))  # type: ignore[arg-type]
 
@@ -461,6 +487,13 @@ def _bytes_of(source: bytes | IO[bytes]) -> bytes:
     if not isinstance(data, bytes):
         raise TypeError("the file object gives text; open it in binary mode")
     return data
+
+
+def _mapped(file: NativeFile) -> Tokenizer:
+    """The tokenizer of a file that is used where it lies."""
+    tokenizer = Tokenizer.__new__(Tokenizer)
+    tokenizer._start(file.outline, file.compile(), file)
+    return tokenizer
 
 
 def default_spec() -> Spec:

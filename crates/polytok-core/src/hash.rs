@@ -14,8 +14,8 @@ use crate::table::Table;
 /// A slot without an entry; no place has all its bits set.
 const EMPTY: u32 = u32::MAX;
 
-/// Slots that a lookup looks at. At a load of one half a million keys need about 70.
-const MOST_PROBES: usize = 512;
+/// Slots that a lookup looks at. At a load of one half a million keys need about 70; if some need more, the table is doubled.
+const MOST_PROBES: usize = 128;
 
 /// How often building tries twice as many slots.
 const MOST_DOUBLINGS: u32 = 4;

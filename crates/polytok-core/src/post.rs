@@ -33,7 +33,7 @@ impl Fallback {
                 .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
             Unknown::Bytes => {
                 let mut ids = Box::new([UNKNOWN; 256]);
-                for row in (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Byte) {
+                for row in vocab.rows_of(Kind::Byte) {
                     let digits = vocab.bytes(row).strip_prefix(b"<0x").and_then(|rest| rest.strip_suffix(b">"));
                     let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
                     let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());

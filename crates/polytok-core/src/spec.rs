@@ -2,10 +2,12 @@
 //!
 //! Plain data; the binding fills it from the Python dataclasses of python/polytok/spec.py, field by field.
 
+use bytemuck::CheckedBitPattern;
+
 use crate::error::{Error, Result};
 
 /// What a vocabulary entry is. The numbers are SentencePiece's and GGUF's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u8)]
 pub enum Kind {
     /// An ordinary piece.

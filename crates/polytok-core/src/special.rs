@@ -61,7 +61,7 @@ impl Specials {
         matching: Matching,
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Specials> {
-        let rows = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Control);
+        let rows = vocab.rows_of(Kind::Control);
         let listed_ids: hashbrown::HashSet<u32> = listed.iter().map(|token| token.id).collect();
         let mut tokens = listed;
         let control =

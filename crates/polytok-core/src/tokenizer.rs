@@ -7,8 +7,8 @@ use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::model::Segment;
-use crate::model::bpe::{Bpe, BpeScratch};
-use crate::model::dictionary::{Reach, Rows};
+use crate::model::bpe::{Bpe, BpeRules, BpeScratch};
+use crate::model::dictionary::Rows;
 use crate::model::longest::Longest;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
@@ -125,7 +125,7 @@ impl Tokenizer {
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
         let normalizer = Normalizer::compile(&spec.normalize, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.line, tables)?;
+        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
@@ -170,7 +170,7 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        let rows = self.rows.get(|| Rows::index(&self.vocab, |_| true).ok()).as_ref()?;
+        let rows = self.rows.get(|| Rows::index(&self.vocab, 0..self.vocab.len()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
     }
@@ -215,6 +215,7 @@ impl Tokenizer {
     #[inline]
     pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         if skip_special && self.specials.is_skippable(id) {
+            self.decoder.skip(state);
             return Ok(());
         }
         self.decoder.push(&self.vocab, &self.specials, id, state, out)
@@ -264,27 +265,21 @@ impl Compiled {
         vocab: &Arc<Vocab>,
         user_defined: Option<Arc<Trie>>,
         has_prefix_space: bool,
+        unknown: Unknown,
         line: Line,
         tables: &mut Tables,
     ) -> Result<Compiled> {
         Ok(match model {
-            Model::Bpe { priority, symbols, whole_piece_first, .. } => {
-                let reach = match symbols {
-                    Symbols::Chars => Reach::SentencePiece(line),
-                    Symbols::Groups => Reach::All,
-                    Symbols::Bytes | Symbols::Scalars => Reach::Plain,
-                };
+            Model::Bpe { priority, symbols, whole_piece_first, reserved, scalars } => {
                 let has_prefix = symbols == Symbols::Groups && has_prefix_space;
-                let bpe = Bpe::compile(
-                    vocab.clone(),
-                    &priority,
-                    symbols,
+                let rules = BpeRules {
                     whole_piece_first,
-                    reach,
-                    user_defined,
                     has_prefix,
-                    tables,
-                )?;
+                    scalars,
+                    unknown,
+                    ..BpeRules::new(symbols, reserved, line)
+                };
+                let bpe = Bpe::compile(vocab.clone(), &priority, &rules, user_defined, tables)?;
                 let boundary = match bpe.can_cut() {
                     true => Some(tables.get("boundary", || Ok(Boundary::new(bpe.reachable(), symbols)))?),
                     false => None,

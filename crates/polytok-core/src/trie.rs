@@ -33,6 +33,8 @@ pub const ROOT: u32 = 0;
 /// An immutable map from byte strings to `u32` values below `NONE`.
 pub struct Trie {
     nodes: Table<Node>,
+    /// No key is longer.
+    longest: usize,
 }
 
 impl Trie {
@@ -41,7 +43,13 @@ impl Trie {
         let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).collect();
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
         keys.dedup_by(|later, first| later.0 == first.0);
-        Builder::default().build(&keys)
+        let longest = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+        Builder::default().build(&keys).with_longest(longest)
+    }
+
+    /// Walks go no further than this. Nodes from a file may lead around in circles, so their user must say how long keys are.
+    pub fn with_longest(self, longest: usize) -> Trie {
+        Trie { longest, ..self }
     }
 
     /// The child of `node` for `byte`, or `NONE`.
@@ -96,7 +104,7 @@ impl Trie {
     pub fn prefixes_under(&self, node: u32, text: &[u8], mut found: impl FnMut(usize, u32)) {
         // The node is carried along, so that each step reads memory once.
         let (mut place, mut base) = (node, self.nodes[node as usize].base);
-        for (i, &byte) in text.iter().enumerate() {
+        for (i, &byte) in text.iter().enumerate().take(self.longest) {
             let next = base ^ byte as u32;
             let Some(node) = self.nodes.get(next as usize).filter(|node| node.check == place) else { return };
             (place, base) = (next, node.base);
@@ -112,10 +120,11 @@ impl Stored for Trie {
         out.table("nodes", &self.nodes);
     }
 
-    /// Steps are checked where they are taken; a step that leads astray ends in another node of the same array.
+    /// Steps are checked where they are taken; a step that leads astray ends in another node of the same array. No key is found
+    /// before `with_longest` says how long they are.
     fn read(part: &Part) -> Result<Trie> {
         let nodes: Table<Node> = part.table("nodes")?;
-        if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes }) }
+        if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
     }
 }
 
@@ -164,7 +173,7 @@ impl Builder {
                 todo.push((start, end, depth + 1, child));
             }
         }
-        Trie { nodes: self.nodes.into() }
+        Trie { nodes: self.nodes.into(), longest: 0 }
     }
 
     fn add_block(&mut self) {
@@ -244,6 +253,14 @@ mod tests {
             assert_eq!(trie.get(key), Some(value));
         }
         assert_eq!(trie.get(b""), None);
+    }
+
+    #[test]
+    fn nodes_that_lead_in_circles_end_the_walk() {
+        let node = Node { check: ROOT, base: b'a' as u32, value: 7, zero: 0 };
+        let nodes = vec![node; 256].into();
+        let trie = Trie { nodes, longest: 3 };
+        assert_eq!(trie.longest_prefix(&[b'a'; 1000]), Some((3, 7)));
     }
 
     #[test]

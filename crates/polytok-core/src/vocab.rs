@@ -13,6 +13,8 @@ pub struct Vocab {
     columns: Columns,
     rows: RowOfId,
     size: u32,
+    /// The rows whose kind is not Normal, or not any more: few, as a rule.
+    odd_rows: Vec<u32>,
 }
 
 /// The columns of a [`VocabColumns`], or of a file.
@@ -60,13 +62,23 @@ impl Vocab {
             return Err(Error::Spec("vocab: the columns have different lengths".into()));
         }
         let borders = &columns.offsets;
-        let borders_rise = borders.first() == Some(&0) && borders.windows(2).all(|w| w[0] <= w[1]);
+        // Folded to the end, which the compiler makes wide.
+        let rises = borders.iter().zip(&borders[1..]).fold(true, |rises, (start, end)| rises & (start <= end));
+        let borders_rise = borders[0] == 0 && rises;
         if !borders_rise || borders.last().map(|&end| end as usize) != Some(columns.blob.len()) {
             return Err(Error::Spec("vocab: offsets do not rise from 0 to the blob's length".into()));
         }
         let rows = index_ids(&columns.ids)?;
-        let size = columns.ids.iter().max().map_or(0, |&id| id + 1);
-        Ok(Vocab { columns, rows, size })
+        let size = columns.ids.iter().fold(0, |size, &id| size.max(id + 1));
+        let is_odd = |kinds: &[Kind], row: u32| kinds[row as usize] != Kind::Normal;
+        let rows_of = |kinds: &[Kind]| (0..n as u32).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
+        let mut odd_rows = rows_of(&columns.kinds);
+        if let Some(active) = &columns.active_kinds {
+            odd_rows.extend(rows_of(active));
+            odd_rows.sort_unstable();
+            odd_rows.dedup();
+        }
+        Ok(Vocab { columns, rows, size, odd_rows })
     }
 
     /// The number of rows.
@@ -104,6 +116,12 @@ impl Vocab {
         &self.columns.blob
     }
 
+    /// The length of the longest row.
+    pub fn longest(&self) -> usize {
+        let offsets = &self.columns.offsets;
+        offsets.iter().zip(&offsets[1..]).fold(0, |longest, (start, end)| longest.max(end - start)) as usize
+    }
+
     /// The id of a row.
     #[inline]
     pub fn id(&self, row: usize) -> u32 {
@@ -116,6 +134,12 @@ impl Vocab {
         self.columns.scores[row]
     }
 
+    /// The score of a row in double precision.
+    #[inline]
+    pub fn wide_score(&self, row: usize) -> f64 {
+        self.columns.wide_scores.as_ref().map_or_else(|| self.score(row) as f64, |scores| scores[row])
+    }
+
     /// The kind of a row, as the file has it: what tables are built from.
     #[inline]
     pub fn kind(&self, row: usize) -> Kind {
@@ -126,6 +150,16 @@ impl Vocab {
     #[inline]
     pub fn active_kind(&self, row: usize) -> Kind {
         self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row])
+    }
+
+    /// The rows whose kind, or active kind, is not Normal, in order.
+    pub fn odd_rows(&self) -> impl Iterator<Item = usize> + Clone {
+        self.odd_rows.iter().map(|&row| row as usize)
+    }
+
+    /// The rows of a kind other than Normal.
+    pub fn rows_of(&self, kind: Kind) -> impl Iterator<Item = usize> + Clone {
+        self.odd_rows().filter(move |&row| self.kind(row) == kind)
     }
 
     /// The row of an id.
@@ -157,7 +191,11 @@ impl Stored for Vocab {
     }
 
     fn read(part: &Part) -> Result<Vocab> {
-        let kinds = |numbers: Table<u8>| numbers.iter().map(|&number| Kind::try_from(number)).collect::<Result<_>>();
+        // Copied, so that they stay kinds whatever becomes of the file.
+        let kinds = |numbers: Table<u8>| match bytemuck::checked::try_cast_slice::<u8, Kind>(&numbers) {
+            Ok(kinds) => Ok(kinds.to_vec()),
+            Err(_) => Err(part.wrong("kinds", "are not 1 to 6")),
+        };
         Vocab::check(Columns {
             blob: part.table("blob")?,
             offsets: part.table("offsets")?,
@@ -171,7 +209,7 @@ impl Stored for Vocab {
 }
 
 fn index_ids(ids: &[u32]) -> Result<RowOfId> {
-    if ids.iter().enumerate().all(|(row, &id)| row == id as usize) {
+    if (0..).zip(ids).fold(true, |same, (row, &id)| same & (row == id)) {
         return Ok(RowOfId::Same);
     }
     let duplicate = |id: u32| Error::Spec(format!("vocab: id {id} stands for two entries"));

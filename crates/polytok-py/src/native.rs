@@ -1,4 +1,4 @@
-//! polytok's own file, mapped: the functions of polytok_core::native, for python/polytok/formats/native.py.
+//! polytok's own file, mapped: the functions of polytok_core::native, for python/polytok/formats/ptok.py.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -53,9 +53,10 @@ impl PyNativeFile {
         PyBytes::new(py, &self.0.fingerprint())
     }
 
-    /// The tokenizer of a Spec, with the vocabulary and the tables of the file.
+    /// The tokenizer of a Spec, with the vocabulary, the special tokens and the tables of the file.
     fn compile(&self, py: Python<'_>, outline: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
-        let spec = spec::spec(outline)?;
+        let mut spec = spec::spec(outline)?;
+        spec.special = self.0.special_tokens().map_err(to_python)?;
         let mut tables = Tables::of(self.0.clone());
         let compiled = py.detach(|| Tokenizer::compile_with(spec, &mut tables)).map_err(to_python)?;
         Ok(PyTokenizer(Arc::new(compiled)))

@@ -14,10 +14,10 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::bpe::{Bpe, BpeScratch, Derived};
+use crate::model::bpe::{Bpe, BpeRules, BpeScratch, Derived};
 use crate::model::dictionary::Reach;
 use crate::native::Tables;
-use crate::spec::{Priority, Symbols};
+use crate::spec::{Line, Priority, Symbols};
 use crate::vocab::Vocab;
 
 /// A half of a pair that is no row: a character that occurs only inside of pieces (SentencePiece).
@@ -51,7 +51,8 @@ pub struct Derivations {
 /// The derivation of each row.
 pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: Reach) -> Result<Derivations> {
     let vocab = Arc::new(vocab);
-    let bpe = Bpe::compile(vocab.clone(), priority, symbols, false, reach, None, false, &mut Tables::default())?;
+    let rules = BpeRules { reach, ..BpeRules::new(symbols, false, Line::default()) };
+    let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
     let id = |symbol: u32| if (symbol as usize) < vocab.len() { vocab.id(symbol as usize) } else { NO_ROW };
     let (mut found, mut scratch) = (Derivations::default(), BpeScratch::default());
     for row in 0..vocab.len() {

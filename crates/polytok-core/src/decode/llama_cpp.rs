@@ -6,7 +6,7 @@
 
 use super::texts::Texts;
 use super::{hex_byte, spaced};
-use crate::byte_level::byte_of;
+use crate::lazy::Lazy;
 use crate::spec::{Family, Kind};
 use crate::vocab::Vocab;
 
@@ -19,9 +19,11 @@ const PASSES: [&[(&[u8], &[u8])]; 3] = [
 
 /// The compiled rules.
 pub(super) struct LlamaCppDecoder {
-    texts: Texts,
+    texts: Lazy<Texts>,
+    family: Family,
     strips_space: bool,
     cleans_spaces: bool,
+    escaped_spaces: bool,
 }
 
 /// What is remembered between ids.
@@ -35,25 +37,20 @@ pub(super) struct State {
 }
 
 impl LlamaCppDecoder {
-    /// Makes the texts of all rows.
-    pub fn compile(
-        family: Family,
-        strips_space: bool,
-        cleans_spaces: bool,
-        escaped_spaces: bool,
-        vocab: &Vocab,
-    ) -> LlamaCppDecoder {
-        let print = |row| print(family, escaped_spaces, vocab.kind(row), vocab.bytes(row));
-        LlamaCppDecoder { texts: Texts::new((0..vocab.len()).map(print)), strips_space, cleans_spaces }
+    /// Compiles the rules.
+    pub fn compile(family: Family, strips_space: bool, cleans_spaces: bool, escaped_spaces: bool) -> LlamaCppDecoder {
+        LlamaCppDecoder { texts: Lazy::default(), family, strips_space, cleans_spaces, escaped_spaces }
     }
 
     /// Appends what a row adds.
     #[inline]
-    pub fn push(&self, row: usize, state: &mut State, out: &mut Vec<u8>) {
+    pub fn push(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
+        let print = |row| print(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row));
+        let texts = self.texts.get(|| Texts::new((0..vocab.len()).map(print)));
         if state.has_token && !self.cleans_spaces {
-            return self.texts.append(row, out);
+            return texts.append(row, out);
         }
-        self.push_text(self.texts.get(row), state, out);
+        self.push_text(texts.get(row), state, out);
     }
 
     /// Appends a text.
@@ -93,7 +90,11 @@ fn clean(text: &[u8], first: usize, state: &mut State, out: &mut Vec<u8>) {
 #[inline]
 fn step(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut Vec<u8>) {
     if held.is_empty() {
-        if byte == b' ' { held.push(byte) } else { out.push(byte) }
+        if byte == b' ' {
+            held.push(byte)
+        } else {
+            out.push(byte)
+        }
         return;
     }
     held.push(byte);
@@ -119,5 +120,87 @@ fn print(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<
         (_, Kind::Unknown | Kind::Control | Kind::UserDefined) => piece.to_vec(),
         (Family::Bpe, Kind::Normal) if !escaped_spaces => piece.to_vec(),
         (_, Kind::Normal) => spaced(piece),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::unigram::tests::vocab;
+    use proptest::prelude::*;
+
+    /// The three passes of the reference, each over the whole.
+    fn naive(text: &[u8]) -> Vec<u8> {
+        let mut text = text.to_vec();
+        for rules in PASSES {
+            let (mut at, mut out) = (0, Vec::new());
+            while at < text.len() {
+                match rules.iter().find(|(found, _)| text[at..].starts_with(found)) {
+                    Some((found, by)) => {
+                        out.extend_from_slice(by);
+                        at += found.len();
+                    }
+                    None => {
+                        out.push(text[at]);
+                        at += 1;
+                    }
+                }
+            }
+            text = out;
+        }
+        text
+    }
+
+    fn stream(parts: &[&[u8]]) -> Vec<u8> {
+        let decoder = LlamaCppDecoder::compile(Family::Wpm, false, true, false);
+        let (mut state, mut out) = (State::default(), Vec::new());
+        parts.iter().for_each(|part| decoder.push_text(part, &mut state, &mut out));
+        decoder.finish(&mut state, &mut out);
+        out
+    }
+
+    #[test]
+    fn cleanup() {
+        for (text, expected) in [
+            ("a , b . c ?!", "a, b. c?!"),
+            ("it ' s ' ' x", "it's'' x"),
+            ("I 'm we 're 've 't 'll 'd ' m", "I'm we're've 't 'll 'd'm"),
+            ("  ,", " ,"),
+            (" '", " '"),
+            (" 'r", " 'r"),
+            (" ' 's", "''s"),
+        ] {
+            assert_eq!(String::from_utf8(stream(&[text.as_bytes()])).unwrap(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn families_and_the_first_space() {
+        let rows = [
+            ("\u{2581}a", 0.0, Kind::Normal),
+            ("<0x20>", 0.0, Kind::Byte),
+            ("\u{2581}u", 0.0, Kind::UserDefined),
+            ("x", 0.0, Kind::Unused),
+        ];
+        let decode = |family, escaped, ids: &[usize]| {
+            let decoder = LlamaCppDecoder::compile(family, true, false, escaped);
+            let (mut state, mut out) = (State::default(), Vec::new());
+            ids.iter().for_each(|&row| decoder.push(&vocab(&rows), row, &mut state, &mut out));
+            decoder.finish(&mut state, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(decode(Family::Spm, false, &[1, 1, 2, 3, 4]), "a a \u{2581}u");
+        assert_eq!(decode(Family::Spm, false, &[2, 1]), " a");
+        assert_eq!(decode(Family::Bpe, false, &[1]), "\u{2581}a");
+        assert_eq!(decode(Family::Bpe, true, &[4, 1]), " a");
+        assert_eq!(decode(Family::Plamo2, false, &[1, 2, 4]), "\u{2581}a x");
+    }
+
+    proptest! {
+        #[test]
+        fn a_stream_is_the_whole(parts in proptest::collection::vec("[ 'srevm,a]{0,4}", 0..8)) {
+            let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+            prop_assert_eq!(stream(&bytes), naive(&bytes.concat()));
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod chain;
 mod llama2c;
+mod llama_cpp;
 mod sentencepiece;
 mod texts;
 
@@ -12,6 +13,7 @@ use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::vocab::Vocab;
 use chain::{Chain, ChainState};
+use llama_cpp::LlamaCppDecoder;
 use sentencepiece::SentencePieceDecoder;
 use texts::Texts;
 
@@ -25,8 +27,9 @@ pub struct Decoder {
 
 enum Rules {
     Bytes(Lazy<Texts>),
-    SentencePiece(SentencePieceDecoder),
+    SentencePiece(Box<SentencePieceDecoder>),
     Llama2c,
+    LlamaCpp(LlamaCppDecoder),
     Chain(Chain),
 }
 
@@ -37,6 +40,7 @@ pub struct DecodeState {
     chain: ChainState,
     /// llama2.c: the id before.
     last: Option<u32>,
+    llama_cpp: llama_cpp::State,
 }
 
 impl Decoder {
@@ -45,21 +49,21 @@ impl Decoder {
         let rules = match decode {
             Decode::Bytes => Rules::Bytes(Lazy::default()),
             Decode::Llama2c => Rules::Llama2c,
-            Decode::Chain { steps, byte_level } => {
-                Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?)
-            }
+            Decode::Chain { steps, byte_level } => Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?),
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
                 let strips = *add_dummy_prefix || *remove_extra_whitespaces;
                 let collapses = *remove_extra_whitespaces;
-                Rules::SentencePiece(SentencePieceDecoder::compile(
+                Rules::SentencePiece(Box::new(SentencePieceDecoder::compile(
                     (strips, collapses),
                     unk_surface,
                     denormalize.as_ref(),
                     vocab,
                     line,
-                )?)
+                )?))
             }
-            other => return Err(Error::Spec(format!("decode: {other:?} is not run"))),
+            &Decode::LlamaCpp { family, strip_space, clean_spaces, escaped_spaces } => {
+                Rules::LlamaCpp(LlamaCppDecoder::compile(family, strip_space, clean_spaces, escaped_spaces))
+            }
         };
         Ok(Decoder { rules })
     }
@@ -88,6 +92,7 @@ impl Decoder {
             }
             Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
             Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
+            Rules::LlamaCpp(rules) => rules.push(vocab, row, &mut state.llama_cpp, out),
             Rules::Chain(_) => {}
         }
         Ok(())
@@ -102,6 +107,15 @@ impl Decoder {
                 state.last = Some(id);
             }
             Rules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
+            Rules::LlamaCpp(rules) => rules.push_text(text, &mut state.llama_cpp, out),
+        }
+    }
+
+    /// A special token is left out; llama.cpp's rule for the first token takes notice.
+    #[inline]
+    pub fn skip(&self, state: &mut DecodeState) {
+        if let Rules::LlamaCpp(rules) = &self.rules {
+            rules.skip(&mut state.llama_cpp);
         }
     }
 
@@ -112,6 +126,10 @@ impl Decoder {
             Rules::Bytes(_) | Rules::Llama2c => Ok(()),
             Rules::SentencePiece(rules) => {
                 rules.finish(&mut state.sentencepiece, out);
+                Ok(())
+            }
+            Rules::LlamaCpp(rules) => {
+                rules.finish(&mut state.llama_cpp, out);
                 Ok(())
             }
             Rules::Chain(chain) => chain.finish(&mut state.chain, out),

@@ -5,7 +5,7 @@ use super::texts::Texts;
 use super::{SPACE, hex_byte, spaced};
 use crate::error::Result;
 use crate::lazy::Lazy;
-use crate::model::dictionary::{Rows, is_reachable};
+use crate::model::dictionary::Rows;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
 use crate::utf8;
@@ -137,7 +137,7 @@ impl SentencePieceDecoder {
 fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
     // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
     let by_name = match line {
-        Line::V0_2_1 => Some(Rows::index(vocab, |row| !is_reachable(vocab.kind(row)))?),
+        Line::V0_2_1 => Some(Rows::reserved(vocab)?),
         Line::V0_2_3 => None,
     };
     let named =
@@ -148,7 +148,13 @@ fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
         Kind::Byte => hex_byte(vocab.bytes(row)).map_or(Print::Piece, Print::Byte),
         _ => Print::Piece,
     };
-    Ok((0..vocab.len()).map(print).collect())
+    let mut prints = vec![Print::Piece; vocab.len()];
+    let mut set = |row| prints[row] = print(row);
+    match by_name {
+        Some(_) => (0..vocab.len()).for_each(&mut set),
+        None => vocab.odd_rows().for_each(&mut set),
+    }
+    Ok(prints)
 }
 
 fn append(text: &[u8], state: &mut State, out: &mut Vec<u8>) {

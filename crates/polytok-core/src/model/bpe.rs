@@ -13,13 +13,14 @@ use super::dictionary::{Dictionary, Emit, Reach};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
 use super::merging::{LastMerge, Merging, Source};
 use super::pairs::Pairs;
+use super::scalars::Scalars;
 use super::whole::refused;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::native::Tables;
 use crate::rng::Rng;
-use crate::spec::{Kind, Priority, Symbols};
+use crate::spec::{Kind, Line, Priority, ScalarRules, Symbols, Unknown};
 use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
@@ -27,11 +28,51 @@ use crate::vocab::Vocab;
 /// Symbols from here on are ids of user-defined pieces, which are smaller: they merge with nothing.
 const FROZEN: u32 = 1 << 31;
 
+/// The fields of the Spec that say how merging starts and what it may reach.
+#[derive(Clone, Debug)]
+pub struct BpeRules {
+    /// What merging starts from.
+    pub symbols: Symbols,
+    /// A piece that is an entry as a whole is taken without merging.
+    pub whole_piece_first: bool,
+    /// Which rows take part.
+    pub reach: Reach,
+    /// The normalizer puts a space before every text (llama2.c).
+    pub has_prefix: bool,
+    /// For [`Symbols::Scalars`].
+    pub scalars: ScalarRules,
+    /// What becomes of unknown characters there.
+    pub unknown: Unknown,
+}
+
+impl BpeRules {
+    /// The rules of a family of symbols; `reserved` lets rows of every kind take part.
+    pub fn new(symbols: Symbols, reserved: bool, line: Line) -> BpeRules {
+        let reach = match symbols {
+            _ if reserved => Reach::Last,
+            Symbols::Chars => Reach::SentencePiece(line),
+            Symbols::Groups => Reach::All,
+            Symbols::Bytes => Reach::Plain,
+            Symbols::Scalars => Reach::Last,
+        };
+        BpeRules {
+            symbols,
+            reach,
+            whole_piece_first: false,
+            has_prefix: false,
+            scalars: ScalarRules::default(),
+            unknown: Unknown::Error,
+        }
+    }
+}
+
 /// A compiled BPE model.
 pub struct Bpe {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
     merging: Merging,
+    /// Hugging Face's initial symbols.
+    scalars: Option<Scalars>,
     /// All pairs where `merging` has only those that encoding needs; built when dropout asks for them.
     all_pairs: Lazy<Option<Pairs>>,
     priority: Priority,
@@ -66,24 +107,22 @@ impl BpeScratch {
 
 impl Bpe {
     /// Builds the tables, or takes them from a file.
-    #[expect(clippy::too_many_arguments, reason = "the fields of the Spec")]
     pub fn compile(
         vocab: Arc<Vocab>,
         priority: &Priority,
-        symbols: Symbols,
-        whole_piece_first: bool,
-        reach: Reach,
+        rules: &BpeRules,
         frozen: Option<Arc<Trie>>,
-        has_prefix: bool,
         tables: &mut Tables,
     ) -> Result<Bpe> {
+        let &BpeRules { symbols, whole_piece_first, reach, has_prefix, .. } = rules;
         if frozen.is_some() && vocab.size() > FROZEN {
             return Err(Error::Spec(format!("vocab: with user-defined pieces ids must be below {FROZEN}")));
         }
         let dictionary = Dictionary::new(&vocab, reach, tables)?;
         let exceptions = exceptions(&vocab, &dictionary);
         let resegments = exceptions.values().any(|emit| matches!(emit, Emit::Unused(_)));
-        let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols };
+        let prefix = rules.scalars.continuing_prefix.as_bytes();
+        let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
         // Rows that are split again need all pairs, and pairs that are known to fit their rows.
         let merging = match resegments {
             true => source.build()?,
@@ -93,9 +132,14 @@ impl Bpe {
             }
         };
         let merges_fallbacks = symbols == Symbols::Groups && merging.merges_bytes();
+        let scalars = match symbols {
+            Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
+            _ => None,
+        };
         Ok(Bpe {
             vocab,
             dictionary,
+            scalars,
             merging,
             all_pairs: Lazy::default(),
             exceptions,
@@ -117,9 +161,9 @@ impl Bpe {
     }
 
     /// Whether pieces that no merge can cross may be taken out of a text and merged on their own. Unused rows are split
-    /// again as the last candidate of the whole text says, so then they may not.
+    /// again as the last candidate of the whole text says, so then they may not; nor where characters at the ends differ.
     pub fn can_cut(&self) -> bool {
-        !self.resegments && !self.merges_fallbacks
+        !self.resegments && !self.merges_fallbacks && self.scalars.is_none()
     }
 
     /// The entries that merging can reach.
@@ -153,6 +197,11 @@ impl Bpe {
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
+        if let Some(scalars) = &self.scalars {
+            let len = scalars.push(piece, symbols)?;
+            merge(&self.merging.pairs, symbols, run, &mut Unwatched);
+            return self.emit_scalars(piece, symbols, len, emit);
+        }
         let prefix = self.depends_on_place(piece, at) as usize;
         self.merging.units.push(&piece[..prefix], 0, symbols);
         self.merging.units.push(&piece[prefix..], prefix, symbols);
@@ -177,6 +226,11 @@ impl Bpe {
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
+        if let Some(scalars) = &self.scalars {
+            let len = scalars.push(text, symbols)?;
+            merge(&self.merging.pairs, symbols, run, &mut Watcher { splits: Splits::default(), dropout });
+            return self.emit_scalars(text, symbols, len, emit);
+        }
         let mut at = self.depends_on_place(text, 0) as usize;
         self.merging.units.push(&text[..at], 0, symbols);
         self.frozen_matches(text, |start, end, id| {
@@ -223,6 +277,24 @@ impl Bpe {
             ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
             _ => Derived::Never,
         }
+    }
+
+    /// Final symbols that are rows; their lengths sum up to `len`, which need not be that of the piece.
+    fn emit_scalars(
+        &self,
+        piece: &[u8],
+        symbols: &[Symbol],
+        len: u32,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let clamped = |at: u32| at.min(piece.len() as u32);
+        for (i, symbol) in symbols.iter().enumerate() {
+            let (start, end) = (clamped(symbol.start), clamped(symbols.get(i + 1).map_or(len, |next| next.start)));
+            // A table of a file may name any symbol.
+            let id = self.vocab.get_bytes(symbol.symbol).map_or(UNKNOWN, |_| self.vocab.id(symbol.symbol as usize));
+            emit(Segment { id, start, end })?;
+        }
+        Ok(())
     }
 
     fn emit_symbols(
@@ -292,7 +364,7 @@ impl Bpe {
             return &self.merging.pairs;
         }
         let Bpe { vocab, dictionary, priority, merging, .. } = self;
-        let source = Source { vocab, dictionary, priority, symbols: merging.units.kind };
+        let source = Source { vocab, dictionary, priority, symbols: merging.units.kind, prefix: &[] };
         // Building failed for no vocabulary that it did not fail for when the file was written.
         let all = self.all_pairs.get(|| source.build().ok().map(|merging| merging.pairs));
         all.as_ref().unwrap_or(&self.merging.pairs)
@@ -306,7 +378,7 @@ fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<u32, Emit> {
     if !dictionary.is_sentencepiece() {
         return exceptions;
     }
-    for row in 0..vocab.len() {
+    for row in vocab.odd_rows() {
         let row = match dictionary.reaches(vocab, row) {
             true if vocab.active_kind(row) == Kind::Unused => row as u32,
             true => continue,
@@ -359,3 +431,6 @@ pub enum Derived {
     /// Text does not reach it.
     Reserved,
 }
+
+#[cfg(test)]
+mod tests;

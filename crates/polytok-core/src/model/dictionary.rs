@@ -40,23 +40,28 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Indexes the rows for which `keep` holds.
-    pub fn index(vocab: &Vocab, keep: impl Fn(usize) -> bool) -> Result<Rows> {
-        Rows::build(vocab, keep, false)
+    /// Indexes these rows.
+    pub fn index(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone) -> Result<Rows> {
+        Rows::build(vocab, rows, false)
     }
 
     /// Indexes all rows; of equal bytes the last row wins.
     pub fn index_last(vocab: &Vocab) -> Result<Rows> {
-        Rows::build(vocab, |_| true, true)
+        Rows::build(vocab, 0..vocab.len(), true)
     }
 
-    fn build(vocab: &Vocab, keep: impl Fn(usize) -> bool, last_wins: bool) -> Result<Rows> {
+    fn build(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone, last_wins: bool) -> Result<Rows> {
         let seed = hash_bytes(vocab.blob(), vocab.len() as u64);
         let bytes = |row: u32| vocab.bytes(row as usize);
-        let rows = (0..vocab.len() as u32).filter(|&row| keep(row as usize));
+        let hash = |row| hash_bytes(bytes(row), seed);
         let is_same = |one, other| bytes(one) == bytes(other);
-        let slots = Slots::build(rows, vocab.len(), |row| hash_bytes(bytes(row), seed), last_wins, is_same)?;
+        let slots = Slots::build(rows.map(|row| row as u32), vocab.len(), hash, last_wins, is_same)?;
         Ok(Rows { slots, seed })
+    }
+
+    /// Indexes the rows that text does not reach.
+    pub fn reserved(vocab: &Vocab) -> Result<Rows> {
+        Rows::index(vocab, vocab.odd_rows().filter(|&row| !is_reachable(vocab.kind(row))))
     }
 
     /// The row of exactly these bytes.
@@ -96,10 +101,9 @@ impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
         let reaches_all = matches!(reach, Reach::All | Reach::Last);
-        let normal = tables.get("rows", || {
-            Rows::build(vocab, |row| reaches_all || is_reachable(vocab.kind(row)), reach == Reach::Last)
-        })?;
-        let reserved = Rows::index(vocab, |row| !reaches_all && !is_reachable(vocab.kind(row)))?;
+        let reached = (0..vocab.len()).filter(|&row| reaches_all || is_reachable(vocab.kind(row)));
+        let normal = tables.get("rows", || Rows::build(vocab, reached, reach == Reach::Last))?;
+        let reserved = if reaches_all { Rows::index(vocab, std::iter::empty())? } else { Rows::reserved(vocab)? };
         Ok(Dictionary { normal, reserved, reach })
     }
 

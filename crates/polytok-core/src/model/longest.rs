@@ -20,7 +20,7 @@ impl Longest {
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
         let rows = (0..vocab.len()).filter(|&row| is_reachable(vocab.kind(row)));
         let build = || Ok(Trie::build(rows.map(|row| (vocab.bytes(row), vocab.id(row)))));
-        let trie = tables.get("longest", build)?;
+        let trie = tables.get("longest", build)?.with_longest(vocab.longest());
         if let Some(id) = trie.values().find(|&id| vocab.row(id).is_none()) {
             return Err(Error::Format(format!("the longest-match table has id {id}, which the vocabulary has not")));
         }

@@ -34,15 +34,17 @@ pub(super) struct Source<'a> {
     pub(super) dictionary: &'a Dictionary,
     pub(super) priority: &'a Priority,
     pub(super) symbols: Symbols,
+    /// What the right half of a listed pair loses.
+    pub(super) prefix: &'a [u8],
 }
 
 impl Source<'_> {
     /// Builds the tables with all pairs.
     pub(super) fn build(&self) -> Result<Merging> {
-        let &Source { vocab, dictionary, priority, symbols } = self;
+        let &Source { vocab, dictionary, priority, symbols, prefix } = self;
         let mut units = Numbering::new(vocab, dictionary, symbols);
         let pairs = match priority {
-            Priority::Merges(merges) => listed_pairs(vocab, merges)?,
+            Priority::Merges(merges) => listed_pairs(vocab, merges, prefix)?,
             Priority::Rank => cut_pairs(vocab, dictionary, &mut units, &ranks_by_id(vocab)),
             Priority::Score => cut_pairs(vocab, dictionary, &mut units, &ranks_by_score(vocab, symbols)),
         };
@@ -105,7 +107,8 @@ impl Watch for LastMerge {
     }
 }
 
-fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Vec<Pair>> {
+/// The right half loses as many bytes as the prefix of continuations has (Hugging Face).
+fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec<Pair>> {
     let row = |id: u32, at: usize| match vocab.row(id) {
         Some(row) => Ok(row as u32),
         None => Err(Error::Spec(format!("model.merges: merge {at} names id {id}, which the vocabulary does not have"))),
@@ -114,7 +117,8 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]]) -> Result<Vec<Pair>> {
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
         let pair = Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? };
         let bytes = |row: u32| vocab.bytes(row as usize);
-        if bytes(pair.merged) != [bytes(pair.left), bytes(pair.right)].concat() {
+        let rest = bytes(pair.right).get(prefix.len()..);
+        if rest.is_none_or(|rest| bytes(pair.merged) != [bytes(pair.left), rest].concat()) {
             return Err(Error::Spec(format!(
                 "model.merges: merge {at} makes id {merged}, whose bytes are not those of ids {left} and {right} together"
             )));

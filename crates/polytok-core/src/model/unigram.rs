@@ -1,31 +1,21 @@
 //! Unigram: the segmentation of the text into pieces whose scores have the largest sum.
 //!
-//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. Positions are walked character by character (lead-byte
-//! rule); for each end only the best way to get there is kept. 0.2.1 adds a piece's score and the score so far in
-//! double precision and compares that with the rounded float of the best so far; 0.2.3 does all of it in single
-//! precision and brings the scores back to 0 whenever they pass 100,000 in absolute value. Of equal sums the first
-//! one tried stays, which is the one whose last piece is longest.
-//!
-//! Invariant: when a position is reached, its state is final. Every character's end is reached, because a character
-//! that is no piece by itself is offered as unknown, ten points below the lowest score.
-//!
-//! Cost: one trie walk per character, so the text's length times the longest piece. Worst input: a text of which every
-//! stretch is a piece. Memory: 12 bytes per byte of text.
+//! Reference: SentencePiece's `EncodeOptimized`, bit by bit; the search is in `best_path`. A character that is no piece by itself is
+//! offered as unknown, ten points below the lowest score. Cost and worst input are those of the search. Memory: 12 bytes per
+//! byte of text. Hugging Face's and llama.cpp's rules are in `wide_unigram`.
 
+use super::best_path::{State, search, walk};
 use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
 use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
 use crate::table::Table;
-use crate::trie::{NONE, Trie};
-use crate::utf8::{char_len, lead_len};
+use crate::trie::Trie;
+use crate::utf8::lead_len;
 use crate::vocab::Vocab;
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
-
-/// 0.2.3 rebases scores beyond this.
-const REBASE_BEYOND: f32 = 100_000.0;
 
 /// Scratch of longer texts than this is given back after the call.
 const KEPT_STATES: usize = 1 << 20;
@@ -49,28 +39,21 @@ enum BestPathScores {
     Single(Table<f32>),
 }
 
-/// The best way to reach a position.
-#[derive(Clone, Copy)]
-struct State {
-    score: f32,
-    /// Where its last piece starts; `NONE` while no way is known. After the search: where the next piece ends.
-    link: u32,
-    /// Its last piece as an index into the columns, or `UNKNOWN`.
-    entry: u32,
-}
-
-const UNREACHED: State = State { score: 0.0, link: NONE, entry: UNKNOWN };
-
 /// Memory that calls share; one per thread.
 #[derive(Default)]
 pub struct UnigramScratch {
-    states: Vec<State>,
+    states: Vec<State<f32>>,
 }
 
 impl Unigram {
     /// Compiles the pieces of kind Normal, UserDefined and Unused.
     pub fn compile(vocab: &Vocab, line: Line, tables: &mut Tables) -> Result<Unigram> {
-        tables.get("unigram", || Unigram::build(vocab, line))
+        let mut unigram = tables.get("unigram", || Unigram::build(vocab, line))?;
+        unigram.trie = unigram.trie.with_longest(vocab.longest());
+        match unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
+            Some(id) => Err(Error::Format(format!("the Unigram table has id {id}, which the vocabulary has not"))),
+            None => Ok(unigram),
+        }
     }
 
     fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
@@ -92,56 +75,16 @@ impl Unigram {
     /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
     pub fn segment(&self, norm: &[u8], scratch: &mut UnigramScratch, mut emit: impl FnMut(Segment)) {
         let states = &mut scratch.states;
-        states.clear();
-        states.resize(norm.len() + 1, UNREACHED);
         match &self.best_path {
-            BestPathScores::Double(scores) => self.search(norm, states, scores),
-            BestPathScores::Single(scores) => self.search(norm, states, scores),
-        }
-        reverse_links(states);
-        let mut start = 0;
-        while start < norm.len() {
-            let end = states[start].link as usize;
-            let entry = states[end].entry;
+            BestPathScores::Double(scores) => search(&self.trie, scores, self.unknown_score, norm, states),
+            BestPathScores::Single(scores) => search(&self.trie, scores, self.unknown_score, norm, states),
+        };
+        walk(states, |start, end, entry| {
             let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
-            emit(Segment { id, start: start as u32, end: end as u32 });
-            start = end;
-        }
+            emit(Segment { id, start, end });
+        });
         if states.capacity() > KEPT_STATES {
             *states = Vec::new();
-        }
-    }
-
-    fn search<S: Score>(&self, norm: &[u8], states: &mut [State], scores: &[S]) {
-        let mut frontier = 0;
-        let mut start = 0;
-        while start < norm.len() {
-            let mut here = states[start].score;
-            if S::REBASES && here.abs() > REBASE_BEYOND {
-                rebase(&mut states[start..=frontier], here);
-                here = 0.0;
-            }
-            let char_end = start + char_len(&norm[start..]);
-            let mut single = false;
-            self.trie.prefixes(&norm[start..], |len, entry| {
-                let end = start + len;
-                frontier = frontier.max(end);
-                single |= end == char_end;
-                let sum = scores[entry as usize].plus(here);
-                let state = &mut states[end];
-                if state.link == NONE || S::beats(sum, state.score) {
-                    *state = State { score: S::round(sum), link: start as u32, entry };
-                }
-            });
-            if !single {
-                frontier = frontier.max(char_end);
-                let sum = self.unknown_score + here;
-                let state = &mut states[char_end];
-                if state.link == NONE || sum > state.score {
-                    *state = State { score: sum, link: start as u32, entry: UNKNOWN };
-                }
-            }
-            start = char_end;
         }
     }
 }
@@ -183,73 +126,6 @@ impl Stored for Unigram {
             return Err(part.wrong("ids", "do not fit the other tables"));
         }
         Ok(unigram)
-    }
-}
-
-/// A line's arithmetic of scores.
-trait Score: Copy {
-    const REBASES: bool;
-    fn plus(self, here: f32) -> Self;
-    fn beats(sum: Self, best: f32) -> bool;
-    fn round(sum: Self) -> f32;
-}
-
-impl Score for f64 {
-    const REBASES: bool = false;
-
-    #[inline]
-    fn plus(self, here: f32) -> f64 {
-        self + here as f64
-    }
-
-    #[inline]
-    fn beats(sum: f64, best: f32) -> bool {
-        sum > best as f64
-    }
-
-    #[inline]
-    fn round(sum: f64) -> f32 {
-        sum as f32
-    }
-}
-
-impl Score for f32 {
-    const REBASES: bool = true;
-
-    #[inline]
-    fn plus(self, here: f32) -> f32 {
-        self + here
-    }
-
-    #[inline]
-    fn beats(sum: f32, best: f32) -> bool {
-        sum > best
-    }
-
-    #[inline]
-    fn round(sum: f32) -> f32 {
-        sum
-    }
-}
-
-/// Subtracts `here` from the first state and from all others that are reached.
-#[cold]
-fn rebase(states: &mut [State], here: f32) {
-    for (i, state) in states.iter_mut().enumerate() {
-        if i == 0 || state.link != NONE {
-            state.score -= here;
-        }
-    }
-}
-
-/// Turns the links of the best path around: from each piece's start to its end.
-fn reverse_links(states: &mut [State]) {
-    let mut end = states.len() - 1;
-    let mut link = states[end].link;
-    while end > 0 {
-        let start = link as usize;
-        link = std::mem::replace(&mut states[start].link, end as u32);
-        end = start;
     }
 }
 

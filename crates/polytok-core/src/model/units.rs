@@ -56,8 +56,8 @@ impl Numbering {
         }
         for row in (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)) {
             let piece = vocab.bytes(row);
-            if (1..=4).contains(&piece.len()) {
-                numbering.add(piece, row as u32);
+            if let (1..=4, Some(row)) = (piece.len(), dictionary.normal.find(vocab, piece)) {
+                numbering.add(piece, row);
             }
         }
         numbering

@@ -21,7 +21,8 @@ pub struct WordLevel {
 impl WordLevel {
     /// Indexes the vocabulary.
     pub fn compile(vocab: Arc<Vocab>) -> Result<WordLevel> {
-        let unknown = (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        let unknown =
+            (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
         Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
     }
 

@@ -35,12 +35,7 @@ pub struct WordPiece {
 
 impl WordPiece {
     /// Builds the dictionary; see `spec::Model::WordPiece`.
-    pub fn compile(
-        vocab: &Vocab,
-        continuing_prefix: &str,
-        max_chars: Option<usize>,
-        phantom_space: bool,
-    ) -> WordPiece {
+    pub fn compile(vocab: &Vocab, continuing_prefix: &str, max_chars: Option<usize>, phantom_space: bool) -> WordPiece {
         // Backwards, because the trie keeps the first of equal keys.
         let rows = || (0..vocab.len()).rev().map(|row| (vocab.bytes(row), vocab.id(row)));
         let continuations: Vec<(Vec<u8>, u32)> = rows()
@@ -54,7 +49,8 @@ impl WordPiece {
         let under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child(&trie, node, byte));
         let roots = [if phantom_space { under(SPACE) } else { ROOT }, under(&[CONTINUES])];
         let phantom = if phantom_space { trie.get(SPACE) } else { None };
-        let unknown = (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        let unknown =
+            (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
         WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), trie }
     }
 

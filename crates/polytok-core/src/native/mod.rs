@@ -10,13 +10,14 @@
 //! ```
 //!
 //! Numbers are in the byte order of the machine that wrote the file, which the mark tells. The sections of the format are the
-//! Spec: `spec` and `extra` are JSON, `data` the byte strings that it points into, `vocab.*` and `model.merges` columns.
+//! Spec: `spec`, `special` and `extra` are JSON, `data` the byte strings that it points into, `vocab.*` and `model.merges` columns.
 //! All others are compiled tables: a file whose tables are of another version is compiled from its Spec instead.
 //!
 //! A checksum says that a file is not damaged, not that its tables make sense. Whatever they hold, the engine ends and stays inside
 //! of them: numbers that lead from one table into another are checked when they are read, or where they are followed.
 
 mod image;
+mod special;
 mod tables;
 mod write;
 

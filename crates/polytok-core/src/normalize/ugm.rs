@@ -48,7 +48,12 @@ struct Words {
 
 impl UgmNormalize {
     /// Compiles a step; pieces of kind UserDefined are taken from the vocabulary.
-    pub fn compile(charsmap: &[u8], add_space_prefix: bool, merges_spaces: bool, vocab: &Vocab) -> Result<UgmNormalize> {
+    pub fn compile(
+        charsmap: &[u8],
+        add_space_prefix: bool,
+        merges_spaces: bool,
+        vocab: &Vocab,
+    ) -> Result<UgmNormalize> {
         let is_user_defined = |&row: &usize| vocab.kind(row) == Kind::UserDefined && !vocab.bytes(row).is_empty();
         let rows: Vec<usize> = (0..vocab.len()).filter(is_user_defined).collect();
         let user_defined = (!rows.is_empty()).then(|| Trie::build(rows.iter().map(|&row| (vocab.bytes(row), 0))));
@@ -85,7 +90,13 @@ impl UgmNormalize {
     }
 
     /// Bytes that stay, but for spaces and what comes before words.
-    fn keep<O: Output>(&self, text: &[u8], (kept, from, to): (&mut usize, usize, usize), words: &mut Words, out: &mut O) {
+    fn keep<O: Output>(
+        &self,
+        text: &[u8],
+        (kept, from, to): (&mut usize, usize, usize),
+        words: &mut Words,
+        out: &mut O,
+    ) {
         for (at, &byte) in text.iter().enumerate().take(to).skip(from) {
             if byte == b' ' {
                 out.keep(text, *kept, at);

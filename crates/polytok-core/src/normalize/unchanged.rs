@@ -13,6 +13,7 @@ const BLOCKS: usize = 0x11_0000 / BLOCK;
 /// What is known about one step.
 pub(super) struct Unchanged {
     ascii: [bool; 128],
+    all_ascii: bool,
     blocks: Box<[OnceLock<[u64; BLOCK / 64]>]>,
     test: Box<dyn Fn(char) -> bool + Send + Sync>,
 }
@@ -21,7 +22,8 @@ impl Unchanged {
     /// `test` says whether a character stays as it is, whatever stands beside it.
     pub(super) fn new(test: impl Fn(char) -> bool + Send + Sync + 'static) -> Unchanged {
         let ascii = std::array::from_fn(|byte| test(byte as u8 as char));
-        Unchanged { ascii, blocks: (0..BLOCKS).map(|_| OnceLock::new()).collect(), test: Box::new(test) }
+        let all_ascii = ascii == [true; 128];
+        Unchanged { ascii, all_ascii, blocks: (0..BLOCKS).map(|_| OnceLock::new()).collect(), test: Box::new(test) }
     }
 
     fn has(&self, c: char) -> bool {
@@ -40,22 +42,30 @@ impl Unchanged {
 
     /// Where the run of unchanged characters at `from` ends.
     fn run(&self, text: &str, from: usize) -> usize {
-        let bytes = text.as_bytes();
         let mut at = from;
-        while at < bytes.len() {
-            if bytes[at] < 0x80 {
-                if !self.ascii[bytes[at] as usize] {
-                    return at;
-                }
-                at += 1;
-            } else {
-                match text[at..].chars().next() {
-                    Some(c) if self.has(c) => at += c.len_utf8(),
-                    _ => return at,
-                }
+        while let Some(c) = text[at..].chars().next() {
+            match c {
+                '\0'..='\x7F' => match self.ascii_run(&text.as_bytes()[at..]) {
+                    0 => return at,
+                    len => at += len,
+                },
+                _ if self.has(c) => at += c.len_utf8(),
+                _ => return at,
             }
         }
         at
+    }
+
+    /// The length of the unchanged ASCII characters at the start.
+    fn ascii_run(&self, text: &[u8]) -> usize {
+        if !self.all_ascii {
+            return text.iter().take_while(|byte| byte.is_ascii() && self.ascii[**byte as usize]).count();
+        }
+        let mut at = 0;
+        while text[at..].first_chunk::<32>().is_some_and(|some| some.is_ascii()) {
+            at += 32;
+        }
+        at + text[at..].iter().take_while(|byte| byte.is_ascii()).count()
     }
 
     /// Where the run of other characters at `from` ends.

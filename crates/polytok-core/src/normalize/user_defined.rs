@@ -14,7 +14,7 @@ const MAX_NESTED: usize = 64;
 
 /// The trie of the user-defined pieces, with their ids; `None` if there are none.
 pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
-    let user_defined = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::UserDefined);
+    let user_defined = vocab.rows_of(Kind::UserDefined);
     let mut pieces: Vec<(&[u8], u32)> =
         user_defined.map(|row| (match_text(vocab.bytes(row), line), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());

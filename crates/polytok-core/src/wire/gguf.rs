@@ -234,7 +234,9 @@ impl<'a> Reader<'a> {
         let width = if element == STRING { 8 } else { self.width(element)? };
         let (at, left) = (self.at, self.data.len() - self.at);
         let bytes = count.checked_mul(width).filter(|&bytes| bytes <= left as u64).ok_or_else(|| {
-            Error::Format(format!("byte {at}: {count} elements take more than the {left} bytes that the file still has"))
+            Error::Format(format!(
+                "byte {at}: {count} elements take more than the {left} bytes that the file still has"
+            ))
         })?;
         if element != STRING {
             self.take(bytes, "its elements")?;

@@ -77,10 +77,7 @@ pub struct ChainState {
 impl Chain {
     /// Compiles the steps, or the joining with spaces that stands in their place. With `byte_level` rows are bytes that become
     /// GPT-2's characters first.
-    pub fn compile(
-        steps: Option<&[DecodeStep]>,
-        byte_level: bool,
-    ) -> Result<Chain> {
+    pub fn compile(steps: Option<&[DecodeStep]>, byte_level: bool) -> Result<Chain> {
         let steps = match steps {
             None => vec![Box::new(fuse::Join) as Box<dyn Step>],
             Some(steps) => compile_steps(steps)?,

@@ -41,7 +41,8 @@ pub fn byte_level(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<(T
         }
         bytes.clear();
         let characters = std::str::from_utf8(text).ok();
-        if characters.is_some_and(|text| text.chars().all(|c| byte_of(c, &hidden).map(|byte| bytes.push(byte)).is_some()))
+        if characters
+            .is_some_and(|text| text.chars().all(|c| byte_of(c, &hidden).map(|byte| bytes.push(byte)).is_some()))
         {
             out.push(&bytes)?;
         } else {

@@ -15,8 +15,7 @@ fn texts(columns: &VocabColumns) -> Vec<String> {
 
 #[test]
 fn vocabulary_and_merges_become_columns() {
-    let file =
-        r##"{"merges":["a b","#version: 0.2","ab a"],"vocab":{"b":1,"a":0,"ab":7,"aba":2},"x":[1,{"y":"z\"]"}]}"##;
+    let file = r##"{"merges":["a b","#version: 0.2","ab a"],"vocab":{"b":1,"a":0,"ab":7,"aba":2},"x":[1,{"y":"z\"]"}]}"##;
     let read = read_model(file).unwrap();
     assert_eq!(texts(&read.columns), ["b", "a", "ab", "aba"]);
     assert_eq!(read.columns.ids, [1, 0, 7, 2]);
@@ -110,7 +109,8 @@ fn byte_level_needs_all_bytes() {
     assert_eq!((super::super::text(&bytes, 257), bytes.kinds[257]), (&b" "[..], Kind::Unused));
     assert_eq!((super::super::text(&bytes, 258), bytes.kinds[258]), ("世".as_bytes(), Kind::Unused));
 
-    let parts = Parts { columns: &bytes, merges: &merges, exact_scores: None, byte_level: true, pairs: false, indent: 0 };
+    let parts =
+        Parts { columns: &bytes, merges: &merges, exact_scores: None, byte_level: true, pairs: false, indent: 0 };
     let (vocab, merges_json) = write(&parts).unwrap();
     let again = read_model(&format!(r#"{{"vocab":{vocab},"merges":{merges_json}}}"#)).unwrap();
     assert_eq!(texts(&again.columns), texts(&read.columns));
@@ -131,7 +131,8 @@ fn scores_are_what_tokenizers_reads() {
         assert_eq!(written[0], exact);
     }
     for exact_scores in [None, read.exact_scores.as_deref()] {
-        let parts = Parts { columns: &read.columns, merges: &[], exact_scores, byte_level: false, pairs: true, indent: 2 };
+        let parts =
+            Parts { columns: &read.columns, merges: &[], exact_scores, byte_level: false, pairs: true, indent: 2 };
         let (vocab, _) = write(&parts).unwrap();
         let again = read_model(&format!(r#"{{"vocab":{vocab}}}"#)).unwrap();
         assert_eq!(again.columns.wide_scores.unwrap(), scores);

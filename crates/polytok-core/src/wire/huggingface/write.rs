@@ -82,7 +82,8 @@ fn merges(parts: &Parts<'_>, texts: &[String]) -> Result<String> {
     for &[left, right, _] in parts.merges {
         found.push((find(left)?, find(right)?));
     }
-    let spaced = found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
+    let spaced =
+        found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
     let merge = |(left, right): &(&str, &str)| match parts.pairs || spaced {
         true => block([quoted(left), quoted(right)].into_iter(), ['[', ']'], parts.indent + 1),
         false => quoted(&format!("{left} {right}")),

@@ -1,7 +1,7 @@
 """polytok's own ``.ptok``: the Spec and the tables compiled from it, used where they lie in the file.
 
 The container is checked and mapped by the engine (crates/polytok-core/src/native). Of its sections this module writes and reads
-``spec`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and ``model.merges``; the engine writes the
+``spec``, ``special`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and ``model.merges``; the engine writes the
 vocabulary's columns and its tables. Nothing is executed, and nothing is lost: the Spec comes back equal.
 """
 
@@ -19,7 +19,7 @@ from .. import _core
 from ..errors import FileError, FormatError
 from ..fingerprint import fingerprint
 from ..plain import fields_to_plain, from_plain, to_plain
-from ..spec import Bpe, Spec, Vocab
+from ..spec import Bpe, Spec, SpecialToken, Vocab
 from .base import ReadOptions, Written
 
 name = "ptok"
@@ -27,7 +27,8 @@ options: frozenset[str] = frozenset()
 
 MAGIC = b"\x93ptok\r\n\0"
 
-_ELSEWHERE = frozenset({"vocab", "extra"})
+_ELSEWHERE = frozenset({"vocab", "special", "extra"})
+_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 _NO_MERGES: npt.NDArray[np.uint32] = np.zeros((0, 3), dtype=np.uint32)
 _NO_VOCAB = Vocab.from_rows([])
 
@@ -50,17 +51,27 @@ def write(spec: Spec) -> Written:
         data.extend(part)
         return [len(data) - len(part), len(data)]
 
-    merges = spec.model.merges if isinstance(spec.model, Bpe) else None
-    outline = replace(spec, model=replace(spec.model, merges=_NO_MERGES)) if merges is not None else spec
+    merges, outline = None, spec
+    if isinstance(spec.model, Bpe) and spec.model.merges is not None:
+        merges, outline = spec.model.merges, replace(spec, model=replace(spec.model, merges=_NO_MERGES))
     plain = fields_to_plain(outline, keep, leave_out=_ELSEWHERE)
     sections = [
         ("spec", json.dumps(plain, separators=(",", ":")).encode()),
+        ("special", json.dumps([_row(token) for token in spec.special], separators=(",", ":")).encode()),
         ("extra", json.dumps(to_plain(spec.extra, keep), separators=(",", ":")).encode()),
         ("data", bytes(data)),
     ]
     if merges is not None:
         sections.append(("model.merges", np.ascontiguousarray(merges).tobytes()))
     return Written(_core.native_write(spec, sections, fingerprint(spec)))
+
+
+def _row(token: SpecialToken) -> tuple[str, int, int]:
+    return token.text, token.id, sum(1 << bit for bit, flag in enumerate(_FLAGS) if getattr(token, flag))
+
+
+def _token(text: str, id: int, flags: int) -> SpecialToken:
+    return SpecialToken(text, id, **{flag: bool(flags >> bit & 1) for bit, flag in enumerate(_FLAGS)})
 
 
 def opened(path: str | os.PathLike[str]) -> NativeFile | None:
@@ -102,11 +113,15 @@ class NativeFile:
             if merges is None or len(merges) % 3:
                 raise FormatError(f"{name}: the section model.merges is missing or cut off")
             model = replace(model, merges=merges.reshape(-1, 3))
-        return replace(self.outline, vocab=self._vocab(), model=model, extra=self._json("extra"))
+        try:
+            special = tuple(_token(*row) for row in self._json("special"))
+        except TypeError as error:
+            raise FormatError(f"{name}: the section special is damaged: {error}") from error
+        return replace(self.outline, vocab=self._vocab(), model=model, special=special, extra=self._json("extra"))
 
     def compile(self) -> _core.Tokenizer:
         """The tokenizer; tables of another version than the engine's are compiled anew."""
-        return self._file.compile(self.outline if self._file.has_tables() else self.spec())
+        return self._file.compile(self.outline) if self._file.has_tables() else _core.Tokenizer(self.spec())
 
     def _vocab(self) -> Vocab:
         blob = self._file.section("vocab.blob")
@@ -125,7 +140,8 @@ class NativeFile:
             return None
         if len(data) % np.dtype(dtype).itemsize:
             raise FormatError(f"{name}: the section {section} is cut off")
-        return np.frombuffer(data, dtype=dtype).copy()
+        column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
+        return column
 
     def _json(self, section: str) -> Any:
         text, data = self._file.section(section), self._file.section("data")

@@ -1,0 +1,254 @@
+//! The symbols that Hugging Face's BPE starts from: characters with their affixes, whose unknowns are settled before merging.
+//!
+//! Reference: `BPE::merge_word` of tokenizers. The first of these counts for a character, with the prefix before it unless it is the
+//! first and the suffix behind it if it is the last: its entry; the entries of all its bytes; the unknown entry, which waits
+//! until the next known character or the end, so that entries of bytes come before it; nothing, and then its neighbours may
+//! merge. Symbols count their own lengths, an entry of a byte one, so what is dropped moves all spans behind it.
+//! Cost: linear.
+
+use hashbrown::HashMap;
+
+use super::merge::Symbol;
+use crate::error::{Error, Result};
+use crate::spec::{Kind, ScalarRules, Unknown};
+use crate::vocab::Vocab;
+
+/// The compiled rules.
+pub(super) struct Scalars {
+    /// Rows of characters: inside of a piece, last, first, and alone.
+    rows: [HashMap<char, u32>; 4],
+    affixes: [Vec<u8>; 2],
+    /// Rows of bytes, if they are to be tried.
+    bytes: Option<Box<[Option<u32>; 256]>>,
+    unknown: OnUnknown,
+    fuses: bool,
+}
+
+/// What becomes of a character that has no row.
+#[derive(Clone, Copy)]
+enum OnUnknown {
+    Row(u32),
+    Drop,
+    Error,
+}
+
+/// Which map of rows a place has.
+fn place(is_first: bool, is_last: bool) -> usize {
+    2 * is_first as usize + is_last as usize
+}
+
+impl Scalars {
+    /// Indexes the vocabulary; of equal rows the last counts.
+    pub fn compile(vocab: &Vocab, rules: &ScalarRules, unknown: Unknown) -> Result<Scalars> {
+        let unk = (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown);
+        let unknown = match (unknown, unk) {
+            (Unknown::Unk, Some(row)) => OnUnknown::Row(row as u32),
+            (Unknown::Drop, _) => OnUnknown::Drop,
+            _ => OnUnknown::Error,
+        };
+        let affixes = [rules.continuing_prefix.as_bytes().to_vec(), rules.word_suffix.as_bytes().to_vec()];
+        let mut rows: [HashMap<char, u32>; 4] = Default::default();
+        let mut bytes = Box::new([None; 256]);
+        for row in 0..vocab.len() {
+            let piece = vocab.bytes(row);
+            for (at, rows) in rows.iter_mut().enumerate() {
+                let rest = if at & 2 == 0 { piece.strip_prefix(&affixes[0][..]) } else { Some(piece) };
+                let rest = if at & 1 == 1 { rest.and_then(|rest| rest.strip_suffix(&affixes[1][..])) } else { rest };
+                rest.and_then(only_char).map(|c| rows.insert(c, row as u32));
+            }
+            if let Some(byte) = byte_of(piece) {
+                bytes[byte as usize] = Some(row as u32);
+            }
+        }
+        let bytes = rules.byte_fallback.then_some(bytes);
+        Ok(Scalars { rows, affixes, bytes, unknown, fuses: rules.fuse_unknown })
+    }
+
+    /// Appends the symbols of a piece; the sum of their lengths.
+    pub fn push(&self, piece: &[u8], symbols: &mut Vec<Symbol>) -> Result<u32> {
+        let text = std::str::from_utf8(piece).map_err(|_| {
+            Error::Encode(
+                "this BPE takes characters, and the text is not UTF-8: replace what is not (errors=\"replace\")".into(),
+            )
+        })?;
+        let mut run = Run { symbols, len: 0, waiting: None };
+        for (at, c) in text.char_indices() {
+            let (is_first, is_last) = (at == 0, at + c.len_utf8() == text.len());
+            let len = c.len_utf8() as u32;
+            if let Some(&row) = self.rows[place(is_first, is_last)].get(&c) {
+                run.flush();
+                run.add(row, len);
+            } else if !self.push_bytes(&text[at..at + c.len_utf8()], is_first, is_last, &mut run) {
+                self.push_unknown(c, len, &mut run)?;
+            }
+        }
+        run.flush();
+        Ok(run.len)
+    }
+
+    /// The entries of a character's bytes, affixes included; false if one is missing.
+    fn push_bytes(&self, text: &str, is_first: bool, is_last: bool, run: &mut Run) -> bool {
+        let Some(rows) = &self.bytes else { return false };
+        let [prefix, suffix] = &self.affixes;
+        let prefix = if is_first { &[][..] } else { prefix };
+        let suffix = if is_last { suffix } else { &[][..] };
+        let bytes = || prefix.iter().chain(text.as_bytes()).chain(suffix).map(|&byte| rows[byte as usize]);
+        if !bytes().all(|row| row.is_some()) {
+            return false;
+        }
+        bytes().flatten().for_each(|row| run.add(row, 1));
+        true
+    }
+
+    fn push_unknown(&self, c: char, len: u32, run: &mut Run) -> Result<()> {
+        match self.unknown {
+            OnUnknown::Row(row) => {
+                if !self.fuses {
+                    run.flush();
+                }
+                run.waiting = Some((row, len + run.waiting.map_or(0, |(_, waiting)| waiting)));
+                Ok(())
+            }
+            OnUnknown::Drop => Ok(()),
+            OnUnknown::Error => Err(Error::Encode(format!(
+                "no entry covers the character {c:?}, and this BPE model has no unknown token in its vocabulary"
+            ))),
+        }
+    }
+}
+
+/// Symbols that are being written.
+struct Run<'a> {
+    symbols: &'a mut Vec<Symbol>,
+    len: u32,
+    /// An unknown that is not written yet, and its length.
+    waiting: Option<(u32, u32)>,
+}
+
+impl Run<'_> {
+    fn add(&mut self, row: u32, len: u32) {
+        self.symbols.push(Symbol::new(row, self.len as usize));
+        self.len += len;
+    }
+
+    fn flush(&mut self) {
+        if let Some((row, len)) = self.waiting.take() {
+            self.add(row, len);
+        }
+    }
+}
+
+fn only_char(bytes: &[u8]) -> Option<char> {
+    let mut chars = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= 4)?.chars();
+    chars.next().filter(|_| chars.next().is_none())
+}
+
+/// The byte of `<0xHH>` in upper case.
+fn byte_of(piece: &[u8]) -> Option<u8> {
+    let digits = piece.strip_prefix(b"<0x")?.strip_suffix(b">")?;
+    let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    (format!("{byte:02X}").as_bytes() == digits).then_some(byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::bpe::{Bpe, BpeRules, BpeScratch};
+    use crate::native::Tables;
+    use crate::spec::{Line, Priority, Symbols, VocabColumns};
+    use std::sync::Arc;
+
+    const AFFIXED: [&str; 14] = [
+        "<unk>", "a", "b", "c", "##b", "##c", "c</w>", "##c</w>", "ab", "abc</w>", "<0xC3>", "<0xA9>", "##bc", "<0x23>",
+    ];
+    const PLAIN: [&str; 8] = ["<unk>", "a", "b", "ab", "<0xC3>", "<0xA9>", "aa", "<unk>a"];
+
+    fn bpe(pieces: &[&str], merges: &[[u32; 3]], scalars: ScalarRules, unknown: Unknown) -> Result<Bpe> {
+        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
+        for (id, piece) in pieces.iter().enumerate() {
+            columns.blob.extend_from_slice(piece.as_bytes());
+            columns.offsets.push(columns.blob.len() as u32);
+            columns.ids.push(id as u32);
+            columns.scores.push(0.0);
+            columns.kinds.push(if id == 0 { Kind::Unknown } else { Kind::Normal });
+        }
+        let rules = BpeRules { scalars, unknown, ..BpeRules::new(Symbols::Scalars, false, Line::default()) };
+        let vocab = Arc::new(Vocab::new(columns)?);
+        Bpe::compile(vocab, &Priority::Merges(merges.to_vec()), &rules, None, &mut Tables::default())
+    }
+
+    fn cut(bpe: &Bpe, text: &str) -> Vec<(u32, u32, u32)> {
+        let mut out = Vec::new();
+        let mut emit = |segment: crate::model::Segment| {
+            out.push((segment.id, segment.start, segment.end));
+            Ok(())
+        };
+        bpe.segment(text.as_bytes(), 0, false, &mut BpeScratch::default(), &mut emit).unwrap();
+        let mut whole = Vec::new();
+        let mut emit = |segment: crate::model::Segment| {
+            whole.push((segment.id, segment.start, segment.end));
+            Ok(())
+        };
+        bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut emit).unwrap();
+        assert_eq!(out, whole);
+        out
+    }
+
+    // The answers below are those of tokenizers 0.23.3.
+
+    #[test]
+    fn affixes() {
+        let rules = |suffix: &str| ScalarRules {
+            continuing_prefix: "##".into(),
+            word_suffix: suffix.into(),
+            ..ScalarRules::default()
+        };
+        let prefixed = bpe(&AFFIXED, &[[1, 4, 8], [4, 5, 12]], rules(""), Unknown::Unk).unwrap();
+        assert_eq!(cut(&prefixed, "abc"), [(8, 0, 2), (5, 2, 3)]);
+        assert_eq!(cut(&prefixed, "bca"), [(2, 0, 1), (5, 1, 2), (0, 2, 3)]);
+        assert_eq!(cut(&prefixed, "xay"), [(0, 0, 1), (0, 1, 2), (0, 2, 3)]);
+        assert_eq!(cut(&prefixed, "aé"), [(1, 0, 1), (0, 1, 3)]);
+        let both = bpe(&AFFIXED, &[[1, 4, 8], [8, 7, 9]], rules("</w>"), Unknown::Unk).unwrap();
+        assert_eq!(cut(&both, "abc"), [(9, 0, 3)]);
+        assert_eq!(cut(&both, "ab"), [(1, 0, 1), (0, 1, 2)]);
+        assert_eq!(cut(&both, "c"), [(6, 0, 1)]);
+        assert_eq!(cut(&both, "abcab"), [(8, 0, 2), (5, 2, 3), (0, 3, 4), (0, 4, 5)]);
+        assert!(bpe(&AFFIXED, &[[1, 2, 8]], rules(""), Unknown::Unk).is_err());
+        // The prefix's bytes count; spans beyond the piece end with it.
+        let bytes = ScalarRules { byte_fallback: true, ..rules("") };
+        let bytes = bpe(&AFFIXED, &[], bytes, Unknown::Unk).unwrap();
+        assert_eq!(cut(&bytes, "aé"), [(1, 0, 1), (13, 1, 2), (13, 2, 3), (10, 3, 3), (11, 3, 3)]);
+    }
+
+    #[test]
+    fn unknown_characters() {
+        let merges = [[1, 2, 3]];
+        let rules = |byte_fallback, fuse_unknown| ScalarRules { byte_fallback, fuse_unknown, ..ScalarRules::default() };
+        let plain = bpe(&PLAIN, &merges, rules(false, false), Unknown::Unk).unwrap();
+        assert_eq!(cut(&plain, "xxab"), [(0, 0, 1), (0, 1, 2), (3, 2, 4)]);
+        let fused = bpe(&PLAIN, &merges, rules(false, true), Unknown::Unk).unwrap();
+        assert_eq!(cut(&fused, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
+        let bytes = bpe(&PLAIN, &merges, rules(true, true), Unknown::Unk).unwrap();
+        assert_eq!(cut(&bytes, "xéab"), [(4, 0, 1), (5, 1, 2), (0, 2, 3), (3, 3, 5)]);
+        assert_eq!(cut(&bytes, "xéy"), [(4, 0, 1), (5, 1, 2), (0, 2, 4)]);
+        let dropped = bpe(&PLAIN, &merges, rules(false, false), Unknown::Drop).unwrap();
+        assert_eq!(cut(&dropped, "éaxbéa"), [(3, 0, 2), (1, 2, 3)]);
+        let bytes = bpe(&PLAIN, &merges, rules(true, false), Unknown::Drop).unwrap();
+        assert_eq!(cut(&bytes, "axéb"), [(1, 0, 1), (4, 1, 2), (5, 2, 3), (2, 3, 4)]);
+        let strict = bpe(&PLAIN, &merges, rules(false, false), Unknown::Error).unwrap();
+        let mut scratch = BpeScratch::default();
+        assert!(matches!(strict.segment(b"ax", 0, false, &mut scratch, &mut |_| Ok(())), Err(Error::Encode(_))));
+        assert!(matches!(strict.segment(b"a\xFF", 0, false, &mut scratch, &mut |_| Ok(())), Err(Error::Encode(_))));
+    }
+
+    #[test]
+    fn unknowns_merge_and_later_pairs_count() {
+        let plain = |merges: &[[u32; 3]]| bpe(&PLAIN, merges, ScalarRules::default(), Unknown::Unk).unwrap();
+        let unknown = plain(&[[1, 2, 3], [0, 1, 7]]);
+        assert_eq!(cut(&unknown, "xab"), [(0, 0, 1), (3, 1, 3)]);
+        assert_eq!(cut(&unknown, "xaa"), [(7, 0, 2), (1, 2, 3)]);
+        let twice = plain(&[[1, 1, 6], [1, 2, 3], [1, 1, 6]]);
+        assert_eq!(cut(&twice, "aab"), [(1, 0, 1), (3, 1, 3)]);
+        assert_eq!(cut(&twice, "aaab"), [(6, 0, 2), (3, 2, 4)]);
+    }
+}

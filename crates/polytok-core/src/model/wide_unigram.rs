@@ -1,0 +1,199 @@
+//! Unigram with sums in double precision: Hugging Face's and llama.cpp's.
+//!
+//! Reference: `Unigram::encode_optimized` and `tokenize` of tokenizers, `llm_tokenizer_ugm_session` of llama.cpp; the search is in
+//! `best_path`. Both make one of adjacent unknown characters, to which an entry that is the unknown one itself counts, and of
+//! equal entries take the last. Hugging Face matches entries of every kind, looks each unknown stretch up once more, then
+//! tries its bytes' entries, all or none; where an unknown character is ever the best way and no entry is of kind Unknown, it fails,
+//! even if another way wins in the end. llama.cpp leaves reserved entries out and scores user-defined ones 0.
+//!
+//! Memory: 16 bytes per byte of text. Twin: python/polytok/reference/wide_unigram.py.
+
+use super::best_path::{State, Wide, search, walk};
+use super::dictionary::is_reachable;
+use super::{Segment, UNKNOWN};
+use crate::error::{Error, Result};
+use crate::spec::{Kind, UnigramRules};
+use crate::trie::Trie;
+use crate::vocab::Vocab;
+
+/// How far below the lowest score an unknown character is.
+const UNKNOWN_PENALTY: f32 = 10.0;
+
+/// Scratch of longer texts than this is given back after the call.
+const KEPT_STATES: usize = 1 << 20;
+
+/// A compiled model.
+pub struct WideUnigram {
+    /// Piece to index into the columns.
+    trie: Trie,
+    ids: Vec<u32>,
+    scores: Vec<Wide>,
+    unknown_score: f64,
+    unknown: Option<u32>,
+    is_hugging_face: bool,
+    /// The entries of all bytes that have one, by Hugging Face's fallback.
+    bytes: Option<Box<[Option<u32>; 256]>>,
+}
+
+/// Memory that calls share.
+#[derive(Default)]
+pub struct WideScratch {
+    states: Vec<State<f64>>,
+}
+
+impl WideUnigram {
+    /// Compiles a model by the rules of Hugging Face or llama.cpp; SentencePiece's are in `unigram`.
+    pub fn compile(vocab: &Vocab, rules: UnigramRules) -> WideUnigram {
+        let is_hugging_face = matches!(rules, UnigramRules::HuggingFace { .. });
+        // Backwards, because the trie keeps the first of equal keys.
+        let is_used = |&row: &usize| is_hugging_face || is_reachable(vocab.kind(row));
+        let rows: Vec<usize> = (0..vocab.len()).rev().filter(is_used).collect();
+        let trie = Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
+        let ids: Vec<u32> = rows.iter().map(|&row| vocab.id(row)).collect();
+        let byte = |byte: usize| trie.get(format!("<0x{byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
+        let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });
+        let bytes = has_fallback.then(|| Box::new(std::array::from_fn(byte)));
+        let unknown = (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown);
+        let score = |row: usize| match is_hugging_face {
+            true => vocab.wide_score(row),
+            false if vocab.kind(row) == Kind::UserDefined => 0.0,
+            false => vocab.score(row) as f64,
+        };
+        WideUnigram {
+            scores: rows.iter().map(|&row| Wide(score(row))).collect(),
+            unknown_score: unknown_score(vocab, is_hugging_face),
+            unknown: unknown.map(|row| vocab.id(row)),
+            is_hugging_face,
+            trie,
+            bytes,
+            ids,
+        }
+    }
+
+    /// Cuts the text.
+    pub fn segment(
+        &self,
+        text: &[u8],
+        scratch: &mut WideScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let states = &mut scratch.states;
+        let has_unknown = search(&self.trie, &self.scores, self.unknown_score, text, states);
+        if has_unknown && self.is_hugging_face && self.unknown.is_none() {
+            return Err(Error::Encode(
+                "the text has characters that the vocabulary lacks, and this Unigram model has no unknown token (unk_id)".into(),
+            ));
+        }
+        let (mut result, mut unknown_from) = (Ok(()), None);
+        walk(states, |start, end, entry| {
+            let id = self.ids.get(entry as usize).copied().filter(|&id| Some(id) != self.unknown);
+            let Some(id) = id else {
+                unknown_from.get_or_insert(start);
+                return;
+            };
+            let settled = unknown_from.take().map_or(Ok(()), |from| self.settle(text, from, start, emit));
+            let next = |()| settled.and_then(|()| emit(Segment { id, start, end }));
+            result = std::mem::replace(&mut result, Ok(())).and_then(next);
+        });
+        if states.capacity() > KEPT_STATES {
+            *states = Vec::new();
+        }
+        result?;
+        unknown_from.map_or(Ok(()), |from| self.settle(text, from, text.len() as u32, emit))
+    }
+
+    /// An unknown stretch.
+    fn settle(&self, text: &[u8], start: u32, end: u32, emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
+        let bytes = &text[start as usize..end as usize];
+        let mut send = |id| emit(Segment { id, start, end });
+        if self.is_hugging_face
+            && let Some(entry) = self.trie.get(bytes)
+        {
+            return send(self.ids[entry as usize]);
+        }
+        if let Some(ids) = &self.bytes
+            && bytes.iter().all(|&byte| ids[byte as usize].is_some())
+        {
+            return bytes.iter().filter_map(|&byte| ids[byte as usize]).try_for_each(send);
+        }
+        send(self.unknown.unwrap_or(UNKNOWN))
+    }
+}
+
+/// The lowest score less the penalty: of all entries in double precision, or of the normal ones in single.
+fn unknown_score(vocab: &Vocab, is_hugging_face: bool) -> f64 {
+    let rows = 0..vocab.len();
+    if is_hugging_face {
+        return rows.map(|row| vocab.wide_score(row)).fold(f64::INFINITY, f64::min) - UNKNOWN_PENALTY as f64;
+    }
+    let normal = rows.filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
+    (normal.fold(f32::MAX, f32::min) - UNKNOWN_PENALTY) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::unigram::tests::vocab;
+
+    const HF: UnigramRules = UnigramRules::HuggingFace { byte_fallback: false };
+    const HF_BYTES: UnigramRules = UnigramRules::HuggingFace { byte_fallback: true };
+
+    fn cut(rules: UnigramRules, rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
+        let mut out = Vec::new();
+        let mut emit = |segment: Segment| {
+            out.push((segment.id, segment.start, segment.end));
+            Ok(())
+        };
+        let model = WideUnigram::compile(&vocab(rows), rules);
+        model.segment(text.as_bytes(), &mut WideScratch::default(), &mut emit).unwrap();
+        out
+    }
+
+    /// Answers of tokenizers 0.23.3.
+    #[test]
+    fn hugging_face() {
+        let rows = [
+            ("a", -1.0, Kind::Normal),
+            ("b", -2.0, Kind::Normal),
+            ("ab", -3.0, Kind::Control),
+            ("<0x78>", -4.0, Kind::Byte),
+            ("<0x79>", -4.0, Kind::Byte),
+            ("xz", -50.0, Kind::Normal),
+        ];
+        assert_eq!(cut(HF, &rows, "ab"), [(3, 0, 2)]);
+        assert_eq!(cut(HF, &rows, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
+        assert_eq!(cut(HF_BYTES, &rows, "axyb"), [(1, 0, 1), (4, 1, 3), (5, 1, 3), (2, 3, 4)]);
+        assert_eq!(cut(HF_BYTES, &rows, "xq"), [(0, 0, 2)]);
+        assert_eq!(cut(HF, &rows, "<unk>"), [(0, 0, 5)]);
+        assert_eq!(cut(HF, &rows, ""), []);
+        // Two unknown characters cost more than the entry, but one that is dearer than both is found in the stretch.
+        let dear = [("a", -1.0, Kind::Normal), ("xz", -30.0, Kind::Normal), ("q", 100.0, Kind::Normal)];
+        assert_eq!(cut(HF, &dear, "xz"), [(2, 0, 2)]);
+        let stretch = [("a", 0.0, Kind::Normal), ("xyz", -1000.0, Kind::Normal)];
+        assert_eq!(cut(HF, &stretch, "xyz"), [(2, 0, 3)]);
+    }
+
+    #[test]
+    fn hugging_face_without_an_unknown_token() {
+        let mut columns = crate::spec::VocabColumns { offsets: vec![0, 1], ..Default::default() };
+        columns.blob = b"a".to_vec();
+        (columns.ids, columns.scores, columns.kinds) = (vec![0], vec![-1.0], vec![Kind::Normal]);
+        let model = WideUnigram::compile(&Vocab::new(columns).unwrap(), HF);
+        let run = |text: &[u8]| model.segment(text, &mut WideScratch::default(), &mut |_| Ok(()));
+        assert!(run(b"aa").is_ok());
+        assert!(matches!(run(b"ab"), Err(Error::Encode(_))));
+    }
+
+    #[test]
+    fn llama_cpp() {
+        let rows = [
+            ("a", -1.0, Kind::Normal),
+            ("ab", -5.0, Kind::UserDefined),
+            ("b", -1.0, Kind::Normal),
+            ("c", -3.0, Kind::Control),
+            ("b", -2.0, Kind::Unused),
+        ];
+        assert_eq!(cut(UnigramRules::LlamaCpp, &rows, "ab"), [(2, 0, 2)]);
+        assert_eq!(cut(UnigramRules::LlamaCpp, &rows, "bccxb"), [(5, 0, 1), (0, 1, 4), (5, 4, 5)]);
+    }
+}

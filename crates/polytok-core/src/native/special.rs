@@ -1,0 +1,31 @@
+//! The section `special`: the special tokens as JSON, rows of text, id and flags. There may be thousands, so that they cross into
+//! the engine without a Python object each.
+
+use serde::Deserialize;
+
+use super::Image;
+use crate::error::{Error, Result};
+use crate::spec::SpecialToken;
+
+/// A token's row; python/polytok/formats/ptok.py writes it.
+#[derive(Deserialize)]
+struct Row(String, u32, u8);
+
+impl Image {
+    /// The special tokens.
+    pub fn special_tokens(&self) -> Result<Vec<SpecialToken>> {
+        let section = self.section("special").unwrap_or(b"[]");
+        let rows: Vec<Row> = serde_json::from_slice(section)
+            .map_err(|error| Error::Format(format!("the section special is damaged: {error}")))?;
+        let token = |Row(text, id, flags)| SpecialToken {
+            text: String::into_bytes(text),
+            id,
+            always: flags & 1 == 0,
+            single_word: flags & 2 != 0,
+            lstrip: flags & 4 != 0,
+            rstrip: flags & 8 != 0,
+            normalized: flags & 16 != 0,
+        };
+        Ok(rows.into_iter().map(token).collect())
+    }
+}

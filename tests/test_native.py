@@ -1,0 +1,232 @@
+"""polytok's own file: nothing is lost, nothing damaged is taken, nothing forged does harm."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polytok
+from format_samples import REAL, SMALL, real, unigram_spec
+from polytok import FormatError, Tokenizer, formats
+from polytok.fingerprint import fingerprint
+from polytok.formats import ptok
+from polytok.plain import from_plain, to_plain
+from polytok.spec import BytesDecode, Kind, Origin, Spec, SpecialToken, Template, Unigram
+
+TEXTS = ["", "ab", " aab  ab", "é\u2581ab\n\tit's", "世界 <|endoftext|> 😀", "ab" * 200]
+
+
+def _samples() -> dict[str, Spec]:
+    specs = {name: make() for name, make in SMALL.items()}
+    unigram = unigram_spec()
+    restricted = replace(unigram.vocab, active_kinds=np.array([2, 5, 4], dtype=np.uint8))
+    wide = replace(unigram.vocab, scores=unigram.vocab.scores.astype(np.float64) / 3)
+    flags = (SpecialToken("<x>", 1, special=False, lstrip=True), SpecialToken("<y>", 2, rstrip=True, normalized=True))
+    return specs | {
+        "unigram": unigram,
+        "0.2.1": replace(unigram, line="0.2.1"),
+        "restricted": replace(unigram, vocab=restricted),
+        "wide": replace(unigram, vocab=wide),
+        "flags": replace(specs["rwkv"], special=flags, post=Template.around((1,), (2,))),
+    }
+
+
+SAMPLES = _samples()
+
+
+def _file(spec: Spec) -> bytes:
+    return formats.write(spec, "ptok", strict=True).data
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_spec_comes_back_equal(name: str) -> None:
+    spec = SAMPLES[name]
+    again = formats.read(_file(spec), format="ptok")
+    assert again == spec
+    assert again.vocab.scores.dtype == spec.vocab.scores.dtype
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_mapped_tokenizer_is_the_same(name: str, tmp_path: Path) -> None:
+    tokenizer = Tokenizer(SAMPLES[name])
+    path = tmp_path / "a.ptok"
+    assert tokenizer.save(path, "ptok") == ()
+    for mapped in (polytok.load(path), polytok.load(path.read_bytes()), polytok.load(path, format="ptok")):
+        _check_same(tokenizer, mapped)
+        assert mapped.spec == tokenizer.spec
+        _check_same(tokenizer, mapped)
+
+
+def _check_same(tokenizer: Tokenizer, other: Tokenizer) -> None:
+    assert repr(other) == repr(tokenizer)
+    assert other.fingerprint == tokenizer.fingerprint
+    assert other.special_tokens == tokenizer.special_tokens
+    assert (other.bos_id, other.unk_id, other.vocab_size) == (tokenizer.bos_id, tokenizer.unk_id, tokenizer.vocab_size)
+    for text in TEXTS:
+        for special in ((), "all"):
+            try:
+                ids = tokenizer.encode(text, special=special, add_special=True)
+            except polytok.EncodeError as error:
+                with pytest.raises(polytok.EncodeError, match=str(error)[:20]):
+                    other.encode(text, special=special, add_special=True)
+                continue
+            assert other.encode(text, special=special, add_special=True) == ids
+            assert other.decode(ids) == tokenizer.decode(ids)
+            assert other.tokens(text) == tokenizer.tokens(text)
+
+
+def test_dropout_is_the_same_though_the_file_has_fewer_pairs() -> None:
+    tokenizer = Tokenizer(replace(polytok.load("default").spec, split=()))
+    mapped = polytok.load(_file(tokenizer.spec))
+    for seed in range(50):
+        text = "tokenization of unhyphenated words"
+        assert mapped.sample(text, alpha=0.4, seed=seed) == tokenizer.sample(text, alpha=0.4, seed=seed)
+
+
+def test_the_same_spec_gives_the_same_bytes() -> None:
+    spec = SAMPLES["minbpe"]
+    assert _file(spec) == _file(spec)
+
+
+def test_a_mapped_tokenizer_can_be_pickled_and_outlives_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.ptok"
+    Tokenizer(SAMPLES["tiktoken"]).save(path, "ptok")
+    tokenizer = polytok.load(path)
+    Tokenizer(SAMPLES["rwkv"]).save(path, "ptok")  # replaced, not changed
+    os.unlink(path)
+    assert tokenizer.spec == SAMPLES["tiktoken"]
+    assert pickle.loads(pickle.dumps(tokenizer)).encode("abab") == tokenizer.encode("abab")
+
+
+def test_what_formats_keep_beside_is_kept() -> None:
+    extra = {
+        "x": {"list": [1, 2.5, None, True, "é\ud800"], "tuple": (1, (b"\xff", "a")), "$": b"", "": {}},
+        "array": {"floats": np.arange(6, dtype=np.float32).reshape(2, 3), "number": 7},
+        "odd": {1: "one", (1, 2): "pair"},
+    }
+    again = formats.read(_file(replace(SAMPLES["rwkv"], extra=extra, names={"eos": 3})), format="ptok")
+    assert np.array_equal(again.extra["array"]["floats"], extra["array"]["floats"])
+    assert again.extra["array"]["floats"].dtype == np.float32
+    assert {k: v for k, v in again.extra.items() if k != "array"} == {k: v for k, v in extra.items() if k != "array"}
+    assert again.names == {"eos": 3}
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    with pytest.raises(FormatError, match="type that cannot be written: object"):
+        _file(replace(SAMPLES["rwkv"], extra={"x": object()}))
+
+
+def test_options_mean_nothing() -> None:
+    with pytest.raises(polytok.ArgumentError, match="pattern= means nothing to a ptok file"):
+        polytok.load(_file(SAMPLES["rwkv"]), pattern="x")
+
+
+def test_damage_is_noticed(tmp_path: Path) -> None:
+    sound = _file(SAMPLES["rwkv"])
+    path = tmp_path / "a.ptok"
+    for length in (8, 63, 64, 100, len(sound) // 2, len(sound) - 1):
+        path.write_bytes(sound[:length])
+        with pytest.raises(FormatError, match="damaged"):
+            polytok.load(path)
+    draw = random.Random(7)
+    for _ in range(200):
+        changed = bytearray(sound)
+        changed[draw.randrange(32, len(sound))] ^= 1 << draw.randrange(8)
+        path.write_bytes(changed)
+        with pytest.raises(FormatError, match="damaged"):
+            polytok.load(path)
+
+
+def test_newer_files_are_refused(tmp_path: Path) -> None:
+    newer = bytearray(_file(SAMPLES["rwkv"]))
+    newer[8] = 99
+    (tmp_path / "a.ptok").write_bytes(newer)
+    with pytest.raises(FormatError, match="version 99, which is newer.*update polytok"):
+        polytok.load(tmp_path / "a.ptok")
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(polytok.FileError, match=r"no\.ptok"):
+        polytok.load(tmp_path / "no.ptok")
+
+
+@pytest.mark.parametrize("plain", [{"$": "os"}, {"$": "Spec"}, {"$": "tuple"}, {"$": "Strip", "x": 1}, {"$": []}])
+def test_json_makes_only_parts_of_specs(plain: object) -> None:
+    with pytest.raises(FormatError):
+        from_plain(plain, kept=lambda at: b"")
+
+
+def test_plain_values_come_back() -> None:
+    kept: list[bytes] = []
+
+    def keep(data: bytes) -> int:
+        kept.append(data)
+        return len(kept) - 1
+
+    spec = SAMPLES["sentencepiece"]
+    for value in (spec.normalize, spec.decode, spec.post, spec.model, Kind.BYTE):
+        assert from_plain(to_plain(value, keep), kept.__getitem__) == value
+
+
+def test_the_magic_is_the_engines() -> None:
+    assert _file(SAMPLES["rwkv"]).startswith(ptok.MAGIC)
+
+
+# Fingerprints
+
+
+def test_a_fingerprint_stands_still() -> None:
+    # A change here means that corpora no longer find their tokenizers.
+    assert fingerprint(SAMPLES["tiktoken"]).hex() == "1ea867c9cf6102897f6b312568b5be57"
+    assert fingerprint(SAMPLES["sentencepiece"]).hex() == "2e86e05a370987bd87f01eeb9d01f155"
+
+
+def test_a_fingerprint_covers_what_shapes_ids() -> None:
+    spec = SAMPLES["sentencepiece"]
+    vocab = spec.vocab
+    kinds = vocab.kinds.copy()
+    kinds[-1] = Kind.UNUSED
+    shaping = [
+        replace(spec, vocab=replace(vocab, scores=vocab.scores * 2)),
+        replace(spec, vocab=replace(vocab, kinds=kinds)),
+        replace(spec, vocab=replace(vocab, active_kinds=kinds)),
+        replace(spec, vocab=replace(vocab, blob=vocab.blob[:-1] + b"\xaa")),
+        replace(spec, model=Unigram()),
+        replace(spec, normalize=()),
+        replace(spec, normalize=(replace(spec.normalize[0], charsmap=b"x"),)),
+        replace(spec, special=(SpecialToken("<x>", 1),)),
+        replace(spec, matching="listed"),
+        replace(spec, unknown="unk"),
+        replace(spec, post=Template()),
+        replace(spec, line="0.2.1"),
+    ]
+    assert len({fingerprint(other) for other in [spec, *shaping]}) == 1 + len(shaping)
+
+
+def test_a_fingerprint_leaves_out_what_does_not() -> None:
+    spec = SAMPLES["sentencepiece"]
+    same = replace(spec, origin=Origin("x", "y"), extra={"a": 1}, names={}, decode=BytesDecode())
+    assert fingerprint(same) == fingerprint(spec)
+    ranks = SAMPLES["tiktoken"]
+    scored = replace(ranks.vocab, scores=ranks.vocab.scores + 1)
+    assert fingerprint(replace(ranks, vocab=scored)) == fingerprint(ranks)
+
+
+# Real files
+
+
+@pytest.mark.parametrize("path", REAL)
+def test_real_vocabularies(path: str, tmp_path: Path) -> None:
+    tokenizer = polytok.load(real(path))
+    tokenizer.save(tmp_path / "a.ptok", "ptok")
+    mapped = polytok.load(tmp_path / "a.ptok")
+    text = Path(__file__).read_text() + "世界こんにちは\u3000é😀 naïve हिन्दी ไทย\n\n" * 20
+    assert mapped.encode(text) == tokenizer.encode(text)
+    assert mapped.fingerprint == tokenizer.fingerprint
+    assert mapped.spec == tokenizer.spec

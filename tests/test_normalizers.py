@@ -1,0 +1,105 @@
+"""Hugging Face's normalizers, one by one against the tokenizers package: the text, and what each character stands for."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from polytok.data import reference_data
+from polytok.spec import (
+    BertNormalize,
+    ByteLevel,
+    FixedLength,
+    Lowercase,
+    Nmt,
+    NormalizeStep,
+    Precompiled,
+    Prepend,
+    Replace,
+    Strip,
+    StripAccents,
+    UnicodeForm,
+)
+from stages import Piece, pieces, stage, stage_texts
+
+tokenizers = pytest.importorskip("tokenizers")
+normalizers = tokenizers.normalizers
+Regex = tokenizers.Regex
+
+BERT = [
+    BertNormalize(
+        clean_text=bool(n & 1), handle_chinese_chars=bool(n & 2), strip_accents=bool(n & 4), lowercase=bool(n & 8)
+    )
+    for n in range(16)
+]
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+STEPS: list[tuple[NormalizeStep, Any]] = [
+    *((step, normalizers.BertNormalizer(step.clean_text, step.handle_chinese_chars, step.strip_accents, step.lowercase))
+      for step in BERT),
+    *((Strip(left, right), normalizers.Strip(left, right)) for left in (False, True) for right in (False, True)),
+    (StripAccents(), normalizers.StripAccents()),
+    *((UnicodeForm(form), getattr(normalizers, form)()) for form in FORMS),
+    (Lowercase(), normalizers.Lowercase()),
+    (Nmt(), normalizers.Nmt()),
+    (ByteLevel(), normalizers.ByteLevel()),
+    (Prepend("▁_"), normalizers.Prepend("▁_")),
+    *((Replace(old, new), normalizers.Replace(old, new)) for old, new in [(" ", "▁"), ("a", "xyz"), ("12", ""), ("é", "e")]),
+    *((Replace(old, new, is_regex=True), normalizers.Replace(Regex(old), new))
+      for old, new in [(r"\s+", " "), ("[aeiou]", "*"), ("(a)(b)?", r"$1\1"), ("[^ ]", "")]),
+]  # fmt: skip
+CHAINS = [
+    (BertNormalize(), UnicodeForm("NFKC")),
+    (UnicodeForm("NFKD"), StripAccents(), Lowercase(), Replace(" ", "▁")),
+    (Replace("``", '"'), UnicodeForm("NFKD"), StripAccents(), Strip(), ByteLevel()),
+    (UnicodeForm("NFC"), Replace(r"\s+", " ", is_regex=True), Lowercase(), Prepend("▁")),
+]
+
+
+def reference(normalizer: Any, text: str) -> list[Piece]:
+    """Each character of the normalized text with the bytes that it stands for."""
+    normalized = tokenizers.PreTokenizedString(text)
+    normalized.normalize(lambda whole: normalizer.normalize(whole))
+    normalized.split(lambda _, whole: whole.split(Regex(r"\O"), "isolated"))
+    return [(piece, *span) for piece, span, _ in normalized.get_splits("original", "byte")]
+
+
+def check(steps: tuple[NormalizeStep, ...], normalizer: Any) -> None:
+    tokenizer = stage(steps, (FixedLength(1),))
+    for text in stage_texts():
+        assert pieces(tokenizer, text) == reference(normalizer, text), repr(text)
+
+
+@pytest.mark.parametrize(("step", "normalizer"), STEPS, ids=[str(step) for step, _ in STEPS])
+def test_step(step: NormalizeStep, normalizer: Any) -> None:
+    check((step,), normalizer)
+
+
+@pytest.mark.parametrize("steps", CHAINS, ids=range(len(CHAINS)))
+def test_chain(steps: tuple[NormalizeStep, ...]) -> None:
+    known = {**{step: normalizer for step, normalizer in STEPS}}
+    known |= {Replace("``", '"'): normalizers.Replace("``", '"'), Prepend("▁"): normalizers.Prepend("▁")}
+    check(steps, normalizers.Sequence([known[step] for step in steps]))
+
+
+@pytest.mark.parametrize(
+    "step", [UnicodeForm("NFKC"), UnicodeForm("NFD"), StripAccents(), Lowercase(), Nmt(), BERT[-1]]
+)
+def test_every_character(step: NormalizeStep) -> None:
+    normalizer = dict(STEPS)[step]
+    tokenizer = stage((step,))
+    everything = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    for start in range(0, len(everything), 0x1000):
+        # Between letters, so that none joins another.
+        text = "x".join(["", *everything[start : start + 0x1000], ""])
+        assert "".join(piece for piece, _, _ in pieces(tokenizer, text)) == normalizer.normalize_str(text)
+
+
+def test_charsmap() -> None:
+    file = reference_data("vocab/huggingface/xlnet_base_cased.json")
+    steps = json.loads(file.read_bytes())["normalizer"]["normalizers"]
+    (charsmap,) = [base64.b64decode(step["precompiled_charsmap"]) for step in steps if step["type"] == "Precompiled"]
+    check((Precompiled(charsmap),), normalizers.Precompiled(charsmap))
