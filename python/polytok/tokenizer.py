@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, formats, named
+from .encoding import Encoder, Encoding, Padding, Truncation, Words, padded
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
 from .files import Siblings, read, replacing
 from .fingerprint import fingerprint
 from .formats import gpt2_pair, ptok
 from .formats.base import ReadOptions
+from .formats.folder import read_folder
 from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
@@ -140,7 +142,7 @@ class Tokenizer:
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
     """
 
-    __slots__ = ("__weakref__", "_core", "_file", "_outline", "_sets", "_texts")
+    __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_outline", "_sets", "_texts")
 
     def __init__(self, spec: Spec) -> None:
         """Compile a Spec.
@@ -154,6 +156,7 @@ class Tokenizer:
         self._outline = outline
         self._core = core
         self._file = file
+        self._encoder: Encoder | None = None
         self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
         self._sets: dict[tuple[str, frozenset[str]], _core.SpecialSet] = {}
 
@@ -221,6 +224,53 @@ class Tokenizer:
         """
         rows = self._core.tokens(text, self._resolve(add_special, special, reject_special))
         return [Token(*row) for row in rows]
+
+    def encoding(
+        self,
+        text: Text | Words,
+        pair: Text | Words | None = None,
+        *,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+        pretokenized: bool = False,
+        truncation: Truncation | bool | None = None,
+        padding: Padding | bool | None = None,
+    ) -> Encoding:
+        """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
+
+        With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places in the
+        list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
+
+        >>> import polytok
+        >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
+        >>> encoding.tokens, encoding.type_ids
+        (['a', ' b', 'c', '-', '-'], [0, 0, 1, 0, 0])
+        """
+        encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
+        encoding = encoder.encode(text, pair, options, encoder.truncation(truncation), pretokenized)
+        pads = encoder.padding(padding)
+        return encoding if pads is None else padded([encoding], pads)[0]
+
+    def encodings(
+        self,
+        texts: Iterable[Text | Words | tuple[Text | Words, Text | Words]],
+        *,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+        pretokenized: bool = False,
+        truncation: Truncation | bool | None = None,
+        padding: Padding | bool | None = None,
+    ) -> list[Encoding]:
+        """Many texts as by `encoding`, padded to the longest of them; pairs are tuples."""
+        if isinstance(texts, (str, bytes)):
+            raise TypeError("encodings takes several texts; encoding takes one")
+        encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
+        limit, pads = encoder.truncation(truncation), encoder.padding(padding)
+        pairs = (text if isinstance(text, tuple) else (text, None) for text in texts)
+        made = [encoder.encode(text, pair, options, limit, pretokenized) for text, pair in pairs]
+        return made if pads is None else padded(made, pads)
 
     def count(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
@@ -389,6 +439,11 @@ class Tokenizer:
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
         return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
 
+    def _encodings(self) -> Encoder:
+        if self._encoder is None:
+            self._encoder = Encoder(self.spec, self._core)
+        return self._encoder
+
     def _resolve(self, add_special: bool, special: Special, reject_special: bool) -> _Options:
         """The options as the engine takes them, with the sets to recognise and to refuse."""
         if not special and not reject_special:
@@ -474,8 +529,16 @@ def _spec_of_path(path: Path, **said: Any) -> Spec:
     if pair:
         options = {key: said[key] for key in ("pattern", "special_tokens", "name")}
         return gpt2_pair.read(*map(read, pair), ReadOptions(**options))
+    if path.is_dir():
+        return _spec_of_folder(path, **said)
     spec = formats.read(read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
+
+
+def _spec_of_folder(path: Path, format: str | None, **said: Any) -> Spec:
+    if format is not None:
+        raise ArgumentError("format= is for a file; a folder's is told by the files in it")
+    return read_folder(path, **said)
 
 
 def _bytes_of(source: bytes | IO[bytes]) -> bytes:

@@ -11,12 +11,15 @@ from dataclasses import replace
 from ..conversion import adapted
 from ..errors import ArgumentError, FormatError, LossError
 from ..spec import Line, Spec
-from . import huggingface, llama2c, minbpe, ptok, rwkv, sentencepiece, tekken, tiktoken
+from . import bpe_files, huggingface, llama2c, minbpe, ptok, rwkv, sentencepiece, tekken, tiktoken, wordpiece
 from .base import Format, ReadOptions, Written
 
 __all__ = ["FORMATS", "Format", "ReadOptions", "Written", "adapted", "detect", "named", "read", "write"]
 
-FORMATS: tuple[Format, ...] = (ptok, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface)
+FORMATS: tuple[Format, ...] = (
+    *(ptok, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface, wordpiece),
+    bpe_files,
+)
 
 
 def named(name: str) -> Format:

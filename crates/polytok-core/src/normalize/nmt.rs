@@ -32,15 +32,7 @@ fn is_removed(c: char) -> bool {
 fn becomes_space(c: char) -> bool {
     matches!(
         c,
-        '\t' | '\n'
-            | '\u{C}'
-            | '\r'
-            | '\u{1680}'
-            | '\u{200B}'..='\u{200F}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{2581}'
-            | '\u{FEFF}'
-            | '\u{FFFD}'
+        '\t' | '\n' | '\u{C}' | '\r' | '\u{1680}' | '\u{200B}'
+            ..='\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{2581}' | '\u{FEFF}' | '\u{FFFD}'
     )
 }
