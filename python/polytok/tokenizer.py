@@ -500,8 +500,14 @@ def load(
     >>> polytok.load("default").decode(polytok.load("default").encode("héllo"))
     'héllo'
     """
-    options = {"format": format, "pattern": pattern, "special_tokens": special_tokens, "line": line, "name": name}
-    options["pre_tokenizer"] = pre_tokenizer
+    options = {
+        "format": format,
+        "pattern": pattern,
+        "special_tokens": special_tokens,
+        "line": line,
+        "name": name,
+        "pre_tokenizer": pre_tokenizer,
+    }
     said: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
     if isinstance(source, str) and (source == "default" or named.is_name(source)):
         return Tokenizer(_named_spec(source, said, cache_dir))
