@@ -143,7 +143,6 @@ impl Tokenizer {
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. });
         let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
