@@ -53,13 +53,18 @@ def test_the_table_names_every_module() -> None:
     helpers = {
         "__init__",
         "base",
+        "folder",
+        "gguf_pretokenizers",
+        "gguf_tokens",
+        "oniguruma",
         "gpt2_pair",
         "sentencepiece_fields",
         "sentencepiece_proto",
         "tiktoken_families",
         "tiktoken_known",
     }
-    assert {path.stem for path in directory.glob("*.py")} - helpers == {module.name for module in formats.FORMATS}
+    packages = {path.parent.name for path in directory.glob("*/__init__.py")}
+    assert {path.stem for path in directory.glob("*.py")} - helpers | packages == {module.name for module in formats.FORMATS}
 
 
 def test_an_unknown_format_name_lists_the_known_ones() -> None:

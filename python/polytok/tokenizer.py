@@ -506,7 +506,7 @@ def load(
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
-        if format in (None, ptok.name) and (pattern, special_tokens, line, name) == (None,) * 4:
+        if not Path(source).is_dir() and format in (None, ptok.name) and (pattern, special_tokens, line, name) == (None,) * 4:
             file = ptok.opened(source)
             if file is not None:
                 return _mapped(file)
