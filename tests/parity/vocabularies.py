@@ -24,6 +24,7 @@ from reference_specs import DATA, tiktoken_ranks
 from texts import Words
 
 from .references import (
+    HuggingFace,
     PyRwkv,
     Reference,
     SentencePiece,
@@ -59,7 +60,7 @@ class Vocabulary:
         spec = tokenizer.spec
         kinds = spec.vocab.kinds.tolist()
         pieces = [piece for piece, kind in zip(spec.vocab.pieces(), kinds, strict=True) if kind in (1, 4, 5) and piece]
-        if self.family == "sentencepiece":
+        if self.family in ("sentencepiece", "huggingface"):
             pieces += [piece.replace("▁".encode(), b" ") for piece in pieces]
         return Words(pieces, [text.encode() for text in tokenizer.special_tokens])
 
@@ -84,6 +85,7 @@ def all_vocabularies() -> dict[str, Vocabulary]:
         rwkv(),
         llama2c(),
         *(minbpe(name) for name in MINBPE),
+        *(huggingface(path) for path in sorted((DATA / "vocab/huggingface").glob("*.json"))),
     ]
     return {row.name: row for row in rows}
 
@@ -191,6 +193,12 @@ def llama2c() -> Vocabulary:
     packages = functools.cache(lambda: [SentencePieceForLlama2c(model.read_bytes())])
     both = functools.cache(lambda: _references(*packages(), Twin(load().spec, TWIN_LIMIT)))
     return Vocabulary("llama2c", "llama2c", load, packages, both, "utf-8", frozenset({path.name}))
+
+
+def huggingface(path: Path) -> Vocabulary:
+    load = functools.cache(lambda: polytok.load(path))
+    references = functools.cache(lambda: [HuggingFace(path.read_bytes(), load().spec)])
+    return Vocabulary(path.name, "huggingface", load, references, references, files=frozenset({path.name}))
 
 
 MINBPE: dict[str, tuple[str | None, dict[str, int]]] = {
