@@ -141,7 +141,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
 class PreTokenizer:
     """What llama.cpp does for a name.
 
-    ``raw``: texts are UTF-8 and not GPT-2's characters. ``escaped``: spaces are U+2581. ``has_bos``: BOS is 11 where the
+    ``raw``: texts are UTF-8 and not GPT-2's characters. ``escaped``: spaces are U+2581. ``has_bos``: BOS is 11 where
     file does not say. ``newline_tokens``: a run of line feeds that is a token is taken as a whole.
     """
 
