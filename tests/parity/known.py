@@ -90,7 +90,7 @@ KNOWN = (
         "llama.cpp (GGUF)",
         "bytes that spell surrogates or numbers above U+10FFFF",
         "surrogates pass as characters, larger numbers are an exception",
-        "the bytes of surrogates pass where the model is of bytes, elsewhere `EncodeError`; larger numbers become U+FFFD",
+        "surrogates pass where the model is of bytes, elsewhere `EncodeError`; larger numbers become U+FFFD",
         "They are no text; nothing else depends on them.",
     ),
     Known(
@@ -109,7 +109,7 @@ KNOWN = (
     ),
     Known(
         "llama.cpp (GGUF)",
-        "decoded: a normal token of a byte-level vocabulary with a character that stands for no byte; any of `whitespace`",
+        "decoded: a normal token with a character that stands for no byte (byte-level BPE, `whitespace`)",
         "`[UNK_BYTE_0x…]` with the token's text behind it",
         "nothing; of `whitespace` the token's text",
         "What llama.cpp prints is a report of an error, not text.",
