@@ -214,7 +214,10 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "?"}}, "not base64"),
     ({"normalizer": {"type": "Replace", "pattern": "a", "content": "b"}}, "pattern is 'a'"),
     ({"pre_tokenizer": {"type": "Metaspace", "replacement": "__"}}, "not one character"),
-    ({"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}}, "prepend_scheme is always"),
+    (
+        {"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}},
+        "prepend_scheme is always",
+    ),
     ({"pre_tokenizer": {"type": "Digits"}}, "'individual_digits' is missing"),
     ({"pre_tokenizer": {"delimiter": "x"}}, "without a type"),
     ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "length 0"),
@@ -257,9 +260,9 @@ def test_what_json_can_do() -> None:
         with pytest.raises(FormatError, match=message):
             formats.read(data, format="huggingface")
     nested: Any = None
-    for _ in range(100):
+    for _ in range(60):
         nested = {"type": "Sequence", "normalizers": [nested] if nested else []}
-    assert len(read(normalizer=nested["normalizers"][0]["normalizers"][0]).normalize) == 1
+    assert len(read(normalizer=nested).normalize) == 1
 
 
 def test_an_edited_spec_writes_the_edit() -> None:

@@ -33,13 +33,11 @@ impl Tokenizer {
         if let Some(reject) = options.reject {
             reject.reject(text)?;
         }
-        if !options.add_special {
-            return self.encode_text(text, options, scratch, sink);
-        }
         let mut at = 0;
         for part in &self.template {
             match part {
-                TemplatePart::Insert(ids) => ids.iter().for_each(|&id| sink.insert(id, at)),
+                TemplatePart::Insert(ids) if options.add_special => ids.iter().for_each(|&id| sink.insert(id, at)),
+                TemplatePart::Insert(_) => {}
                 TemplatePart::Slot => {
                     self.encode_text(text, options, scratch, sink)?;
                     at = text.len() as u32;

@@ -4,8 +4,6 @@
 //! two symbols. Only one of them is ever merged, the entry's derivation (see convert/derivation.rs). A file has these pairs only
 //! ([`Merging::pruned`]), about half. Dropout passes over merges and so meets the others.
 
-use hashbrown::HashSet;
-
 use super::dictionary::Dictionary;
 use super::merge::{INERT, MergeScratch, Watch, merge};
 use super::pairs::{Pair, Pairs};
@@ -141,7 +139,7 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
             continue;
         }
         for cut in 1..piece.len() {
-            if !lengths.contains(&cut) || !lengths.contains(&(piece.len() - cut)) {
+            if !lengths[cut] || !lengths[piece.len() - cut] {
                 continue;
             }
             let (left, right) = piece.split_at(cut);
@@ -153,10 +151,13 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
     entries
 }
 
-/// The lengths of what may be a half: reachable rows, and characters.
-fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> HashSet<usize> {
+/// For each length whether something that may be a half has it: a reachable row, or a character.
+fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> Vec<bool> {
+    let mut lengths = vec![false; vocab.longest().max(4) + 1];
+    lengths[1..=4].fill(true);
     let rows = (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
-    rows.map(|row| vocab.bytes(row).len()).chain(1..=4).collect()
+    rows.for_each(|row| lengths[vocab.bytes(row).len()] = true);
+    lengths
 }
 
 /// Gives halves of cuts their symbols.
