@@ -120,6 +120,8 @@ KNOWN = (
         "whichever its hash table has first becomes a control token",
         "the one with the smallest id",
         "The order of a hash table is no rule.",
+    ),
+    Known(
         "tokenizers 0.23",
         "the decoder Strip with `stop` of more characters than a token has left",
         "a panic",
