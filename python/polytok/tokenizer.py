@@ -20,7 +20,7 @@ from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
 from .files import Siblings, read, replacing
 from .fingerprint import fingerprint
-from .formats import gpt2_pair, ptok
+from .formats import gguf_file, gpt2_pair, ptok
 from .formats.base import ReadOptions
 from .formats.folder import read_folder
 from .formats.ptok import NativeFile
@@ -477,6 +477,7 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     line: Line | None = None,
     name: str | None = None,
+    pre_tokenizer: str | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Tokenizer:
     """Load a tokenizer from a path, bytes, a binary file object, or a name.
@@ -489,7 +490,8 @@ def load(
     The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern`` and
     ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary is
     meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where they
-    differ, "0.2.3" unless "0.2.1" is asked for.
+    differ, "0.2.3" unless "0.2.1" is asked for. ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file
+    whose own is not known. Of a GGUF file only the metadata is read, not the gigabytes of tensors behind it.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are of no known format or damaged.
@@ -499,6 +501,7 @@ def load(
     'héllo'
     """
     said = {"format": format, "pattern": pattern, "special_tokens": special_tokens, "line": line, "name": name}
+    said["pre_tokenizer"] = pre_tokenizer
     if isinstance(source, str) and (source == "default" or named.is_name(source)):
         return Tokenizer(
             _named_spec(source, {key: value for key, value in said.items() if value is not None}, cache_dir)
@@ -531,7 +534,7 @@ def _spec_of_path(path: Path, **said: Any) -> Spec:
         return gpt2_pair.read(*map(read, pair), ReadOptions(**options))
     if path.is_dir():
         return _spec_of_folder(path, **said)
-    spec = formats.read(read(path), siblings=Siblings(path.parent), **said)
+    spec = formats.read(gguf_file.begin_of(path) or read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
 
 

@@ -24,6 +24,7 @@ class ReadOptions:
     line: Line | None = None
     name: str | None = None
     siblings: Mapping[str, bytes] = field(default_factory=dict)
+    pre_tokenizer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

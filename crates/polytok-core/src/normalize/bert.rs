@@ -64,7 +64,7 @@ impl Options {
         !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
             && !(self.handle_chinese_chars && is_chinese(c))
             && !(self.strip_accents && (c.is_mark_nonspacing() || is_decomposed(c) || !is_starter(c)))
-            && !(self.lowercase && !is_lower(c))
+            && (!self.lowercase || is_lower(c))
     }
 
     /// Puts the first character of `text` and those that may move up to it, cleaned, into `stretch`; their length.
