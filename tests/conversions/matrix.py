@@ -64,8 +64,8 @@ def sources() -> list[str]:
 
 
 def targets() -> list[str]:
-    """All formats but the native one, which holds every tokenizer as it is."""
-    return [format.name for format in formats.FORMATS if format.name != "ptok"]
+    """All formats but the native one, which holds every tokenizer as it is, and the old pair of files, which holds none."""
+    return [format.name for format in formats.FORMATS if format.name not in ("ptok", "bpe_files")]
 
 
 def load(source: str) -> Tokenizer:

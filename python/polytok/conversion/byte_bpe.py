@@ -82,6 +82,8 @@ def plain_bytes(spec: Spec, format_name: str) -> Converted:
 def pipeline_losses(spec: Spec) -> tuple[str, ...]:
     """What a format does not do that only splits, merges bytes and puts them together again."""
     losses = [f"normalize: {step.kind} is not done" for step in spec.normalize if not isinstance(step, ReplaceInvalid)]
+    if losses and (normalized := [token.text for token in spec.special if token.normalized]):
+        losses.append(f"special: {len(normalized)} tokens are not searched in normalized text ({some(normalized)})")
     versions = {getattr(step, "unicode", None) for step in spec.split} - {None}
     losses += [f"split: the characters are those of the newest Unicode, not of {version}" for version in versions]
     decode = spec.decode

@@ -60,7 +60,7 @@ def to_gguf(spec: Spec) -> Converted:
         return _wpm(spec)
     if isinstance(model, Longest):
         return _rwkv(spec)
-    source = to_sentencepiece(spec)
+    source = to_sentencepiece(spec, "llama.cpp")
     if source.spec.model == BPE:
         return source.then(_spm(source.spec))
     if source.spec.model == Unigram():

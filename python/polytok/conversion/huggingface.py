@@ -67,7 +67,7 @@ def to_huggingface(spec: Spec) -> Converted:
         return Converted(spec)
     if isinstance(model, Unigram) and model.rules == "huggingface":
         return Converted(spec)
-    source = to_sentencepiece(spec)
+    source = to_sentencepiece(spec, "tokenizers")
     return source.then(_from_sentencepiece(source.spec))
 
 
@@ -145,7 +145,8 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
         byte_fallback=spec.unknown == "bytes",
         fuse_unknown=True,
     )
-    return Converted(replace(spec, model=model), tuple(losses))
+    unscored = replace(spec.vocab, scores=np.zeros_like(spec.vocab.scores))
+    return Converted(replace(spec, vocab=unscored, model=model), tuple(losses))
 
 
 def _unigram(spec: Spec) -> Converted:

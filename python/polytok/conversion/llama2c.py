@@ -38,7 +38,7 @@ def to_llama2c(spec: Spec) -> Converted:
     """As llama2.c's Spec; the export of its tokenizer.py."""
     if spec.model == MODEL:
         return Converted(spec)
-    model = to_sentencepiece(spec)
+    model = to_sentencepiece(spec, "llama2.c")
     spec = model.spec
     if spec.model != BPE:
         raise FormatError(f"llama2.c merges by score; it cannot run this model: {spec.model!r:.100}")
