@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..spec import (
+    BertNormalize,
     Bpe,
     ByteFallbackDecode,
     BytesDecode,
@@ -41,6 +42,8 @@ from ..spec import (
     Vocab,
     WordLevel,
     WordPiece,
+    WordPieceDecode,
+    WpmNormalize,
 )
 from .base import Converted, some
 from .byte_bpe import pipeline_losses
@@ -48,12 +51,14 @@ from .byte_level import row_of_text
 from .merges import known_merges, live_merges, merges_from_scores
 from .patterns import as_isolated
 from .ranks import unmade
-from .rows import appended, sorted_by_id
+from .rows import appended, sorted_by_id, with_texts
 from .sentencepiece import BPE, to_sentencepiece
 from .special import matching_losses, numbered_as_huggingface, only_tokens
 
 _MARK = "\u2581"
 _MOST_USER_DEFINED = 1000
+_LONGEST_WORD = 100_000
+"""llama.cpp has no limit, and tokenizers needs one."""
 
 
 def to_huggingface(spec: Spec) -> Converted:
@@ -63,7 +68,9 @@ def to_huggingface(spec: Spec) -> Converted:
     model = spec.model
     if isinstance(model, Bpe) and model.symbols == "bytes":
         return _byte_level(spec)
-    if isinstance(model, (WordPiece, WordLevel)) and not getattr(model, "phantom_space", False):
+    if isinstance(model, WordPiece) and model.phantom_space:
+        return _wordpiece(spec)
+    if isinstance(model, (WordPiece, WordLevel)):
         return Converted(spec)
     if isinstance(model, Unigram) and model.rules == "huggingface":
         return Converted(spec)
@@ -100,6 +107,38 @@ def _with_others(vocab: Vocab, spec: Spec) -> Vocab:
     rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True)
     others = [(text.decode(errors="replace"), number) for text, number in rows if number not in known]
     return appended(vocab, [(row[0], number, row[1]) for text, number in others for row in (row_of_text(text),)])
+
+
+def _wordpiece(spec: Spec) -> Converted:
+    """llama.cpp's WordPiece: U+2581 before the starts of words becomes ``##`` before the rest."""
+    from ..formats.huggingface.classes import PUNCTUATION, SPACE
+
+    step = next((each for each in spec.normalize if isinstance(each, WpmNormalize)), WpmNormalize())
+    special = {token.text.encode() for token in spec.special}
+    texts = [piece if piece in special else _with_prefix(piece) for piece in spec.vocab.pieces()]
+    if len(set(texts)) < len(texts):
+        raise FormatError("two entries have the same text when their prefix is put on")
+    kinds = np.where(spec.vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
+    converted = replace(
+        spec,
+        vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
+        model=WordPiece("##", _LONGEST_WORD),
+        matching="longest",
+        normalize=(ReplaceInvalid(), BertNormalize(strip_accents=step.strip_accents, lowercase=step.lowercase)),
+        split=(PatternSplit(SPACE, "removed"), PatternSplit(PUNCTUATION, "isolated")),
+        decode=ChainDecode((WordPieceDecode(),)),
+    )
+    losses = (
+        "normalize: accents go by whole decompositions, letters by Unicode's lower case",
+        f"model: words of more than {_LONGEST_WORD} characters become unknown",
+        "decode: spaces stand where tokenizers puts them",
+    )
+    return Converted(converted, (*losses, *matching_losses(spec, "longest")))
+
+
+def _with_prefix(piece: bytes) -> bytes:
+    mark = _MARK.encode()
+    return piece.removeprefix(mark) if piece.startswith(mark) else b"##" + piece
 
 
 def _from_sentencepiece(spec: Spec) -> Converted:

@@ -90,7 +90,7 @@ def write(spec: Spec, format: str, *, strict: bool = False) -> Written:
     chosen = named(format)
     converted = adapted(spec, format)
     result = chosen.write(converted.spec)
-    is_foreign = converted.spec is not spec
+    is_foreign = spec.origin.format not in (format, "memory")
     # What another format names or keeps beside its tokenizer concerns no text.
     aside = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
     losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in aside))))
