@@ -33,7 +33,7 @@ from ..spec import (
     WordPiece,
     WpmNormalize,
 )
-from .base import Converted, some
+from .base import Converted, described, some
 from .byte_bpe import pipeline_losses
 from .derivation import derivations, merge_alike
 from .gguf_split import nearest
@@ -65,7 +65,7 @@ def to_gguf(spec: Spec) -> Converted:
         return source.then(_spm(source.spec))
     if source.spec.model == Unigram():
         return source.then(_ugm(source.spec))
-    raise FormatError(f"llama.cpp has no model like this: {source.spec.model!r:.100}")
+    raise FormatError(f"llama.cpp has no model like this: {described(source.spec.model)}")
 
 
 # Byte-level BPE

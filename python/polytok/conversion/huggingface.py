@@ -45,7 +45,7 @@ from ..spec import (
     WordPieceDecode,
     WpmNormalize,
 )
-from .base import Converted, some
+from .base import Converted, described, some
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
 from .merges import known_merges, live_merges, merges_from_scores
@@ -190,7 +190,7 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
 
 def _unigram(spec: Spec) -> Converted:
     if spec.model != Unigram():
-        raise FormatError(f"tokenizers has no model like this: {spec.model!r:.100}")
+        raise FormatError(f"tokenizers has no model like this: {described(spec.model)}")
     losses = [
         "model: scores are summed in float64, not float32: segmentations that are equal but for rounding may swap"
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import FormatError
 from ..spec import Bpe, Char, Spec, Unigram, Word
-from .base import Converted
+from .base import Converted, described
 
 BPE = Bpe("score", symbols="chars")
 _MODELS = (BPE, Unigram(), Word(), Char())
@@ -25,4 +25,4 @@ def to_sentencepiece(spec: Spec, format_name: str = "SentencePiece") -> Converte
         return sentencepiece_sources.from_llama_cpp(spec)
     if isinstance(model, Unigram) or (isinstance(model, Bpe) and model.symbols == "scalars"):
         return sentencepiece_sources.from_huggingface(spec)
-    raise FormatError(f"{format_name} has no model like this: {spec.model!r:.100}")
+    raise FormatError(f"{format_name} has no model like this: {described(spec.model)}")
