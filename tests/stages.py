@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from polytok import Kind, Spec, Tokenizer, Vocab
 from polytok.spec import NormalizeStep, SplitStep, WordLevel
@@ -37,12 +37,27 @@ def stage_texts(count: int = 300) -> Iterator[str]:
     yield from (text.decode() for text in generated(6, count, words))
 
 
-def stage(normalize: tuple[NormalizeStep, ...] = (), split: tuple[SplitStep, ...] = ()) -> Tokenizer:
-    """A tokenizer that knows no word, so that its tokens are the pieces of its split."""
-    vocab = Vocab.from_rows([(b"<unk>", 0, 0.0, Kind.UNKNOWN)])
-    return Tokenizer(Spec(vocab, WordLevel(), normalize=normalize, split=split, unknown="unk"))
+def stage(
+    known: Iterable[str] = (), normalize: tuple[NormalizeStep, ...] = (), split: tuple[SplitStep, ...] = ()
+) -> Tokenizer:
+    """A tokenizer whose tokens are the pieces of its split; those that it does not know are ``<unk>``."""
+    words = sorted({piece.encode() for piece in known})
+    rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), *((word, n, 0.0, Kind.NORMAL) for n, word in enumerate(words, 1))]
+    return Tokenizer(Spec(Vocab.from_rows(rows), WordLevel(), normalize=normalize, split=split, unknown="unk"))
 
 
 def pieces(tokenizer: Tokenizer, text: str) -> list[Piece]:
     """The pieces of a text, each with its place in the original in bytes."""
     return [(token.piece.decode(), token.byte_start, token.byte_end) for token in tokenizer.tokens(text)]
+
+
+def check(
+    expected: Mapping[str, list[Piece]],
+    normalize: tuple[NormalizeStep, ...] = (),
+    split: tuple[SplitStep, ...] = (),
+) -> None:
+    """Every text has the pieces that are expected, with their places."""
+    known = {piece for found in expected.values() for piece, _, _ in found}
+    tokenizer = stage(known, normalize, split)
+    for text, found in expected.items():
+        assert pieces(tokenizer, text) == found, repr(text)

@@ -23,8 +23,8 @@ from polytok.spec import (
     Longest,
     MetaspaceDecode,
     ReplaceDecode,
-    SpecialToken,
     Spec,
+    SpecialToken,
     StripDecode,
     Vocab,
     WordPieceDecode,
@@ -34,11 +34,86 @@ tokenizers = pytest.importorskip("tokenizers")
 decoders = tokenizers.decoders
 
 TOKENS = (
-    *("a", "b", "ab", "aa", "aab", "xx", "xxx", "x", "é", "世", "😀", " ", "  ", " a", "a ", "\n", "\0", "<pad>", "|", "||", ""),
+    *(
+        "a",
+        "b",
+        "ab",
+        "aa",
+        "aab",
+        "xx",
+        "xxx",
+        "x",
+        "é",
+        "世",
+        "😀",
+        " ",
+        "  ",
+        " a",
+        "a ",
+        "\n",
+        "\0",
+        "<pad>",
+        "|",
+        "||",
+        "",
+    ),
     *("▁", "▁▁", "▁a", "a▁", "▁a▁b", "##", "##a", "###", "a##", "## .", "</w>", "a</w>", "a</w>b</w>", "</w></w>"),
-    *(".", "?", "!", ",", "'", "' ", "n't", "'m", "do", "not", "do not", " do not", "'s", "'ve", "'re", "a ' b", " '", "s"),
-    *("<0x61>", "<0xE4>", "<0xB8>", "<0x96>", "<0xff>", "<0x0A>", "<0x+1>", "<0x-1>", "<0xGG>", "<0x1>", "<0x111>", "<0xé>"),
-    *("Ġ", "Ġa", "Ċ", "ä¸", "ĸ", "ä", "¸", "Ã", "©", "Ã©", "Ãé", "Ġ ", "ÿ", "ð", "ŁĺĢ", "x<pad>x", "\u2028", "<", "<0x", "41>"),
+    *(
+        ".",
+        "?",
+        "!",
+        ",",
+        "'",
+        "' ",
+        "n't",
+        "'m",
+        "do",
+        "not",
+        "do not",
+        " do not",
+        "'s",
+        "'ve",
+        "'re",
+        "a ' b",
+        " '",
+        "s",
+    ),
+    *(
+        "<0x61>",
+        "<0xE4>",
+        "<0xB8>",
+        "<0x96>",
+        "<0xff>",
+        "<0x0A>",
+        "<0x+1>",
+        "<0x-1>",
+        "<0xGG>",
+        "<0x1>",
+        "<0x111>",
+        "<0xé>",
+    ),
+    *(
+        "Ġ",
+        "Ġa",
+        "Ċ",
+        "ä¸",
+        "ĸ",
+        "ä",
+        "¸",
+        "Ã",
+        "©",
+        "Ã©",
+        "Ãé",
+        "Ġ ",
+        "ÿ",
+        "ð",
+        "ŁĺĢ",
+        "x<pad>x",
+        "\u2028",
+        "<",
+        "<0x",
+        "41>",
+    ),
 )
 STEPS: tuple[tuple[DecodeStep, object], ...] = (
     (ByteLevelDecode(), decoders.ByteLevel()),
@@ -125,12 +200,21 @@ def test_the_chain_of_llama(ids: list[int]) -> None:
 
 @pytest.mark.parametrize(
     ("start", "stop", "token", "expected"),
-    [(0, 5, "xx", ""), (1, 1, "x", ""), (2, 2, "xxx", ""), (2, 2, "xxax", "a"), (0, 1, "", ""), (0, 2, "axxx", "ax"), (1, 2, "xax", "a")],
+    [
+        (0, 5, "xx", ""),
+        (1, 1, "x", ""),
+        (2, 2, "xxx", ""),
+        (2, 2, "xxax", "a"),
+        (0, 1, "", ""),
+        (0, 2, "axxx", "ax"),
+        (1, 2, "xax", "a"),
+    ],
 )
 @pytest.mark.parametrize("fused", [False, True])
 def test_strip_takes_no_more_than_there_is(start: int, stop: int, token: str, expected: str, fused: bool) -> None:
     """The reference panics on most of these."""
-    steps = (*([FuseDecode()] if fused else []), StripDecode("x", start, stop))
+    strip = StripDecode("x", start, stop)
+    steps: tuple[DecodeStep, ...] = (FuseDecode(), strip) if fused else (strip,)
     tokenizer = make(ChainDecode(steps), [b"x", b"a", b"ax", token.encode() or b"-"])
     ids = ["xa".index(c) for c in token] if fused else [3] * bool(token)
     assert tokenizer.decode(ids) == streamed(tokenizer, ids) == expected
@@ -157,7 +241,9 @@ def test_added_tokens_go_before_rows_and_special_ones_can_be_left_out() -> None:
 def test_byte_level_rows_are_bytes() -> None:
     """The Ġ of an added token is a space; one with a foreign character stands for itself."""
     special = [SpecialToken("Ġé!", 4), SpecialToken("Ġ世", 5)]
-    tokenizer = make(ChainDecode((ByteLevelDecode(),), byte_level=True), [b" a", b"\xe4\xb8", b"\x96", b"\xff"], special)
+    tokenizer = make(
+        ChainDecode((ByteLevelDecode(),), byte_level=True), [b" a", b"\xe4\xb8", b"\x96", b"\xff"], special
+    )
     assert tokenizer.decode_bytes([0, 1, 2, 3, 4, 5]) == " a世".encode() + b"\xff" + b" \xe9!" + "Ġ世".encode()
     assert make(ChainDecode((), byte_level=True), [b" a\xff"]).decode([0]) == "Ġaÿ"
 

@@ -19,14 +19,15 @@ from polytok.spec import (
     ScriptSplit,
     SplitStep,
 )
-from stages import Piece, pieces, stage, stage_texts
+from stages import Piece, check, pieces, stage, stage_texts
 
 tokenizers = pytest.importorskip("tokenizers")
 pre = tokenizers.pre_tokenizers
 Regex = tokenizers.Regex
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+LLAMA3 = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 CLIP = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 # The reference's table of punctuation is that of Unicode 8.0 and two characters that have lost the property since.
 PUNCTUATION = "[\\p{P}\u166d\U000111c9!-/:-@\\[-`{-~]"
@@ -71,29 +72,25 @@ def reference(splitter: Any, text: str) -> list[Piece]:
 
 @pytest.mark.parametrize(("steps", "splitter"), STEPS, ids=[str(steps) for steps, _ in STEPS])
 def test_steps(steps: tuple[SplitStep, ...], splitter: Any) -> None:
-    tokenizer = stage(split=steps)
-    for text in stage_texts():
-        assert pieces(tokenizer, text) == reference(splitter, text), repr(text)
+    check({text: reference(splitter, text) for text in stage_texts()}, split=steps)
 
 
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_pattern(pattern: str, behavior: Behavior, invert: bool) -> None:
-    tokenizer = stage(split=(PatternSplit(translate(pattern), behavior, invert),))
     splitter = pre.Split(Regex(pattern), behavior, invert)
-    for text in stage_texts(60):
-        assert pieces(tokenizer, text) == reference(splitter, text), repr(text)
+    expected = {text: reference(splitter, text) for text in stage_texts(60)}
+    check(expected, split=(PatternSplit(translate(pattern), behavior, invert),))
 
 
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("text", ["", "a", " ", "aa", "--", "é"])
 def test_plain_text(text: str, behavior: Behavior, invert: bool) -> None:
-    tokenizer = stage(split=(PatternSplit(text, behavior, invert, is_regex=False),))
     splitter = pre.Split(text, behavior, invert)
-    for sample in (*stage_texts(60), "a--aa--", "éaéé", "---"):
-        assert pieces(tokenizer, sample) == reference(splitter, sample), repr(sample)
+    expected = {sample: reference(splitter, sample) for sample in (*stage_texts(60), "a--aa--", "éaéé", "---")}
+    check(expected, split=(PatternSplit(text, behavior, invert, is_regex=False),))
 
 
 @pytest.mark.parametrize("pattern", [GPT2, LLAMA3, CLIP, r"\s+", r"\p{N}{1,3}", r"\w+|[^\w\s]+"])
@@ -129,6 +126,7 @@ QUANTIFIERS = [
     "{1,2}+",
     "{1,2}?",
 ]
+CHARACTERS = "aabbABCskKé123  \n\r-._!&~{}[]²漢\u200d\u2028"
 OPENINGS = ["(", "(?:", "(?>", "(?i:", "(?m:"]
 
 
@@ -148,28 +146,27 @@ def random_pattern(pick: random.Random, depth: int = 0) -> str:
 def test_random_patterns() -> None:
     pick = random.Random(4)
     compared = 0
-    for _ in range(600):
+    for _ in range(800):
         pattern, behavior, invert = random_pattern(pick), pick.choice(BEHAVIORS), pick.random() < 0.3
+        texts = ["".join(pick.choices([*CHARACTERS, "ss"], k=pick.randrange(20))) for _ in range(5)]
         try:
             splitter = pre.Split(Regex(pattern), behavior, invert)
-            tokenizer = stage(split=(PatternSplit(translate(pattern), behavior, invert),))
+            step = PatternSplit(translate(pattern), behavior, invert)
+            stage(split=(step,))
         except Exception:  # refused there, or here
             continue
-        for _ in range(5):
-            text = "".join(
-                pick.choices([*"aabbABCskKé123  \n\r-._!&~{}[]²漢", "\u200d", "\u2028"], k=pick.randrange(20))
-            )
-            assert pieces(tokenizer, text) == reference(splitter, text), (pattern, behavior, invert, text)
-            compared += 1
-    assert compared > 1500
+        check({text: reference(splitter, text) for text in texts}, split=(step,))
+        compared += 1
+    assert compared > 400
 
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\Ga", r"a\Kb", r"\X", "(?~ab)", "(?i)ss", "(?i)[ß]", r"\p{InThai}", "(?W:a)", "(?{x})", "(a", "a)", "[a", "*", "a{3,1}", "(" * 9999],
+    [*(r"\Ga", r"a\Kb", r"\X", "(?~ab)", "(?i)ss", "(?i)[ß]", r"\p{InThai}", "(?W:a)"),
+     *("(?{x})", "(a", "a)", "[a", "*", "a{3,1}", "(" * 9999)],
 )  # fmt: skip
 def test_what_has_no_equivalent_is_refused(pattern: str) -> None:
-    with pytest.raises(FormatError, match="at character|at once|within each other|of a regular expression|has"):
+    with pytest.raises(FormatError, match="equivalent"):
         translate(pattern)
 
 
@@ -191,7 +188,7 @@ def test_older_unicode() -> None:
     # U+A7DC is a letter since 16.0.
     for version, expected in (("15.0", ["x", "\ua7dc"]), ("16.0", ["x\ua7dc"]), (None, ["x\ua7dc"])):
         for pattern in (r"\p{L}+|[^\p{L}]", r"(?:\p{L}+|\P{L})(?=|a)"):
-            tokenizer = stage(split=(PatternSplit(pattern, unicode=version),))
+            tokenizer = stage(expected, split=(PatternSplit(pattern, unicode=version),))
             assert [piece for piece, _, _ in pieces(tokenizer, "x\ua7dc")] == expected
     with pytest.raises(PolytokError, match="no table of Unicode"):
         stage(split=(PatternSplit(r"\p{L}", unicode="99.0"),))

@@ -6,6 +6,7 @@
 'one engine for every vocabulary'
 """
 
+from .encoding import Encoding, Padding, Truncation
 from .errors import (
     ArgumentError,
     EncodeError,
@@ -29,12 +30,14 @@ __all__ = [
     "ArgumentError",
     "Batch",
     "EncodeError",
+    "Encoding",
     "FetchError",
     "FileError",
     "FormatError",
     "Kind",
     "LossError",
     "Lossless",
+    "Padding",
     "PieceError",
     "PolytokError",
     "Spec",
@@ -44,6 +47,7 @@ __all__ = [
     "Token",
     "TokenIdError",
     "Tokenizer",
+    "Truncation",
     "Vocab",
     "load",
 ]

@@ -4,7 +4,7 @@ use crate::cache::{IDS, Key, Piece, WAITING, Waiting};
 use crate::error::{Error, Result};
 use crate::model::bpe::Bpe;
 use crate::model::{Segment, UNKNOWN};
-use crate::normalize::output::Span;
+use crate::normalize::output::{Span, spans_of};
 use crate::post::{Out, Sink};
 use crate::spec::TemplatePart;
 use crate::special::{Part, SpecialSet};
@@ -33,13 +33,11 @@ impl Tokenizer {
         if let Some(reject) = options.reject {
             reject.reject(text)?;
         }
-        if !options.add_special {
-            return self.encode_text(text, options, scratch, sink);
-        }
         let mut at = 0;
         for part in &self.template {
             match part {
-                TemplatePart::Insert(ids) => ids.iter().for_each(|&id| sink.insert(id, at)),
+                TemplatePart::Insert(ids) if options.add_special => ids.iter().for_each(|&id| sink.insert(id, at)),
+                TemplatePart::Insert(_) => {}
                 TemplatePart::Slot => {
                     self.encode_text(text, options, scratch, sink)?;
                     at = text.len() as u32;
@@ -137,8 +135,7 @@ impl Tokenizer {
             sink.begin_part(at as u32, spans);
             return self.encode_normalized(text, scratch, sink);
         }
-        let bytes = || (0..text.len() as u32).map(|at| (at, at + 1)).collect::<Vec<Span>>();
-        let own = (S::SPANS && spans.is_none()).then(bytes);
+        let own = (S::SPANS && spans.is_none()).then(|| spans_of(text));
         let pieces = self.splits.pieces(text, at, spans.or(own.as_deref()))?;
         sink.begin_part(at as u32, pieces.spans.as_deref());
         let mut out = Out::new(&pieces.text, &self.fallback, sink);

@@ -34,6 +34,7 @@ pub mod split;
 pub mod table;
 pub mod tokenizer;
 pub mod trie;
+pub mod trim;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;

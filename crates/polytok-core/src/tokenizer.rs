@@ -10,17 +10,22 @@ use crate::model::Segment;
 use crate::model::bpe::{Bpe, BpeRules, BpeScratch};
 use crate::model::dictionary::Rows;
 use crate::model::longest::Longest;
+use crate::model::plamo2::{Plamo2, Plamo2Scratch};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
+use crate::model::wide_unigram::{WideScratch, WideUnigram};
+use crate::model::word_level::WordLevel;
+use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Token, Tokens};
-use crate::spec::{Line, Model, Spec, Split, Symbols, TemplatePart, Unknown};
+use crate::spec::{Line, Model, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
 use crate::trie::Trie;
+use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
 
 /// A first guess at how much room a text wants.
@@ -36,6 +41,10 @@ pub struct Tokenizer {
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
     decoder: Decoder,
+    /// See `Spec::trim`.
+    trim: Option<bool>,
+    /// Pieces are bytes that GPT-2's table makes visible.
+    byte_level: bool,
     rows: Lazy<Option<Rows>>,
     pool: Mutex<Vec<Scratch>>,
 }
@@ -46,6 +55,10 @@ pub(crate) enum Compiled {
     Unigram(Unigram),
     Longest(Longest),
     Whole(Whole),
+    WordLevel(WordLevel),
+    WideUnigram(WideUnigram),
+    WordPiece(WordPiece),
+    Plamo2(Plamo2),
 }
 
 /// What a thread needs while it encodes; kept from call to call.
@@ -64,6 +77,9 @@ pub struct Scratch {
 pub(crate) struct ModelScratch {
     pub(crate) bpe: BpeScratch,
     pub(crate) unigram: UnigramScratch,
+    wide: WideScratch,
+    pieces: Vec<Segment>,
+    plamo2: Plamo2Scratch,
 }
 
 impl Scratch {
@@ -88,7 +104,7 @@ fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<(
     let whole_texts = matches!(
         model,
         Model::Bpe { symbols: Symbols::Chars | Symbols::Groups, reserved: false, .. }
-            | Model::Unigram(crate::spec::UnigramRules::SentencePiece)
+            | Model::Unigram(UnigramRules::SentencePiece)
             | Model::Word
             | Model::Char
     );
@@ -120,11 +136,14 @@ impl Tokenizer {
 
     /// Compiles a Spec, with the vocabulary and the tables of a file if there is one (see `native`).
     pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
+        let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. })
+            || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
         let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
-        let normalizer = Normalizer::compile(&spec.normalize, user_defined.as_ref(), spec.line)?;
+        let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
+        let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. });
         let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
@@ -137,6 +156,8 @@ impl Tokenizer {
             fallback: Fallback::compile(spec.unknown, &vocab)?,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
+            trim: spec.trim,
+            byte_level,
             vocab,
             specials,
             normalizer,
@@ -197,7 +218,20 @@ impl Tokenizer {
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let mut tokens = Tokens::default();
         self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut tokens))?;
-        Ok(tokens.finish())
+        let mut tokens = tokens.finish();
+        if let Some(add_prefix_space) = self.trim {
+            trim(&mut tokens, text, add_prefix_space, |token| self.trimmed_piece(text, token));
+        }
+        Ok(tokens)
+    }
+
+    /// The text in which `trim` counts spaces: a special token's is what was found, with the spaces it took.
+    fn trimmed_piece<'a>(&'a self, text: &'a [u8], token: &Token) -> Piece<'a> {
+        if self.specials.text(token.id).is_some() {
+            return Piece::Text(&text[token.start as usize..token.end as usize]);
+        }
+        let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
+        if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }
     }
 
     /// The bytes of ids; special tokens are left out if `skip_special`.
@@ -244,7 +278,7 @@ impl Tokenizer {
 fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
-        Model::Unigram(rules) => *rules == crate::spec::UnigramRules::SentencePiece,
+        Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
         Model::Word | Model::Char => true,
         _ => false,
     };
@@ -286,11 +320,18 @@ impl Compiled {
                 };
                 Compiled::Bpe(Box::new(bpe), boundary)
             }
-            Model::Unigram(_) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
+            Model::Unigram(rules @ (UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp)) => {
+                Compiled::WideUnigram(WideUnigram::compile(vocab, rules))
+            }
+            Model::Unigram(UnigramRules::SentencePiece) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
-            other => return Err(Error::Spec(format!("model: {other:?} is not run"))),
+            Model::WordLevel => Compiled::WordLevel(WordLevel::compile(vocab.clone())?),
+            Model::WordPiece { continuing_prefix, max_chars, phantom_space } => {
+                Compiled::WordPiece(WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space))
+            }
+            Model::Plamo2 => Compiled::Plamo2(Plamo2::compile(vocab)),
         })
     }
 
@@ -317,6 +358,10 @@ impl Compiled {
             }
             Compiled::Longest(longest) => longest.segment(piece, emit),
             Compiled::Whole(whole) => whole.segment(piece, emit),
+            Compiled::WordLevel(words) => words.segment(piece, emit),
+            Compiled::WideUnigram(unigram) => unigram.segment(piece, &mut scratch.wide, emit),
+            Compiled::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
+            Compiled::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
         }
     }
 

@@ -20,6 +20,7 @@ from ..spec import (
     BytesDecode,
     ChainDecode,
     DecodeStep,
+    DigitGroups,
     FuseDecode,
     Kind,
     Metaspace,
@@ -42,12 +43,14 @@ from ..spec import (
     WordPiece,
 )
 from .base import Converted, some
-from .merges import live_merges, merges_from_scores
+from .byte_bpe import pipeline_losses
+from .byte_level import row_of_text
+from .merges import known_merges, live_merges, merges_from_scores
 from .patterns import as_isolated
 from .ranks import unmade
-from .rows import sorted_by_id
+from .rows import appended, sorted_by_id
 from .sentencepiece import BPE, to_sentencepiece
-from .special import matching_losses, numbered_as_huggingface
+from .special import matching_losses, numbered_as_huggingface, only_tokens
 
 _MARK = "\u2581"
 _MOST_USER_DEFINED = 1000
@@ -71,18 +74,32 @@ def to_huggingface(spec: Spec) -> Converted:
 def _byte_level(spec: Spec) -> Converted:
     model = spec.model
     assert isinstance(model, Bpe)
-    vocab = sorted_by_id(spec.vocab)
-    losses = [*matching_losses(spec, "longest")]
-    losses += [f"normalize: {step.kind} is not done" for step in spec.normalize if not isinstance(step, ReplaceInvalid)]
-    if spec.decode != BytesDecode():
-        losses.append(f"decode: the bytes as they are, not as {spec.decode!r:.60} does")
-    model = Bpe("merges", merges=live_merges(vocab, model).merges, whole_piece_first=model.whole_piece_first)
-    split = tuple(as_isolated(step) if isinstance(step, PatternSplit) else step for step in spec.split)
-    vocab = numbered_as_huggingface(vocab, spec.special, byte_level=True)
+    vocab = sorted_by_id(only_tokens(spec))
+    losses = (*matching_losses(spec, "longest"), *pipeline_losses(spec))
+    merges = live_merges(vocab, known_merges(model, vocab)).merges
+    model = Bpe("merges", merges=merges, whole_piece_first=model.whole_piece_first)
+    split = tuple(_isolated(step) for step in spec.split)
+    vocab = numbered_as_huggingface(_with_others(vocab, spec), spec.special, byte_level=True)
     converted = replace(
         spec, vocab=vocab, model=model, matching="longest", normalize=(), split=split, decode=BytesDecode(), trim=None
     )
-    return Converted(converted, tuple(losses))
+    return Converted(replace(converted, unknown="error"), losses)
+
+
+def _isolated(step: SplitStep) -> SplitStep:
+    if isinstance(step, PatternSplit):
+        return as_isolated(replace(step, unicode=None))
+    if isinstance(step, DigitGroups):
+        raise FormatError("tokenizers has no split that cuts digits into threes from the right")
+    return step
+
+
+def _with_others(vocab: Vocab, spec: Spec) -> Vocab:
+    """With the rows that are neither tokens nor special: ids that only a model has."""
+    known = {*vocab.ids.tolist(), *(token.id for token in spec.special)}
+    rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True)
+    others = [(text.decode(errors="replace"), number) for text, number in rows if number not in known]
+    return appended(vocab, [(row[0], number, row[1]) for text, number in others for row in (row_of_text(text),)])
 
 
 def _from_sentencepiece(spec: Spec) -> Converted:

@@ -14,8 +14,15 @@ def to_sentencepiece(spec: Spec) -> Converted:
     """As a SentencePiece model's Spec."""
     if spec.model in _MODELS:
         return Converted(spec)
-    from . import llama2c
+    from . import llama2c, sentencepiece_sources
 
-    if spec.model == llama2c.MODEL:
+    model = spec.model
+    if model == llama2c.MODEL:
         return llama2c.from_llama2c(spec)
+    if isinstance(model, Bpe) and model.symbols == "chars" and model.reserved:
+        return sentencepiece_sources.from_llama_cpp(spec)
+    if isinstance(model, Unigram) and model.rules == "llama.cpp":
+        return sentencepiece_sources.from_llama_cpp(spec)
+    if isinstance(model, Unigram) or (isinstance(model, Bpe) and model.symbols == "scalars"):
+        return sentencepiece_sources.from_huggingface(spec)
     raise FormatError(f"SentencePiece has no model like this: {spec.model!r:.100}")

@@ -1,9 +1,9 @@
 """llama.cpp's pre-tokenizers (unicode.cpp): a list of expressions, each applied to the pieces that the one before left.
 
-Most run in C++'s std::regex, which knows no Unicode. So an expression with a category is matched against a text in which
-each character beyond ASCII has become one that stands for its category, and any other expression against the text with
-nothing changed but the white space. For some expressions there is code instead, which looks at the characters themselves.
-Matches are pieces and so are the gaps between them.
+Most run in C++'s std::regex, which knows no Unicode. So an expression with a category is matched against a text in
+which each character beyond ASCII has become one that stands for its category, and any other expression against the
+text with nothing changed but the white space. For some expressions there is code instead, which looks at the characters
+themselves. Matches are pieces and so are the gaps between them.
 """
 
 from __future__ import annotations

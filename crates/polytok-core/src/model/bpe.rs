@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::dictionary::{Dictionary, Emit, Reach};
+use super::dictionary::{Dictionary, Emit};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
 use super::merging::{LastMerge, Merging, Source};
 use super::pairs::Pairs;
@@ -20,51 +20,19 @@ use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::native::Tables;
 use crate::rng::Rng;
-use crate::spec::{Kind, Line, Priority, ScalarRules, Symbols, Unknown};
+use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
 
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use rules::BpeRules;
+
 /// Symbols from here on are ids of user-defined pieces, which are smaller: they merge with nothing.
 const FROZEN: u32 = 1 << 31;
-
-/// The fields of the Spec that say how merging starts and what it may reach.
-#[derive(Clone, Debug)]
-pub struct BpeRules {
-    /// What merging starts from.
-    pub symbols: Symbols,
-    /// A piece that is an entry as a whole is taken without merging.
-    pub whole_piece_first: bool,
-    /// Which rows take part.
-    pub reach: Reach,
-    /// The normalizer puts a space before every text (llama2.c).
-    pub has_prefix: bool,
-    /// For [`Symbols::Scalars`].
-    pub scalars: ScalarRules,
-    /// What becomes of unknown characters there.
-    pub unknown: Unknown,
-}
-
-impl BpeRules {
-    /// The rules of a family of symbols; `reserved` lets rows of every kind take part.
-    pub fn new(symbols: Symbols, reserved: bool, line: Line) -> BpeRules {
-        let reach = match symbols {
-            _ if reserved => Reach::Last,
-            Symbols::Chars => Reach::SentencePiece(line),
-            Symbols::Groups => Reach::All,
-            Symbols::Bytes => Reach::Plain,
-            Symbols::Scalars => Reach::Last,
-        };
-        BpeRules {
-            symbols,
-            reach,
-            whole_piece_first: false,
-            has_prefix: false,
-            scalars: ScalarRules::default(),
-            unknown: Unknown::Error,
-        }
-    }
-}
 
 /// A compiled BPE model.
 pub struct Bpe {
@@ -431,6 +399,3 @@ pub enum Derived {
     /// Text does not reach it.
     Reserved,
 }
-
-#[cfg(test)]
-mod tests;

@@ -26,10 +26,21 @@ pub enum Reach {
     All,
     /// The same, and of equal ones the last (llama.cpp, Hugging Face).
     Last,
-    /// Rows that are not reserved (tiktoken, minbpe, RWKV).
+    /// Normal and UserDefined rows (tiktoken, minbpe, RWKV, byte-level vocabularies).
     Plain,
     /// SentencePiece's two maps: Normal, UserDefined and Unused rows are reached, the others are reserved.
     SentencePiece(Line),
+}
+
+impl Reach {
+    /// Whether text reaches rows of this kind.
+    fn reaches(self, kind: Kind) -> bool {
+        match self {
+            Reach::All | Reach::Last => true,
+            Reach::Plain => matches!(kind, Kind::Normal | Kind::UserDefined),
+            Reach::SentencePiece(_) => is_reachable(kind),
+        }
+    }
 }
 
 /// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins, or the last.
@@ -101,7 +112,7 @@ impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
         let reaches_all = matches!(reach, Reach::All | Reach::Last);
-        let reached = (0..vocab.len()).filter(|&row| reaches_all || is_reachable(vocab.kind(row)));
+        let reached = (0..vocab.len()).filter(|&row| reach.reaches(vocab.kind(row)));
         let normal = tables.get("rows", || Rows::build(vocab, reached, reach == Reach::Last))?;
         let reserved = if reaches_all { Rows::index(vocab, std::iter::empty())? } else { Rows::reserved(vocab)? };
         Ok(Dictionary { normal, reserved, reach })
@@ -114,7 +125,7 @@ impl Dictionary {
 
     /// Whether the row is in the map that text can reach.
     pub fn reaches(&self, vocab: &Vocab, row: usize) -> bool {
-        matches!(self.reach, Reach::All | Reach::Last) || is_reachable(vocab.kind(row))
+        self.reach.reaches(vocab.kind(row))
     }
 
     /// What a final symbol with these bytes becomes.

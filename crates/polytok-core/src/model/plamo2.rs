@@ -7,7 +7,7 @@
 //! starts the text is passed over.
 //!
 //! Invariant: the cost of a place is final when a place before it is looked at. Cost: a trie walk per character, so the text's
-//! length times the longest entry; 16 bytes per byte of text. Twin: python/polytok/reference/plamo2.py.
+//! length times the longest entry; 16 bytes per byte of text. Twin: `plamo2` in python/polytok/reference/llama_cpp_models.py.
 
 use super::{Segment, UNKNOWN};
 use crate::error::Result;

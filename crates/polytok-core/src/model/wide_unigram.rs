@@ -6,7 +6,7 @@
 //! tries its bytes' entries, all or none; where an unknown character is ever the best way and no entry is of kind Unknown, it fails,
 //! even if another way wins in the end. llama.cpp leaves reserved entries out and scores user-defined ones 0.
 //!
-//! Memory: 16 bytes per byte of text. Twin: python/polytok/reference/wide_unigram.py.
+//! Memory: 16 bytes per byte of text. Twin of the latter: python/polytok/reference/llama_cpp_ugm.py.
 
 use super::best_path::{State, Wide, search, walk};
 use super::dictionary::is_reachable;

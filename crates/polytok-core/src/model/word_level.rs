@@ -1,7 +1,6 @@
 //! WordLevel: a piece is an entry or unknown.
 //!
 //! Reference: Hugging Face's `WordLevel::tokenize`. Entries of every kind count, and of equal ones the last.
-//! Twin: python/polytok/reference/word_level.py.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@
 //! those that continue.
 //!
 //! Cost: the piece's length times the longest entry. Worst input: a piece of which every stretch is nearly an entry.
-//! Twin: python/polytok/reference/wordpiece.py.
+//! Twin of the latter: `wpm` in python/polytok/reference/llama_cpp_models.py.
 
 use super::{Segment, UNKNOWN};
 use crate::error::Result;

@@ -11,7 +11,8 @@ const TEXT: &[u8] = "abcab \u{2581}ab\u{2581}\u{2581}cé\u{e4}bab xabcabcaab\u{3
 
 fn spec(model: Model, scores: impl Fn(usize) -> f32) -> Spec {
     let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
-    let pieces = ["<unk>", "<s>", "a", "b", "c", "ab", "abc", "\u{2581}", "\u{2581}a", "\u{2581}ab", "é", "bé", "caab", " "];
+    let pieces =
+        ["<unk>", "<s>", "a", "b", "c", "ab", "abc", "\u{2581}", "\u{2581}a", "\u{2581}ab", "é", "bé", "caab", " "];
     for (row, piece) in pieces.iter().enumerate() {
         columns.blob.extend_from_slice(piece.as_bytes());
         columns.offsets.push(columns.blob.len() as u32);

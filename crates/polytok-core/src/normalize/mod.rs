@@ -21,9 +21,11 @@ pub mod wpm;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::spec::{Line, Normalize};
+use crate::split::chain::not_utf8;
 use crate::trie::Trie;
+use crate::vocab::Vocab;
 use output::{Aligned, Output, Span, spans_of};
 use sentencepiece::SentencePieceNormalizer;
 
@@ -31,6 +33,19 @@ use sentencepiece::SentencePieceNormalizer;
 enum Step {
     SentencePiece(Box<SentencePieceNormalizer>),
     PrefixSpace,
+    Bert(bert::Bert),
+    Strip(strip::Strip),
+    StripAccents(accents::StripAccents),
+    Unicode(unicode_form::UnicodeForm),
+    Lowercase(lowercase::Lowercase),
+    Nmt(nmt::Nmt),
+    Precompiled(Box<precompiled::Precompiled>),
+    Replace(replace::Replace),
+    Prepend(String),
+    ReplaceInvalid(invalid::ReplaceInvalid),
+    Ugm(Box<ugm::UgmNormalize>),
+    Wpm(Box<wpm::WpmNormalize>),
+    ByteLevel,
 }
 
 /// All steps, one after the other.
@@ -40,8 +55,13 @@ pub struct Normalizer {
 
 impl Normalizer {
     /// Compiles the steps; `user_defined` pieces are not rewritten by SentencePiece's.
-    pub fn compile(steps: &[Normalize], user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Normalizer> {
-        let steps = steps.iter().map(|step| Step::compile(step, user_defined, line)).collect::<Result<_>>()?;
+    pub fn compile(
+        steps: &[Normalize],
+        vocab: &Vocab,
+        user_defined: Option<&Arc<Trie>>,
+        line: Line,
+    ) -> Result<Normalizer> {
+        let steps = steps.iter().map(|step| Step::compile(step, vocab, user_defined, line)).collect::<Result<_>>()?;
         Ok(Normalizer { steps })
     }
 
@@ -88,13 +108,32 @@ impl Normalizer {
 }
 
 impl Step {
-    fn compile(step: &Normalize, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Step> {
+    fn compile(step: &Normalize, vocab: &Vocab, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Step> {
         Ok(match step {
             Normalize::SentencePiece(spec) => {
                 Step::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, user_defined.cloned(), line)?))
             }
             Normalize::PrefixSpace => Step::PrefixSpace,
-            other => return Err(Error::Spec(format!("normalize: {other:?} is not run"))),
+            &Normalize::Bert { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
+                let options = bert::Options { clean_text, handle_chinese_chars, strip_accents, lowercase };
+                Step::Bert(bert::Bert::compile(options))
+            }
+            &Normalize::Strip { left, right } => Step::Strip(strip::Strip::compile(left, right)),
+            Normalize::StripAccents => Step::StripAccents(accents::StripAccents::compile()),
+            Normalize::Unicode(form) => Step::Unicode(unicode_form::UnicodeForm::compile(*form)),
+            Normalize::Lowercase => Step::Lowercase(lowercase::Lowercase::compile()),
+            Normalize::Nmt => Step::Nmt(nmt::Nmt::compile()),
+            Normalize::Precompiled(blob) => Step::Precompiled(Box::new(precompiled::Precompiled::compile(blob)?)),
+            Normalize::Replace(spec) => Step::Replace(replace::Replace::compile(spec)?),
+            Normalize::Prepend(prefix) => Step::Prepend(prefix.clone()),
+            Normalize::ByteLevel => Step::ByteLevel,
+            Normalize::ReplaceInvalid { lenient } => Step::ReplaceInvalid(invalid::ReplaceInvalid::compile(*lenient)),
+            Normalize::Ugm { charsmap, add_space_prefix, remove_extra_whitespaces } => Step::Ugm(Box::new(
+                ugm::UgmNormalize::compile(charsmap, *add_space_prefix, *remove_extra_whitespaces, vocab)?,
+            )),
+            Normalize::Wpm { lowercase, strip_accents } => {
+                Step::Wpm(Box::new(wpm::WpmNormalize::compile(*lowercase, *strip_accents)?))
+            }
         })
     }
 
@@ -128,6 +167,33 @@ impl Step {
                 out.insert(b" ", 0);
                 out.keep(text, 0, text.len());
             }
+            Step::ReplaceInvalid(step) => step.apply(text, out),
+            Step::Ugm(step) => step.apply(text, out),
+            Step::Wpm(step) => step.apply(text, out),
+            Step::Replace(step) if step.is_plain() => step.apply(text, out)?,
+            Step::ByteLevel => byte_level::ByteLevel.apply(text, (0, text.len()), out),
+            _ => self.apply_to_text(std::str::from_utf8(text).map_err(|error| not_utf8(error.valid_up_to()))?, out)?,
+        }
+        Ok(())
+    }
+
+    /// The steps that take characters.
+    fn apply_to_text<O: Output>(&self, text: &str, out: &mut O) -> Result<()> {
+        match self {
+            Step::Bert(step) => step.apply(text, out),
+            Step::Strip(step) => step.apply(text, out),
+            Step::StripAccents(step) => step.apply(text, out),
+            Step::Unicode(step) => step.apply(text, out),
+            Step::Lowercase(step) => step.apply(text, out),
+            Step::Nmt(step) => step.apply(text, out),
+            Step::Precompiled(step) => step.apply(text, out),
+            Step::Replace(step) => step.apply(text.as_bytes(), out)?,
+            Step::Prepend(prefix) if !text.is_empty() => {
+                // It stands for what the first character stands for.
+                out.change(prefix.as_bytes(), 0);
+                out.keep(text.as_bytes(), 0, text.len());
+            }
+            _ => {}
         }
         Ok(())
     }

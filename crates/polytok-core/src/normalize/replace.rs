@@ -20,19 +20,27 @@ impl Replace {
         Ok(Replace { finder: Finder::compile(&spec.pattern)?, content: spec.content.clone() })
     }
 
-    /// Writes `text` with its matches replaced. `Error::Encode` if the search gives up.
-    pub fn apply<O: Output>(&self, text: &str, out: &mut O) -> Result<()> {
-        let mut done = 0;
-        self.finder.matches(text, |start, end| {
-            if done < start {
-                out.keep(text.as_bytes(), done, start);
-            }
-            out.insert(self.content.as_bytes(), end);
-            done = end;
-        })?;
+    /// Writes `text` with its matches replaced; bytes that are no UTF-8 match nothing. `Error::Encode` if the search gives up.
+    pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
+        let (mut done, mut at) = (0, 0);
+        for chunk in text.utf8_chunks() {
+            self.finder.matches(chunk.valid(), |start, end| {
+                if done < at + start {
+                    out.keep(text, done, at + start);
+                }
+                out.insert(self.content.as_bytes(), at + end);
+                done = at + end;
+            })?;
+            at += chunk.valid().len() + chunk.invalid().len();
+        }
         if done < text.len() {
-            out.keep(text.as_bytes(), done, text.len());
+            out.keep(text, done, text.len());
         }
         Ok(())
+    }
+
+    /// A plain text is replaced, so that bytes that are no UTF-8 need not be mended first.
+    pub fn is_plain(&self) -> bool {
+        self.finder.is_plain()
     }
 }

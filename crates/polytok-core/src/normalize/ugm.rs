@@ -7,7 +7,7 @@
 //! prefix is wanted. A charsmap that leads outside of itself, where llama.cpp fails, ends the search for keys.
 //!
 //! Cost: linear in the text times the longest key. Worst input: text that is nearly a long key at every place.
-//! Twin: python/polytok/reference/ugm.py.
+//! Twin: python/polytok/reference/llama_cpp_ugm.py.
 
 use super::charsmap::Charsmap;
 use super::output::Output;

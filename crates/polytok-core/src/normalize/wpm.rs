@@ -5,7 +5,7 @@
 //! private-use and surrogate characters go; punctuation, ASCII symbols and ideographs are words of their own. Lower case is the
 //! first character of the full mapping. Bytes that are no character are dropped, for they would become U+FFFD.
 //!
-//! Cost: linear, a binary search per character beyond ASCII. Twin: python/polytok/reference/wpm.py.
+//! Cost: linear, a binary search per character beyond ASCII. Twin: `_words` in python/polytok/reference/llama_cpp_models.py.
 
 use regex_syntax::hir::{Class, HirKind};
 

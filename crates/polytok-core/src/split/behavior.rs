@@ -31,9 +31,11 @@ impl PatternSplit {
         };
         match (self.behavior, self.invert) {
             (Behavior::Matches, false) | (Behavior::Removed, true) => self.finder.matches(text, piece),
-            (Behavior::Matches, true) | (Behavior::Removed, false) => {
-                self.parts(text, |start, end, is_match| if !is_match { piece(start, end) })
-            }
+            (Behavior::Matches, true) | (Behavior::Removed, false) => self.parts(text, |start, end, is_match| {
+                if !is_match {
+                    piece(start, end)
+                }
+            }),
             (Behavior::Isolated, _) => self.parts(text, |start, end, _| piece(start, end)),
             (behavior, invert) => {
                 let mut joined = Joined { behavior, piece, held: None };

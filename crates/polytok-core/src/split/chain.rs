@@ -3,18 +3,30 @@
 //! As long as no piece is rewritten, pieces are stretches of the text and the last step's are handed on as they are found
 //! ([`Chain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`Pieces`]).
 
-use super::Splitter;
+use super::behavior::PatternSplit;
+use super::digit_groups::DigitGroups;
+use super::fixed_length::FixedLength;
+use super::metaspace::Metaspace;
+use super::script::ScriptSplit;
 use crate::error::{Error, Result};
+use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::output::{Aligned, Output, Span};
-use crate::spec::{Behavior, Split};
+use crate::spec::{Scheme, Split};
 
 /// A step that cuts.
 enum Cut {
-    Pattern(Splitter),
+    Pattern(PatternSplit),
+    Script(ScriptSplit),
+    FixedLength(FixedLength),
+    DigitGroups(DigitGroups),
 }
 
 /// A step that rewrites.
-enum Rewrite {}
+enum Rewrite {
+    Metaspace(Metaspace),
+    PieceSpace,
+    ByteLevel,
+}
 
 enum Step {
     Cut(Cut),
@@ -43,14 +55,29 @@ impl Chain {
     pub fn compile(steps: &[Split]) -> Result<Chain> {
         let mut compiled = Vec::new();
         for step in steps {
-            match step {
-                Split::Pattern { pattern, behavior: Behavior::Matches, invert: false } => {
-                    compiled.push(Step::Cut(Cut::Pattern(Splitter::compile(&pattern.text)?)));
+            let step = match step {
+                Split::Pattern { pattern, behavior, invert } => {
+                    Step::Cut(Cut::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
                 }
-                other => return Err(Error::Spec(format!("split: {other:?} is not run"))),
-            }
+                Split::Metaspace { replacement, prepend, split } => {
+                    compiled.push(Step::Rewrite(Rewrite::Metaspace(Metaspace::compile(replacement, *prepend))));
+                    if !split {
+                        continue;
+                    }
+                    Step::Cut(Cut::Pattern(Metaspace::cut(replacement)?))
+                }
+                Split::PieceSpace => Step::Rewrite(Rewrite::PieceSpace),
+                Split::ByteLevel => Step::Rewrite(Rewrite::ByteLevel),
+                Split::Script => Step::Cut(Cut::Script(ScriptSplit::compile()?)),
+                Split::FixedLength(length) => Step::Cut(Cut::FixedLength(FixedLength::compile(*length)?)),
+                Split::DigitGroups { unicode } => {
+                    Step::Cut(Cut::DigitGroups(DigitGroups::compile(unicode.as_deref())?))
+                }
+            };
+            compiled.push(step);
         }
-        Ok(Chain { steps: compiled, needs_spans: false })
+        let needs_spans = steps.iter().any(|step| matches!(step, Split::Metaspace { prepend: Scheme::First, .. }));
+        Ok(Chain { steps: compiled, needs_spans })
     }
 
     /// Nothing is cut.
@@ -113,8 +140,14 @@ impl Step {
     #[inline]
     fn cut(&self, text: &str, (from, to): (usize, usize), piece: &mut impl FnMut(usize, usize)) -> Result<()> {
         match self {
-            Step::Cut(Cut::Pattern(splitter)) => {
-                splitter.split(&text[from..to], |start, end| piece(from + start, from + end))
+            Step::Cut(cut) => {
+                let (text, piece) = (&text[from..to], |start, end| piece(from + start, from + end));
+                match cut {
+                    Cut::Pattern(step) => step.split(text, piece),
+                    Cut::Script(step) => step.split(text, piece),
+                    Cut::FixedLength(step) => step.split(text, piece),
+                    Cut::DigitGroups(step) => step.split(text, piece),
+                }
             }
             Step::Rewrite(_) => {
                 piece(from, to);
@@ -139,7 +172,12 @@ impl Rewrite {
         match spans {
             Some(spans) => {
                 let mut out = Aligned::new(spans);
-                let ranges = self.run_into(text, ranges, |start| at + spans[start].0 as usize == 0, &mut out);
+                let ranges = self.run_into(
+                    text,
+                    ranges,
+                    |start| spans.get(start).is_some_and(|span| at + span.0 as usize == 0),
+                    &mut out,
+                );
                 Pieces { text: out.text, spans: Some(out.spans), ranges }
             }
             None => {
@@ -167,7 +205,17 @@ impl Rewrite {
     }
 
     fn apply<O: Output>(&self, text: &[u8], (start, end): (usize, usize), is_first: bool, out: &mut O) {
-        let _ = (text, start, end, is_first, out);
-        match *self {}
+        match self {
+            Rewrite::Metaspace(step) => step.apply(text, (start, end), is_first, out),
+            Rewrite::PieceSpace => {
+                if start < end {
+                    if text[start] != b' ' {
+                        out.change(b" ", start);
+                    }
+                    out.keep(text, start, end);
+                }
+            }
+            Rewrite::ByteLevel => ByteLevel.apply(text, (start, end), out),
+        }
     }
 }

@@ -33,6 +33,11 @@ impl Finder {
         Ok(Finder { search })
     }
 
+    /// A plain text that is not empty is looked for.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.search, Search::Text(_))
+    }
+
     /// Calls `found(start, end)` for each match, left to right. `Error::Encode` if the search gives up.
     #[inline]
     pub fn matches(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {

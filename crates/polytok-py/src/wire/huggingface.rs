@@ -10,8 +10,13 @@ use pyo3::types::PyBytes;
 use super::raised;
 
 /// The columns as Python has them: blob, offsets, ids, scores, kinds; scores are float64 if the file has any.
-type PyColumns<'py> =
-    (Bound<'py, PyBytes>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyAny>, Bound<'py, PyArray1<u8>>);
+type PyColumns<'py> = (
+    Bound<'py, PyBytes>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyArray1<u8>>,
+);
 
 type PyMerges<'py> = Bound<'py, PyArray2<u32>>;
 

@@ -36,7 +36,7 @@ from ...spec import (
     Vocab,
 )
 from ..base import ReadOptions, Written, written
-from . import added_tokens, decoders, models, normalizers, post_processors, pre_tokenizers
+from . import added_tokens, config, decoders, models, normalizers, post_processors, pre_tokenizers
 from .fields import Json, brief
 from .patterns import canonical
 
@@ -81,16 +81,19 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     if version != _VERSION:
         raise FormatError(f"version is {brief(version)}, not {_VERSION!r}")
     try:
-        spec = spec_of(document, Vocab(*columns), merges)
+        vocab = Vocab(*columns)
+        spec = spec_of(document, vocab, merges)
     except RecursionError as error:
         raise FormatError("nested too deeply") from error
+    settings = config.parsed(options.siblings)
     extra = {"document": document, "pairs": pairs, **spec.extra.get(name, {})}
     if scores is not None:
         extra["scores"] = scores.tobytes()
     if replaced:
         warning = f"{replaced} texts come twice in the vocabulary, and the last one counts"
         extra["warnings"] = (*extra.get("warnings", ()), warning)
-    return replace(spec, origin=Origin(name, options.name), extra={name: extra})
+    spec = replace(spec, origin=Origin(name, options.name), extra={name: extra})
+    return config.applied(spec, settings, _lookup(vocab), len(vocab))
 
 
 def _parsed(text: str) -> dict[str, Json]:

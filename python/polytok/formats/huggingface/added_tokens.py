@@ -50,7 +50,9 @@ def number(listed: list[SpecialToken], lookup: Lookup, vocab_size: int) -> Added
         if id > MAX_ID:
             raise FormatError(f"added_tokens: no id is left for {token.text!r}")
         if id != token.id:
-            warnings.append(f"the added token {token.text!r} has the id {token.id} in the file, tokenizers gives it {id}")
+            warnings.append(
+                f"the added token {token.text!r} has the id {token.id} in the file, tokenizers gives it {id}"
+            )
         largest = id if largest is None else max(largest, id)
         special = token.special or (before is not None and before.special)
         tokens[token.text] = replace(token, id=id, special=special)

@@ -48,7 +48,9 @@ def read(value: Json, vocab: Vocab, merges: Merges) -> Parts:
     kind = type_of(fields, _SHAPES)
     is_list = vocab.scores.dtype == np.float64
     if is_list != (kind == "Unigram"):
-        raise FormatError(f"model: the vocab of {kind} is not {'a list' if is_list else 'an object'}")
+        raise FormatError(
+            f"model: the vocab of {kind} is {'a list, not an object' if is_list else 'an object, not a list'}"
+        )
     if kind == "Unigram":
         return _unigram(fields, vocab)
     if kind == "BPE":

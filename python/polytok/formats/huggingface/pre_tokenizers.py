@@ -91,9 +91,7 @@ _READERS: Mapping[str, Callable[[Fields], Steps]] = {
     "Metaspace": lambda fields: (Metaspace(*metaspace_of(fields)),),
     "Whitespace": lambda _: (_WORDS,),
     "Split": _split,
-    "Punctuation": lambda fields: (
-        PatternSplit(PUNCTUATION, fields.choice("behavior", _BEHAVIORS, "Isolated")),
-    ),
+    "Punctuation": lambda fields: (PatternSplit(PUNCTUATION, fields.choice("behavior", _BEHAVIORS, "Isolated")),),
     "WhitespaceSplit": lambda _: (_SPACES,),
     "Digits": _digits,
     "UnicodeScripts": lambda _: (ScriptSplit(),),

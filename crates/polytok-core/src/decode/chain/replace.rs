@@ -47,7 +47,7 @@ struct Matches {
 impl Matches {
     fn apply(&self, token: &str) -> Result<Vec<u8>> {
         let mut text = Vec::new();
-        self.replace.apply(token, &mut text)?;
+        self.replace.apply(token.as_bytes(), &mut text)?;
         Ok(text)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::unigram::tests::vocab;
+use crate::spec::Line;
 use proptest::prelude::*;
 
 /// Highest score first, then leftmost, over texts; what is no entry comes out as unknown characters.

@@ -36,7 +36,9 @@ impl MergeTexts {
                 let fits = self.texts.push(left.as_bytes()) && self.texts.push(right.as_bytes());
                 if fits { Ok(()) } else { Err("the merges together are longer than 4 GiB".into()) }
             }
-            _ => Err(format!("merge {} is not two texts with one space between: {}", self.len(), show(line.as_bytes()))),
+            _ => {
+                Err(format!("merge {} is not two texts with one space between: {}", self.len(), show(line.as_bytes())))
+            }
         }
     }
 
@@ -56,9 +58,8 @@ pub(super) fn resolve(merges: &MergeTexts, columns: &VocabColumns, prefix: Optio
     let mut merged = Vec::new();
     let mut resolved = Vec::with_capacity(merges.len());
     for index in 0..merges.len() {
-        let unknown = |text: &[u8]| {
-            Error::Format(format!("merge {index}: the token {} is out of the vocabulary", show(text)))
-        };
+        let unknown =
+            |text: &[u8]| Error::Format(format!("merge {index}: the token {} is out of the vocabulary", show(text)));
         let find = |text: &[u8]| ids.get(text).copied().ok_or_else(|| unknown(text));
         let (left, right) = (merges.texts.get(2 * index), merges.texts.get(2 * index + 1));
         let joined = right.get(prefix.map_or(0, str::len)..).filter(|rest| std::str::from_utf8(rest).is_ok());

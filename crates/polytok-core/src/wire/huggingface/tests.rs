@@ -15,7 +15,8 @@ fn texts(columns: &VocabColumns) -> Vec<String> {
 
 #[test]
 fn vocabulary_and_merges_become_columns() {
-    let file = r##"{"merges":["a b","#version: 0.2","ab a"],"vocab":{"b":1,"a":0,"ab":7,"aba":2},"x":[1,{"y":"z\"]"}]}"##;
+    let file =
+        r##"{"merges":["a b","#version: 0.2","ab a"],"vocab":{"b":1,"a":0,"ab":7,"aba":2},"x":[1,{"y":"z\"]"}]}"##;
     let read = read_model(file).unwrap();
     assert_eq!(texts(&read.columns), ["b", "a", "ab", "aba"]);
     assert_eq!(read.columns.ids, [1, 0, 7, 2]);

@@ -1,0 +1,316 @@
+"""Encodings against tokenizers: the rules on columns that tokenizers itself gives, then files through the engine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polytok
+from polytok import Encoding, Padding, Truncation
+from polytok.encoding import Encoder, padded
+from polytok.errors import ArgumentError, EncodeError
+from polytok.spec import (
+    Insert,
+    Kind,
+    PatternSplit,
+    Slot,
+    Spec,
+    SpecialToken,
+    Template,
+    TrimOffsets,
+    Vocab,
+    WordLevel,
+)
+
+tokenizers = pytest.importorskip("tokenizers")
+
+DATA = (
+    Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")) / "vocab" / "huggingface"
+)
+FILES = sorted(DATA.glob("*.json")) if DATA.is_dir() else []
+
+WORDS = ("[UNK]", "[CLS]", "[SEP]", "a", "b", "ab")
+STRATEGIES = ("longest_first", "only_first", "only_second")
+LISTS = ("ids", "type_ids", "tokens", "offsets", "word_ids", "sequence_ids", "attention_mask", "special_tokens_mask")
+TEMPLATES: dict[str, tuple[str, str]] = {
+    "bert": ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1"),
+    "types": ("$A:3 [SEP]:4", "$B:2 [SEP]:7 $A:1"),
+    "twice": ("[CLS] $A $A:6", "$B:2 $A:1 $B:3"),
+    "plain": ("$A", "$A $B:1"),
+    "none": ("[CLS] [SEP]", "[SEP]:1 $A $B"),
+}
+
+
+def template(text: str) -> tuple[Insert | Slot, ...]:
+    """The parts of a template that tokenizers writes as a string."""
+    parts: list[Insert | Slot] = []
+    for part in text.split():
+        name, _, type_id = part.partition(":")
+        number = int(type_id or 0)
+        parts.append(Slot("AB".index(name[1]), number) if name[0] == "$" else Insert((WORDS.index(name),), number))  # type: ignore[arg-type]
+    return tuple(parts)
+
+
+class Core:
+    """Stands in the place of the engine and gives what tokenizers gives."""
+
+    def __init__(self, reference: Any) -> None:
+        self.reference = reference
+
+    def token_columns(self, text: str, options: object) -> tuple[Any, ...]:
+        encoding = self.reference.encode(text, add_special_tokens=False)
+        starts, ends = (np.array([span[i] for span in encoding.offsets], dtype=np.uint32) for i in (0, 1))
+        words = np.array(encoding.word_ids, dtype=np.int32)
+        return np.array(encoding.ids, dtype=np.uint32), starts, ends, starts, ends, words
+
+    def token_bytes(self, id: int) -> bytes:
+        token: str = self.reference.id_to_token(id)
+        return token.encode()
+
+
+def word_level() -> Any:
+    """A tokenizer of words, with a token that takes white space with it."""
+    reference = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, "[UNK]"))
+    reference.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    reference.add_tokens([tokenizers.AddedToken("<M>", normalized=False, lstrip=True, rstrip=True)])
+    return reference
+
+
+def twins(name: str) -> tuple[Any, Encoder]:
+    """The reference with a template, and the encoder under test."""
+    single, pair = TEMPLATES[name]
+    reference = word_level()
+    special = [(word, WORDS.index(word)) for word in WORDS[:3]]
+    reference.post_processor = tokenizers.processors.TemplateProcessing(single, pair, special)
+    spec = Spec(
+        Vocab.from_rows((word.encode(), i, 0.0, Kind.NORMAL) for i, word in enumerate(WORDS)),
+        WordLevel(),
+        (SpecialToken("<M>", len(WORDS), special=False, lstrip=True, rstrip=True),),
+        post=Template(template(single), template(pair)),
+    )
+    return reference, Encoder(spec, Core(word_level()))  # type: ignore[arg-type]
+
+
+def same(mine: Encoding, theirs: Any) -> None:
+    """Every list and every method agree, in the windows too."""
+    for name in LISTS:
+        assert getattr(mine, name) == getattr(theirs, name), name
+    assert mine.n_sequences == theirs.n_sequences
+    for at in range(len(mine) + 2):
+        assert mine.token_to_sequence(at) == theirs.token_to_sequence(at)
+        assert mine.token_to_chars(at) == theirs.token_to_chars(at)
+        assert mine.token_to_word(at) == theirs.token_to_word(at)
+        for sequence in range(3):
+            assert mine.char_to_token(at, sequence) == theirs.char_to_token(at, sequence)
+            assert mine.char_to_word(at, sequence) == theirs.char_to_word(at, sequence)
+            assert mine.word_to_tokens(at, sequence) == theirs.word_to_tokens(at, sequence)
+            assert mine.word_to_chars(at, sequence) == theirs.word_to_chars(at, sequence)
+    assert len(mine.overflowing) == len(theirs.overflowing)
+    for one, other in zip(mine.overflowing, theirs.overflowing, strict=True):
+        same(one, other)
+
+
+texts = st.lists(st.sampled_from(("a", "b", "ab", "x", " ", "  <M> ")), max_size=6).map(" ".join)
+truncations = st.none() | st.builds(
+    Truncation,
+    max_length=st.integers(0, 9),
+    stride=st.integers(0, 3),
+    strategy=st.sampled_from(STRATEGIES),
+    direction=st.sampled_from(("left", "right")),
+)
+paddings = st.none() | st.builds(
+    Padding,
+    length=st.none() | st.integers(0, 12),
+    to_multiple_of=st.none() | st.integers(0, 5),
+    id=st.integers(0, 3),
+    type_id=st.integers(0, 3),
+    direction=st.sampled_from(("left", "right")),
+)
+
+
+def set_up(reference: Any, truncation: Truncation | None, padding: Padding | None) -> bool:
+    """Gives the reference the same options; False if it refuses them."""
+    reference.no_truncation()
+    reference.no_padding()
+    if padding is not None:
+        reference.enable_padding(
+            direction=padding.direction,
+            pad_id=padding.id,
+            pad_type_id=padding.type_id,
+            pad_token=padding.token,
+            length=padding.length,
+            pad_to_multiple_of=padding.to_multiple_of,
+        )
+    if truncation is not None:
+        try:
+            reference.enable_truncation(
+                truncation.max_length,
+                stride=truncation.stride,
+                strategy=truncation.strategy,
+                direction=truncation.direction,
+            )
+        except ValueError:
+            return False
+    return True
+
+
+@given(
+    st.sampled_from(sorted(TEMPLATES)),
+    st.lists(st.tuples(texts, st.none() | texts), min_size=1, max_size=3),
+    st.booleans(),
+    truncations,
+    paddings,
+    st.booleans(),
+)
+@settings(max_examples=1500, deadline=None)
+def test_rules(
+    name: str,
+    batch: list[tuple[str, str | None]],
+    add_special: bool,
+    truncation: Truncation | None,
+    padding: Padding | None,
+    pretokenized: bool,
+) -> None:
+    reference, encoder = twins(name)
+    if not set_up(reference, truncation, padding):
+        return
+
+    def split(text: str) -> Any:
+        return text.split(" ") if pretokenized else text
+
+    pairs = [(split(text), None if pair is None else split(pair)) for text, pair in batch]
+    try:
+        mine = [encoder.encode(*pair, (add_special, None, None), truncation, pretokenized) for pair in pairs]
+    except ArgumentError:
+        return  # The reference panics, or does not truncate at all; see test_options_that_make_no_sense.
+    except EncodeError as error:
+        with pytest.raises(Exception, match=str(error)):
+            encode_batch(reference, pairs, pretokenized, add_special)
+        return
+    theirs = encode_batch(reference, pairs, pretokenized, add_special)
+    for one, other in zip(mine if padding is None else padded(mine, padding), theirs, strict=True):
+        same(one, other)
+
+
+def encode_batch(reference: Any, pairs: list[Any], pretokenized: bool, add_special: bool) -> list[Any]:
+    """What the reference makes of a batch."""
+    inputs = [text if pair is None else (text, pair) for text, pair in pairs]
+    encodings: list[Any] = reference.encode_batch(inputs, is_pretokenized=pretokenized, add_special_tokens=add_special)
+    return encodings
+
+
+def test_options_that_make_no_sense() -> None:
+    _, encoder = twins("bert")
+    options = (True, None, None)
+    with pytest.raises(ArgumentError, match="the template alone has 2 tokens"):
+        encoder.encode("a b", None, options, Truncation(1), False)
+    with pytest.raises(ArgumentError, match="stride is 1, and must be less than the 1 tokens"):
+        encoder.encode("a b", None, options, Truncation(3, stride=1), False)
+    with pytest.raises(ArgumentError, match="truncation=True takes what the file says"):
+        encoder.truncation(True)
+    with pytest.raises(ArgumentError, match="padding=True takes what the file says"):
+        encoder.padding(True)
+    for wrong in ({"max_length": -1}, {"max_length": 1, "strategy": "first"}, {"max_length": 1, "direction": "up"}):
+        with pytest.raises(ArgumentError):
+            Truncation(**wrong)
+    with pytest.raises(ArgumentError):
+        Padding(length=-1)
+    with pytest.raises(TypeError):
+        encoder.encode(["a"], None, options, None, False)
+    with pytest.raises(TypeError):
+        encoder.encode("a", None, options, None, True)
+
+
+def test_what_a_file_says() -> None:
+    fields = {"direction": "Left", "max_length": 5, "strategy": "OnlySecond", "stride": 2}
+    assert Truncation.from_json(fields) == Truncation(5, 2, "only_second", "left")
+    fields = {"strategy": {"Fixed": 7}, "direction": "Right", "pad_to_multiple_of": 8, "pad_id": 1, "pad_type_id": 2}
+    assert Padding.from_json(fields | {"pad_token": "-"}) == Padding(7, 8, 1, 2, "-")
+    assert Padding.from_json(fields | {"pad_token": "-", "strategy": "BatchLongest"}).length is None
+
+
+@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
+def loaded(request: pytest.FixtureRequest) -> tuple[polytok.Tokenizer, Any]:
+    """A file in both."""
+    return polytok.load(request.param), tokenizers.Tokenizer.from_file(str(request.param))
+
+
+FILE_TEXTS = (
+    *(
+        "",
+        "Hello, world! It's  a test.",
+        " leading and trailing  ",
+        "naïve café 世界 😀\n\nx",
+        "a<s>b</s> [MASK] <|endoftext|>",
+    ),
+    *(
+        "\u00a0nbsp\u3000wide",
+        "e\u0301 ﬁ Å",
+        "tab\tnew\r\nline",
+        "1234567 + 89",
+        "ÀÉ don't  ' . ?",
+        "\u200b\u200d",
+        "   ",
+    ),
+)
+
+
+@pytest.mark.parametrize("add_special", [False, True])
+def test_files(loaded: tuple[polytok.Tokenizer, Any], add_special: bool) -> None:
+    tokenizer, reference = loaded
+    set_up(reference, None, None)
+    for text in FILE_TEXTS:
+        for pair in (None, "and B"):
+            mine = tokenizer.encoding(text, pair, add_special=add_special, special="all")
+            same(mine, reference.encode(text, pair, add_special_tokens=add_special))
+        words = text.split(" ")
+        mine = tokenizer.encoding(words, add_special=add_special, special="all", pretokenized=True)
+        same(mine, reference.encode(words, is_pretokenized=True, add_special_tokens=add_special))
+
+
+def test_windows_and_pads_of_files(loaded: tuple[polytok.Tokenizer, Any]) -> None:
+    tokenizer, reference = loaded
+    for direction in ("left", "right"):
+        truncation, padding = (
+            Truncation(12, stride=2, direction=direction),
+            Padding(to_multiple_of=8, direction=direction),
+        )
+        set_up(reference, truncation, padding)
+        mine = tokenizer.encodings(FILE_TEXTS, add_special=True, special="all", truncation=truncation, padding=padding)
+        for one, other in zip(mine, reference.encode_batch(list(FILE_TEXTS)), strict=True):
+            same(one, other)
+
+
+SPACED = st.lists(
+    st.sampled_from(
+        ("a", " ", "  ", "\n", "é", "世", "😀", "\u00a0", "\u3000", "the", " of", "Ġ", "<|endoftext|>", "1", "\x85")
+    ),
+    max_size=12,
+).map("".join)
+
+
+@pytest.mark.skipif(not (DATA / "gpt2.json").exists(), reason="needs the vocabularies")
+@pytest.mark.parametrize("add_prefix_space", [False, True])
+def test_spans_are_trimmed(add_prefix_space: bool) -> None:
+    """All characters of this split are in a match, so the engine may take the matches alone."""
+    spec = polytok.formats.read((DATA / "gpt2.json").read_bytes())
+    [split] = spec.split
+    assert isinstance(split, PatternSplit)
+    spec = replace(spec, split=(replace(split, behavior="matches"),), trim=TrimOffsets(add_prefix_space))
+    tokenizer = polytok.Tokenizer(spec)
+    reference = tokenizers.Tokenizer.from_file(str(DATA / "gpt2.json"))
+    reference.post_processor = tokenizers.processors.ByteLevel(add_prefix_space=add_prefix_space, trim_offsets=True)
+
+    @given(SPACED, st.none() | SPACED)
+    @settings(max_examples=500, deadline=None)
+    def check(text: str, pair: str | None) -> None:
+        same(tokenizer.encoding(text, pair, special="all"), reference.encode(text, pair))
+
+    check()

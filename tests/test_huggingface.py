@@ -1,0 +1,282 @@
+"""tokenizer.json: every component read, written and compared live with the tokenizers package; hostile files."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+tokenizers = pytest.importorskip("tokenizers")
+
+import texts  # noqa: E402
+from format_samples import VOCAB, real  # noqa: E402
+from huggingface_samples import SAMPLES, sample  # noqa: E402
+from polytok import Tokenizer, formats  # noqa: E402
+from polytok.errors import EncodeError, FormatError  # noqa: E402
+from polytok.spec import Bpe, Kind, PatternSplit, Spec  # noqa: E402
+from texts import Words  # noqa: E402
+
+FILES = sorted(path.name for path in (VOCAB / "huggingface").glob("*.json"))
+SMALL_TEXTS, REAL_TEXTS = 150, 400
+ALPHABET = [
+    *("a", "b", "c", "ab", "abc", "e\u0301", "é", "世", "界", "世界", "▁", " ", "  ", "\n", "\t", "\u00a0", "\u3000"),
+    *("1", "12", "٣", "½", ".", ",", "!", "…", "'s", "'S", "A", "AB", "ÉA", "éa", "ÉAb", "x", "😀", "\u0000", "\u200b"),
+    *("<x>", "<x>y", "<mask>", "[R]", "[r]", "<unk>", "[UNK]", "Ġ", "Ã©", "か", "カ", "ー", "й", "\ufffd", "##b", "_"),
+    *("ﬁ", "Ａ", "①", "\u00ad", "\u0085", "ǅ", "İ", "ß", "\U00011de0", "\u061d"),
+]
+
+
+def small_texts(seed: str) -> list[str]:
+    rng = random.Random(seed)
+    made = ["".join(rng.choices(ALPHABET, k=rng.randrange(1, 9))) for _ in range(SMALL_TEXTS)]
+    return ["", " ", *ALPHABET, *made]
+
+
+def real_texts(spec: Spec) -> list[str]:
+    words = Words([piece for piece in spec.vocab.pieces() if piece], [token.text.encode() for token in spec.special])
+    return [text.decode() for text in texts.generated(7, REAL_TEXTS, words)]
+
+
+def check_equal(reference: Any, ours: Tokenizer, text: str) -> None:
+    """Ids with and without special tokens, spans, and the text that comes back."""
+    try:
+        expected = reference.encode(text, add_special_tokens=False)
+    except Exception:
+        with pytest.raises(EncodeError):
+            ours.encode(text, special="all")
+        return
+    assert ours.encode(text, special="all") == expected.ids, text
+    tokens = ours.tokens(text, special="all")
+    assert [(token.start, token.end) for token in tokens] == expected.offsets, (text, expected.tokens)
+    assert ours.encode(text, special="all", add_special=True) == reference.encode(text).ids, text
+    for skip in (False, True):
+        decoded = reference.decode(expected.ids, skip_special_tokens=skip)
+        assert ours.decode(expected.ids, skip_special=skip) == decoded, (text, expected.tokens)
+
+
+# Components
+
+
+@pytest.mark.parametrize(("kind", "name"), SAMPLES)
+def test_a_component_encodes_as_tokenizers_does(kind: str, name: str) -> None:
+    reference = sample(kind, name)
+    ours = Tokenizer(formats.read(reference.to_str().encode()))
+    for text in small_texts(name):
+        check_equal(reference, ours, text)
+
+
+@pytest.mark.parametrize(("kind", "name"), SAMPLES)
+def test_a_component_is_written_as_it_was(kind: str, name: str) -> None:
+    data = sample(kind, name).to_str().encode()
+    spec = formats.read(data)
+    written = formats.write(spec, "huggingface", strict=True)
+    assert json.loads(written.data) == json.loads(data)
+    assert formats.read(written.data) == spec
+
+
+@pytest.mark.parametrize(("kind", "name"), SAMPLES)
+def test_a_component_is_made_anew(kind: str, name: str) -> None:
+    reference = sample(kind, name)
+    spec = replace(formats.read(reference.to_str().encode()), extra={})
+    written = formats.write(spec, "huggingface", strict=True)
+    assert replace(formats.read(written.data), extra={}) == spec
+    again = tokenizers.Tokenizer.from_str(written.data.decode())
+    for text in small_texts(name)[:80]:
+        try:
+            expected = reference.encode(text)
+        except Exception:
+            continue
+        found = again.encode(text)
+        assert (found.ids, found.offsets) == (expected.ids, expected.offsets), text
+
+
+# Real files
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_real_file_comes_back(name: str) -> None:
+    data = real(f"huggingface/{name}")
+    spec = formats.read(data)
+    assert spec.origin.format == "huggingface"
+    written = formats.write(spec, "huggingface", strict=True)
+    assert json.loads(written.data) == json.loads(data)
+    assert formats.read(written.data) == spec
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_real_file_encodes_as_tokenizers_does(name: str) -> None:
+    data = real(f"huggingface/{name}")
+    reference = tokenizers.Tokenizer.from_str(data.decode())
+    spec = formats.read(data)
+    ours = Tokenizer(spec)
+    for text in real_texts(spec):
+        check_equal(reference, ours, text)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_made_of_a_real_file_encodes_as_before(name: str) -> None:
+    data = real(f"huggingface/{name}")
+    reference = tokenizers.Tokenizer.from_str(data.decode())
+    spec = replace(formats.read(data), extra={})
+    again = tokenizers.Tokenizer.from_str(formats.write(spec, "huggingface", strict=True).data.decode())
+    for text in real_texts(spec)[:100]:
+        assert again.encode(text).ids == reference.encode(text).ids
+        assert again.encode(text).offsets == reference.encode(text).offsets
+
+
+# What stands for what
+
+
+def document(**members: Any) -> dict[str, Any]:
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
+    return {"version": "1.0", "model": model, **members}
+
+
+def read(**members: Any) -> Spec:
+    return formats.read(json.dumps(document(**members)).encode(), format="huggingface")
+
+
+def added(content: str, id: int, **flags: bool) -> dict[str, Any]:
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    return {"id": id, "content": content, **dict.fromkeys(names, False), **flags}
+
+
+def test_byte_level_bpe_is_over_bytes() -> None:
+    spec = formats.read(sample("pre_tokenizer", "byte level, space").to_str().encode())
+    assert isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
+    rows = dict(zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True))
+    assert rows[b" ab"] == Kind.NORMAL
+    assert rows["世".encode()] == rows["▁a".encode()] == Kind.UNUSED
+    assert spec.vocab.pieces().count(b" ") == 2
+    assert [step.kind for step in spec.split] == ["piece_space", "pattern"]
+
+
+def test_ids_of_added_tokens_are_tokenizers_own() -> None:
+    listed = [added("x", 9), added("a", 7, special=True), added("", 8), added("y", 4), added("x", 9, rstrip=True)]
+    spec = read(added_tokens=listed)
+    assert [(token.text, token.id, token.rstrip) for token in spec.special] == [
+        ("x", 3, True),
+        ("a", 0, False),
+        ("y", 4, False),
+    ]
+    reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=listed)))
+    assert all(reference.token_to_id(token.text) == token.id for token in spec.special)
+    assert "'x' has the id 9 in the file, tokenizers gives it 3" in spec.extra["huggingface"]["warnings"][0]
+    assert formats.write(spec, "huggingface").losses == ()
+
+
+UNTAGGED: list[tuple[str, Any]] = [
+    ("normalizer", {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}),
+    ("normalizer", {"strip_left": True, "strip_right": False}),
+    ("normalizer", {"normalizers": [{"prepend": "x"}, {"pattern": {"String": "a"}, "content": "b"}]}),
+    ("decoder", {"suffix": "b"}),
+    ("decoder", {"type": "BPE", "suffix": "b"}),
+    ("decoder", {"prefix": "a", "cleanup": True}),
+    ("decoder", {"pad_token": "a", "word_delimiter_token": "b", "cleanup": True}),
+    ("decoder", {"content": "a", "start": 1, "stop": 0}),
+    ("decoder", {"pattern": {"String": "a"}, "content": "x"}),
+    ("post_processor", {"sep": ["a", 0], "cls": ["b", 1]}),
+    ("post_processor", {"sep": ["a", 0], "cls": ["b", 1], "trim_offsets": True, "add_prefix_space": True}),
+    ("post_processor", {"type": "RobertaProcessing", "sep": ["a", 0], "cls": ["b", 1]}),
+    ("pre_tokenizer", {"type": "Metaspace", "replacement": "_", "add_prefix_space": True, "str_rep": "_"}),
+    ("pre_tokenizer", {"type": "Metaspace", "replacement": "_", "add_prefix_space": False, "prepend_scheme": "never"}),
+    ("pre_tokenizer", {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False}),
+    ("model", {"vocab": {"a": 0, "b": 1}, "merges": []}),
+    ("model", {"vocab": {"a": 0, "b": 1}, "unk_token": "a"}),
+    (
+        "model",
+        {"vocab": {"a": 0}, "unk_token": "a", "continuing_subword_prefix": "##", "max_input_chars_per_word": 3},
+    ),
+    ("model", {"vocab": [["a", 0.5], ["b", -1]], "unk_id": 0}),
+]
+
+
+@pytest.mark.parametrize(("member", "value"), UNTAGGED)
+def test_legacy_components(member: str, value: Any) -> None:
+    made = {**document(), member: value}
+    reference = tokenizers.Tokenizer.from_str(json.dumps(made))
+    spec = formats.read(json.dumps(made).encode(), format="huggingface")
+    newest = formats.read(reference.to_str().encode(), format="huggingface")
+    assert replace(spec, extra={}) == replace(newest, extra={})
+    assert json.loads(formats.write(spec, "huggingface", strict=True).data) == made
+
+
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({"version": "2.0"}, "version is '2.0'"),
+    ({"foo": 1}, "no member 'foo'"),
+    ({"normalizer": {"type": "Foo"}}, "normalizer: there is no type 'Foo'"),
+    ({"normalizer": {"type": "Strip", "strip_left": True}}, "'strip_right' is missing"),
+    ({"normalizer": {"type": "Sequence", "normalizers": [None]}}, r"normalizer.normalizers\[0\]: null"),
+    ({"normalizer": "NFC"}, "normalizer: not an object"),
+    ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "?"}}, "not base64"),
+    ({"normalizer": {"type": "Replace", "pattern": "a", "content": "b"}}, "pattern is 'a'"),
+    ({"pre_tokenizer": {"type": "Metaspace", "replacement": "__"}}, "not one character"),
+    (
+        {"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}},
+        "prepend_scheme is always",
+    ),
+    ({"pre_tokenizer": {"type": "Digits"}}, "'individual_digits' is missing"),
+    ({"pre_tokenizer": {"delimiter": "x"}}, "without a type"),
+    ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "length 0"),
+    ({"decoder": {"type": "ByteLevel"}}, "fields add_prefix_space, trim_offsets of ByteLevel are missing"),
+    ({"decoder": {"type": "Strip", "content": "x", "start": -1, "stop": 0}}, "start is -1"),
+    ({"post_processor": {"sep": ["a", 0], "cls": ["b", "1"]}}, "not a text and an id"),
+    (
+        {"post_processor": {"single": [{"SpecialToken": {"id": "x", "type_id": 0}}], "pair": [], "special_tokens": {}}},
+        "'x' is missing",
+    ),
+    ({"model": {"type": "BPE", "vocab": {"a": 0}}}, "BPE without merges"),
+    ({"model": {"type": "BPE", "vocab": [["a", 1]], "merges": []}}, "not an object"),
+    ({"model": {"type": "Unigram", "vocab": {"a": 0}}}, "not a list"),
+    ({"model": {"type": "Unigram", "vocab": [["a", 0]], "unk_id": 3}}, "unk_id is 3"),
+    ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 1.5}}, "dropout is 1.5"),
+    ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, 'the token "b" is out of the vocabulary'),
+    ({"model": {"type": "Foo", "vocab": {"a": 0}}}, "no type 'Foo'"),
+    ({"model": []}, "a model, which is an object"),
+    ({"added_tokens": None}, "added_tokens: not a list"),
+    ({"added_tokens": [{"id": 0, "content": "x"}]}, r"added_tokens\[0\]: the field 'special' is missing"),
+]
+
+
+@pytest.mark.parametrize(("members", "message"), BROKEN)
+def test_what_is_refused(members: dict[str, Any], message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(**members)
+
+
+def test_what_json_can_do() -> None:
+    for data, message in [
+        (b'{"normalizer":' + b"[" * 10**6 + b"]" * 10**6 + b',"model":{"vocab":{}}}', "nested deeper than 128"),
+        (b'{"normalizer":{"type":"Prepend","prepend":"\\ud800"},"model":{"vocab":{},"merges":[]}}', "surrogate"),
+        (b'{"model":{"vocab":{"\\ud800":1},"merges":[]}}', "hex escape"),
+        (b'{"model":{"vocab":{"\xff":1},"merges":[]}}', "line 1 column"),
+        (b'{"padding":' + b"9" * 10**5 + b',"model":{"vocab":{},"merges":[]}}', "JSON"),
+        (b'{"model":{"vocab":{"a":1},"merges":[]}', "EOF"),
+        (b'{"model":{"vocab":{"a":1},"merges":[]}} x', "trailing"),
+    ]:
+        with pytest.raises(FormatError, match=message):
+            formats.read(data, format="huggingface")
+    nested: Any = None
+    for _ in range(60):
+        nested = {"type": "Sequence", "normalizers": [nested] if nested else []}
+    assert len(read(normalizer=nested).normalize) == 1
+
+
+def test_an_edited_spec_writes_the_edit() -> None:
+    spec = read(normalizer={"type": "NFC"}, pre_tokenizer={"type": "Whitespace"})
+    edited = replace(spec, split=(PatternSplit("x|y", "isolated"),))
+    made = json.loads(formats.write(edited, "huggingface", strict=True).data)
+    assert made["normalizer"] == {"type": "NFC"}
+    assert made["pre_tokenizer"]["pattern"] == {"Regex": "x|y"}
+
+
+def test_patterns_go_to_oniguruma_and_back() -> None:
+    pattern = r"\p{N}{1,3}+|\s++$|(?:a|b){2}+"
+    made = json.loads(formats.write(replace(read(), split=(PatternSplit(pattern),)), "huggingface", strict=True).data)
+    expected = r"(?>\p{N}{1,3})|\s++\z|(?>(?:a|b){2})"
+    assert made["pre_tokenizer"] == {
+        "type": "Split", "pattern": {"Regex": expected}, "behavior": "Removed", "invert": True,
+    }  # fmt: skip
