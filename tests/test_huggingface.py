@@ -216,7 +216,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"pre_tokenizer": {"type": "Metaspace", "replacement": "__"}}, "not one character"),
     (
         {"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}},
-        "prepend_scheme is always",
+        "scheme is always",
     ),
     ({"pre_tokenizer": {"type": "Digits"}}, "'individual_digits' is missing"),
     ({"pre_tokenizer": {"delimiter": "x"}}, "without a type"),

@@ -14,6 +14,7 @@ __all__ = [
     "NativeFile",
     "SpecialSet",
     "Tokenizer",
+    "bpe_derivations",
     "huggingface_bytes",
     "huggingface_merges",
     "huggingface_probe",

@@ -526,22 +526,24 @@ def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[
         if said or cache_dir is not None:
             raise ArgumentError('"default" takes no options')
         return default_spec()
-    for option in ("format", "name"):
-        if option in said:
-            raise ArgumentError(f"{option}= means nothing to {source!r}, which is a name")
+    _refuse(said, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
     return named.read(source, cache_dir=cache_dir, **said)
+
+
+def _refuse(said: Collection[str], options: Iterable[str], what: str) -> None:
+    for option in options:
+        if option in said:
+            raise ArgumentError(f"{option}= means nothing to {what}")
 
 
 def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
     pair = gpt2_pair.beside(path)
     if pair and said.get("format", "tiktoken") == "tiktoken":
-        if "line" in said:
-            raise ArgumentError("line= means nothing to GPT-2's files")
+        _refuse(said, ("line", "pre_tokenizer"), "GPT-2's files")
         options = {option: value for option, value in said.items() if option != "format"}
         return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
     if path.is_dir():
-        if "format" in said:
-            raise ArgumentError("format= is for a file; a folder's is told by the files in it")
+        _refuse(said, ("format", "pre_tokenizer"), "a folder, whose files tell")
         return read_folder(path, **said)
     spec = formats.read(gguf_file.begin_of(path) or read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
