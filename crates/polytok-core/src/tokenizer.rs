@@ -320,7 +320,7 @@ impl Compiled {
                 Compiled::Bpe(Box::new(bpe), boundary)
             }
             Model::Unigram(rules @ (UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp)) => {
-                Compiled::WideUnigram(WideUnigram::compile(vocab, rules))
+                Compiled::WideUnigram(WideUnigram::compile(vocab, rules, tables)?)
             }
             Model::Unigram(UnigramRules::SentencePiece) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
@@ -328,9 +328,9 @@ impl Compiled {
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
             Model::WordLevel => Compiled::WordLevel(WordLevel::compile(vocab.clone())?),
             Model::WordPiece { continuing_prefix, max_chars, phantom_space } => {
-                Compiled::WordPiece(WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space))
+                Compiled::WordPiece(WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space, tables)?)
             }
-            Model::Plamo2 => Compiled::Plamo2(Plamo2::compile(vocab)),
+            Model::Plamo2 => Compiled::Plamo2(Plamo2::compile(vocab, tables)?),
         })
     }
 

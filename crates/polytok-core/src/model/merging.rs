@@ -132,6 +132,7 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
     let mut halves = Halves { vocab, dictionary, units, next: vocab.len() as u32 };
     // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
     let lengths = lengths_of(vocab, dictionary);
+    let cuts_chars = units_may_be_cut(vocab, dictionary, halves.units.kind);
     for (row, &rank) in ranks.iter().enumerate() {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
@@ -139,7 +140,7 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
             continue;
         }
         for cut in 1..piece.len() {
-            if !lengths[cut] || !lengths[piece.len() - cut] {
+            if !lengths[cut] || !lengths[piece.len() - cut] || (!cuts_chars && is_continuation(piece[cut])) {
                 continue;
             }
             let (left, right) = piece.split_at(cut);
@@ -149,6 +150,17 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
         }
     }
     entries
+}
+
+/// Whether some reachable row starts or ends inside of a character. If not, no half does either.
+fn units_may_be_cut(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> bool {
+    let is_whole = |row: usize| std::str::from_utf8(vocab.bytes(row)).is_ok();
+    kind == Symbols::Bytes || !(0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)).all(is_whole)
+}
+
+#[inline]
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
 }
 
 /// For each length whether something that may be a half has it: a reachable row, or a character.
