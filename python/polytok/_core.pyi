@@ -22,6 +22,14 @@ __all__ = [
     "huggingface_rows",
     "huggingface_vocab",
     "huggingface_write",
+    "bpe_derivations",
+    "gguf_byte_level",
+    "gguf_byte_level_texts",
+    "gguf_merge_lines",
+    "gguf_merges",
+    "gguf_read",
+    "gguf_strings",
+    "gguf_write_strings",
     "llama2c_read",
     "llama2c_write",
     "minbpe_read",
@@ -52,6 +60,17 @@ _TokenColumns: TypeAlias = tuple[
     npt.NDArray[np.int32],
 ]
 
+_Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
+
+def gguf_read(
+    data: npt.NDArray[np.uint8],
+) -> tuple[int, bool, int, list[tuple[bytes, int, int, int, int, int]], int]: ...
+def gguf_strings(value: bytes, count: int, big_endian: bool) -> _Texts: ...
+def gguf_write_strings(texts: _Texts, big_endian: bool) -> bytes: ...
+def gguf_byte_level(texts: _Texts, mapped: npt.NDArray[np.bool_]) -> tuple[_Texts, npt.NDArray[np.uint32]]: ...
+def gguf_byte_level_texts(texts: _Texts, mapped: npt.NDArray[np.bool_]) -> _Texts: ...
+def gguf_merges(tokens: _Texts, lines: _Texts) -> npt.NDArray[np.uint32]: ...
+def gguf_merge_lines(tokens: _Texts, merges: npt.NDArray[np.uint32]) -> _Texts: ...
 _HuggingFaceColumns: TypeAlias = tuple[
     bytes,
     npt.NDArray[np.uint32],
@@ -95,7 +114,6 @@ def tekken_read(
     vocab: bytes, live: int, first_id: int
 ) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
 def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
-
 def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
 
 @final

@@ -14,6 +14,7 @@ from functools import partial
 from ..spec import Spec
 from .base import Converted
 from .byte_bpe import to_minbpe, to_rank_file
+from .gguf import to_gguf
 from .huggingface import to_huggingface
 from .llama2c import to_llama2c
 from .sentencepiece import to_sentencepiece
@@ -21,6 +22,7 @@ from .sentencepiece import to_sentencepiece
 __all__ = ["Converted", "adapted"]
 
 _ADAPTERS: Mapping[str, Callable[[Spec], Converted]] = {
+    "gguf": to_gguf,
     "huggingface": to_huggingface,
     "sentencepiece": to_sentencepiece,
     "llama2c": to_llama2c,

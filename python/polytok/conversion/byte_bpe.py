@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from ..errors import FormatError
-from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec
-from .base import Converted, some
-from .merges import live_merges
+from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken
+from .base import Converted, described, some
+from .merges import known_merges, live_merges
 from .patterns import as_matches
 from .ranks import RANKS, to_ranks, unmade
 from .rows import sorted_by_id
+from .special import flag_losses, matching_losses, only_tokens
 
 
 def to_rank_file(spec: Spec, format_name: str) -> Converted:
@@ -58,16 +57,38 @@ def plain_bytes(spec: Spec, format_name: str) -> Converted:
     """A Spec that merges bytes with nothing before it but one pattern, or FormatError."""
     model = spec.model
     if not isinstance(model, Bpe) or model.symbols != "bytes" or model.priority == "score":
-        raise FormatError(f"{format_name} merges bytes; it cannot run this model: {model!r:.100}")
+        raise FormatError(f"{format_name} merges bytes; it cannot run this model: {described(model)}")
     split = as_matches(spec.split, format_name)
-    losses = [f"normalize: {step.kind} is not done" for step in spec.normalize]
-    if spec.decode != BytesDecode():
-        losses.append(f"decode: the bytes as they are, not as {spec.decode!r:.60} does")
-    vocab, special = spec.vocab, spec.special
-    ordinary = vocab.kinds == Kind.NORMAL
-    if not ordinary.all():
-        raise FormatError(f"{format_name} has ordinary entries only, but {np.count_nonzero(~ordinary)} rows are not")
-    return Converted(
-        replace(spec, vocab=vocab, special=special, normalize=(), split=split, decode=BytesDecode(), trim=None),
-        tuple(losses),
+    vocab = only_tokens(spec)
+    notes = []
+    if left_out := len(spec.vocab) - len(vocab):
+        notes.append(f"vocab: {left_out} rows are special tokens or come out of no text; they are not among the ranks")
+    losses = (*pipeline_losses(spec), *flag_losses(spec.special), *matching_losses(spec, "longest"))
+    plain = replace(
+        spec,
+        vocab=vocab,
+        model=known_merges(model, vocab),
+        special=tuple(SpecialToken(token.text, token.id) for token in spec.special),
+        matching="longest",
+        normalize=(),
+        split=split,
+        unknown="error",
+        decode=BytesDecode(),
+        trim=None,
     )
+    return Converted(plain, losses, tuple(notes))
+
+
+def pipeline_losses(spec: Spec) -> tuple[str, ...]:
+    """What a format does not do that only splits, merges bytes and puts them together again."""
+    losses = [f"normalize: {step.kind} is not done" for step in spec.normalize if not isinstance(step, ReplaceInvalid)]
+    if losses and (normalized := [token.text for token in spec.special if token.normalized]):
+        losses.append(f"special: {len(normalized)} tokens are not searched in normalized text ({some(normalized)})")
+    versions = {getattr(step, "unicode", None) for step in spec.split} - {None}
+    losses += [f"split: the characters are those of the newest Unicode, not of {version}" for version in versions]
+    decode = spec.decode
+    if isinstance(decode, LlamaCppDecode):
+        losses += ["decode: spaces before punctuation stay (clean_spaces)"] if decode.clean_spaces else []
+    elif decode != BytesDecode():
+        losses.append(f"decode: the bytes as they are, not as {decode!r:.60} does")
+    return tuple(losses)

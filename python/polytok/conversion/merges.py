@@ -24,6 +24,14 @@ class MergeList:
     losses: tuple[str, ...] = ()
 
 
+def known_merges(model: Bpe, vocab: Vocab) -> Bpe:
+    """The model without merges of entries that the vocabulary does not have (special tokens that were rows)."""
+    if model.merges is None:
+        return model
+    kept = np.isin(model.merges, vocab.ids).all(axis=1)
+    return model if kept.all() else replace(model, merges=model.merges[kept])
+
+
 def live_merges(vocab: Vocab, model: Bpe) -> MergeList:
     """The merges of a model that merges by ids or by a list: exact, one pair for each entry that merging makes."""
     derived = derivations(vocab, model)

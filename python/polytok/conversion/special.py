@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+import numpy as np
 
 from ..errors import FormatError
-from ..spec import Spec, SpecialToken, Vocab
+from ..spec import Kind, Spec, SpecialToken, Vocab
 from .base import some
 from .byte_level import row_of_text
-from .rows import appended
+from .rows import appended, take
 
 
 def matching_losses(spec: Spec, wanted: str) -> tuple[str, ...]:
@@ -27,6 +29,28 @@ def _overlap(text: str, other: str) -> bool:
         return True
     ends = range(1, len(text))
     return any(text.endswith(other[:n]) or text.startswith(other[-n:]) for n in ends)
+
+
+def only_tokens(spec: Spec) -> Vocab:
+    """The vocabulary of bytes without the rows that are special tokens or that no text reaches."""
+    special = {(token.text.encode(), token.id) for token in spec.special}
+    rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True)
+    kept = [
+        row for row, (text, number, kind) in enumerate(rows) if kind == Kind.NORMAL and (text, number) not in special
+    ]
+    if len(kept) == len(spec.vocab):
+        return spec.vocab
+    return take(spec.vocab, np.array(kept, dtype=np.int64))
+
+
+def flag_losses(special: Iterable[SpecialToken], *, always: bool = False) -> Iterator[str]:
+    """Flags that a format does not have; ``always`` says that it has tokens which are always recognised."""
+    tokens = list(special)
+    for flag in ("single_word", "lstrip", "rstrip"):
+        if texts := [token.text for token in tokens if getattr(token, flag)]:
+            yield f"special: {flag} of {len(texts)} tokens cannot be said ({some(texts)})"
+    if not always and (texts := [token.text for token in tokens if not token.special]):
+        yield f"special: {len(texts)} tokens are recognised only where they are asked for ({some(texts)})"
 
 
 def numbered_as_huggingface(vocab: Vocab, special: Iterable[SpecialToken], *, byte_level: bool) -> Vocab:

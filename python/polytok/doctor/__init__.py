@@ -19,17 +19,17 @@ from .round_trip import round_trips
 __all__ = ["CHECKS", "Diagnosis", "Finding", "Severity", "examine", "findings"]
 
 CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
-    entries.uncompilable,
     ids.out_of_range,
     ids.special_clashes,
     ids.holes,
+    entries.no_unknown,
+    splits.literal_pattern,
+    entries.uncompilable,
     entries.duplicates,
     entries.unreachable,
     entries.bytes_without_entry,
     entries.byte_pieces,
     entries.equal_scores,
-    entries.no_unknown,
-    splits.literal_pattern,
     splits.mistral_pattern,
     splits.drops_text,
     splits.pattern_and_vocabulary,
@@ -54,7 +54,7 @@ class Diagnosis:
 
 
 def findings(spec: Spec) -> list[Finding]:
-    """What the checks find, in their order; a Spec that cannot be used at all is not looked into."""
+    """What the checks find, in their order; into a Spec that cannot be used at all the rest do not look."""
     found: list[Finding] = []
     for check in CHECKS:
         found += check(spec)

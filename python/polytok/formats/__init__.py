@@ -11,14 +11,14 @@ from dataclasses import replace
 from ..conversion import adapted
 from ..errors import ArgumentError, FormatError, LossError
 from ..spec import Line, Spec
-from . import bpe_files, huggingface, llama2c, minbpe, ptok, rwkv, sentencepiece, tekken, tiktoken, wordpiece
+from . import bpe_files, gguf, huggingface, llama2c, minbpe, ptok, rwkv, sentencepiece, tekken, tiktoken, wordpiece
 from .base import Format, ReadOptions, Written
 
 __all__ = ["FORMATS", "Format", "ReadOptions", "Written", "adapted", "detect", "named", "read", "write"]
 
 FORMATS: tuple[Format, ...] = (
     *(ptok, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface, wordpiece),
-    bpe_files,
+    *(bpe_files, gguf),
 )
 
 
@@ -53,18 +53,27 @@ def read(
     line: Line | None = None,
     name: str | None = None,
     siblings: Mapping[str, bytes] | None = None,
+    pre_tokenizer: str | None = None,
 ) -> Spec:
     """Read a tokenizer file.
 
     ``format`` is told by the bytes unless it is given. ``pattern`` and ``special_tokens`` are for files that do not
     hold them (tiktoken), ``line`` is the SentencePiece release to follow, ``name`` the vocabulary's name.
+    ``pre_tokenizer`` names the pre-tokenizer of a GGUF file where its own is not known.
     ``siblings`` are files that stand beside it, by name; formats take from them what their own file does not say.
     """
     if line not in (None, "0.2.1", "0.2.3"):
         raise ArgumentError(f"line is {line!r}, not '0.2.1' or '0.2.3'")
     chosen = detect(data) if format is None else named(format)
-    options = ReadOptions(pattern=pattern, special_tokens=special_tokens, line=line, name=name, siblings=siblings or {})
-    for option in ("pattern", "special_tokens", "line"):
+    options = ReadOptions(
+        pattern=pattern,
+        special_tokens=special_tokens,
+        line=line,
+        name=name,
+        siblings=siblings or {},
+        pre_tokenizer=pre_tokenizer,
+    )
+    for option in ("pattern", "special_tokens", "line", "pre_tokenizer"):
         if getattr(options, option) is not None and option not in chosen.options:
             raise ArgumentError(f"{option}= means nothing to a {chosen.name} file, which holds all that is needed")
     try:
@@ -81,8 +90,11 @@ def write(spec: Spec, format: str, *, strict: bool = False) -> Written:
     chosen = named(format)
     converted = adapted(spec, format)
     result = chosen.write(converted.spec)
-    losses = tuple(dict.fromkeys((*converted.losses, *result.losses)))
+    is_foreign = spec.origin.format not in (format, "memory")
+    # What another format names or keeps beside its tokenizer concerns no text.
+    aside = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
+    losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in aside))))
     if strict and losses:
         listed = "".join(f"\n  {loss}" for loss in losses)
         raise LossError(f"a {format} file cannot carry all of this tokenizer:{listed}")
-    return replace(result, losses=losses, notes=(*converted.notes, *result.notes))
+    return replace(result, losses=losses, notes=(*converted.notes, *result.notes, *aside))

@@ -16,14 +16,15 @@ MAX_ID = 2**32 - 2
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may say about a file that the file does not say itself; None where nothing was said. ``siblings`` are
-    the files beside it, by name."""
+    """What a caller may say about a file that the file does not say itself; None where nothing was said.
+    ``siblings`` are the files beside it, by name."""
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None
     line: Line | None = None
     name: str | None = None
     siblings: Mapping[str, bytes] = field(default_factory=dict)
+    pre_tokenizer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,9 +123,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     ),
     "kimi_k2": (KIMI,),
     "superbpe": (r"\p{N}+", SUPERBPE_DIGITS),
-    "bailingmoe": (
-        rf"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|{_WORD}|\p{{N}}|{_SYMBOLS}|\s*[\r\n]|\s+(?!\S)|\s+",
-    ),
+    "bailingmoe": (rf"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|{_WORD}|\p{{N}}|{_SYMBOLS}|\s*[\r\n]|\s+(?!\S)|\s+",),
     "seed_coder": (rf"{_CONTRACTION}|{_WORD}|\p{{N}}{{1}}| ?[^\s\p{{L}}\p{{N}}\r\n]+|{_SPACES}",),
     "afmoe": (DIGITS, _AFMOE_SCRIPTS, _DEEPSEEK3),
     "laguna": (NEWLINES, QWEN2),
@@ -141,7 +139,11 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PreTokenizer:
-    """What llama.cpp does for a name. ``raw``: texts are UTF-8 and not GPT-2's characters; ``escaped``: spaces are U+2581."""
+    """What llama.cpp does for a name.
+
+    ``raw``: texts are UTF-8 and not GPT-2's characters. ``escaped``: spaces are U+2581. ``has_bos``: BOS is 11 if
+    no key says otherwise. ``newline_tokens``: a run of line feeds that is a token is taken as a whole.
+    """
 
     expressions: str
     clean_spaces: bool = True
@@ -248,10 +250,21 @@ def engine_pattern(expression: str) -> str:
         return rf"[{_engine_escapes(HAN)}]+|{words}|\p{{N}}{{1,3}}|{_SYMBOLS}|{_SPACES}"
     pattern = _CASED.sub(lambda found: f"[{found[1]}&&[^{found[2]}]]", expression)
     pattern = re.sub(r"\[(?:\\p\{L[ultmo]\})+", r"[\\p{L}", pattern)
+    pattern = _RANGE.sub(lambda found: _without_white_space(int(found[1], 16), int(found[2], 16)), pattern)
     return _engine_escapes(pattern.replace(r"\d", "[0-9]"))
 
 
 _CASED = re.compile(r"\(\(\?=\[((?:\\p\{[LM]\})+)\]\)\(\[\^([aA]-[zZ])\]\)\)")
+_RANGE = re.compile(r"\\u([0-9a-f]{4})-\\u([0-9a-f]{4})")
+_WHITE = (0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+
+
+def _without_white_space(first: int, last: int) -> str:
+    """A range without the white space in it, which llama.cpp makes ASCII before it compares characters."""
+    inside = [code for code in _WHITE if first <= code <= last]
+    starts, ends = [first, *(code + 1 for code in inside)], [*(code - 1 for code in inside), last]
+    kept = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
+    return "".join(rf"\u{start:04x}-\u{end:04x}" for start, end in kept)
 
 
 def _engine_escapes(pattern: str) -> str:

@@ -1,8 +1,8 @@
 """llama.cpp's tokenizer, straight from a GGUF file's metadata: the oracle of polytok's GGUF format.
 
-`LlamaCpp` reads as llama-vocab.cpp does: special tokens are cut out of the text, the longest first wherever they stand,
-the model makes ids of what lies between, BOS and EOS go around. The models are in `llama_cpp_models` and `llama_cpp_ugm`,
-the pre-tokenizers in `llama_cpp_split`.
+`LlamaCpp` does what llama-vocab.cpp does: special tokens are cut out of the text, the longest first wherever they
+stand, the model makes ids of what lies between, BOS and EOS go around. The models are in `llama_cpp_models` and
+`llama_cpp_ugm`, the pre-tokenizers in `llama_cpp_split`.
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ class LlamaCpp:
             if not parse_special and self.attributes[id] & (Attribute.CONTROL | Attribute.UNKNOWN):
                 continue
             parts = [
-                new for part in parts for new in ([part] if isinstance(part, int) else self._cut(part, id)) if new != b""
+                new
+                for part in parts
+                for new in ([part] if isinstance(part, int) else self._cut(part, id))
+                if new != b""
             ]
         return parts
 
@@ -129,9 +132,7 @@ class LlamaCpp:
             spaced = b" " + text if self.add_space_prefix else text
             return models.spm(self.ids, self.scores, spaced.replace(b" ", models.MARK))
         if self.family == "wpm":
-            return models.wpm(
-                self.ids, unknown or 0, text, lowercase=self.fold, strip_accents=self.strip_accents
-            )
+            return models.wpm(self.ids, unknown or 0, text, lowercase=self.fold, strip_accents=self.strip_accents)
         if self.family == "ugm":
             merge = self.get("remove_extra_whitespaces", False)
             users = [bool(attribute & Attribute.USER_DEFINED) for attribute in self.attributes]

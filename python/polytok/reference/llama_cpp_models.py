@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 from polytok.formats.gguf_pretokenizers import EXPRESSIONS, PreTokenizer
 from polytok.reference.llama_cpp_split import split
@@ -28,7 +29,7 @@ def spm(ids: Ids, scores: Sequence[float], text: bytes) -> list[int]:
         symbols.append(text[at : at + length])
         at += length
     while True:
-        pairs = [a + b for a, b in zip(symbols, symbols[1:], strict=False)]
+        pairs = [a + b for a, b in pairwise(symbols)]
         found = [(-scores[ids[pair]], at) for at, pair in enumerate(pairs) if pair in ids]
         if not found:
             break
@@ -37,7 +38,7 @@ def spm(ids: Ids, scores: Sequence[float], text: bytes) -> list[int]:
     return [id for symbol in symbols for id in ([ids[symbol]] if symbol in ids else map(byte_token(ids), symbol))]
 
 
-def byte_token(ids: Ids):  # type: ignore[no-untyped-def]
+def byte_token(ids: Ids) -> Callable[[int], int]:
     """A byte's token: by number, or by the byte itself."""
     return lambda byte: ids[b"<0x%02X>" % byte] if b"<0x%02X>" % byte in ids else ids[bytes([byte])]
 
@@ -58,7 +59,7 @@ def bpe(ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, t
 
 def _merged(symbols: list[bytes], ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
     while True:
-        pairs = enumerate(zip(symbols, symbols[1:], strict=False))
+        pairs = enumerate(pairwise(symbols))
         found = [(ranks[pair], at) for at, pair in pairs if pair in ranks]
         if not found:
             return symbols
@@ -71,7 +72,9 @@ def _bytes_of(symbol: bytes, ids: Ids, raw: bool) -> list[int]:
     return [ids[name] for name in names if name in ids]
 
 
-def whitespace(ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, fold: bool, text: bytes) -> list[int]:
+def whitespace(
+    ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, fold: bool, text: bytes
+) -> list[int]:
     """BPE of the words between white space, which itself is lost."""
     words = [b""]
     for code in code_points(text):
@@ -145,11 +148,12 @@ def unescaped(text: bytes) -> bytes:
 
 
 def plamo2(ids: Ids, scores: Sequence[float], usable: set[int], text: bytes) -> list[int]:
-    """The cheapest path from the end over characters, with scores in ten thousandths; of equal ones the longest token."""
+    """The cheapest path over characters, from the end, by scores in ten thousandths; at a tie the longest token."""
     codes = code_points(text)
     codes = codes[1:] if codes[:1] == [0xFEFF] else codes
     longest = max((len(code_points(piece)) for piece in ids), default=0)
-    costs, best = [0] * (len(codes) + 1), [(1, None)] * len(codes)
+    costs = [0] * (len(codes) + 1)
+    best: list[tuple[int, int | None]] = [(1, None)] * len(codes)
     for at in reversed(range(len(codes))):
         steps: list[tuple[int, int, int | None]] = []
         for length in range(min(longest, len(codes) - at), 0, -1):
@@ -157,8 +161,8 @@ def plamo2(ids: Ids, scores: Sequence[float], usable: set[int], text: bytes) -> 
             if id in usable and id is not None and _ten_thousandths(scores[id]) > -20_000_000:
                 steps.append((costs[at + length] - _ten_thousandths(scores[id]), length, id))
         steps.append((costs[at + 1] + 10_000_000, 1, None))
-        costs[at], *rest = min(steps, key=lambda step: step[0])
-        best[at] = tuple(rest)  # type: ignore[call-overload]
+        costs[at], length, id = min(steps, key=lambda step: step[0])
+        best[at] = length, id
     result, at = [], 0
     while at < len(codes):
         length, id = best[at]

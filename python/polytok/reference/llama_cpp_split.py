@@ -1,9 +1,9 @@
 """llama.cpp's pre-tokenizers (unicode.cpp): a list of expressions, each applied to the pieces that the one before left.
 
-Most run in C++'s std::regex, which knows no Unicode. So an expression with a category is matched against a text in which
-each character beyond ASCII has become one that stands for its category, and any other expression against the text with
-nothing changed but the white space. For some expressions there is code instead, which looks at the characters themselves.
-Matches are pieces and so are the gaps between them.
+Most run in C++'s std::regex, which knows no Unicode. So an expression with a category is matched against a text in
+which each character beyond ASCII has become one that stands for its category, and any other expression against the
+text with nothing changed but the white space. For some expressions there is code instead, which looks at the characters
+themselves. Matches are pieces and so are the gaps between them.
 """
 
 from __future__ import annotations
@@ -185,13 +185,12 @@ def _rest(text: _Characters, at: int, digits: int) -> int:
 
 
 def _digits(piece: Piece) -> Iterator[int]:
-    """Runs of numbers in threes from the right."""
+    """Cuts that leave runs of numbers in threes from the right; what stands before a run goes with its first part."""
     text, at = _Characters(piece), 0
     while at < len(piece):
         end = text.run(text.is_number, at)
         if end > at:
-            yield at
-            yield from range(at + (end - at) % 3, end + 1, 3)
+            yield from range(at + ((end - at) % 3 or 3), end + 1, 3)
         at = max(end, at + 1)
 
 

@@ -1,4 +1,4 @@
-"""llama.cpp's T5 vocabularies (llama-vocab.cpp, llm_tokenizer_ugm): a normalizer, and the best path by the sum of scores."""
+"""llama.cpp's T5 vocabularies (llm_tokenizer_ugm): a normalizer, and the best path by the sum of scores."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class Ugm:
         replaced = self._replacement(text, at)
         if replaced:
             return replaced
-        length = 1 if text[at] < 0x80 else {0xC: 2, 0xD: 2, 0xE: 3}.get(text[at] >> 4, 4 if text[at] >> 3 == 0x1E else 0)
+        length = (
+            1 if text[at] < 0x80 else {0xC: 2, 0xD: 2, 0xE: 3}.get(text[at] >> 4, 4 if text[at] >> 3 == 0x1E else 0)
+        )
         tail = text[at + 1 : at + length]
         if length and len(tail) == length - 1 and all(byte & 0xC0 == 0x80 for byte in tail):
             return text[at : at + length], length

@@ -1,0 +1,160 @@
+"""GGUF's container: keys with typed values. What the keys mean is in gguf.py."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..errors import FileError, FormatError
+
+MAGIC = b"GGUF"
+STRING, ARRAY = 8, 9
+U8, I8, U32, I32, F32, BOOL = 0, 1, 4, 5, 6, 7
+_DTYPES = {0: "u1", 1: "i1", 2: "u2", 3: "i2", 4: "u4", 5: "i4", 6: "f4", 7: "u1", 10: "u8", 11: "i8", 12: "f8"}
+_NAMES = {
+    **{0: "uint8", 1: "int8", 2: "uint16", 3: "int16", 4: "uint32", 5: "int32", 6: "float32", 7: "bool"},
+    **{8: "string", 9: "array", 10: "uint64", 11: "int64", 12: "float64"},
+}
+
+Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
+Value: TypeAlias = tuple[int, int, int, bytes | None]
+"""Type, elements' type (or the type again), number of elements (or 1), and the bytes as they stand in the file; None
+for bytes that are made of the Spec."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The metadata of a file: keys in their order."""
+
+    values: Mapping[str, Value]
+    version: int = 3
+    big_endian: bool = False
+    tensors: int = field(default=0, compare=False)
+
+    @property
+    def order(self) -> str:
+        """numpy's sign for the byte order."""
+        return ">" if self.big_endian else "<"
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A string; FormatError if there is none and no default."""
+        if key not in self.values:
+            return _required(key, default)
+        return self._bytes(key, (STRING,), STRING).decode("utf-8", "replace")
+
+    def number(self, key: str, kinds: tuple[int, ...], default: Any = None) -> Any:
+        """A number of one of the types, or the default."""
+        if key not in self.values:
+            return default
+        data = self._bytes(key, kinds, self.values[key][1])
+        return np.frombuffer(data, self.order + _DTYPES[self.values[key][0]])[0].item()
+
+    def flag(self, key: str, default: bool) -> bool:
+        """A truth value, or the default."""
+        return bool(self.number(key, (BOOL,), default))
+
+    def numbers(self, key: str, elements: tuple[int, ...]) -> npt.NDArray[Any] | None:
+        """An array of numbers of one of the types, or None."""
+        if key not in self.values:
+            return None
+        data = self._bytes(key, (ARRAY,), *elements)
+        return np.frombuffer(data, self.order + _DTYPES[self.values[key][1]])
+
+    def texts(self, key: str) -> Texts | None:
+        """An array of strings, or None."""
+        if key not in self.values:
+            return None
+        data = self._bytes(key, (ARRAY,), STRING)
+        return _core.gguf_strings(data, self.values[key][2], self.big_endian)
+
+    def _bytes(self, key: str, kinds: tuple[int, ...], *elements: int) -> bytes:
+        kind, element, _, data = self.values[key]
+        if kind not in kinds or element not in elements or data is None:
+            found = f"an array of {_NAMES[element]}" if kind == ARRAY else f"a {_NAMES[kind]}"
+            wanted = " or ".join(_NAMES[number] for number in (elements if kinds == (ARRAY,) else kinds))
+            raise FormatError(f"{key} is {found}, not {'an array of ' if kinds == (ARRAY,) else 'a '}{wanted}")
+        return data
+
+    def text_array(self, texts: Texts) -> Value:
+        """Strings as a value of this file."""
+        return ARRAY, STRING, len(texts[1]) - 1, _core.gguf_write_strings(texts, self.big_endian)
+
+    def array(self, element: int, numbers: npt.NDArray[Any]) -> Value:
+        """Numbers as a value of this file."""
+        return ARRAY, element, len(numbers), numbers.astype(self.order + _DTYPES[element]).tobytes()
+
+    def scalar(self, kind: int, value: Any) -> Value:
+        """A number or string as a value of this file."""
+        data = value.encode() if kind == STRING else np.array(value, self.order + _DTYPES[kind]).tobytes()
+        return kind, kind, 1, data
+
+
+def _required(key: str, default: str | None) -> str:
+    if default is None:
+        raise FormatError(f"the key {key} is missing")
+    return default
+
+
+def read(data: bytes) -> File:
+    """The metadata that a file begins with."""
+    version, big_endian, tensors, entries, _ = _core.gguf_read(np.frombuffer(data, np.uint8))
+    values = {
+        key.decode("utf-8", "surrogateescape"): (kind, element, count, data[start:end])
+        for key, kind, element, count, start, end in entries
+    }
+    return File(values, version, big_endian, tensors)
+
+
+def write(file: File) -> bytes:
+    """A file of the metadata alone, without tensors."""
+    head = [
+        MAGIC,
+        np.array(file.version, f"{file.order}u4").tobytes(),
+        np.array([0, len(file.values)], f"{file.order}u8").tobytes(),
+    ]
+    return b"".join([*head, *_entries(file)])
+
+
+def _entries(file: File) -> Iterable[bytes]:
+    def integer(value: int, width: int) -> bytes:
+        return value.to_bytes(width, "big" if file.big_endian else "little")
+
+    for key, (kind, element, count, data) in file.values.items():
+        name = key.encode("utf-8", "surrogateescape")
+        yield from (integer(len(name), 8), name, integer(kind, 4))
+        if kind == ARRAY:
+            yield from (integer(element, 4), integer(count, 8))
+        elif kind == STRING:
+            yield integer(len(data or b""), 8)
+        yield data or b""
+
+
+def begin_of(path: Path) -> bytes | None:
+    """The metadata of a file, if it is of this format: the gigabytes of tensors behind it are not read."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                return None
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                return mapped[: _end(mapped)]
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
+
+
+def _end(mapped: mmap.mmap) -> int:
+    """Where the metadata ends; the end of the file where that cannot be told."""
+    try:
+        return _core.gguf_read(np.frombuffer(mapped, np.uint8))[-1]
+    except FormatError:
+        return min(len(mapped), _MOST_DAMAGED)
+
+
+_MOST_DAMAGED = 1 << 20
+"""So much of a damaged file is read to say what is wrong with it."""

@@ -1,0 +1,48 @@
+"""``python -m tests.conversions``: every vocabulary into every format; ``--write`` writes docs/conversions.md."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the tests' modules, too
+
+from conversions import matrix, page
+from reference_specs import DATA
+
+PROCESSES = 2
+TEXTS = 3000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conversions", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write the table to docs/conversions.md")
+    parser.add_argument("--only", default="", help="only vocabularies with this in their path")
+    parser.add_argument(
+        "--texts", type=int, default=TEXTS, help="how many are generated; as many come from the corpora"
+    )
+    options = parser.parse_args()
+    if not DATA.is_dir():
+        print(f"there is no data in {DATA}: set POLYTOK_DATA", file=sys.stderr)
+        return 2
+    todo = [(source, options.texts) for source in matrix.sources() if options.only in source]
+    cells: list[matrix.Cell] = []
+    with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+        for found in pool.imap(matrix.row, todo):
+            cells += found
+            print(found[0].source, *(f"{cell.target}: {cell.shown}" for cell in found), sep="\n  ", flush=True)
+    unexplained = [cell for cell in cells if (cell.ids_differ or cell.texts_differ) and not cell.why]
+    for cell in (*unexplained, *(cell for cell in cells if cell.own)):
+        print(
+            f"{cell.source} as {cell.target}: {cell.ids_differ} ids, {cell.texts_differ} texts; {cell.own}",
+            file=sys.stderr,
+        )
+    if options.write and not options.only:
+        page.write(cells)
+    return int(bool(unexplained or [cell for cell in cells if cell.own]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

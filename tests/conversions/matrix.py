@@ -1,0 +1,156 @@
+"""Every vocabulary of the data into every format: equal, lossy (and what), or refused (and why)."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polytok
+from polytok import formats
+from polytok.convert import read_back
+from polytok.errors import FormatError, PolytokError
+from polytok.tokenizer import Tokenizer
+from reference_specs import DATA
+from texts import Words, generated, lines
+
+from .own import OWN, gguf_texts
+
+VERDICTS = ("refused", "lossy", "equal")
+"""From the worst to the best."""
+
+SLICE = (
+    *("sentencepiece/llama2.model", "sentencepiece/test_model.model", "llama2c/tokenizer.bin"),
+    *("tiktoken/r50k_base.tiktoken", "tekken/mistral2410_rebuilt.json", "rwkv/rwkv_vocab_v20230424.txt"),
+    *("huggingface/gpt2.json", "huggingface/llama2.json", "huggingface/bert_base_cased.json"),
+    *("huggingface/xlnet_base_cased.json", "gguf/ggml-vocab-gpt-2.gguf", "gguf/ggml-vocab-llama-spm.gguf"),
+    "gguf/ggml-vocab-bert-bge.gguf",
+)
+"""The vocabularies that every run of the tests converts: one of each kind."""
+
+_SEED = 20
+_SUFFIXES = (".inp", ".out")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What became of one vocabulary in one format. ``why`` are the losses, or the reason of the refusal."""
+
+    source: str
+    target: str
+    verdict: str
+    texts: int = 0
+    ids_differ: int = 0
+    texts_differ: int = 0
+    why: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    own: str = ""
+
+    @property
+    def shown(self) -> str:
+        """As it stands in the table."""
+        if self.verdict == "lossy":
+            return f"lossy ({self.ids_differ + self.texts_differ})"
+        return self.verdict
+
+
+def sources() -> list[str]:
+    """All vocabularies, by their path in the data."""
+    folder = DATA / "vocab"
+    files = (path for path in sorted(folder.glob("*/*")) if path.suffix not in _SUFFIXES)
+    known = {format.name for format in formats.FORMATS}
+    return [str(path.relative_to(folder)) for path in files if path.parent.name in known]
+
+
+def targets() -> list[str]:
+    """All formats but the native one, which holds every tokenizer, and the old pair of files, which holds none whole."""
+    return [format.name for format in formats.FORMATS if format.name not in ("ptok", "bpe_files")]
+
+
+def load(source: str) -> Tokenizer:
+    return polytok.load(DATA / "vocab" / source)
+
+
+def texts_for(tokenizer: Tokenizer, size: int) -> list[str]:
+    """Lines of every corpus, generated texts, and texts made of the vocabulary's entries; valid UTF-8."""
+    vocab = tokenizer.spec.vocab
+    pieces = [piece.replace("\u2581".encode(), b" ") for piece in vocab.pieces() if piece]
+    made = generated(_SEED, size, Words(pieces, [text.encode() for text in list(tokenizer.special_tokens)[:50]]))
+    corpora = sorted((DATA / "corpus").glob("*.txt"))
+    read = (line for path in corpora for line in lines(path, 2000 * size // len(corpora))[: size // len(corpora)])
+    return [text.decode(errors="ignore") for text in (*made, *read)]
+
+
+def row(arguments: tuple[str, int]) -> list[Cell]:
+    """One vocabulary into every format."""
+    source, size = arguments
+    tokenizer = load(source)
+    texts = texts_for(tokenizer, size)
+    return [convert(source, tokenizer, target, texts) for target in targets()]
+
+
+def convert(source: str, tokenizer: Tokenizer, target: str, texts: Sequence[str]) -> Cell:
+    """One cell."""
+    try:
+        written = formats.write(tokenizer.spec, target)
+    except FormatError as error:
+        return Cell(source, target, "refused", why=(str(error),))
+    again = read_back(written.data, target, tokenizer.spec)
+    before, after = encoded(tokenizer, texts), encoded(again, texts)
+    same = [n for n, (one, other) in enumerate(zip(before, after, strict=True)) if one == other and one is not None]
+    refused_alike = sum(one is None and other is None for one, other in zip(before, after, strict=True))
+    ids_differ = len(texts) - len(same) - refused_alike
+    texts_differ = sum(decoded(tokenizer, before[n]) != decoded(again, before[n]) for n in same)
+    # A rank file holds neither pattern nor special tokens; read with both it is whole.
+    given = ("special:", "split:", "post:") if target == "tiktoken" else ()
+    why = tuple(loss for loss in written.losses if not (given and loss.startswith(given) and " becomes " in loss))
+    verdict = "lossy" if ids_differ or texts_differ or why else "equal"
+    own = read_by_its_own(target, written.data, again, texts)
+    return Cell(source, target, verdict, len(texts), ids_differ, texts_differ, why, written.notes, own)
+
+
+def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int] | None]:
+    try:
+        return list(tokenizer.encode_batch(texts).to_list())
+    except PolytokError:
+        return [_encoded(tokenizer, text) for text in texts]
+
+
+def _encoded(tokenizer: Tokenizer, text: str) -> list[int] | None:
+    try:
+        return tokenizer.encode(text)
+    except PolytokError:
+        return None
+
+
+def decoded(tokenizer: Tokenizer, ids: list[int] | None) -> str | None:
+    try:
+        return None if ids is None else tokenizer.decode(ids)
+    except PolytokError:
+        return None
+
+
+def read_by_its_own(target: str, data: bytes, again: Tokenizer, texts: Sequence[str]) -> str:
+    """Whether the format's own software makes the same of the file as polytok; what differs, or nothing."""
+    if target == "gguf" and importlib.util.find_spec("gguf"):
+        return "" if len(gguf_texts(data)) == len(again.spec.vocab) else "gguf reads other tokens"
+    package = {"huggingface": "tokenizers"}.get(target, target)
+    if target not in OWN or not importlib.util.find_spec(package):
+        return ""
+    theirs, ours = OWN[target](data, again)(list(texts)), encoded(again, texts)
+    wrong = [text for text, one, other in zip(texts, ours, theirs, strict=True) if one != other]
+    return f"{package} gives other ids for {len(wrong)} texts, as {min(wrong, key=len)!r}" if wrong else ""
+
+
+def documented(page: Path) -> dict[tuple[str, str], str]:
+    """The verdicts of the page's table."""
+    rows = [line.strip("|").split("|") for line in page.read_text().splitlines() if line.startswith("|")]
+    if not rows:
+        return {}
+    heading, found = [name.strip() for name in rows[0]], {}
+    for row in rows[2:]:
+        source = row[0].strip().strip("`")
+        for target, cell in zip(heading[1:], row[1:], strict=True):
+            found[source, target] = cell.split()[0]
+    return found

@@ -1,0 +1,31 @@
+"""No cell of the matrix gets worse than docs/conversions.md says, and nothing is lost without being told."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversions import matrix
+from conversions.page import PAGE
+from reference_specs import DATA, needs_data
+
+TEXTS = 250
+
+
+@needs_data
+def test_the_page_has_every_vocabulary_and_format() -> None:
+    rows = {source for source, _ in matrix.documented(PAGE)}
+    assert rows == set(matrix.sources())
+    assert {target for _, target in matrix.documented(PAGE)} == set(matrix.targets())
+
+
+@needs_data
+@pytest.mark.parametrize("source", [name for name in matrix.SLICE if (DATA / "vocab" / name).exists()])
+def test_no_cell_is_worse_than_documented(source: str) -> None:
+    documented = matrix.documented(PAGE)
+    tokenizer = matrix.load(source)
+    texts = matrix.texts_for(tokenizer, TEXTS)
+    for target in matrix.targets():
+        cell = matrix.convert(source, tokenizer, target, texts)
+        assert not cell.own, cell
+        assert cell.why or not (cell.ids_differ or cell.texts_differ), cell
+        assert matrix.VERDICTS.index(cell.verdict) >= matrix.VERDICTS.index(documented[source, target]), cell

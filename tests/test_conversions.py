@@ -1,0 +1,393 @@
+"""Conversions between Specs: what they prove, what they refuse, and a small matrix of formats."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polytok
+from format_samples import SMALL, longest_spec, merges_spec, rank_spec, real, sentencepiece_spec, unigram_spec
+from polytok import formats, probes
+from polytok.conversion import adapted
+from polytok.conversion.base import Converted
+from polytok.conversion.derivation import NO_ROW, How, derivations, merge_alike, same_merging
+from polytok.conversion.merges import live_merges, merges_from_scores
+from polytok.conversion.patterns import as_isolated, as_matches
+from polytok.conversion.ranks import RANKS, to_ranks
+from polytok.convert import convert
+from polytok.divergence import Comparison
+from polytok.errors import ArgumentError, FormatError, LossError
+from polytok.file_names import format_of
+from polytok.reference.derivation import all_splits, derivation
+from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Vocab
+
+LETTERS = [bytes([byte]) for byte in range(256)]
+texts_of_two = st.text("ab", min_size=2, max_size=6).map(str.encode)
+vocabularies = st.lists(texts_of_two, max_size=12, unique=True).map(lambda more: [*LETTERS, *more])
+
+
+def by_rank(entries: list[bytes]) -> Spec:
+    return rank_spec(vocab=Vocab.from_rows((text, n, 0.0, Kind.NORMAL) for n, text in enumerate(entries)))
+
+
+def by_list(entries: list[bytes], pairs: list[tuple[bytes, bytes]], whole: bool = True) -> Spec:
+    number = {text: n for n, text in enumerate(entries)}
+    merges = [[number[left], number[right], number[left + right]] for left, right in pairs]
+    table = np.array(merges, dtype=np.uint32).reshape(-1, 3)
+    return replace(by_rank(entries), model=Bpe("merges", merges=table, whole_piece_first=whole))
+
+
+def encoded(spec: Spec, texts: list[bytes]) -> list[list[int]]:
+    return polytok.Tokenizer(spec).encode_batch(texts).to_list()
+
+
+EVERY_SHORT_TEXT = ["".join(letters).encode() for n in range(1, 9) for letters in itertools.product("ab", repeat=n)]
+
+
+# Derivations
+
+
+@given(vocabularies)
+def test_the_core_derives_as_its_twin(entries: list[bytes]) -> None:
+    spec = by_rank(entries)
+    found = derivations(spec.vocab, RANKS)
+    ranks = {text: n for n, text in enumerate(entries)}
+    for row, text in enumerate(entries):
+        halves = derivation(text, ranks)
+        if len(text) == 1:
+            assert found.how[row] == How.INITIAL
+        elif halves is None:
+            assert found.how[row] == How.NEVER
+        else:
+            assert found.how[row] == How.MERGED
+            assert (entries[found.left[row]], entries[found.right[row]]) == halves
+
+
+@settings(max_examples=60, deadline=None)
+@given(vocabularies)
+def test_one_pair_for_each_entry_merges_as_ranks_do(entries: list[bytes]) -> None:
+    """Also in vocabularies in which no training would have given the entries this order."""
+    spec = by_rank(entries)
+    ranks = {text: n for n, text in enumerate(entries)}
+    expected = encoded(spec, EVERY_SHORT_TEXT)
+    listed = live_merges(spec.vocab, RANKS).merges
+    derived = [(entries[left], entries[right]) for left, right, _ in listed.tolist()]
+    assert encoded(by_list(entries, derived), EVERY_SHORT_TEXT) == expected
+    assert encoded(by_list(entries, all_splits(ranks)), EVERY_SHORT_TEXT) == expected
+    assert len({left + right for left, right in derived}) == len(derived) <= len(all_splits(ranks))
+
+
+@settings(max_examples=60, deadline=None)
+@given(vocabularies)
+def test_scores_as_a_list(pieces: list[bytes]) -> None:
+    """Characters, the highest score first; all scores different."""
+    rows = [(b"<unk>", Kind.UNKNOWN), *((text, Kind.NORMAL) for text in pieces if text.isascii() and text.strip())]
+    scored = [(text, n, -float(n), kind) for n, (text, kind) in enumerate(rows)]
+    spec = Spec(Vocab.from_rows(scored), Bpe("score", symbols="chars"), unknown="unk")
+    made = merges_from_scores(spec.vocab, spec.model)  # type: ignore[arg-type]
+    assert not made.losses
+    listed = replace(spec, model=Bpe("merges", symbols="chars", merges=made.merges))
+    assert encoded(spec, EVERY_SHORT_TEXT) == encoded(listed, EVERY_SHORT_TEXT)
+    assert same_merging(spec, listed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([b"aa", b"ab", b"ba", b"aab", b"aba", b"baa", b"abab"]), unique=True), st.data())
+def test_what_is_said_to_merge_alike_does(more: list[bytes], data: Any) -> None:
+    entries = [*LETTERS, *more]
+    pairs = data.draw(st.permutations(all_splits({text: n for n, text in enumerate(entries)})))
+    spec = by_list(entries, pairs, whole=data.draw(st.booleans()))
+    try:
+        ranked = to_ranks(spec)
+    except FormatError:
+        return
+    if not ranked.losses:
+        assert encoded(ranked.spec, EVERY_SHORT_TEXT) == encoded(spec, EVERY_SHORT_TEXT)
+
+
+def test_ranks_say_why_not() -> None:
+    entries = [*LETTERS, b"ab", b"bc", b"abc"]
+    right_order = [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c")]
+    assert to_ranks(by_list(entries, right_order)).losses == ()
+    assert to_ranks(by_list(entries, right_order, whole=False)).losses == ()
+    with pytest.raises(FormatError, match=r"1 entries have an id that is not in the order.* \(b'ab'\)"):
+        to_ranks(by_list(entries, [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc")][:2]))
+    with pytest.raises(FormatError, match="made of other halves"):
+        to_ranks(by_list([*LETTERS, b"ab", b"bc", b"abc"], [(b"b", b"c"), (b"a", b"bc")]))
+    unmade = to_ranks(by_list(entries, right_order[:2]))
+    assert unmade.losses == ("model: 1 entries that no merge makes are made by rank (b'abc')",)
+    lonely = [*LETTERS, b"abc"]
+    assert to_ranks(by_list(lonely, [])).losses == ()
+    assert (
+        to_ranks(by_list(lonely, [], whole=False))
+        .losses[0]
+        .startswith("model: 1 entries that no merge makes are found")
+    )
+
+
+def test_a_list_with_dead_pairs_is_the_same() -> None:
+    entries = [*LETTERS, b"ab", b"bc", b"abc"]
+    pairs = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b"ab", b"c")]
+    spec = by_list(entries, pairs)
+    assert [tuple(row) for row in live_merges(spec.vocab, spec.model).merges[:, :2].tolist()] == [  # type: ignore[arg-type]
+        (97, 98),
+        (98, 99),
+        (256, 99),
+    ]
+    assert to_ranks(spec).losses == ()
+
+
+def test_scores_that_tie() -> None:
+    pieces = [("<unk>", 0.0), ("a", 0.0), ("b", 0.0), ("ab", -1.0), ("ba", -1.0)]
+    rows = [(text.encode(), n, score, Kind.NORMAL if n else Kind.UNKNOWN) for n, (text, score) in enumerate(pieces)]
+    model = Bpe("score", symbols="chars")
+    losses = merges_from_scores(Vocab.from_rows(rows), model).losses
+    assert len(losses) == 1 and "2 entries share the score -1 ('ba', 'ab')" in losses[0].replace(
+        "'ab', 'ba'", "'ba', 'ab'"
+    )
+    runs = [("<unk>", 0.0), ("a", 0.0), *(("a" * n, -1.0) for n in range(2, 9))]
+    rows = [(text.encode(), n, score, Kind.NORMAL if n else Kind.UNKNOWN) for n, (text, score) in enumerate(runs)]
+    assert merges_from_scores(Vocab.from_rows(rows), model).losses == ()
+
+
+def test_characters_without_entry_cannot_be_listed() -> None:
+    rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), (b"ab", 1, -1.0, Kind.NORMAL)]
+    made = merges_from_scores(Vocab.from_rows(rows), Bpe("score", symbols="chars"))
+    assert made.losses == ("model: 1 entries are merged from characters without entry ('ab')",)
+    assert made.derived.left[1] == NO_ROW
+
+
+def test_merge_alike_names_the_rows() -> None:
+    entries = [*LETTERS, b"ab", b"bc"]
+    one, other = (derivations(by_rank(entries).vocab, by_list(entries, pairs).model) for pairs in ([(b"a", b"b")], []))  # type: ignore[arg-type]
+    assert merge_alike(one, other).tolist() == [256]
+    assert merge_alike(one, one).tolist() == []
+
+
+def test_o200k_converts_within_two_seconds() -> None:
+    spec = formats.read(real("tiktoken/o200k_base.tiktoken"))
+    merges = live_merges(spec.vocab, RANKS).merges
+    assert len(merges) == len(spec.vocab) - 256
+
+
+# Patterns
+
+
+def test_patterns_that_leave_no_gaps_are_isolated_and_back() -> None:
+    step = PatternSplit(r"\s+|\S+")
+    isolated = as_isolated(step)
+    assert isolated.behavior == "isolated" and as_matches((isolated,), "x") == (step,)
+    assert as_isolated(PatternSplit(r"\w+")).behavior == "matches"
+
+
+@pytest.mark.parametrize("step", [PatternSplit(r"b+a?|c", "isolated"), PatternSplit(r"b+a?|c", "removed", invert=True)])
+def test_gaps_as_matches(step: PatternSplit) -> None:
+    (matches,) = as_matches((step,), "x")
+    assert matches.behavior == "matches"
+    spec = by_rank(LETTERS)
+    texts = ["".join(letters).encode() for n in range(6) for letters in itertools.product("abcd", repeat=n)]
+    left, right = (polytok.Tokenizer(replace(spec, split=(each,))) for each in (step, matches))
+    for text in texts:
+        assert pieces(left, text) == pieces(right, text)
+
+
+def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, int]]:
+    ids, _, _, starts, _, words = tokenizer._core.token_columns(text, (False, None, None))
+    return list(zip(ids.tolist(), starts.tolist(), words.tolist(), strict=True))
+
+
+def test_patterns_that_cannot_be_put() -> None:
+    for step, message in [
+        (PatternSplit(r"a*", "isolated"), "cannot be put so"),
+        (PatternSplit("a", "removed"), "cannot be put so"),
+        (PatternSplit("a", "merged_with_next"), "cannot be put so"),
+        (PatternSplit("a", "isolated", is_regex=False), "one regular expression"),
+    ]:
+        with pytest.raises(FormatError, match=message):
+            as_matches((step,), "x")
+    with pytest.raises(FormatError, match="2 steps cannot be put into one"):
+        as_matches((PatternSplit("a"), PatternSplit("b")), "x")
+
+
+# From format to format
+
+
+@pytest.mark.parametrize("format_name", [name for name in SMALL if name != "llama2c"])
+def test_what_is_of_the_dialect_is_left_alone(format_name: str) -> None:
+    spec = SMALL[format_name]()
+    assert adapted(spec, format_name).spec is spec
+
+
+def test_what_goes_through_several_steps_loses_each_thing_once() -> None:
+    first = Converted(rank_spec(), ("a", "b"), ("n",))
+    assert first.then(Converted(merges_spec(), ("b", "c"))) == Converted(merges_spec(), ("a", "b", "c"), ("n",))
+
+
+EQUAL, REFUSED = "equal", "refused"
+MATRIX: dict[tuple[str, str], str] = {
+    ("sentencepiece", "llama2c"): "U+2581",
+    ("llama2c", "sentencepiece"): "U+2581",
+    ("tiktoken", "minbpe"): EQUAL,
+    ("minbpe", "tiktoken"): "a rank file does not hold",
+    ("sentencepiece", "tiktoken"): REFUSED,
+    ("sentencepiece", "minbpe"): REFUSED,
+    ("sentencepiece", "rwkv"): REFUSED,
+    ("rwkv", "tiktoken"): REFUSED,
+    ("rwkv", "sentencepiece"): REFUSED,
+    ("tiktoken", "rwkv"): REFUSED,
+}
+
+
+def small(format_name: str) -> polytok.Tokenizer:
+    if format_name == "tiktoken":
+        vocab = [*LETTERS, b"th", b"the", b" the", b"in", b"ing"]
+        return polytok.Tokenizer(by_rank(vocab))
+    return polytok.load(formats.write(SMALL[format_name](), format_name).data, format=format_name)
+
+
+@pytest.mark.parametrize(("source", "target"), MATRIX)
+def test_the_small_matrix(source: str, target: str) -> None:
+    tokenizer, verdict = small(source), MATRIX[source, target]
+    if verdict == REFUSED:
+        with pytest.raises(FormatError):
+            convert(tokenizer, target)
+        return
+    result = convert(tokenizer, target)
+    assert result.checked > 400
+    if verdict == EQUAL:
+        assert not result.losses and not result.divergences
+        return
+    assert any(verdict in loss for loss in result.losses)
+    assert all("\u2581".encode() in found.text for found in result.divergences)
+    with pytest.raises(LossError):
+        convert(tokenizer, target, strict=True)
+
+
+def test_llama2_and_llama2c() -> None:
+    model, exported = real("sentencepiece/llama2.model"), real("llama2c/tokenizer.bin")
+    assert formats.write(formats.read(model), "llama2c").data == exported
+    again = formats.read(formats.write(formats.read(exported), "sentencepiece").data)
+    original = formats.read(model)
+    assert again.vocab == original.vocab
+    assert (again.model, again.normalize, again.unknown, again.names) == (
+        original.model,
+        original.normalize,
+        original.unknown,
+        original.names,
+    )
+
+
+def test_the_default_vocabulary_as_minbpe_and_back() -> None:
+    tokenizer = polytok.load("default")
+    result = convert(tokenizer, "minbpe", strict=True)
+    assert not result.divergences
+    again = formats.read(result.data)
+    from polytok import data
+
+    assert formats.write(again, "tiktoken").data == data.default_ranks()
+
+
+def test_tekken_as_ranks() -> None:
+    tokenizer = polytok.load(real("tekken/mistral2410_rebuilt.json"))
+    assert not convert(tokenizer, "tiktoken").divergences
+
+
+def test_minbpe_needs_bytes_first() -> None:
+    with pytest.raises(FormatError, match="numbers the 256 bytes first"):
+        formats.write(formats.read(real("tiktoken/cl100k_base.tiktoken")), "minbpe")
+
+
+def test_whole_pieces_are_lost_in_minbpe() -> None:
+    losses = adapted(by_rank([*LETTERS, b"abc"]), "minbpe").losses
+    assert len(losses) == 1 and "1 entries that no merge makes are no longer found" in losses[0]
+
+
+def test_other_formats_extra_is_a_note() -> None:
+    model = real("sentencepiece/llama2.model")
+    notes = formats.write(formats.read(model), "llama2c").notes
+    assert any(note.startswith("extra: trainer_spec") for note in notes)
+
+
+# File names
+
+
+@pytest.mark.parametrize(
+    ("name", "origin", "expected"),
+    [
+        ("x.gguf", "tiktoken", "gguf"),
+        ("X.GGUF", "tiktoken", "gguf"),
+        ("tokenizer.json", "sentencepiece", "huggingface"),
+        ("tokenizer.json", "tekken", "huggingface"),
+        ("tekken.json", "huggingface", "tekken"),
+        ("x.model", "sentencepiece", "sentencepiece"),
+        ("x.model", "tiktoken", "tiktoken"),
+        ("x.json", "tekken", "tekken"),
+        ("x", "rwkv", "rwkv"),
+        ("x.vocab", "rwkv", "rwkv"),
+        ("tokenizer.bin", "sentencepiece", "llama2c"),
+    ],
+)
+def test_a_files_name_asks_for_a_format(name: str, origin: str, expected: str) -> None:
+    assert format_of(Path("some") / name, origin) == expected
+
+
+@pytest.mark.parametrize(("name", "origin"), [("x.model", "rwkv"), ("x.json", "rwkv")])
+def test_a_name_that_many_formats_have(name: str, origin: str) -> None:
+    with pytest.raises(ArgumentError, match="may be a file of several formats"):
+        format_of(Path(name), origin)
+
+
+def test_save_goes_by_the_name(tmp_path: Path) -> None:
+    tokenizer = polytok.Tokenizer(sentencepiece_spec())
+    tokenizer.save(tmp_path / "tokenizer.bin")
+    assert polytok.load(tmp_path / "tokenizer.bin").spec.origin.format == "llama2c"
+    with pytest.raises(ArgumentError, match="several formats"):
+        tokenizer.save(tmp_path / "x.model")
+    assert not (tmp_path / "x.model").exists()
+
+
+# Where two tokenizers part
+
+
+def test_a_divergence_ends_where_both_sides_meet() -> None:
+    left = polytok.Tokenizer(by_rank([*LETTERS, b"ab", b"abc"]))
+    right = polytok.Tokenizer(by_rank([*LETTERS, b"bc"]))
+    found = Comparison(left, right).of("xxabcxx")
+    assert found is not None
+    assert (found.start, found.end, found.stage) == (2, 5, "model")
+    assert [token.piece for token in found.left.tokens] == [b"abc"]
+    assert [token.piece for token in found.right.tokens] == [b"a", b"bc"]
+
+
+def test_the_stage_is_named() -> None:
+    base = by_rank([*LETTERS, b"ab"])
+    other = replace(base, split=(PatternSplit(r"a|[^a]+"),))
+    found = Comparison(polytok.Tokenizer(base), polytok.Tokenizer(other)).of("zab")
+    assert found is not None and found.stage == "split"
+
+
+def test_special_tokens_are_compared_only_if_asked_for() -> None:
+    base = by_rank([*LETTERS, b"ab"])
+    pair = (polytok.Tokenizer(replace(base, special=(SpecialToken("xy", number),))) for number in (300, 301))
+    left, right = pair
+    assert Comparison(left, right).of("xy") is None
+    found = Comparison(left, right, special="all").of("xy")
+    assert found is not None and found.stage == "special"
+
+
+def test_a_side_that_refuses() -> None:
+    left = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
+    found = Comparison(left, polytok.Tokenizer(longest_spec())).of("ab")
+    assert found is not None and found.left.error and found.right.ids
+
+
+def test_probes_are_the_same_every_time() -> None:
+    assert probes.texts(unigram_spec()) == probes.texts(unigram_spec())
+    assert len(set(probes.TROUBLE)) == len(probes.TROUBLE)

@@ -1,0 +1,256 @@
+"""The doctor: every finding has a Spec that it is found in, and one in which it is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polytok
+from format_samples import (
+    REAL,
+    longest_spec,
+    merges_spec,
+    rank_spec,
+    real,
+    sentencepiece_spec,
+    unigram_spec,
+)
+from polytok import cli, formats
+from polytok.conversion.rows import with_texts
+from polytok.doctor import CHECKS, Severity, examine, findings
+from polytok.doctor.round_trip import round_trips
+from polytok.formats.tiktoken_known import LLAMA3, O200K
+from polytok.spec import Bpe, Kind, LlamaCppDecode, PatternSplit, Prepend, Spec, SpecialToken, Vocab
+
+COVERING = (PatternSplit(r"\s+|\S+"),)
+
+
+def rows(*more: tuple[bytes, int], kind: Kind = Kind.NORMAL) -> Vocab:
+    """The 256 bytes and these entries."""
+    listed = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
+    return Vocab.from_rows([*listed, *((text, number, 0.0, kind) for text, number in more)])
+
+
+def scored(*pieces: tuple[str, float]) -> Vocab:
+    listed = [(text.encode(), number, score, Kind.NORMAL) for number, (text, score) in enumerate(pieces, start=1)]
+    return Vocab.from_rows([(b"<unk>", 0, 0.0, Kind.UNKNOWN), *listed])
+
+
+def chars(vocab: Vocab) -> Spec:
+    return unigram_spec(vocab=vocab, model=Bpe("score", symbols="chars"))
+
+
+def digits(pattern: str) -> Spec:
+    numbers = [(b"%03d" % number, 256 + 100 + number) for number in range(1000)]
+    pairs = [(b"%02d" % number, 256 + number) for number in range(100)]
+    return rank_spec(vocab=rows(*pairs, *numbers), split=(PatternSplit(pattern),))
+
+
+SICK_AND_WELL: dict[str, tuple[Spec, Spec]] = {
+    "not-usable": (rank_spec(split=(PatternSplit("("),)), rank_spec()),
+    "id-out-of-range": (rank_spec(names={"eos": 999}), rank_spec(names={"eos": 256})),
+    "special-id-taken": (rank_spec(special=(SpecialToken("<x>", 97),)), rank_spec(special=(SpecialToken("ab", 256),))),
+    "special-id-shared": (
+        rank_spec(special=(SpecialToken("<x>", 400), SpecialToken("<y>", 400))),
+        rank_spec(special=(SpecialToken("<x>", 400), SpecialToken("<y>", 401))),
+    ),
+    "special-text-twice": (
+        rank_spec(special=(SpecialToken("ab", 400),)),
+        rank_spec(special=(SpecialToken("<x>", 400),)),
+    ),
+    "sparse-ids": (rank_spec(special=(SpecialToken("<x>", 10**6),)), rank_spec(special=(SpecialToken("<x>", 400),))),
+    "duplicate-entry": (
+        rank_spec(vocab=rows((b"ab", 256), (b"ab", 257))),
+        rank_spec(),
+    ),
+    "unreachable-entry": (
+        unigram_spec(vocab=scored(("a", -1.0), ("b", -1.0), ("ab", -9.0))),
+        unigram_spec(vocab=scored(("a", -1.0), ("b", -1.0), ("ab", -1.5))),
+    ),
+    "missing-byte": (
+        longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])),
+        longest_spec(),
+    ),
+    "missing-byte-piece": (unigram_spec(unknown="bytes"), unigram_spec()),
+    "equal-scores": (
+        chars(scored(("a", 0.0), ("b", 0.0), ("c", 0.0), ("ab", 0.0), ("bc", 0.0))),
+        chars(scored(("a", 0.0), ("b", 0.0), ("c", 0.0), ("ab", -1.0), ("bc", -2.0), ("aa", -3.0), ("aaa", -3.0))),
+    ),
+    "no-unknown-piece": (
+        rank_spec(unknown="unk"),
+        unigram_spec(),
+    ),
+    "literal-pattern": (
+        rank_spec(split=(PatternSplit(r"\p{L}+", "isolated", is_regex=False),)),
+        rank_spec(split=(PatternSplit(" ", "isolated", is_regex=False),)),
+    ),
+    "mistral-pattern": (
+        rank_spec(
+            special=(SpecialToken("[INST]", 301), SpecialToken("[TOOL_CALLS]", 302)), split=(PatternSplit(LLAMA3),)
+        ),
+        rank_spec(special=(SpecialToken("<s>", 301),), split=(PatternSplit(LLAMA3),)),
+    ),
+    "drops-text": (rank_spec(split=(PatternSplit(r"\w+"),)), rank_spec(split=COVERING)),
+    "pattern-not-of-vocabulary": (digits(r"\d{1,2}|\D"), digits(r"\d{1,3}|\D")),
+    "end-anchor": (
+        rank_spec(split=(PatternSplit(r"\s+$|\s|\S+"),)),
+        rank_spec(split=(PatternSplit(r"[$]+|\s|[^\s$]+"),)),
+    ),
+}
+
+
+def gguf(**keys: bytes) -> Spec:
+    """A Spec as of a GGUF file with these keys."""
+    family: Any = "spm" if "spm" in keys else "bpe"
+    said = {f"tokenizer.ggml.{key}": (8, 8, 1, value) for key, value in keys.items() if key != "spm"}
+    return rank_spec(
+        decode=LlamaCppDecode(family), unknown="drop", extra={"gguf": {"keys": {"general.name": (), **said}}}
+    )
+
+
+def huggingface(**parts: Any) -> Spec:
+    """A Spec as of a tokenizer.json with these parts."""
+    document = {"model": {"dropout": None}, "added_tokens": [], "decoder": {"type": "ByteLevel"}, **parts}
+    return rank_spec(special=(SpecialToken("<x>", 301),), extra={"huggingface": {"document": document}})
+
+
+ADDED = {"id": 301, "content": "<x>"}
+TYPED = {"token_type": b""}
+llama2c = polytok.formats.adapted(sentencepiece_spec(), "llama2c").spec
+spelled = replace(
+    llama2c, vocab=with_texts(llama2c.vocab, [b"ab" if n == 1 else p for n, p in enumerate(llama2c.vocab.pieces())])
+)
+SICK_AND_WELL |= {
+    "gguf-default-split": (gguf(**TYPED), gguf(pre=b"gpt-2", **TYPED)),
+    "gguf-approximate-split": (gguf(pre=b"tekken", **TYPED), gguf(pre=b"gpt-2", **TYPED)),
+    "gguf-no-token-types": (gguf(pre=b"gpt-2"), gguf(pre=b"gpt-2", **TYPED)),
+    "gguf-space-prefix-unsaid": (gguf(spm=b"", **TYPED), gguf(spm=b"", add_space_prefix=b"\0", **TYPED)),
+    "dropout": (huggingface(model={"dropout": 0.1}), huggingface()),
+    "added-id-ignored": (huggingface(added_tokens=[{**ADDED, "id": 400}]), huggingface(added_tokens=[ADDED])),
+    "no-decoder": (huggingface(decoder=None), huggingface()),
+    "space-behind-special": (replace(huggingface(), normalize=(Prepend("x"),)), huggingface()),
+    "control-in-text": (spelled, llama2c),
+}
+
+
+@pytest.mark.parametrize("id", SICK_AND_WELL)
+def test_each_finding(id: str) -> None:
+    sick, well = SICK_AND_WELL[id]
+    found = {finding.id: finding for finding in findings(sick)}
+    assert id in found, found
+    assert found[id].message and found[id].advice
+    assert id not in {finding.id for finding in findings(well)}
+
+
+def test_every_check_has_a_sample() -> None:
+    """A check that no sample sets off is not tested."""
+    sick = [spec for id, (spec, _) in SICK_AND_WELL.items() if id != "not-usable"]
+    assert not [check for check in CHECKS if not any(list(check(spec)) for spec in sick)]
+
+
+def test_bpe_entries_that_merging_never_makes() -> None:
+    spec = merges_spec()
+    assert isinstance(spec.model, Bpe) and spec.model.merges is not None
+    shorter = replace(spec, model=Bpe("merges", merges=spec.model.merges[:1]))
+    assert "unreachable-entry" in {finding.id for finding in findings(shorter)}
+    assert "unreachable-entry" not in {finding.id for finding in findings(spec)}
+
+
+@pytest.mark.parametrize("path", REAL)
+def test_the_published_vocabularies_are_well(path: str) -> None:
+    diagnosis = examine(polytok.load(real(path)))
+    assert diagnosis.is_well, diagnosis.findings
+
+
+def test_another_vocabularys_pattern() -> None:
+    tokenizer = polytok.load(real("tiktoken/cl100k_base.tiktoken"), pattern=O200K)
+    assert [finding.id for finding in examine(tokenizer).findings if finding.is_wrong] == ["pattern-not-of-vocabulary"]
+
+
+# Beside another
+
+
+KIN: dict[str, tuple[Spec, Spec]] = {
+    "ids-moved": (rank_spec(vocab=rows((b"ab", 256))), rank_spec(vocab=rows((b"ab", 257)))),
+    "entries-missing": (rank_spec(vocab=rows((b"ab", 256))), rank_spec(vocab=rows((b"cd", 256)))),
+    "special-tokens-moved": (
+        rank_spec(special=(SpecialToken("<x>", 400),)),
+        rank_spec(special=(SpecialToken("<x>", 401),)),
+    ),
+    "special-tokens-missing": (rank_spec(special=(SpecialToken("<x>", 400),)), rank_spec()),
+    "other-ids": (rank_spec(vocab=rows((b"ab", 256))), rank_spec(vocab=rows((b"ba", 256)))),
+}
+
+
+@pytest.mark.parametrize("id", KIN)
+def test_each_finding_beside_another(id: str) -> None:
+    left, right = (polytok.Tokenizer(spec) for spec in KIN[id])
+    diagnosis = examine(left, right, ["abba"])
+    assert id in {finding.id for finding in diagnosis.findings}
+    assert not examine(left, left, ["abba"]).findings
+    assert bool(diagnosis.divergences) == (id in ("other-ids", "ids-moved", "entries-missing"))
+
+
+def test_round_trips() -> None:
+    tokenizer = polytok.Tokenizer(sentencepiece_spec())
+    assert [finding.id for finding in round_trips(tokenizer, ["a\u2581b", "a", "ab"])] == ["not-lossless"]
+    refusing = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
+    assert [finding.id for finding in round_trips(refusing, ["a", "b"])] == ["text-refused"]
+
+
+# The command
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[Spec, str, str], Path]:
+    def written(spec: Spec, format: str, name: str) -> Path:
+        path = tmp_path / name
+        path.write_bytes(formats.write(spec, format).data)
+        return path
+
+    return written
+
+
+def test_doctor_exit_codes(file: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    well = file(merges_spec(split=COVERING), "minbpe", "well.model")
+    sick = file(merges_spec(split=(PatternSplit(r"\w+"),)), "minbpe", "sick.model")
+    assert cli.main(["doctor", str(well)]) == 0
+    assert capsys.readouterr().out == "nothing found\n"
+    assert cli.main(["doctor", str(sick)]) == 1
+    assert "[drops-text]" in capsys.readouterr().out
+    assert cli.main(["doctor", str(sick), "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert [finding["id"] for finding in record["findings"]] == ["drops-text"] and record["well"] is False
+
+
+def test_doctor_against(file: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = merges_spec(split=COVERING)
+    assert isinstance(spec.model, Bpe) and spec.model.merges is not None
+    one = file(spec, "minbpe", "one.model")
+    other = file(replace(spec, split=()), "minbpe", "other.model")
+    swapped = np.array([[97, 32, 256], [256, 256, 257], [0xF0, 0x9F, 258]], dtype=np.uint32)
+    texts = [b"a ", b"a a ", b"\xf0\x9f"]
+    vocab = rows(*((text, 256 + n) for n, text in enumerate(texts)))
+    third = file(replace(spec, vocab=vocab, model=Bpe("merges", merges=swapped)), "minbpe", "third.model")
+    assert cli.main(["doctor", str(one), "--against", str(other), "ab ab", "x"]) == 0
+    capsys.readouterr()
+    assert cli.main(["doctor", str(one), "--against", str(third), "xab ab"]) == 1
+    out = capsys.readouterr().out
+    assert "byte 1 (model): x[ab]␣ab" in out
+    assert f"{one}    256 ab" in out and f"{third}  97 a, 98 b" in out
+    lines = tmp_path / "lines.txt"
+    lines.write_bytes(b"xab\nx\n")
+    assert cli.main(["doctor", str(one), "--against", str(third), "--lines", str(lines), "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert [found["text"] for found in record["divergences"]] == ["xab"]
+    assert record["divergences"][0]["left"] == {"ids": [256], "pieces": ["ab"], "error": None}
+
+
+def test_severities_are_ordered() -> None:
+    assert Severity.NOTE < Severity.WARNING < Severity.ERROR

@@ -1,0 +1,324 @@
+"""GGUF: llama.cpp's own test vectors, its twin, every family of vocabularies, damaged files, files written."""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+import texts
+from gguf_samples import (
+    ARRAY,
+    BYTE,
+    CONTROL,
+    FOLDER,
+    NORMAL,
+    REAL_FILES,
+    SMALL_VOCABULARIES,
+    STRING,
+    Typed,
+    bpe,
+    file,
+    gemma,
+    plamo2,
+    spm,
+    vocabulary,
+    wpm,
+)
+from polytok import formats
+from polytok.errors import ArgumentError, FormatError
+from polytok.formats import gguf_pretokenizers as known
+from polytok.reference import gguf, llama_cpp
+from polytok.reference.llama_cpp_split import split
+from polytok.reference.llama_cpp_unicode import code_points
+from polytok.spec import Spec, Vocab, WordLevel
+from texts import Words
+
+SEPARATOR = "\n__ggml_vocab_test__\n"
+NAMES = [path.name for path in REAL_FILES]
+COUNT = 150
+
+
+def both(data: bytes) -> tuple[polytok.Tokenizer, llama_cpp.LlamaCpp]:
+    return polytok.load(data), llama_cpp.LlamaCpp(gguf.parse(data))
+
+
+def words(twin: llama_cpp.LlamaCpp) -> Words:
+    pieces = [text.replace("▁".encode(), b" ") for text in twin.texts]
+    return Words(pieces, [twin.texts[id] for id in twin.special] or [b"<s>"])
+
+
+def compare(tokenizer: polytok.Tokenizer, twin: llama_cpp.LlamaCpp, samples: Sequence[bytes]) -> None:
+    """Encoding with and without special tokens, and decoding of what was encoded."""
+    for number, text in enumerate(samples):
+        special, add = number % 2 == 0, number % 3 == 0
+        if is_known_to_differ(twin, text):
+            continue
+        ids = tokenizer.encode(text, special="all" if special else (), add_special=add)
+        assert ids == twin.tokenize(text, parse_special=special, add_special=add), text
+        for skip in (False, True) if twin.model != "whitespace" else ():
+            assert tokenizer.decode_bytes(ids, skip_special=skip) == twin.detokenize(ids, skip_special=skip), ids
+
+
+def is_known_to_differ(twin: llama_cpp.LlamaCpp, text: bytes) -> bool:
+    """Rows of tests/parity/known.py: surrogates, numbers beyond Unicode, and lines that spell a token of Gemma's."""
+    codes = code_points(text)
+    is_spelled = twin.pre.newline_tokens and any(b"<" in line for line in text.split(b"\n"))
+    return is_spelled or any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
+
+
+def generated(twin: llama_cpp.LlamaCpp, seed: int, *, bad: bool = False) -> list[bytes]:
+    longest = 400
+    return [text[:longest].decode(errors="ignore").encode() if not bad else text[:longest]
+            for text in texts.generated(seed, COUNT, words(twin), bad=bad)]  # fmt: skip
+
+
+@pytest.mark.skipif(not REAL_FILES, reason=f"no files in {FOLDER}")
+@pytest.mark.parametrize("name", NAMES)
+def test_llama_cpps_own_vectors(name: str) -> None:
+    tokenizer, twin = both((FOLDER / name).read_bytes())
+    strings = (FOLDER / f"{name}.inp").read_bytes().decode().split(SEPARATOR)
+    lines = (FOLDER / f"{name}.out").read_text().split("\n")
+    strings, lines = strings[: len(strings) - (strings[-1] == "")], lines[: len(lines) - (lines[-1] == "")]
+    assert len(strings) == len(lines) == 46
+    for string, line in zip(strings, lines, strict=True):
+        expected = [int(number) for number in line.split()]
+        assert twin.tokenize(string.encode()) == expected
+        assert tokenizer.encode(string) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_files_and_the_twin(name: str) -> None:
+    tokenizer, twin = both((FOLDER / name).read_bytes())
+    compare(tokenizer, twin, generated(twin, 1))
+    compare(tokenizer, twin, generated(twin, 2, bad=True))
+    for path in sorted((FOLDER.parents[1] / "corpus").glob("*.txt")):
+        compare(tokenizer, twin, [line[:300].decode(errors="ignore").encode() for line in texts.lines(path, 1500)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_files_come_back(name: str) -> None:
+    data = (FOLDER / name).read_bytes()
+    written = formats.write(formats.read(data), "gguf", strict=True)
+    assert written.data == data
+
+
+@pytest.mark.parametrize("name", SMALL_VOCABULARIES)
+def test_every_family_and_the_twin(name: str) -> None:
+    data = file(SMALL_VOCABULARIES[name])
+    tokenizer, twin = both(data)
+    for seed in range(3):
+        compare(tokenizer, twin, generated(twin, seed))
+        compare(tokenizer, twin, generated(twin, seed, bad=True))
+    assert formats.write(tokenizer.spec, "gguf", strict=True).data == data
+
+
+@pytest.mark.parametrize("name", [*known.EXPRESSIONS])
+def test_pre_tokenizers_and_the_twin(name: str) -> None:
+    """Each piece is one unknown token, so that the tokens' spans are the pieces."""
+    steps = known.steps(known.PreTokenizer(name))
+    vocab = Vocab.from_rows([(b"<unk>", 0, 0.0, 2)])
+    tokenizer = polytok.Tokenizer(Spec(vocab, WordLevel(), split=steps, unknown="unk"))
+    for text in pre_tokenizer_texts(name):
+        pieces = split(known.EXPRESSIONS[name], [ord(character) for character in text])
+        if name == "whitespace":
+            pieces = [piece for piece in pieces if not chr(piece[0]).isspace()]
+        data = text.encode()
+        found = [data[token.byte_start : token.byte_end].decode() for token in tokenizer.tokens(text)]
+        assert found == ["".join(map(chr, piece)) for piece in pieces], text
+
+
+def pre_tokenizer_texts(name: str) -> list[str]:
+    pick = random.Random(name)
+    alphabet = [*"abAB 12345'sStTrReEvVmMlLdD\n\r\t.,!~$^`|/#()_-éÉ中あ가\u0301Ⅷ\u00a0\u3000\u2028ſK😀。ʰªﬁａｶกක\x85’…"]
+    alphabet += ["\U0002a6df", "\u0378", "IMGIMGAZ", "<sentinel:1>"] + ["٣", "０"] * (name != "superbpe")
+    made = ["".join(pick.choices(alphabet, k=pick.randrange(1, 24))) for _ in range(1500)]
+    unicode = texts.generated(3, 500, Words([b" the", b"12"]))
+    whole = [text.decode() for text in unicode] if name != "superbpe" else []
+    return made + [text for text in whole if not any(chr(code) in text for code in (0x1C, 0x1D, 0x1E, 0x1F))]
+
+
+def test_unknown_pre_tokenizers_are_named() -> None:
+    data = file(bpe("llama-bpee"))
+    with pytest.raises(FormatError, match=r"'llama-bpee' is not known; .* llama-bpe, .*pre_tokenizer="):
+        polytok.load(data)
+    tokenizer = polytok.load(data, pre_tokenizer="llama-bpe")
+    assert tokenizer.spec.split == polytok.load(file(bpe("llama-bpe"))).spec.split
+    assert formats.write(tokenizer.spec, "gguf").data == data
+    with pytest.raises(FormatError, match="'nothing' is not known"):
+        polytok.load(data, pre_tokenizer="nothing")
+    with pytest.raises(ArgumentError, match="pre_tokenizer= means nothing"):
+        polytok.load(b"YQ== 0\n", format="tiktoken", pattern="", pre_tokenizer="gpt-2")
+
+
+def test_changed_specs_are_written() -> None:
+    from dataclasses import replace
+
+    spec = formats.read(file(spm()))
+    changed = replace(spec, names={**spec.names, "eos": 5}, post=polytok.spec.Template.around((), (5,)))
+    again = formats.read(formats.write(changed, "gguf", strict=True).data)
+    assert (again.names["eos"], again.post) == (5, changed.post)
+    assert again.extra["gguf"]["keys"]["tokenizer.ggml.eos_token_id"][3] == struct.pack("<I", 5)
+
+
+@pytest.mark.parametrize("name", SMALL_VOCABULARIES)
+def test_specs_without_their_file_are_written(name: str) -> None:
+    from dataclasses import replace
+
+    spec = formats.read(file(SMALL_VOCABULARIES[name]))
+    again = formats.read(formats.write(replace(spec, extra={}), "gguf").data)
+    wanted = replace(spec, extra={})
+    for part in ("model", "normalize", "split", "unknown", "post", "decode", "names", "matching"):
+        assert getattr(again, part) == getattr(wanted, part), part
+    assert again.vocab.pieces() == wanted.vocab.pieces()
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_versions_and_byte_orders(version: int, order: str) -> None:
+    keys = {**spm(), "other.float": 1.5, "other.list": [1, 2], "other.long": Typed(10, 2**40), "other.text": b"\xff"}
+    data = file(keys, version=version, order=order)
+    spec = formats.read(data)
+    assert spec.vocab == formats.read(file(spm())).vocab
+    assert formats.write(spec, "gguf", strict=True).data == data
+
+
+def test_tensors_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(file(spm()))
+    os.truncate(path, 1 << 36)
+    assert polytok.load(path).encode("the") == polytok.load(file(spm())).encode("the")
+
+
+def test_the_gguf_package_reads_what_is_written(tmp_path: Path) -> None:
+    package = pytest.importorskip("gguf")
+    path = tmp_path / "vocab.gguf"
+    for keys in SMALL_VOCABULARIES.values():
+        spec = formats.read(file(keys))
+        path.write_bytes(formats.write(spec, "gguf").data)
+        fields = package.GGUFReader(path).fields
+        tokens = fields["tokenizer.ggml.tokens"]
+        assert [bytes(tokens.parts[at]) for at in tokens.data] == [
+            text.encode() if isinstance(text, str) else text for text in keys["tokenizer.ggml.tokens"]
+        ]
+
+
+def with_key(key: str, value: Any) -> bytes:
+    return file({**spm(), key: value})
+
+
+PREFIX = "tokenizer.ggml."
+REFUSED: dict[str, tuple[bytes, str]] = {
+    "no model": (file({"a": 1}), "tokenizer.ggml.model is missing"),
+    "a strange model": (with_key(f"{PREFIX}model", "none"), "'none'; those that can be read"),
+    "a model of another type": (with_key(f"{PREFIX}model", 7), "model is a uint32, not a string"),
+    "no tokens": (file({f"{PREFIX}model": "llama"}), "tokens is missing"),
+    "empty tokens": (with_key(f"{PREFIX}tokens", []), "tokens is empty"),
+    "numbers for tokens": (with_key(f"{PREFIX}tokens", [1, 2]), "an array of int32, not an array of string"),
+    "few types": (with_key(f"{PREFIX}token_type", [1, 2]), "token_type has 2 elements"),
+    "types of another type": (with_key(f"{PREFIX}token_type", [1.0]), "an array of float32, not an array of int32"),
+    "few scores": (with_key(f"{PREFIX}scores", [1.0]), "scores has 1 elements"),
+    "the same token twice": (
+        file(vocabulary("llama", [("a", NORMAL, 0.0), ("b", NORMAL, 0.0), ("a", NORMAL, 0.0)])),
+        "ids 0 and 2 have the same text",
+    ),
+    "no merges": (file({k: v for k, v in bpe().items() if k != f"{PREFIX}merges"}), "merges is missing"),
+    "a merge to nothing": (file(bpe(merges=["a z", "z a"])), "merge 0, .*makes .*no token"),
+    "BOS without an id": (file(bpe(bos_token_id=None, pre="glm4", add_bos_token=True)), "add_bos_token is true"),
+    "a text for a flag": (with_key(f"{PREFIX}add_bos_token", "yes"), "add_bos_token is a string, not a bool"),
+    "a cut charsmap": (
+        file({**SMALL_VOCABULARIES["ugm"], f"{PREFIX}precompiled_charsmap": Typed(ARRAY, [9, 0, 0, 0, 1], 0)}),
+        "precompiled_charsmap is cut off",
+    ),
+    "PLaMo-2 without bytes": (
+        file(vocabulary("plamo2", [("a", NORMAL, 0.0), ("<0x00>", BYTE, 0.0), ("b", CONTROL, 0.0)])),
+        "all 256 byte tokens",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    data, message = REFUSED[name]
+    with pytest.raises(FormatError, match=message):
+        formats.read(data, format="gguf")
+
+
+HEAD = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 1) + b"k"
+HOSTILE = {
+    "many keys": (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**63), "byte 16: 9223372036854775808 keys"),
+    "a long key": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 2**63), "byte 24"),
+    "a long array": (HEAD + struct.pack("<IIQ", ARRAY, STRING, 2**63), '"k": byte 49: 9223372036854775808 elements'),
+    "a long array of numbers": (HEAD + struct.pack("<IIQ", ARRAY, 10, 2**61), "2305843009213693952 elements"),
+    "arrays in arrays": (HEAD + struct.pack("<IIQ", ARRAY, ARRAY, 1), "an array of arrays"),
+    "a strange type": (HEAD + struct.pack("<I", 99), "99 is the number of no type"),
+    "a key twice": (
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + (struct.pack("<Q", 1) + b"k" + struct.pack("<IB", 7, 1)) * 2,
+        '"k" comes twice',
+    ),
+    "version 1": (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
+    "nothing": (b"GGUF", "byte 4"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_containers(name: str, tmp_path: Path) -> None:
+    data, message = HOSTILE[name]
+    with pytest.raises(FormatError, match=message):
+        formats.read(data)
+    path = tmp_path / "hostile.gguf"
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match=message):
+        polytok.load(path)
+
+
+def test_files_cut_anywhere() -> None:
+    data = file(wpm())
+    for end in range(len(data)):
+        with pytest.raises(FormatError):
+            formats.read(data[:end], format="gguf")
+
+
+@pytest.mark.parametrize("name", ["gemma", "plamo2", "rwkv", "ugm as T5", "wpm", "bpe"])
+def test_flipped_bytes(name: str) -> None:
+    data = file(SMALL_VOCABULARIES[name])
+    pick = random.Random(name)
+    for _ in range(600):
+        damaged = bytearray(data)
+        for _ in range(pick.randrange(1, 4)):
+            damaged[pick.randrange(len(damaged))] = pick.randrange(256)
+        try:
+            tokenizer = polytok.load(bytes(damaged), format="gguf")
+            tokenizer.decode(tokenizer.encode("a <s> the\n日 12", special="all", add_special=True))
+        except polytok.PolytokError:
+            continue
+
+
+def test_special_tokens_by_their_texts() -> None:
+    """llama.cpp makes control tokens of some texts, and shows others always."""
+    rows = [("<|im_end|>", NORMAL, 0.0), ("<|start|>", CONTROL, 0.0), ("<|end|>", CONTROL, 0.0), ("x", NORMAL, 0.0)]
+    rows += [("<|return|>", CONTROL, 0.0), ("<|call|>", CONTROL, 0.0), ("<PRE>", NORMAL, 0.0), *[("y", NORMAL, 0.0)]]
+    spec = formats.read(file(vocabulary("llama", rows)))
+    assert {token.text: token.special for token in spec.special} == {
+        "<|im_end|>": True, "<|start|>": False, "<|end|>": False, "<|return|>": True, "<|call|>": True, "<PRE>": True,
+    }  # fmt: skip
+    named = formats.read(file(vocabulary("llama", rows, fim_pre_token_id=3)))
+    assert "<PRE>" not in {token.text for token in named.special}
+
+
+def test_gemma_newlines_are_one_token_where_there_is_one() -> None:
+    tokenizer, twin = both(file(gemma()))
+    for text in (b"\n", b"\n\n", b"\n\n\n", b"a\n\nb"):
+        assert tokenizer.encode(text) == twin.tokenize(text)
+
+
+def test_plamo2_leaves_out_a_byte_order_mark() -> None:
+    tokenizer, twin = both(file(plamo2()))
+    for text in ("\ufeffthe", "\ufeff", "a\ufeff"):
+        assert tokenizer.encode(text) == twin.tokenize(text.encode())
