@@ -6,6 +6,7 @@ tokenizer.json, and is written as one unless this format is asked for.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from ..errors import FormatError
@@ -16,13 +17,13 @@ from .huggingface import legacy
 name = "wordpiece"
 options: frozenset[str] = frozenset()
 
-_UNKNOWN = b"[UNK]"
+_UNKNOWN = re.compile(rb"^\[UNK\]\r?$", re.MULTILINE)
 
 
 def refusal(data: bytes) -> str | None:
     """One of the lines is BERT's unknown token."""
-    inside = b"\n" + data.replace(b"\r", b"") + b"\n"
-    return None if b"\n" + _UNKNOWN + b"\n" in inside else "no line is [UNK]"
+    is_json = data[:1] == b"{"
+    return None if not is_json and b"[UNK]" in data and _UNKNOWN.search(data) else "no line is [UNK]"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
