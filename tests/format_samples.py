@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import gguf_samples
 from polytok import formats
 from polytok.spec import (
     Bpe,
@@ -36,6 +37,9 @@ from polytok.spec import (
 VOCAB = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[2] / "shared" / "data")) / "vocab"
 
 REAL = {
+    "gguf/ggml-vocab-bert-bge.gguf": ("gguf", 30522),
+    "gguf/ggml-vocab-falcon.gguf": ("gguf", 65024),
+    "gguf/ggml-vocab-phi-3.gguf": ("gguf", 32064),
     "sentencepiece/grok1.model": ("sentencepiece", 131072),
     "sentencepiece/llama2.model": ("sentencepiece", 32000),
     "sentencepiece/mistral01.model": ("sentencepiece", 32000),
@@ -166,6 +170,11 @@ def longest_spec(**changes: object) -> Spec:
     return Spec(**(fields | changes))  # type: ignore[arg-type]
 
 
+def gguf_spec() -> Spec:
+    """A small vocabulary of llama.cpp's SPM."""
+    return formats.read(gguf_samples.file(gguf_samples.spm()), format="gguf")
+
+
 SMALL = {
     "sentencepiece": sentencepiece_spec,
     "llama2c": sentencepiece_spec,
@@ -174,6 +183,7 @@ SMALL = {
     "tiktoken": rank_spec,
     "tekken": tekken_spec,
     "huggingface": huggingface_spec,
+    "gguf": gguf_spec,
 }
 
 

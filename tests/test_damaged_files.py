@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import os
 import random
+import struct
 import subprocess
 import sys
 import time
@@ -120,6 +121,7 @@ TEKKEN_VOCAB = b'{"vocab": [{"rank": '
 TEKKEN_CONFIG = (
     b'"config": {"pattern": "x", "version": "v3", "default_num_special_tokens": 1, "default_vocab_size": 100000}'
 )
+KEY, BOOL = struct.pack("<Q", 4), struct.pack("<IB", 7, 1)
 A_PIECE = b"\x0a\x03\x0a\x01a"
 HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "sentencepiece: the same piece": ("sentencepiece", lambda: A_PIECE * (SIZE // 5)),
@@ -162,6 +164,20 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "minbpe: small merges": (
         "minbpe",
         lambda: b"minbpe v1\n\n0\n" + b"".join(b"%d %d\n" % (i % 256, i // 256) for i in range(2**16)),
+    ),
+    "gguf: small keys": (
+        "gguf",
+        lambda: b"GGUF" + struct.pack("<IQQ", 3, 0, 2**16) + distinct(lambda text: KEY + text + BOOL, 2**16),
+    ),
+    "gguf: empty strings": (
+        "gguf",
+        lambda: (
+            b"GGUF"
+            + struct.pack("<IQQQ", 3, 0, 1, 21)
+            + b"tokenizer.ggml.tokens"
+            + struct.pack("<IIQ", 9, 8, SIZE // 8)
+            + bytes(SIZE)
+        ),
     ),
     "tiktoken: line feeds": ("tiktoken", lambda: b"\n" * SIZE),
     "tiktoken: white space": ("tiktoken", lambda: b"YQ==" + b" " * SIZE + b"1"),

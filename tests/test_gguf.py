@@ -36,6 +36,7 @@ from polytok.errors import ArgumentError, FormatError
 from polytok.formats import gguf_pretokenizers as known
 from polytok.reference import gguf, llama_cpp
 from polytok.reference.llama_cpp_split import split
+from polytok.reference.llama_cpp_unicode import code_points
 from polytok.spec import Spec, Vocab, WordLevel
 from texts import Words
 
@@ -57,10 +58,19 @@ def compare(tokenizer: polytok.Tokenizer, twin: llama_cpp.LlamaCpp, samples: Seq
     """Encoding with and without special tokens, and decoding of what was encoded."""
     for number, text in enumerate(samples):
         special, add = number % 2 == 0, number % 3 == 0
+        if is_known_to_differ(twin, text):
+            continue
         ids = tokenizer.encode(text, special="all" if special else (), add_special=add)
         assert ids == twin.tokenize(text, parse_special=special, add_special=add), text
-        for skip in (False, True):
+        for skip in (False, True) if twin.model != "whitespace" else ():
             assert tokenizer.decode_bytes(ids, skip_special=skip) == twin.detokenize(ids, skip_special=skip), ids
+
+
+def is_known_to_differ(twin: llama_cpp.LlamaCpp, text: bytes) -> bool:
+    """Rows of tests/parity/known.py: surrogates, numbers beyond Unicode, and lines that spell a token of Gemma's."""
+    codes = code_points(text)
+    is_spelled = twin.pre.newline_tokens and any(b"<" in line for line in text.split(b"\n"))
+    return is_spelled or any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
 
 
 def generated(twin: llama_cpp.LlamaCpp, seed: int, *, bad: bool = False) -> list[bytes]:

@@ -17,6 +17,8 @@ from sentencepiece import sentencepiece_pb2
 
 from polytok import reference
 from polytok.errors import EncodeError
+from polytok.reference import gguf, llama_cpp
+from polytok.reference.llama_cpp_unicode import code_points
 from polytok.spec import Bpe, Spec
 from texts import is_utf8
 
@@ -243,3 +245,23 @@ class Twin:
 
     def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
         return [reference.decode_bytes(self.spec, ids) for ids in rows]
+
+
+class LlamaCppTwin:
+    """polytok.reference.llama_cpp: llama.cpp's tokenizer straight from a GGUF file's metadata."""
+
+    name = "llama.cpp (polytok.reference)"
+
+    def __init__(self, data: bytes, longest: int) -> None:
+        self.tokenizer = llama_cpp.LlamaCpp(gguf.parse(data))
+        self.longest = longest
+
+    def accepts(self, text: bytes) -> bool:
+        codes = code_points(text)
+        return len(text) <= self.longest and not any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        return [Expected(self.tokenizer.tokenize(text)) for text in texts]
+
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
+        return [self.tokenizer.detokenize(ids) for ids in rows]

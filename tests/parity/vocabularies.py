@@ -25,6 +25,7 @@ from texts import Words
 
 from .references import (
     HuggingFace,
+    LlamaCppTwin,
     PyRwkv,
     Reference,
     SentencePiece,
@@ -60,7 +61,7 @@ class Vocabulary:
         spec = tokenizer.spec
         kinds = spec.vocab.kinds.tolist()
         pieces = [piece for piece, kind in zip(spec.vocab.pieces(), kinds, strict=True) if kind in (1, 4, 5) and piece]
-        if self.family in ("sentencepiece", "huggingface"):
+        if self.family in ("sentencepiece", "huggingface", "gguf"):
             pieces += [piece.replace("▁".encode(), b" ") for piece in pieces]
         return Words(pieces, [text.encode() for text in tokenizer.special_tokens])
 
@@ -86,6 +87,7 @@ def all_vocabularies() -> dict[str, Vocabulary]:
         llama2c(),
         *(minbpe(name) for name in MINBPE),
         *(huggingface(path) for path in sorted((DATA / "vocab/huggingface").glob("*.json"))),
+        *(gguf(path) for path in sorted((DATA / "vocab/gguf").glob("*.gguf"))),
     ]
     return {row.name: row for row in rows}
 
@@ -176,6 +178,12 @@ def _references(*references: Reference) -> Sequence[Reference]:
 
 
 # The others
+
+
+def gguf(path: Path) -> Vocabulary:
+    load = functools.cache(lambda: polytok.load(path))
+    twin = functools.cache(lambda: _references(LlamaCppTwin(path.read_bytes(), TWIN_LIMIT)))
+    return Vocabulary(path.stem, "gguf", load, lambda: _references(), twin, "no", frozenset({path.name}))
 
 
 def rwkv() -> Vocabulary:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..errors import FormatError
 from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken
-from .base import Converted, some
+from .base import Converted, described, some
 from .merges import known_merges, live_merges
 from .patterns import as_matches
 from .ranks import RANKS, to_ranks, unmade
@@ -57,7 +57,7 @@ def plain_bytes(spec: Spec, format_name: str) -> Converted:
     """A Spec that merges bytes with nothing before it but one pattern, or FormatError."""
     model = spec.model
     if not isinstance(model, Bpe) or model.symbols != "bytes" or model.priority == "score":
-        raise FormatError(f"{format_name} merges bytes; it cannot run this model: {model!r:.100}")
+        raise FormatError(f"{format_name} merges bytes; it cannot run this model: {described(model)}")
     split = as_matches(spec.split, format_name)
     vocab = only_tokens(spec)
     notes = []
@@ -82,6 +82,8 @@ def plain_bytes(spec: Spec, format_name: str) -> Converted:
 def pipeline_losses(spec: Spec) -> tuple[str, ...]:
     """What a format does not do that only splits, merges bytes and puts them together again."""
     losses = [f"normalize: {step.kind} is not done" for step in spec.normalize if not isinstance(step, ReplaceInvalid)]
+    if losses and (normalized := [token.text for token in spec.special if token.normalized]):
+        losses.append(f"special: {len(normalized)} tokens are not searched in normalized text ({some(normalized)})")
     versions = {getattr(step, "unicode", None) for step in spec.split} - {None}
     losses += [f"split: the characters are those of the newest Unicode, not of {version}" for version in versions]
     decode = spec.decode

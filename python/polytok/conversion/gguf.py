@@ -33,7 +33,7 @@ from ..spec import (
     WordPiece,
     WpmNormalize,
 )
-from .base import Converted, some
+from .base import Converted, described, some
 from .byte_bpe import pipeline_losses
 from .derivation import derivations, merge_alike
 from .gguf_split import nearest
@@ -60,12 +60,12 @@ def to_gguf(spec: Spec) -> Converted:
         return _wpm(spec)
     if isinstance(model, Longest):
         return _rwkv(spec)
-    source = to_sentencepiece(spec)
+    source = to_sentencepiece(spec, "llama.cpp")
     if source.spec.model == BPE:
         return source.then(_spm(source.spec))
     if source.spec.model == Unigram():
         return source.then(_ugm(source.spec))
-    raise FormatError(f"llama.cpp has no model like this: {source.spec.model!r:.100}")
+    raise FormatError(f"llama.cpp has no model like this: {described(source.spec.model)}")
 
 
 # Byte-level BPE
@@ -80,6 +80,7 @@ def _bpe(spec: Spec) -> Converted:
     chosen = nearest(spec)
     losses = [*matching_losses(spec, "longest_first"), *chosen.losses, *flag_losses(special, always=True)]
     losses += pipeline_losses(spec)
+    losses += ["decode: spaces before punctuation go (clean_spaces)"] if chosen.clean_spaces else []
     if model.whole_piece_first != chosen.whole_piece_first and (pieces := unmade(vocab, model)):
         what = "no longer found as whole pieces" if model.whole_piece_first else "found as whole pieces"
         losses.append(f"model: {len(pieces)} entries that no merge makes are {what} ({some(pieces)})")
@@ -87,7 +88,7 @@ def _bpe(spec: Spec) -> Converted:
         spec,
         vocab=_with_special(vocab, special),
         model=Bpe("merges", merges=merges, whole_piece_first=chosen.whole_piece_first),
-        special=tuple(sorted(special, key=lambda token: token.id)),
+        special=tuple(_bare(token) for token in sorted(special, key=lambda token: token.id)),
         matching="longest_first",
         normalize=(ReplaceInvalid(lenient=True),),
         split=chosen.steps,
@@ -118,6 +119,11 @@ def _with_special(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:
     for number, kind in kinds.items():
         marked[number] = kind
     return replace(longer, kinds=marked)
+
+
+def _bare(token: SpecialToken) -> SpecialToken:
+    """Without the flags that a file cannot say."""
+    return SpecialToken(token.text, token.id, token.special)
 
 
 def _with_template(converted: Converted) -> Converted:
@@ -235,6 +241,7 @@ def _wpm(spec: Spec) -> Converted:
         raise FormatError("llama.cpp's WordPiece comes with BERT's normalizer, and there is none here")
     if not (step.clean_text and step.handle_chinese_chars):
         losses.append("normalize: control characters go and ideographs stand alone, whatever the flags say")
+    losses.append("decode: spaces stand where llama.cpp puts them")
     losses.append("normalize: accents go by the first character of each decomposition, letters by simple lower case")
     if model.max_chars is not None:
         losses.append(f"model: words of more than {model.max_chars} characters are not unknown for their length")
@@ -248,9 +255,11 @@ def _wpm(spec: Spec) -> Converted:
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
         model=WordPiece(continuing_prefix="", max_chars=None, phantom_space=True),
         matching="longest_first",
-        normalize=(WpmNormalize(step.lowercase, step.strip_accents),),
+        special=tuple(_bare(token) for token in sorted(spec.special, key=lambda token: token.id)),
+        normalize=(ReplaceInvalid(lenient=True), WpmNormalize(step.lowercase, step.strip_accents)),
         split=_WORDS,
         unknown="unk",
+        post=Template.around(spec.post.before, spec.post.after),
         decode=LlamaCppDecode("wpm", clean_spaces=True),
     )
     return Converted(

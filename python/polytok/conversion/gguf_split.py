@@ -1,18 +1,20 @@
 """Which of llama.cpp's pre-tokenizers cuts text as a Spec's split steps do.
 
-llama.cpp knows a pre-tokenizer by its name only, and its expressions are not those of the models. So both are tried on
-texts, and the one is taken that cuts most of them alike; what is told as lost is one that is not.
+llama.cpp knows a pre-tokenizer by its name only, and its expressions are not those of the models. A pattern that a name
+is made for gets that name, with which come the flags that the model needs; for another one, that which cuts most texts
+alike is taken. A text that is cut in another way is told as an example.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from .. import probes
 from ..errors import FormatError, PolytokError
-from ..spec import Bpe, Kind, Spec, SplitStep, Vocab
+from ..spec import Bpe, Kind, PatternSplit, Spec, SplitStep, Vocab
 
 _BYTES = Vocab.from_rows((bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256))
 _LEAST_ALIKE = 0.8
@@ -22,6 +24,17 @@ _NAMES = (
     *("deepseek-coder", "deepseek-v3", "command-r", "bloom", "poro-chat", "viking", "exaone-moe", "superbpe"),
     *("bailingmoe", "seed-coder", "kimi-k2", "afmoe", "laguna", "tiny_aya", "chameleon", "jais-2", "minicpm5", "youtu"),
     *("granite-embed-multi-97m", "spark2_5", "default"),
+)
+
+# What tells the patterns of well-known models apart, from the special to the general.
+_CASED = r"\\p\{Lu\}.*\\p\{Ll\}"
+_WORDS = r"\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\+?\\p\{L\}\+"
+_SIGNS = (
+    (r"\\p\{Han\}", "kimi-k2"),
+    (rf"{_CASED}(?!.*'[sS]).*\|\\p\{{N\}}\|", "tekken"),
+    (rf"{_CASED}.*\\p\{{N\}}\{{1,3\}}", "gpt-4o"),
+    (rf"{_WORDS}.*\\p\{{N\}}\{{1,3\}}", "llama-bpe"),
+    (rf"'[sS].*{_WORDS}\|\\p\{{N\}}\|", "qwen2"),
 )
 
 
@@ -37,14 +50,15 @@ class Chosen:
 
 
 def nearest(spec: Spec) -> Chosen:
-    """The pre-tokenizer that cuts most texts as the Spec does; FormatError if none comes near."""
+    """The pre-tokenizer made for the pattern, or that which cuts most texts alike; FormatError if none comes near."""
     from ..formats import gguf_pretokenizers as known
 
     assert isinstance(spec.model, Bpe)
     texts = probes.TROUBLE
     wanted = [_cuts(spec.split, text) for text in texts]
     scored = []
-    for order, name in enumerate(_NAMES):
+    usual = _usual(spec.split)
+    for order, name in enumerate((usual,) if usual else _NAMES):
         found = known.named(name)
         steps = known.steps(found)
         different = [text for text, cuts in zip(texts, wanted, strict=True) if _cuts(steps, text) != cuts]
@@ -55,6 +69,14 @@ def nearest(spec: Spec) -> Chosen:
     found = known.named(name)
     losses = tuple(_losses(name, different, known.UNICODE))
     return Chosen(name, known.steps(found), found.ignore_merges, found.clean_spaces, losses)
+
+
+def _usual(steps: tuple[SplitStep, ...]) -> str | None:
+    """The name that converters give a model with this pattern."""
+    if len(steps) != 1 or not isinstance(steps[0], PatternSplit):
+        return None
+    pattern = steps[0].pattern
+    return next((name for sign, name in _SIGNS if re.search(sign, pattern)), None)
 
 
 def _losses(name: str, different: list[str], unicode: str) -> Iterator[str]:

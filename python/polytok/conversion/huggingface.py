@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..spec import (
+    BertNormalize,
     Bpe,
     ByteFallbackDecode,
     BytesDecode,
@@ -41,19 +42,23 @@ from ..spec import (
     Vocab,
     WordLevel,
     WordPiece,
+    WordPieceDecode,
+    WpmNormalize,
 )
-from .base import Converted, some
+from .base import Converted, described, some
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
 from .merges import known_merges, live_merges, merges_from_scores
 from .patterns import as_isolated
 from .ranks import unmade
-from .rows import appended, sorted_by_id
+from .rows import appended, sorted_by_id, with_texts
 from .sentencepiece import BPE, to_sentencepiece
 from .special import matching_losses, numbered_as_huggingface, only_tokens
 
 _MARK = "\u2581"
 _MOST_USER_DEFINED = 1000
+_LONGEST_WORD = 100_000
+"""llama.cpp has no limit, and tokenizers needs one."""
 
 
 def to_huggingface(spec: Spec) -> Converted:
@@ -63,11 +68,13 @@ def to_huggingface(spec: Spec) -> Converted:
     model = spec.model
     if isinstance(model, Bpe) and model.symbols == "bytes":
         return _byte_level(spec)
-    if isinstance(model, (WordPiece, WordLevel)) and not getattr(model, "phantom_space", False):
+    if isinstance(model, WordPiece) and model.phantom_space:
+        return _wordpiece(spec)
+    if isinstance(model, (WordPiece, WordLevel)):
         return Converted(spec)
     if isinstance(model, Unigram) and model.rules == "huggingface":
         return Converted(spec)
-    source = to_sentencepiece(spec)
+    source = to_sentencepiece(spec, "tokenizers")
     return source.then(_from_sentencepiece(source.spec))
 
 
@@ -100,6 +107,38 @@ def _with_others(vocab: Vocab, spec: Spec) -> Vocab:
     rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True)
     others = [(text.decode(errors="replace"), number) for text, number in rows if number not in known]
     return appended(vocab, [(row[0], number, row[1]) for text, number in others for row in (row_of_text(text),)])
+
+
+def _wordpiece(spec: Spec) -> Converted:
+    """llama.cpp's WordPiece: U+2581 before the starts of words becomes ``##`` before the rest."""
+    from ..formats.huggingface.classes import PUNCTUATION, SPACE
+
+    step = next((each for each in spec.normalize if isinstance(each, WpmNormalize)), WpmNormalize())
+    special = {token.text.encode() for token in spec.special}
+    texts = [piece if piece in special else _with_prefix(piece) for piece in spec.vocab.pieces()]
+    if len(set(texts)) < len(texts):
+        raise FormatError("two entries have the same text when their prefix is put on")
+    kinds = np.where(spec.vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
+    converted = replace(
+        spec,
+        vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
+        model=WordPiece("##", _LONGEST_WORD),
+        matching="longest",
+        normalize=(ReplaceInvalid(), BertNormalize(strip_accents=step.strip_accents, lowercase=step.lowercase)),
+        split=(PatternSplit(SPACE, "removed"), PatternSplit(PUNCTUATION, "isolated")),
+        decode=ChainDecode((WordPieceDecode(),)),
+    )
+    losses = (
+        "normalize: accents go by whole decompositions, letters by Unicode's lower case",
+        f"model: words of more than {_LONGEST_WORD} characters become unknown",
+        "decode: spaces stand where tokenizers puts them",
+    )
+    return Converted(converted, (*losses, *matching_losses(spec, "longest")))
+
+
+def _with_prefix(piece: bytes) -> bytes:
+    mark = _MARK.encode()
+    return piece.removeprefix(mark) if piece.startswith(mark) else b"##" + piece
 
 
 def _from_sentencepiece(spec: Spec) -> Converted:
@@ -145,12 +184,13 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
         byte_fallback=spec.unknown == "bytes",
         fuse_unknown=True,
     )
-    return Converted(replace(spec, model=model), tuple(losses))
+    unscored = replace(spec.vocab, scores=np.zeros_like(spec.vocab.scores))
+    return Converted(replace(spec, vocab=unscored, model=model), tuple(losses))
 
 
 def _unigram(spec: Spec) -> Converted:
     if spec.model != Unigram():
-        raise FormatError(f"tokenizers has no model like this: {spec.model!r:.100}")
+        raise FormatError(f"tokenizers has no model like this: {described(spec.model)}")
     losses = [
         "model: scores are summed in float64, not float32: segmentations that are equal but for rounding may swap"
     ]

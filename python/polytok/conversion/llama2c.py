@@ -23,7 +23,7 @@ from ..spec import (
     Spec,
     Template,
 )
-from .base import Converted, some
+from .base import Converted, described, some
 from .rows import with_texts
 from .sentencepiece import BPE, to_sentencepiece
 
@@ -38,10 +38,10 @@ def to_llama2c(spec: Spec) -> Converted:
     """As llama2.c's Spec; the export of its tokenizer.py."""
     if spec.model == MODEL:
         return Converted(spec)
-    model = to_sentencepiece(spec)
+    model = to_sentencepiece(spec, "llama2.c")
     spec = model.spec
     if spec.model != BPE:
-        raise FormatError(f"llama2.c merges by score; it cannot run this model: {spec.model!r:.100}")
+        raise FormatError(f"llama2.c merges by score; it cannot run this model: {described(spec.model)}")
     _require_layout(spec)
     texts = [piece.replace(_SPACE, b" ") for piece in spec.vocab.pieces()]
     for control in (NAMES["bos"], NAMES["eos"]):

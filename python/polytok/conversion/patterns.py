@@ -1,8 +1,8 @@
 """Split steps of one kind as the same steps of another.
 
 * A pattern that provably matches all text leaves no gaps, so that ``matches`` and ``isolated`` are the same.
-* The gaps between the matches of P are the longest stretches in which P matches nowhere: ``(?:(?!P)(?s:.))+``. So
-  where P cannot match the empty text, ``P|(?:(?!P)(?s:.))+`` is P isolated, and that second part alone is P removed.
+* The gap behind a match of P goes to the next place where P matches: ``(?:(?!P)(?s:.))+``. So where P cannot match the
+  empty text, ``P|(?:(?!P)(?s:.))+`` is P isolated.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ def as_matches(steps: tuple[SplitStep, ...], format_name: str) -> tuple[PatternS
     if behavior == "isolated" and covers_all_text(pattern):
         behavior = "matches"
     if behavior != "matches":
-        if behavior not in ("isolated", "removed") or not never_empty(pattern):
+        if behavior != "isolated" or not never_empty(pattern):
             raise FormatError(
                 f"{format_name} takes the matches of its pattern; {behavior} cannot be put so: {pattern:.100}"
             )
-        gap = f"(?:(?!{pattern})(?s:.))+"
-        pattern = gap if behavior == "removed" else f"{pattern}|{gap}"
+        pattern = f"{pattern}|(?:(?!{pattern})(?s:.))+"
     return (replace(step, pattern=pattern, behavior="matches", invert=False),)
 
 

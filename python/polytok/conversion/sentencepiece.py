@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..errors import FormatError
 from ..spec import Bpe, Char, Spec, Unigram, Word
-from .base import Converted
+from .base import Converted, described
 
 BPE = Bpe("score", symbols="chars")
 _MODELS = (BPE, Unigram(), Word(), Char())
 
 
-def to_sentencepiece(spec: Spec) -> Converted:
-    """As a SentencePiece model's Spec."""
+def to_sentencepiece(spec: Spec, format_name: str = "SentencePiece") -> Converted:
+    """As a SentencePiece model's Spec; ``format_name`` is what cannot be written where that is not possible."""
     if spec.model in _MODELS:
         return Converted(spec)
     from . import llama2c, sentencepiece_sources
@@ -25,4 +25,4 @@ def to_sentencepiece(spec: Spec) -> Converted:
         return sentencepiece_sources.from_llama_cpp(spec)
     if isinstance(model, Unigram) or (isinstance(model, Bpe) and model.symbols == "scalars"):
         return sentencepiece_sources.from_huggingface(spec)
-    raise FormatError(f"SentencePiece has no model like this: {spec.model!r:.100}")
+    raise FormatError(f"{format_name} has no model like this: {described(spec.model)}")

@@ -31,7 +31,7 @@ from ..spec import (
     Unigram,
     Vocab,
 )
-from .base import Converted, some
+from .base import Converted, described, some
 from .derivation import How, derivations, merge_alike
 from .rows import appended, sorted_by_id
 
@@ -160,7 +160,7 @@ def _flagged(spec: Spec) -> list[str]:
 def _scored(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     if model.continuing_prefix or model.word_suffix or model.whole_piece_first or not model.fuse_unknown:
         raise FormatError(
-            f"SentencePiece does not put affixes on or look pieces up, and joins unknowns: {model!r:.100}"
+            f"SentencePiece does not put affixes on or look pieces up, and joins unknowns: {described(model)}"
         )
     listed = replace(model, symbols="chars")
     before = derivations(vocab, listed)

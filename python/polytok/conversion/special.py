@@ -46,7 +46,7 @@ def only_tokens(spec: Spec) -> Vocab:
 def flag_losses(special: Iterable[SpecialToken], *, always: bool = False) -> Iterator[str]:
     """Flags that a format does not have; ``always`` says that it has tokens which are always recognised."""
     tokens = list(special)
-    for flag in ("single_word", "lstrip", "rstrip", "normalized"):
+    for flag in ("single_word", "lstrip", "rstrip"):
         if texts := [token.text for token in tokens if getattr(token, flag)]:
             yield f"special: {flag} of {len(texts)} tokens cannot be said ({some(texts)})"
     if not always and (texts := [token.text for token in tokens if not token.special]):

@@ -90,8 +90,11 @@ def write(spec: Spec, format: str, *, strict: bool = False) -> Written:
     chosen = named(format)
     converted = adapted(spec, format)
     result = chosen.write(converted.spec)
-    losses = tuple(dict.fromkeys((*converted.losses, *result.losses)))
+    is_foreign = spec.origin.format not in (format, "memory")
+    # What another format names or keeps beside its tokenizer concerns no text.
+    aside = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
+    losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in aside))))
     if strict and losses:
         listed = "".join(f"\n  {loss}" for loss in losses)
         raise LossError(f"a {format} file cannot carry all of this tokenizer:{listed}")
-    return replace(result, losses=losses, notes=(*converted.notes, *result.notes))
+    return replace(result, losses=losses, notes=(*converted.notes, *result.notes, *aside))

@@ -191,12 +191,18 @@ class _Reader:
                 found[role] = id
         return found
 
+    def _text(self, id: int) -> str:
+        try:
+            return self.words[id].decode()
+        except UnicodeDecodeError:
+            raise FormatError(f"the special token {id}, {self.words[id][:40]!r}, is no UTF-8") from None
+
     def _special(self) -> list[SpecialToken]:
         """The tokens that are cut out of a text before anything else."""
         reserved = Attribute.CONTROL | Attribute.UNKNOWN
         return [
             SpecialToken(
-                self.words[id].decode("utf-8", "surrogateescape"),
+                self._text(id),
                 id,
                 special=bool(attribute & reserved),
                 lstrip=bool(attribute & Attribute.LSTRIP),
@@ -225,6 +231,7 @@ class _Reader:
 
     def _steps(self, space: bool) -> tuple[tuple[NormalizeStep, ...], tuple[SplitStep, ...]]:
         escape = Replace(" ", _MARK)
+        steps: tuple[NormalizeStep, ...] = (ReplaceInvalid(lenient=True),)
         if self.family == "spm":
             return ((PrefixSpace(), escape) if space else (escape,)), ()
         if self.family == "ugm":
@@ -233,12 +240,11 @@ class _Reader:
         if self.family == "wpm":
             fold = self.file.flag(f"{KEY}normalizer.lowercase", True)
             strips = self.file.flag(f"{KEY}normalizer.strip_accents", fold)
-            return (WpmNormalize(fold, strips),), (PatternSplit("\0", "removed", is_regex=False),)
+            return (*steps, WpmNormalize(fold, strips)), (PatternSplit("\0", "removed", is_regex=False),)
         if self.family != "bpe":
-            return (), ()
-        steps: tuple[NormalizeStep, ...] = (ReplaceInvalid(lenient=True),)
+            return (() if self.family == "rwkv" else steps), ()
         if self.pre.escaped:
-            steps += (escape,)
+            steps = (escape, *steps)
         if self.model == "whitespace" and self.file.flag(f"{KEY}normalizer.lowercase", False):
             steps += (Lowercase(),)
         return steps, gguf_pretokenizers.steps(self.pre)

@@ -185,13 +185,12 @@ def _rest(text: _Characters, at: int, digits: int) -> int:
 
 
 def _digits(piece: Piece) -> Iterator[int]:
-    """Runs of numbers in threes from the right."""
+    """Cuts that leave runs of numbers in threes from the right; what stands before a run goes with its first part."""
     text, at = _Characters(piece), 0
     while at < len(piece):
         end = text.run(text.is_number, at)
         if end > at:
-            yield at
-            yield from range(at + (end - at) % 3, end + 1, 3)
+            yield from range(at + ((end - at) % 3 or 3), end + 1, 3)
         at = max(end, at + 1)
 
 
