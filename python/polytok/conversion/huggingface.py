@@ -230,7 +230,9 @@ def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
 def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
     if user_defined:
         longest_first = sorted(user_defined, key=len, reverse=True)
-        return (PatternSplit("|".join(map(re.escape, longest_first)), "isolated"),)
+        # Only what every engine takes for an operator is escaped.
+        escaped = (re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece) for piece in longest_first)
+        return (PatternSplit("|".join(escaped), "isolated"),)
     crosses = any(_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
     if spec.model == BPE or crosses:
         return ()
