@@ -12,13 +12,23 @@ import gguf_samples
 from polytok import formats
 from polytok.spec import (
     Bpe,
+    ByteFallbackDecode,
+    ChainDecode,
     Kind,
     Longest,
+    Lowercase,
+    Metaspace,
+    Origin,
     PatternSplit,
+    Prepend,
+    Replace,
+    ReplaceDecode,
+    ReplaceInvalid,
     SentencePieceDecode,
     SentencePieceNormalize,
     Spec,
     SpecialToken,
+    StripDecode,
     Template,
     Unigram,
     Vocab,
@@ -127,6 +137,26 @@ def merges_spec(**changes: object) -> Spec:
     return Spec(**(fields | changes))  # type: ignore[arg-type]
 
 
+def huggingface_spec(**changes: object) -> Spec:
+    """BPE over characters with most kinds of components."""
+    texts = ["<unk>", "<s>", "a", "b", "ab", "\u2581", "\u2581a", "\u00e9", '"\\\n', "\u4e16", "<0x41>"]
+    rows = [(text.encode(), id, 0.0, Kind.NORMAL if id else Kind.UNKNOWN) for id, text in enumerate(texts)]
+    merges = np.array([[2, 3, 4], [5, 2, 6]], dtype=np.uint32)
+    fields: dict[str, object] = {
+        "vocab": Vocab.from_rows(rows),
+        "model": Bpe("merges", symbols="scalars", merges=merges, byte_fallback=True, fuse_unknown=True),
+        "special": (SpecialToken("<s>", 1, lstrip=True), SpecialToken("<x>", 11, special=False, normalized=True)),
+        "normalize": (ReplaceInvalid(), Lowercase(), Replace(r"\s+", " ", is_regex=True), Prepend("\u2581")),
+        "split": (PatternSplit("[0-9]", "isolated"), Metaspace(split=False)),
+        "unknown": "unk",
+        "post": Template.around(before=(1,)),
+        "origin": Origin("huggingface"),
+        "decode": ChainDecode((ReplaceDecode("\u2581", " "), ByteFallbackDecode(), StripDecode(" ", 1, 0))),
+        "names": {"unk": 0},
+    }
+    return Spec(**(fields | changes))  # type: ignore[arg-type]
+
+
 def longest_spec(**changes: object) -> Spec:
     texts = [bytes([byte]) for byte in range(256)]
     texts += [b"it's", "é\t".encode(), b"\\n'\"", "\u2028\u00ad".encode(), b"\xf0\x9f"]
@@ -152,6 +182,7 @@ SMALL = {
     "minbpe": merges_spec,
     "tiktoken": rank_spec,
     "tekken": tekken_spec,
+    "huggingface": huggingface_spec,
     "gguf": gguf_spec,
 }
 

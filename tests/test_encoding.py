@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,18 @@ import polytok
 from polytok import Encoding, Padding, Truncation
 from polytok.encoding import Encoder, padded
 from polytok.errors import ArgumentError, EncodeError
-from polytok.spec import Insert, Kind, Slot, Spec, SpecialToken, Template, Vocab, WordLevel
+from polytok.spec import (
+    Insert,
+    Kind,
+    PatternSplit,
+    Slot,
+    Spec,
+    SpecialToken,
+    Template,
+    TrimOffsets,
+    Vocab,
+    WordLevel,
+)
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -274,3 +286,31 @@ def test_windows_and_pads_of_files(loaded: tuple[polytok.Tokenizer, Any]) -> Non
         mine = tokenizer.encodings(FILE_TEXTS, add_special=True, special="all", truncation=truncation, padding=padding)
         for one, other in zip(mine, reference.encode_batch(list(FILE_TEXTS)), strict=True):
             same(one, other)
+
+
+SPACED = st.lists(
+    st.sampled_from(
+        ("a", " ", "  ", "\n", "é", "世", "😀", "\u00a0", "\u3000", "the", " of", "Ġ", "<|endoftext|>", "1", "\x85")
+    ),
+    max_size=12,
+).map("".join)
+
+
+@pytest.mark.skipif(not (DATA / "gpt2.json").exists(), reason="needs the vocabularies")
+@pytest.mark.parametrize("add_prefix_space", [False, True])
+def test_spans_are_trimmed(add_prefix_space: bool) -> None:
+    """All characters of this split are in a match, so the engine may take the matches alone."""
+    spec = polytok.formats.read((DATA / "gpt2.json").read_bytes())
+    [split] = spec.split
+    assert isinstance(split, PatternSplit)
+    spec = replace(spec, split=(replace(split, behavior="matches"),), trim=TrimOffsets(add_prefix_space))
+    tokenizer = polytok.Tokenizer(spec)
+    reference = tokenizers.Tokenizer.from_file(str(DATA / "gpt2.json"))
+    reference.post_processor = tokenizers.processors.ByteLevel(add_prefix_space=add_prefix_space, trim_offsets=True)
+
+    @given(SPACED, st.none() | SPACED)
+    @settings(max_examples=500, deadline=None)
+    def check(text: str, pair: str | None) -> None:
+        same(tokenizer.encoding(text, pair, special="all"), reference.encode(text, pair))
+
+    check()

@@ -56,13 +56,20 @@ def check_vector(tokenizer: Tokenizer, text: str | bytes, expect: dict[str, Any]
 # kitoken's files
 
 KITOKEN = DATA / "golden/kitoken"
-FILES = {"sentencepiece": "{}.model", "tiktoken": "{}.tiktoken", "tekken": "{}_rebuilt.json"}
+FILES = {
+    "sentencepiece": "{}.model",
+    "tiktoken": "{}.tiktoken",
+    "tekken": "{}_rebuilt.json",
+    "tokenizers": "{}.json",
+}
+FOLDERS = {"tokenizers": "huggingface"}
+REBUILT = {"llama32": "llama32_rebuilt"}
 ESCAPES = {"\\n": "\n", "\\s": " ", "\\x": ""}
 
 
 def cases() -> list[tuple[str, str]]:
     """Every pair of a folder and a vocabulary that has goldens."""
-    folders = ("sentencepiece", "tiktoken", "tekken")
+    folders = ("sentencepiece", "tiktoken", "tekken", "tokenizers")
     return [
         (folder, path.stem.split("_tokens_")[1])
         for folder in folders
@@ -71,7 +78,7 @@ def cases() -> list[tuple[str, str]]:
 
 
 def load(folder: str, name: str) -> Tokenizer:
-    return polytok.load(DATA / "vocab" / folder / FILES[folder].format(name))
+    return polytok.load(DATA / "vocab" / FOLDERS.get(folder, folder) / FILES[folder].format(REBUILT.get(name, name)))
 
 
 def lines(path: Path) -> list[str]:
@@ -103,7 +110,7 @@ def test_kitoken(folder: str, name: str, kind: str) -> None:
     tokenizer = load(folder, name)
     expected = ids(folder, kind, name)
     inputs = texts(kind)
-    special = "all" if folder == "tiktoken" else ()
+    special = "all" if folder in ("tiktoken", "tokenizers") else ()
     assert len(inputs) == len(expected) > 0
     outputs = inputs
     decoded = KITOKEN / folder / f"{kind}_output_{name}.txt"

@@ -214,7 +214,10 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "?"}}, "not base64"),
     ({"normalizer": {"type": "Replace", "pattern": "a", "content": "b"}}, "pattern is 'a'"),
     ({"pre_tokenizer": {"type": "Metaspace", "replacement": "__"}}, "not one character"),
-    ({"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}}, "prepend_scheme is always"),
+    (
+        {"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}},
+        "scheme is always",
+    ),
     ({"pre_tokenizer": {"type": "Digits"}}, "'individual_digits' is missing"),
     ({"pre_tokenizer": {"delimiter": "x"}}, "without a type"),
     ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "length 0"),

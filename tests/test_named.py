@@ -1,13 +1,14 @@
-"""Vocabularies by name, fetched from a server on this machine: what is kept, what is refused, and what is never asked."""
+"""Vocabularies by name, fetched from a server on this machine: what is kept, and what is refused."""
 
 from __future__ import annotations
 
 import functools
 import json
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1, sha256
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 import polytok
 from format_samples import real, small_file
 from local_server import Answer, Server, redirect, send, serving, slow, truncated
-from polytok import ArgumentError, FetchError, named
+from polytok import ArgumentError, FetchError, fetch, named
 from polytok.formats.tiktoken_known import KNOWN
 
 BODY = b"a vocabulary " * 10_000
@@ -101,10 +102,10 @@ def test_no_server(tmp_path: Path) -> None:
 
 
 def test_too_long_and_too_slow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named, "MOST_BYTES", len(BODY) - 1)
+    monkeypatch.setattr(fetch, "MOST_BYTES", len(BODY) - 1)
     with pytest.raises(FetchError, match=f"it is longer than {len(BODY) - 1} bytes"):
         fetched(published(server), tmp_path)
-    monkeypatch.setattr(named, "TIMEOUT", 0.1)
+    monkeypatch.setattr(fetch, "TIMEOUT", 0.1)
     with pytest.raises(FetchError, match="it takes longer than 1 seconds"):
         fetched(published(server, slow(BODY)), tmp_path)
     with pytest.raises(FetchError, match="timed out"):
@@ -128,11 +129,12 @@ named.fetched(named.Published(sys.argv[1], sys.argv[2]), "cl100k_base", sys.argv
 def test_a_kill_in_the_middle_leaves_no_broken_file(server: Server, tmp_path: Path) -> None:
     file = published(server, slow(BODY))
     process = subprocess.Popen([sys.executable, "-c", KILLED, file.address, file.sha256, str(tmp_path)])
-    while not server.asked:
+    while not server.asked and process.poll() is None:
         time.sleep(0.01)
     time.sleep(0.2)
+    assert process.poll() is None
     process.kill()
-    assert process.wait() != 0
+    process.wait()
     assert not (tmp_path / file.name).exists()
     assert fetched(published(server), tmp_path) == BODY
 
@@ -265,6 +267,29 @@ def test_a_name_is_no_path(server: Server, tmp_path: Path, monkeypatch: pytest.M
         polytok.load("cl100k_base", cache_dir=tmp_path)
     with pytest.raises(ArgumentError, match="cache_dir= is for names"):
         polytok.load("./cl100k_base", cache_dir=tmp_path)
+
+
+# The command line
+
+
+def command_line(*arguments: str, cache: Path) -> str:
+    environment = {**os.environ, "POLYTOK_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "polytok", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, input="a b", env=environment).stdout
+
+
+def test_names_on_the_command_line(tmp_path: Path) -> None:
+    file = named.FILES["r50k_base"][0]
+    (tmp_path / file.name).write_bytes(real("tiktoken/r50k_base.tiktoken"))
+    listed = dict(line.split(maxsplit=1) for line in command_line("info", "--names", cache=tmp_path).splitlines())
+    assert listed.keys() == {"default", *named.FILES, "hf:owner/name"}
+    assert listed["r50k_base"] == f"kept: {tmp_path / file.name}"
+    assert listed["o200k_base"] == f"not fetched: {named.FILES['o200k_base'][0].address}"
+    assert command_line("encode", "-m", "r50k_base", cache=tmp_path).split() == ["64", "275"]
+    assert json.loads(command_line("info", "-m", "r50k_base", "--json", cache=tmp_path))["file"] == {
+        "format": "tiktoken",
+        "name": "r50k_base",
+    }
 
 
 # The hub

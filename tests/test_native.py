@@ -13,7 +13,7 @@ import pytest
 
 import polytok
 from format_samples import REAL, SMALL, real, unigram_spec
-from polytok import FormatError, Tokenizer, formats
+from polytok import FormatError, Tokenizer, _core, formats
 from polytok.fingerprint import fingerprint
 from polytok.formats import ptok
 from polytok.plain import from_plain, to_plain
@@ -141,6 +141,44 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
         path.write_bytes(changed)
         with pytest.raises(FormatError, match="damaged"):
             polytok.load(path)
+
+
+def _forged(**sections: bytes) -> bytes:
+    """A file whose checksum is right and whose sections are not what a writer would write."""
+    sound = {"spec": b'{"model":{"$":"Longest"}}', "special": b"[]", "extra": b"{}", "data": b""}
+    return _core.native_write(SAMPLES["rwkv"], [*(sound | sections).items()], bytes(16))
+
+
+FORGED = [
+    {"spec": b""},
+    {"spec": b"[]"},
+    {"spec": b"{}"},
+    {"spec": b'{"model":1}'},
+    {"spec": b'{"model":{"$":"Spec"}}'},
+    {"spec": b'{"model":{"$":"Longest"},"normalize":[1]}'},
+    {"spec": b'{"model":{"$":"Longest"},"post":7}'},
+    {"spec": b'{"model":{"$":"Longest"},"vocab":7}'},
+    {"spec": b'{"model":{"$":"Longest"},"names":{"$":"bytes","at":[0]}}'},
+    {"spec": b'{"model":{"$":"array","type":"O","shape":[1],"at":[0,8]}}'},
+    {"spec": b"[" * 100_000},
+    {"special": b'[["a",-1,0]]'},
+    {"special": b'[["a"]]'},
+    {"special": b'{"$":"bytes"}'},
+]
+
+
+def test_the_sound_parts_of_forged_files_are_sound(tmp_path: Path) -> None:
+    (tmp_path / "a.ptok").write_bytes(_forged())
+    assert polytok.load(tmp_path / "a.ptok").encode("it's") == Tokenizer(SAMPLES["rwkv"]).encode("it's")
+
+
+@pytest.mark.parametrize("sections", FORGED, ids=str)
+def test_forged_files_are_errors(sections: dict[str, bytes], tmp_path: Path) -> None:
+    (tmp_path / "a.ptok").write_bytes(_forged(**sections))
+    with pytest.raises(polytok.PolytokError):
+        polytok.load(tmp_path / "a.ptok")
+    with pytest.raises(polytok.PolytokError):
+        polytok.load(_forged(**sections))
 
 
 def test_newer_files_are_refused(tmp_path: Path) -> None:

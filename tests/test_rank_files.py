@@ -211,3 +211,10 @@ def test_a_pair_loads_by_folder_and_by_either_path(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_pair(files: tuple[bytes, bytes], message: str) -> None:
     with pytest.raises(FormatError, match=message):
         gpt2_pair.read(*files, formats.ReadOptions(**GIVEN))
+
+
+def test_a_folder_with_its_configuration(tmp_path: Path) -> None:
+    for name, data in {"tiktoken.model": small_file("tiktoken"), **beside(KIMI_CONFIG)}.items():
+        (tmp_path / name).write_bytes(data)
+    tokenizer = polytok.load(tmp_path)
+    assert (tokenizer.id_of("<|im_end|>"), tokenizer.spec.origin.name) == (SIZE + 2, tmp_path.name)

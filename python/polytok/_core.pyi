@@ -14,6 +14,7 @@ __all__ = [
     "NativeFile",
     "SpecialSet",
     "Tokenizer",
+    "bpe_derivations",
     "huggingface_bytes",
     "huggingface_merges",
     "huggingface_probe",
@@ -113,7 +114,6 @@ def tekken_read(
     vocab: bytes, live: int, first_id: int
 ) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
 def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
-
 def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
 
 @final

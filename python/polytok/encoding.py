@@ -206,7 +206,7 @@ class _Outside:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Encoding:
-    """The tokens of a text or of a pair, with all that a model wants to know of them; one value for each token in each list.
+    """The tokens of a text or of a pair, with what a model wants to know of them; each list has a value for each token.
 
     The methods take and give numbers of tokens, of characters and of words; ``sequence`` is 0 for the first text and 1
     for the second. They return None where there is nothing to return.

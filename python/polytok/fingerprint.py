@@ -1,8 +1,9 @@
 """The fingerprint of a Spec: a hash of everything in it that shapes ids.
 
-It covers the vocabulary (bytes, ids, kinds, the restriction; scores where the model goes by them), the model with its merges,
-special tokens and their matching, the normalize and split steps, what becomes of unknown text, the template, and the
-SentencePiece release. It leaves out what only decoding, spans or people need: ``decode``, ``trim``, ``names``, ``origin``, ``extra``.
+It covers the vocabulary (bytes, ids, kinds, the restriction; scores where the model goes by them), the model with its
+merges, special tokens and their matching, the normalize and split steps, what becomes of unknown text, the template,
+and the SentencePiece release. It leaves out what only decoding, spans or people need: ``decode``, ``trim``, ``names``,
+``origin``, ``extra``.
 
 Tokenizers of one fingerprint give the same ids for every text. The converse need not hold: the same behaviour can be
 said in different ways (a special token as a row or beside the rows, say), and rows in another order are other rows.

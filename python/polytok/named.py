@@ -1,8 +1,8 @@
-"""Vocabularies by name: tiktoken's, from their publisher, and ``hf:owner/name``, a repository of the Hugging Face hub.
+"""Vocabularies by name: tiktoken's, from their publisher, and ``hf:owner/name``, a repository of the hub.
 
-This is the only module that uses the network, and only when such a name is asked for. tiktoken's files are known by their
-sha256: what was fetched is checked before it is put into the cache, and again when it is taken from there, so that a
-broken or a changed file is never read. Repositories are fetched and cached by huggingface_hub, by its own rules.
+The network is used from here alone, and only when such a name is asked for. tiktoken's files are known by
+their sha256: what was fetched is checked before it is put into the cache, and again when it is taken from there, so
+that a broken or a changed file is never read. Repositories are fetched and cached by huggingface_hub, by its own rules.
 """
 
 from __future__ import annotations
@@ -10,13 +10,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +21,19 @@ from .errors import ArgumentError, FetchError, FileError
 from .files import replacing
 from .formats import gpt2_pair
 from .formats.base import ReadOptions
+from .formats.folder import ONE_FILE, PAIR, read_folder
 from .formats.tiktoken_known import GPT2, KNOWN
 from .spec import Line, Spec
 
-TIMEOUT = 30.0
-"""Seconds without a sign of life after which a download is given up; as a whole it may take ten times as long."""
-MOST_BYTES = 2**26
-"""More than any of these files; a download that is longer is given up."""
 HUB_FILES = (
-    *("tokenizer.json", "tokenizer.model", "tekken.json", "tiktoken.model", "*.tiktoken", "spiece.model"),
-    *("sentencepiece.bpe.model", "vocab.json", "merges.txt", "vocab.txt", "vocab.bpe", "encoder.json"),
-    *("rwkv_vocab_*.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
+    *(*ONE_FILE, *PAIR, "*.tiktoken"),
+    *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
 )
 """What is fetched of a repository: tokenizer files, no weights."""
 
 _ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
 _HUB_NAME = re.compile(r"hf:(?P<repository>[^@]+)(?:@(?P<revision>.+))?")
 _COPY = "with a copy of the repository's tokenizer files: polytok.load('/path/to/folder')"
-_CHUNK = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +75,13 @@ def read(
     """The vocabulary of a name, from the cache or its publisher."""
     if name.startswith("hf:"):
         folder = hub_folder(name, cache_dir)
-        from .formats.folder import read_folder
-
         return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
     if line is not None:
         raise ArgumentError(f"line= means nothing to {name}")
-    data = [fetched(file, name, cache_dir) for file in FILES[name]]
-    if name == GPT2.name:
-        return gpt2_pair.read(*data, ReadOptions(pattern=pattern, special_tokens=special_tokens))
-    return formats.read(data[0], format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
+    first, *others = [fetched(file, name, cache_dir) for file in FILES[name]]
+    if others:
+        return gpt2_pair.read(first, others[0], ReadOptions(pattern=pattern, special_tokens=special_tokens))
+    return formats.read(first, format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -132,36 +121,19 @@ def fetched(file: Published, name: str, cache_dir: str | os.PathLike[str] | None
 
 
 def _downloaded(file: Published, name: str) -> bytes:
+    from .fetch import body  # here, for urllib takes long to import
+
     try:
-        data = _body(file.address)
-    except (OSError, HTTPException) as error:
-        reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        raise FetchError(
-            f"{file.address} cannot be fetched: {reason or type(error).__name__}; {_hint(name)}"
-        ) from error
+        data = body(file.address)
+    except OSError as error:
+        raise FetchError(f"{file.address} cannot be fetched: {error or type(error).__name__}; {_hint(name)}") from error
     digest = sha256(data).hexdigest()
     if digest != file.sha256:
         raise FetchError(
-            f"what was fetched from {file.address} is not the file that {name!r} stands for ({len(data)} bytes of sha256 "
-            f"{digest}, not {file.sha256}); nothing was kept; try again, or {_hint(name)}"
+            f"what was fetched from {file.address} is not the file that {name!r} stands for ({len(data)} bytes of "
+            f"sha256 {digest}, not {file.sha256}); nothing was kept; try again, or {_hint(name)}"
         )
     return data
-
-
-def _body(address: str) -> bytes:
-    """What an address gives, within the limits."""
-    end = time.monotonic() + 10 * TIMEOUT
-    request = urllib.request.Request(address, headers={"User-Agent": "polytok"})
-    chunks, size = [], 0
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
-        while chunk := response.read1(_CHUNK):
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > MOST_BYTES:
-                raise OSError(f"it is longer than {MOST_BYTES} bytes")
-            if time.monotonic() > end:
-                raise OSError(f"it takes longer than {10 * TIMEOUT:.0f} seconds")
-    return b"".join(chunks)
 
 
 def _hint(name: str) -> str:
@@ -180,23 +152,23 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
     try:
         import huggingface_hub
         from huggingface_hub.errors import HFValidationError
-        from huggingface_hub.utils import tqdm
+        from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
     except ImportError as error:
         raise FetchError(
             f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_COPY}"
         ) from error
 
-    class Silent(tqdm):  # type: ignore[misc]
+    class Silent(tqdm):
         """A progress bar that shows nothing: a library never prints."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
-            super().__init__(*args, **{**options, "disable": True})
+            super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call]
 
     try:
         folder = huggingface_hub.snapshot_download(
             match["repository"],
             revision=match["revision"],
-            cache_dir=cache_dir,
+            cache_dir=None if cache_dir is None else Path(cache_dir),
             allow_patterns=list(HUB_FILES),
             tqdm_class=Silent,
         )

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .spec import ChainDecode, Spec, Unigram
+from .spec import Bpe, ChainDecode, Spec, Unigram
 
 Text = str | bytes
 
@@ -27,7 +27,8 @@ def _is_space(char: str) -> bool:
 
 
 class Names:
-    """The texts of ids; for added tokens with white space what was found, in a Unigram model the unknown text."""
+    """The texts of ids, bytes as GPT-2's characters; for added tokens with white space what was found, in a Unigram
+    model the unknown text."""
 
     __slots__ = ("_added", "_byte_level", "_core", "_ids", "_unknown", "_wide")
 
@@ -36,7 +37,9 @@ class Names:
         self._ids: dict[int, str] = {}
         self._added = {token.id: token.text for token in spec.special}
         self._wide = {token.id: (token.lstrip, token.rstrip) for token in spec.special if token.lstrip or token.rstrip}
-        self._byte_level = isinstance(spec.decode, ChainDecode) and spec.decode.byte_level
+        self._byte_level = (isinstance(spec.decode, ChainDecode) and spec.decode.byte_level) or (
+            isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
+        )
         self._unknown = spec.names.get("unk") if isinstance(spec.model, Unigram) else None
 
     def of_id(self, id: int) -> str:

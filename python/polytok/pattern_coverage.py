@@ -52,8 +52,8 @@ class _Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """A class: what a union of parts and all of ``also`` have in common, or all but that. A part is ``s``, ``?`` (unknown),
-    ``.``, ``pL`` (a category), ``qHan`` (another property), or ``=c``."""
+    """A class: what a union of parts and all of ``also`` have in common, or all but that. A part is ``s``, ``?``
+    (unknown), ``.``, ``pL`` (a category), ``qHan`` (another property), or ``=c``."""
 
     parts: frozenset[str]
     negated: bool = False

@@ -1,7 +1,7 @@
 """A Spec's parts as JSON, without loss, and back.
 
-Dataclasses of `polytok.spec` are objects that name their class under ``$`` and leave out fields that have their default, so
-that a field added later changes nothing. Byte strings and arrays are kept beside the JSON; it says where.
+Dataclasses of `polytok.spec` are objects that name their class under ``$`` and leave out fields that have their
+default, so that a field added later changes nothing. Byte strings and arrays are kept beside the JSON; it says where.
 """
 
 from __future__ import annotations

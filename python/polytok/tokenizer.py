@@ -245,7 +245,7 @@ class Tokenizer:
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
         >>> encoding.tokens, encoding.type_ids
-        (['a', ' b', 'c', '-', '-'], [0, 0, 1, 0, 0])
+        (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
         encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
         encoding = encoder.encode(text, pair, options, encoder.truncation(truncation), pretokenized)
@@ -483,15 +483,15 @@ def load(
     """Load a tokenizer from a path, bytes, a binary file object, or a name.
 
     Names are ``"default"``, the vocabulary that comes with polytok; tiktoken's (``"cl100k_base"``, ``"o200k_base"``,
-    ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub. Only
-    for the last two kinds something is fetched, once, and kept in ``cache_dir``, by default the system's place for
-    caches. A file that is called like a name is ``"./"`` and the name.
+    ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub.
+    Only for the last two kinds something is fetched, once, and kept in ``cache_dir``, by default the system's place
+    for caches. A file that is called like a name is ``"./"`` and the name.
 
-    The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern`` and
-    ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary is
-    meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where they
-    differ, "0.2.3" unless "0.2.1" is asked for. ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file
-    whose own is not known. Of a GGUF file only the metadata is read, not the gigabytes of tensors behind it.
+    The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern``
+    and ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary
+    is meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where
+    they differ, "0.2.3" unless "0.2.1" is asked for. ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a
+    GGUF file whose own is not known. Of a GGUF file only the metadata is read, not the gigabytes of tensors behind it.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are of no known format or damaged.
@@ -500,21 +500,25 @@ def load(
     >>> polytok.load("default").decode(polytok.load("default").encode("héllo"))
     'héllo'
     """
-    said = {"format": format, "pattern": pattern, "special_tokens": special_tokens, "line": line, "name": name}
-    said["pre_tokenizer"] = pre_tokenizer
+    options = {
+        "format": format,
+        "pattern": pattern,
+        "special_tokens": special_tokens,
+        "line": line,
+        "name": name,
+        "pre_tokenizer": pre_tokenizer,
+    }
+    said: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
     if isinstance(source, str) and (source == "default" or named.is_name(source)):
-        return Tokenizer(
-            _named_spec(source, {key: value for key, value in said.items() if value is not None}, cache_dir)
-        )
+        return Tokenizer(_named_spec(source, said, cache_dir))
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
-        if format in (None, ptok.name) and (pattern, special_tokens, line, name) == (None,) * 4:
-            file = ptok.opened(source)
-            if file is not None:
-                return _mapped(file)
-        return Tokenizer(_spec_of_path(Path(source), **said))
-    return Tokenizer(formats.read(_bytes_of(source), **said))  # type: ignore[arg-type]
+        may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not os.path.isdir(source)
+        if may_be_native and (file := ptok.opened(source)) is not None:
+            return _mapped(file)
+        return Tokenizer(_spec_of_path(Path(source), said))
+    return Tokenizer(formats.read(_bytes_of(source), **said))
 
 
 def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
@@ -522,26 +526,27 @@ def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[
         if said or cache_dir is not None:
             raise ArgumentError('"default" takes no options')
         return default_spec()
-    if "format" in said or "name" in said:
-        raise ArgumentError(f"{source!r} is a name; it takes neither format= nor name=")
+    _refuse(said, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
     return named.read(source, cache_dir=cache_dir, **said)
 
 
-def _spec_of_path(path: Path, **said: Any) -> Spec:
+def _refuse(said: Collection[str], options: Iterable[str], what: str) -> None:
+    for option in options:
+        if option in said:
+            raise ArgumentError(f"{option}= means nothing to {what}")
+
+
+def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
     pair = gpt2_pair.beside(path)
-    if pair:
-        options = {key: said[key] for key in ("pattern", "special_tokens", "name")}
-        return gpt2_pair.read(*map(read, pair), ReadOptions(**options))
+    if pair and said.get("format", "tiktoken") == "tiktoken":
+        _refuse(said, ("line", "pre_tokenizer"), "GPT-2's files")
+        options = {option: value for option, value in said.items() if option != "format"}
+        return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
     if path.is_dir():
-        return _spec_of_folder(path, **said)
+        _refuse(said, ("format", "pre_tokenizer"), "a folder, whose files tell")
+        return read_folder(path, **said)
     spec = formats.read(gguf_file.begin_of(path) or read(path), siblings=Siblings(path.parent), **said)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
-
-
-def _spec_of_folder(path: Path, format: str | None, **said: Any) -> Spec:
-    if format is not None:
-        raise ArgumentError("format= is for a file; a folder's is told by the files in it")
-    return read_folder(path, **said)
 
 
 def _bytes_of(source: bytes | IO[bytes]) -> bytes:

@@ -10,7 +10,7 @@ from itertools import accumulate
 from polytok import EncodeError, Token, Tokenizer
 from texts import is_utf8
 
-from .references import Expected, Reference
+from .references import Expected, HuggingFace, Reference
 
 MOST_EXAMPLES = 8
 LONG = 400
@@ -121,6 +121,6 @@ def decoding(outcome: Outcome, tokenizer: Tokenizer, reference: Reference, rows:
     if texts is None:
         return
     for ids, text in zip(rows, texts, strict=True):
-        ours = tokenizer.decode_bytes(ids)
+        ours = tokenizer.decode(ids).encode() if isinstance(reference, HuggingFace) else tokenizer.decode_bytes(ids)
         if ours != text:
             outcome.differs(f"decode {ids[:40]}: {ours[:LONG]!r}, expected {text[:LONG]!r}")

@@ -90,7 +90,7 @@ KNOWN = (
         "llama.cpp (GGUF)",
         "bytes that spell surrogates or numbers above U+10FFFF",
         "surrogates pass as characters, larger numbers are an exception",
-        "the bytes of surrogates pass where the model is of bytes, elsewhere `EncodeError`; larger numbers become U+FFFD",
+        "surrogates pass where the model is of bytes, elsewhere `EncodeError`; larger numbers become U+FFFD",
         "They are no text; nothing else depends on them.",
     ),
     Known(
@@ -109,7 +109,7 @@ KNOWN = (
     ),
     Known(
         "llama.cpp (GGUF)",
-        "decoded: a normal token of a byte-level vocabulary with a character that stands for no byte; any of `whitespace`",
+        "decoded: a normal token with a character that stands for no byte (byte-level BPE, `whitespace`)",
         "`[UNK_BYTE_0x…]` with the token's text behind it",
         "nothing; of `whitespace` the token's text",
         "What llama.cpp prints is a report of an error, not text.",
@@ -120,5 +120,40 @@ KNOWN = (
         "whichever its hash table has first becomes a control token",
         "the one with the smallest id",
         "The order of a hash table is no rule.",
+    ),
+    Known(
+        "tokenizers 0.23",
+        "the decoder Strip with `stop` of more characters than a token has left",
+        "a panic",
+        "what is there is stripped",
+        "The natural result, which later sources of tokenizers give too.",
+    ),
+    Known(
+        "tokenizers 0.23",
+        "truncation to fewer tokens than the template adds",
+        "the length wraps around, and nothing is truncated",
+        "`ArgumentError`",
+        "Nothing is silent.",
+    ),
+    Known(
+        "tokenizers 0.23",
+        "truncation with a stride of at least the tokens that stay",
+        "a panic",
+        "`ArgumentError`",
+        "An option out of its range is an error.",
+    ),
+    Known(
+        "tokenizers 0.23",
+        "windows that overflow from a pair, without a post-processor",
+        "`sequence_ids` are those of a single text",
+        "those of the pair",
+        "No post-processor is a template without special tokens, whose windows know their texts.",
+    ),
+    Known(
+        "tokenizers 0.23",
+        "windows that overflow from a pair, with RobertaProcessing",
+        "`type_ids` are 0",
+        "0 and 1, as with the same template in TemplateProcessing",
+        "RobertaProcessing is read as its template.",
     ),
 )

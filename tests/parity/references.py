@@ -12,13 +12,14 @@ import pyrwkv_tokenizer
 import regex
 import sentencepiece
 import tiktoken
+import tokenizers
 from sentencepiece import sentencepiece_pb2
 
 from polytok import reference
 from polytok.errors import EncodeError
 from polytok.reference import gguf, llama_cpp
 from polytok.reference.llama_cpp_unicode import code_points
-from polytok.spec import Spec
+from polytok.spec import Bpe, Spec
 from texts import is_utf8
 
 Span = tuple[int, int]
@@ -140,6 +141,53 @@ class Tiktoken:
 
     def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
         return [self.encoding.decode_bytes(ids) for ids in rows]
+
+
+class HuggingFace:
+    """The tokenizers package; special tokens are text, as polytok has it where none is allowed."""
+
+    name = f"tokenizers {tokenizers.__version__}"
+    accepts = staticmethod(is_utf8)
+
+    def __init__(self, document: bytes, spec: Spec) -> None:
+        self.tokenizer = tokenizers.Tokenizer.from_str(document.decode())
+        self.unk = spec.names.get("unk")
+        is_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
+        self.table = str.maketrans(_byte_characters()) if is_bytes else None
+
+    def encode(self, texts: Sequence[bytes]) -> list[Expected]:
+        self.tokenizer.encode_special_tokens = True
+        try:
+            answers = self.tokenizer.encode_batch([text.decode() for text in texts], add_special_tokens=False)
+        finally:
+            self.tokenizer.encode_special_tokens = False
+        return [Expected(answer.ids, self._pieces(answer), chars=answer.offsets) for answer in answers]
+
+    def _pieces(self, answer: tokenizers.Encoding) -> list[bytes] | None:
+        """The tokens as polytok has them; not where unknown text or an added token stands among them."""
+        if self.unk in answer.ids or not self.added.isdisjoint(answer.ids):
+            return None
+        if self.table is None:
+            return [token.encode() for token in answer.tokens]
+        return [token.translate(self.table).encode("latin-1") for token in answer.tokens]
+
+    @functools.cached_property
+    def added(self) -> frozenset[int]:
+        return frozenset(self.tokenizer.get_added_tokens_decoder())
+
+    def marked(self, text: str) -> list[int]:
+        """With special tokens recognised, all of them."""
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
+        return [self.tokenizer.decode(row, skip_special_tokens=False).encode() for row in rows]
+
+
+def _byte_characters() -> dict[str, str]:
+    """GPT-2's table of visible bytes, as characters of the bytes' numbers."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = sorted(set(range(256)).difference(printable))
+    return {chr(256 + place): chr(byte) for place, byte in enumerate(others)}
 
 
 class PyRwkv:

@@ -14,7 +14,7 @@ from reference_specs import DATA
 
 from . import checks, properties
 from .checks import Outcome
-from .references import LlamaCppTwin, PyRwkv, Reference, SentencePiece, SentencePieceCharacters, Tiktoken, Twin
+from .references import HuggingFace, LlamaCppTwin, PyRwkv, Reference, SentencePiece, SentencePieceCharacters, Tiktoken, Twin
 from .vocabularies import Vocabulary, all_vocabularies
 
 BLOCK = 4096
@@ -172,6 +172,8 @@ def marked(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
 def _marked(outcome: Outcome, tokenizer: Tokenizer, reference: Reference, text: str, some: frozenset[str]) -> None:
     if isinstance(reference, Tiktoken):
         expected = reference.encoding.encode(text, allowed_special=set(some), disallowed_special=())
+    elif isinstance(reference, HuggingFace) and len(some) == len(tokenizer.special_tokens):
+        expected = reference.marked(text)
     elif isinstance(reference, LlamaCppTwin) and reference.accepts(text.encode()):
         if len(some) < len(tokenizer.special_tokens):  # All or none: llama.cpp knows no more.
             return

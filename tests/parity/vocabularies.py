@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import tiktoken
@@ -14,12 +17,14 @@ import tiktoken_ext.openai_public
 
 import polytok
 from polytok import formats, reference
+from polytok.formats.tiktoken_families import KIMI, QWEN
 from polytok.formats.tiktoken_known import KNOWN, O200K
 from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken
 from reference_specs import DATA, tiktoken_ranks
 from texts import Words
 
 from .references import (
+    HuggingFace,
     LlamaCppTwin,
     PyRwkv,
     Reference,
@@ -56,7 +61,7 @@ class Vocabulary:
         spec = tokenizer.spec
         kinds = spec.vocab.kinds.tolist()
         pieces = [piece for piece, kind in zip(spec.vocab.pieces(), kinds, strict=True) if kind in (1, 4, 5) and piece]
-        if self.family in ("sentencepiece", "gguf"):
+        if self.family in ("sentencepiece", "huggingface", "gguf"):
             pieces += [piece.replace("▁".encode(), b" ") for piece in pieces]
         return Words(pieces, [text.encode() for text in tokenizer.special_tokens])
 
@@ -76,9 +81,12 @@ def all_vocabularies() -> dict[str, Vocabulary]:
     rows = [
         *(sentencepiece(path) for path in sorted((DATA / "vocab/sentencepiece").iterdir())),
         *(tiktoken_known(known.name) for known in KNOWN),
+        *(tiktoken_pattern(name) for name in PATTERNS),
+        tekken(),
         rwkv(),
         llama2c(),
         *(minbpe(name) for name in MINBPE),
+        *(huggingface(path) for path in sorted((DATA / "vocab/huggingface").glob("*.json"))),
         *(gguf(path) for path in sorted((DATA / "vocab/gguf").glob("*.gguf"))),
     ]
     return {row.name: row for row in rows}
@@ -110,6 +118,39 @@ def tiktoken_known(name: str) -> Vocabulary:
     load = functools.cache(lambda: polytok.Tokenizer(formats.read(path.read_bytes(), name=name)))
     references = functools.cache(lambda: [Tiktoken(encoding(name))])
     return Vocabulary(name, "tiktoken", load, references, references, "bytes", frozenset({path.name}))
+
+
+PATTERNS = {"kimi's pattern": KIMI, "qwen's pattern": QWEN}
+"""Patterns whose rank files are not there, over the ranks of o200k_base."""
+
+
+def tiktoken_pattern(name: str) -> Vocabulary:
+    file, special = rank_file("o200k_base"), {"<|im_end|>": 200000}
+    data = DATA / "vocab/tiktoken" / file
+    options: dict[str, Any] = {"pattern": PATTERNS[name], "special_tokens": special}
+    load = functools.cache(lambda: polytok.Tokenizer(formats.read(data.read_bytes(), **options)))
+    made = {"pat_str": PATTERNS[name], "special_tokens": special}
+    references = functools.cache(
+        lambda: [Tiktoken(tiktoken.Encoding(name, mergeable_ranks=tiktoken_ranks(file), **made))]
+    )
+    return Vocabulary(name, "tiktoken", load, references, references, "bytes", frozenset({file}))
+
+
+def tekken() -> Vocabulary:
+    """With tiktoken, which is what mistral-common runs; its ranks here are the ids, which come in the same order."""
+    path = DATA / "vocab/tekken/mistral2410_rebuilt.json"
+    load = functools.cache(lambda: polytok.load(path))
+    references = functools.cache(lambda: [Tiktoken(tekken_encoding(path))])
+    return Vocabulary("mistral2410", "tiktoken", load, references, references, "bytes", frozenset({path.name}))
+
+
+def tekken_encoding(path: Path) -> tiktoken.Encoding:
+    document = json.loads(path.read_bytes())
+    count = document["config"]["default_num_special_tokens"]
+    ranks = {base64.b64decode(entry["token_bytes"]): entry["rank"] + count for entry in document["vocab"]}
+    special = {token.text: token.id for token in formats.read(path.read_bytes()).special}
+    pattern = document["config"]["pattern"]
+    return tiktoken.Encoding("tekken", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
 
 
 def encoding(name: str) -> tiktoken.Encoding:
@@ -160,6 +201,12 @@ def llama2c() -> Vocabulary:
     packages = functools.cache(lambda: [SentencePieceForLlama2c(model.read_bytes())])
     both = functools.cache(lambda: _references(*packages(), Twin(load().spec, TWIN_LIMIT)))
     return Vocabulary("llama2c", "llama2c", load, packages, both, "utf-8", frozenset({path.name}))
+
+
+def huggingface(path: Path) -> Vocabulary:
+    load = functools.cache(lambda: polytok.load(path))
+    references = functools.cache(lambda: [HuggingFace(path.read_bytes(), load().spec)])
+    return Vocabulary(path.name, "huggingface", load, references, references, files=frozenset({path.name}))
 
 
 MINBPE: dict[str, tuple[str | None, dict[str, int]]] = {

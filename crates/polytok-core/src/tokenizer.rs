@@ -20,7 +20,7 @@ use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Count, Fallback, Token, Tokens};
-use crate::spec::{Line, Model, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
+use crate::spec::{Decode, Line, Model, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
@@ -136,12 +136,13 @@ impl Tokenizer {
 
     /// Compiles a Spec, with the vocabulary and the tables of a file if there is one (see `native`).
     pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
+        let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. })
+            || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
         let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. });
         let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
@@ -319,7 +320,7 @@ impl Compiled {
                 Compiled::Bpe(Box::new(bpe), boundary)
             }
             Model::Unigram(rules @ (UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp)) => {
-                Compiled::WideUnigram(WideUnigram::compile(vocab, rules))
+                Compiled::WideUnigram(WideUnigram::compile(vocab, rules, tables)?)
             }
             Model::Unigram(UnigramRules::SentencePiece) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
@@ -327,9 +328,9 @@ impl Compiled {
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
             Model::WordLevel => Compiled::WordLevel(WordLevel::compile(vocab.clone())?),
             Model::WordPiece { continuing_prefix, max_chars, phantom_space } => {
-                Compiled::WordPiece(WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space))
+                Compiled::WordPiece(WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space, tables)?)
             }
-            Model::Plamo2 => Compiled::Plamo2(Plamo2::compile(vocab)),
+            Model::Plamo2 => Compiled::Plamo2(Plamo2::compile(vocab, tables)?),
         })
     }
 

@@ -6,8 +6,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::error::Result;
-use crate::native::{Part, PartWriter, Stored};
+use crate::error::{Error, Result};
+use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::table::Table;
 
 /// No value, or no node.
@@ -45,6 +45,22 @@ impl Trie {
         keys.dedup_by(|later, first| later.0 == first.0);
         let longest = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
         Builder::default().build(&keys).with_longest(longest)
+    }
+
+    /// The trie of a file, or the one that is built, whose keys are not longer than `longest`. The values of a file must
+    /// be such that `is_value` holds.
+    pub fn compile(
+        tables: &mut Tables,
+        longest: usize,
+        is_value: impl Fn(u32) -> bool,
+        build: impl FnOnce() -> Trie,
+    ) -> Result<Trie> {
+        let trie = tables.get("trie", || Ok(build()))?.with_longest(longest);
+        let wrong = trie.values().find(|&value| !is_value(value));
+        match wrong {
+            Some(value) => Err(Error::Format(format!("the section trie.nodes holds the value {value}, which leads nowhere"))),
+            None => Ok(trie),
+        }
     }
 
     /// Walks go no further than this. Nodes from a file may lead around in circles, so their user must say how long keys are.

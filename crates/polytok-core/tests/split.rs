@@ -332,3 +332,45 @@ fn corpus() {
         }
     }
 }
+
+#[test]
+fn an_older_version_of_unicode_is_one_scanner_too() {
+    // U+A7DC is a letter since 16.0, U+1C8A since 16.0.
+    let text = "a\u{A7DC} \u{1C8A}\u{301} 12\u{10D40}!\n x";
+    let patterns = [
+        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}{1,3}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+",
+        r"\p{Han}+|[\p{P}\p{S}]+|\P{L}+|\p{^N}",
+    ];
+    let pieces = |splitter: &Splitter| {
+        let mut found = Vec::new();
+        splitter.split(text, |start, end| found.push(&text[start..end])).unwrap();
+        found
+    };
+    for pattern in patterns {
+        let scanner = Splitter::compile_for(pattern, Some("15.0")).unwrap();
+        // A group that is captured and tested is outside of the scanner's family.
+        let general = Splitter::compile_for(&format!("(?:{pattern})(?=|(x))"), Some("15.0")).unwrap();
+        assert!(scanner.is_scanner() && !general.is_scanner());
+        assert_eq!(pieces(&scanner), pieces(&general), "{pattern}");
+        assert_ne!(pieces(&scanner), pieces(&Splitter::compile_for(pattern, Some("16.0")).unwrap()), "{pattern}");
+    }
+}
+
+#[test]
+fn patterns_of_llama_cpp_are_known() {
+    for pattern in [
+        r"\p{N}{1,3}",
+        r"[一-龥\u{3040}-ゟ゠-ヿ]+",
+        r"[\p{P}\$\+<=>\^~\|`]+",
+        r"[0-9][0-9][0-9]",
+        r"\s?\p{L}+",
+        r"\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+",
+        r"\s{512}(?!\S)|\s{256}(?!\S)|\s{1,2}(?!\S)|\s{1}",
+        r"[^\n]+|[\n]+",
+        r"\S+",
+    ] {
+        let pattern = pattern.replace(r"\u{3040}", "\u{3040}");
+        assert!(Splitter::compile(&pattern).unwrap().is_scanner(), "{pattern}");
+    }
+}

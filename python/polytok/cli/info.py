@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import named
 from ..formats.sentencepiece_fields import fields as sentencepiece_fields
 from ..lossless import Lossless
 from ..spec import Kind, Spec
@@ -23,6 +24,7 @@ _EXAMPLES = """\
   polytok info
   polytok info -m llama.model
   polytok info -m llama.model --json | jq .lossless
+  polytok info --names
 """
 _SHORT_LIST = 12
 _SHORT_BYTES = 40
@@ -35,18 +37,33 @@ def add_parser(verbs: Any) -> None:
     """Add the verb."""
     parser = add_verb(verbs, "info", "show all that the vocabulary's file holds", _EXAMPLES)
     parser.add_argument("--json", action="store_true", help="an object; nothing is shortened but the character map")
+    parser.add_argument("--names", action="store_true", help="the names that -m takes, and whether they are fetched")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show it."""
+    if arguments.names:
+        stdout().write("".join(f"{line}\n" for line in _names()).encode())
+        return 0
     tokenizer = load_tokenizer(arguments)
-    report = describe(tokenizer, Path(arguments.model))
+    is_path = arguments.model != "default" and not named.is_name(arguments.model)
+    report = describe(tokenizer, Path(arguments.model if is_path else ""))
     shown = (
         json.dumps(report, ensure_ascii=False, indent=2) + "\n" if arguments.json else "\n".join(_table(report)) + "\n"
     )
     stdout().write(shown.encode(errors="surrogateescape"))
     return 0
+
+
+def _names() -> Iterator[str]:
+    """A line for each name: what it is, or where its file is kept or can be had."""
+    yield f"{'default':<14}  comes with polytok"
+    for name, files in named.FILES.items():
+        for file in files:
+            kept = named.cache_folder() / file.name
+            yield f"{name:<14}  {f'kept: {kept}' if kept.is_file() else f'not fetched: {file.address}'}"
+    yield f"{'hf:owner/name':<14}  a repository of the Hugging Face hub; needs pip install 'polytok[hub]'"
 
 
 def describe(tokenizer: Tokenizer, path: Path) -> dict[str, Any]:

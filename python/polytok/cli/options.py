@@ -12,7 +12,7 @@ from ..errors import ArgumentError
 from ..formats import FORMATS
 from ..tokenizer import Special, Tokenizer, load
 
-_MODEL_HELP = 'a tokenizer file, or "default" (the one that comes with polytok)'
+_MODEL_HELP = 'a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)'
 
 
 class EncodeOptions(TypedDict):

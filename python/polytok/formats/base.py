@@ -16,8 +16,8 @@ MAX_ID = 2**32 - 2
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may say about a file that the file does not say itself; None where nothing was said. ``siblings`` are
-    the files beside it, by name."""
+    """What a caller may say about a file that the file does not say itself; None where nothing was said.
+    ``siblings`` are the files beside it, by name."""
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None

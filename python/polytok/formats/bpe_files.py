@@ -36,4 +36,4 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 def write(spec: Spec) -> Written:
     """Refused."""
-    raise FormatError("vocab.json and merges.txt cannot say what they are; write a tokenizer.json: format='huggingface'")
+    raise FormatError("vocab.json and merges.txt cannot say what they are; write format='huggingface'")

@@ -141,8 +141,8 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
 class PreTokenizer:
     """What llama.cpp does for a name.
 
-    ``raw``: texts are UTF-8 and not GPT-2's characters. ``escaped``: spaces are U+2581. ``has_bos``: BOS is 11 where
-    file does not say. ``newline_tokens``: a run of line feeds that is a token is taken as a whole.
+    ``raw``: texts are UTF-8 and not GPT-2's characters. ``escaped``: spaces are U+2581. ``has_bos``: BOS is 11 if
+    no key says otherwise. ``newline_tokens``: a run of line feeds that is a token is taken as a whole.
     """
 
     expressions: str

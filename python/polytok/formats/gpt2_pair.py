@@ -1,7 +1,7 @@
-"""GPT-2's first release: ``vocab.bpe``, a list of merges, beside ``encoder.json``, which gives the same tokens their ids.
+"""GPT-2's first release: ``vocab.bpe``, a list of merges, beside ``encoder.json``, which has the same tokens' ids.
 
-As tiktoken reads the pair: the ranks are the 256 bytes in the order of GPT-2's table, printable ones first, then one for
-each merge, and both files must agree. What is read is a Spec of ranks, so it is written as a rank file. Source:
+As tiktoken reads the pair: the ranks are the 256 bytes in the order of GPT-2's table, printable ones first, then one
+for each merge, and both files must agree. What is read is a Spec of ranks, so it is written as a rank file. Source:
 openai/tiktoken, tiktoken/load.py (data_gym_to_mergeable_bpe_ranks) and tiktoken_ext/openai_public.py (gpt2).
 """
 
@@ -17,7 +17,8 @@ from .base import ReadOptions
 from .tiktoken import spec_of
 from .tiktoken_known import GPT2
 
-MERGES, ENCODER = "vocab.bpe", "encoder.json"
+MERGES: str = "vocab.bpe"
+ENCODER: str = "encoder.json"
 
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 _BYTES = [*_PRINTABLE, *sorted({*range(256)}.difference(_PRINTABLE))]

@@ -1,8 +1,9 @@
 """polytok's own ``.ptok``: the Spec and the tables compiled from it, used where they lie in the file.
 
-The container is checked and mapped by the engine (crates/polytok-core/src/native). Of its sections this module writes and reads
-``spec``, ``special`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and ``model.merges``; the engine writes the
-vocabulary's columns and its tables. Nothing is executed, and nothing is lost: the Spec comes back equal.
+The container is checked and mapped by the engine (crates/polytok-core/src/native). Of its sections this module writes
+and reads ``spec``, ``special`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and
+``model.merges``; the engine writes the vocabulary's columns and its tables. Nothing is executed, and nothing is lost:
+the Spec comes back equal.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def refusal(data: bytes) -> str | None:
 
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Read a file."""
-    return NativeFile(_core.NativeFile.copy(data)).spec()
+    file = NativeFile(_core.NativeFile.copy(data))
+    file.compile()  # which is quick, and refuses what is no Spec
+    return file.spec()
 
 
 def write(spec: Spec) -> Written:
@@ -93,12 +96,12 @@ class NativeFile:
     def __init__(self, file: _core.NativeFile) -> None:
         self._file = file
         fields = self._json("spec")
-        if not isinstance(fields, dict):
-            raise FormatError(f"{name}: the section spec is not an object")
+        if not isinstance(fields, dict) or not isinstance(fields.get("names", {}), dict):
+            raise FormatError("the section spec, or names in it, is not an object")
         try:
             self.outline = Spec(vocab=_NO_VOCAB, **fields)
         except TypeError as error:
-            raise FormatError(f"{name}: the section spec is no Spec: {error}") from error
+            raise FormatError(f"the section spec is no Spec: {error}") from error
 
     @property
     def fingerprint(self) -> bytes:
@@ -111,17 +114,20 @@ class NativeFile:
         if isinstance(model, Bpe) and model.merges is not None:
             merges = self._column("model.merges", np.uint32)
             if merges is None or len(merges) % 3:
-                raise FormatError(f"{name}: the section model.merges is missing or cut off")
+                raise FormatError("the section model.merges is missing or cut off")
             model = replace(model, merges=merges.reshape(-1, 3))
         try:
             special = tuple(_token(*row) for row in self._json("special"))
         except TypeError as error:
-            raise FormatError(f"{name}: the section special is damaged: {error}") from error
+            raise FormatError(f"the section special is damaged: {error}") from error
         return replace(self.outline, vocab=self._vocab(), model=model, special=special, extra=self._json("extra"))
 
     def compile(self) -> _core.Tokenizer:
         """The tokenizer; tables of another version than the engine's are compiled anew."""
-        return self._file.compile(self.outline) if self._file.has_tables() else _core.Tokenizer(self.spec())
+        try:
+            return self._file.compile(self.outline) if self._file.has_tables() else _core.Tokenizer(self.spec())
+        except (AttributeError, OverflowError, TypeError) as error:
+            raise FormatError(f"the section spec is no Spec: {error}") from error
 
     def _vocab(self) -> Vocab:
         blob = self._file.section("vocab.blob")
@@ -131,7 +137,7 @@ class NativeFile:
             scores = self._column("vocab.scores", np.float32)
         kinds = self._column("vocab.kinds", np.uint8)
         if blob is None or offsets is None or ids is None or scores is None or kinds is None:
-            raise FormatError(f"{name}: a column of the vocabulary is missing")
+            raise FormatError("a column of the vocabulary is missing")
         return Vocab(blob, offsets, ids, scores, kinds, self._column("vocab.active_kinds", np.uint8))
 
     def _column(self, section: str, dtype: type[np.generic]) -> npt.NDArray[Any] | None:
@@ -139,15 +145,15 @@ class NativeFile:
         if data is None:
             return None
         if len(data) % np.dtype(dtype).itemsize:
-            raise FormatError(f"{name}: the section {section} is cut off")
+            raise FormatError(f"the section {section} is cut off")
         column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
         return column
 
     def _json(self, section: str) -> Any:
         text, data = self._file.section(section), self._file.section("data")
         if text is None or data is None:
-            raise FormatError(f"{name}: the section {section} or data is missing")
+            raise FormatError(f"the section {section} or data is missing")
         try:
             return from_plain(json.loads(text), kept=lambda at: data[slice(*at)])
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"{name}: the section {section} is damaged: {error}") from error
+            raise FormatError(f"the section {section} is damaged: {error}") from error

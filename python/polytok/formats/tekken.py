@@ -182,7 +182,8 @@ def _layout(data: bytes, vocab: bytes) -> dict[str, Any]:
 
 def _breaks(layout: Mapping[str, Any], depth: int) -> str:
     """What stands before an item at a depth."""
-    return "" if layout["indent"] is None else "\n" + layout["indent"] * depth
+    indent: str | None = layout["indent"]
+    return "" if indent is None else "\n" + indent * depth
 
 
 # Writing
@@ -236,7 +237,7 @@ def _vocab_text(vocab: Vocab, kept: Mapping[str, Any], layout: Mapping[str, Any]
     odd_texts = [(row, text) for row, text in kept.get("token_str", ())]
     entries = _core.tekken_write(vocab, odd_texts, texts, layout["ascii"])
     if fits and "unused" in kept:
-        entries += texts[-1].encode() + kept["unused"]
+        entries = texts[-1].encode().join((entries, kept["unused"]))
     return f"[{outer}".encode() + entries + f"{_breaks(layout, 1)}]".encode()
 
 
@@ -247,12 +248,12 @@ def _joined(document: Mapping[str, Any], vocab: bytes, layout: Mapping[str, Any]
         for key, value in document.items()
     ]
     line = _breaks(layout, 1).encode()
-    joined = (layout["item"].encode() + line).join(parts)
+    joined: bytes = (layout["item"].encode() + line).join(parts)
     return b"{" + line + joined + f"{_breaks(layout, 0)}}}{layout['end']}".encode()
 
 
 def _dumped(value: Any, layout: Mapping[str, Any]) -> bytes:
     """A value of the document as json.dumps has it there."""
     separators = (layout["item"], layout["key"])
-    text = json.dumps(value, ensure_ascii=layout["ascii"], indent=layout["indent"], separators=separators)
+    text: str = json.dumps(value, ensure_ascii=layout["ascii"], indent=layout["indent"], separators=separators)
     return text.replace("\n", _breaks(layout, 1)).encode() if layout["indent"] is not None else text.encode()

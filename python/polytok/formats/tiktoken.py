@@ -43,8 +43,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         raise FormatError(
             f"the file (sha256 {sha256(data).hexdigest()}) is not one of the known ones, and its pattern and special "
             "tokens do not stand in it; give both: pattern=r'...', special_tokens={'<|endoftext|>': 50256} "
-            "(pattern='' does not split, special_tokens={} has none); or, for Kimi and Qwen, load it from a folder that "
-            "has its tokenizer_config.json too"
+            "(pattern='' does not split, special_tokens={} has none); or, for Kimi and Qwen, load it from a folder "
+            "that has its tokenizer_config.json too"
         )
     return spec_of(vocab, options, scheme, known.name if known else None)
 

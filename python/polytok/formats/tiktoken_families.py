@@ -1,7 +1,7 @@
 """Rank files whose program is told by the ``tokenizer_config.json`` beside them: Kimi's and Qwen's (the first ones).
 
-A repository's configuration names the class in the program that stands in the same repository; the class has the pattern
-and the scheme of the special tokens. One row per class. Sources: moonshotai/Kimi-K2-Instruct and Kimi-K3,
+A repository's configuration names a class of the program that stands in the same repository; the class has the
+pattern and the scheme of the special tokens. One row per class. Sources: moonshotai/Kimi-K2-Instruct and Kimi-K3,
 tokenization_kimi.py (256 special tokens; the first versions made two more, which are beyond the models' vocabulary);
 Qwen/Qwen-7B and Qwen/Qwen-VL, tokenization_qwen.py.
 """

@@ -6,7 +6,8 @@
 Read `pipeline` first: it is the picture above as code. Then one file per algorithm, in the same order: `special`;
 `sentencepiece_normalize` with `charsmap`; `split` and `invalid_utf8`; the models `bpe`, `unigram`, `longest`, `word`,
 `char` and `llama2c`; `post`; `decode` with `sentencepiece_decode`. `utf8` holds what the reference programs call a
-character, `train_bpe` the smallest trainer. Nothing here is fast, and nothing here knows the compiled engine.
+character, `train_bpe` the smallest trainer. `llama_cpp`, with `gguf` and its own parts, is llama.cpp's
+tokenizer straight from a file of it. Nothing here is fast, and nothing here knows the compiled engine.
 
 Encoding with the trainer's result:
 

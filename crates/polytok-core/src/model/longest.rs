@@ -5,7 +5,7 @@
 
 use super::dictionary::is_reachable;
 use super::{Segment, UNKNOWN};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::native::Tables;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -19,11 +19,8 @@ impl Longest {
     /// Builds the dictionary of all entries that are not reserved; of equal ones the first wins.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
         let rows = (0..vocab.len()).filter(|&row| is_reachable(vocab.kind(row)));
-        let build = || Ok(Trie::build(rows.map(|row| (vocab.bytes(row), vocab.id(row)))));
-        let trie = tables.get("longest", build)?.with_longest(vocab.longest());
-        if let Some(id) = trie.values().find(|&id| vocab.row(id).is_none()) {
-            return Err(Error::Format(format!("the longest-match table has id {id}, which the vocabulary has not")));
-        }
+        let build = || Trie::build(rows.map(|row| (vocab.bytes(row), vocab.id(row))));
+        let trie = Trie::compile(tables, vocab.longest(), |id| vocab.row(id).is_some(), build)?;
         Ok(Longest { trie })
     }
 

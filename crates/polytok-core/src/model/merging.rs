@@ -4,8 +4,6 @@
 //! two symbols. Only one of them is ever merged, the entry's derivation (see convert/derivation.rs). A file has these pairs only
 //! ([`Merging::pruned`]), about half. Dropout passes over merges and so meets the others.
 
-use hashbrown::HashSet;
-
 use super::dictionary::Dictionary;
 use super::merge::{INERT, MergeScratch, Watch, merge};
 use super::pairs::{Pair, Pairs};
@@ -134,6 +132,7 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
     let mut halves = Halves { vocab, dictionary, units, next: vocab.len() as u32 };
     // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
     let lengths = lengths_of(vocab, dictionary);
+    let cuts_chars = units_may_be_cut(vocab, dictionary, halves.units.kind);
     for (row, &rank) in ranks.iter().enumerate() {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
@@ -141,7 +140,7 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
             continue;
         }
         for cut in 1..piece.len() {
-            if !lengths.contains(&cut) || !lengths.contains(&(piece.len() - cut)) {
+            if !lengths[cut] || !lengths[piece.len() - cut] || (!cuts_chars && is_continuation(piece[cut])) {
                 continue;
             }
             let (left, right) = piece.split_at(cut);
@@ -153,10 +152,24 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
     entries
 }
 
-/// The lengths of what may be a half: reachable rows, and characters.
-fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> HashSet<usize> {
+/// Whether some reachable row starts or ends inside of a character. If not, no half does either.
+fn units_may_be_cut(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> bool {
+    let is_whole = |row: usize| std::str::from_utf8(vocab.bytes(row)).is_ok();
+    kind == Symbols::Bytes || !(0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)).all(is_whole)
+}
+
+#[inline]
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// For each length whether something that may be a half has it: a reachable row, or a character.
+fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> Vec<bool> {
+    let mut lengths = vec![false; vocab.longest().max(4) + 1];
+    lengths[1..=4].fill(true);
     let rows = (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
-    rows.map(|row| vocab.bytes(row).len()).chain(1..=4).collect()
+    rows.for_each(|row| lengths[vocab.bytes(row).len()] = true);
+    lengths
 }
 
 /// Gives halves of cuts their symbols.

@@ -12,6 +12,7 @@
 use super::{Segment, UNKNOWN};
 use crate::error::Result;
 use crate::spec::Kind;
+use crate::native::Tables;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
@@ -53,14 +54,16 @@ pub struct Plamo2Scratch {
 
 impl Plamo2 {
     /// Builds the dictionary.
-    pub fn compile(vocab: &Vocab) -> Plamo2 {
+    pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Plamo2> {
         let rows: Vec<usize> = (0..vocab.len()).rev().filter(|&row| vocab.kind(row) != Kind::Byte).collect();
         let score = |row: usize| {
             let score = vocab.score(row);
             if score.is_finite() { (score as f64 * 1e4).round() as i32 } else { INVALID }
         };
         let entries = rows.iter().map(|&row| (vocab.id(row), score(row))).collect();
-        Plamo2 { trie: Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..)), entries }
+        let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
+        let trie = Trie::compile(tables, vocab.longest(), |entry| (entry as usize) < rows.len(), build)?;
+        Ok(Plamo2 { trie, entries })
     }
 
     /// Cuts the text; characters that no entry covers are unknown one by one.
@@ -135,7 +138,7 @@ mod tests {
             out.push((segment.id, segment.start, segment.end));
             Ok(())
         };
-        Plamo2::compile(&vocab(rows)).segment(text.as_bytes(), &mut Plamo2Scratch::default(), &mut emit).unwrap();
+        Plamo2::compile(&vocab(rows), &mut Tables::default()).unwrap().segment(text.as_bytes(), &mut Plamo2Scratch::default(), &mut emit).unwrap();
         out
     }
 

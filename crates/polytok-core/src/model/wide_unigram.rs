@@ -12,6 +12,7 @@ use super::best_path::{State, Wide, search, walk};
 use super::dictionary::is_reachable;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
+use crate::native::Tables;
 use crate::spec::{Kind, UnigramRules};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -43,12 +44,13 @@ pub struct WideScratch {
 
 impl WideUnigram {
     /// Compiles a model by the rules of Hugging Face or llama.cpp; SentencePiece's are in `unigram`.
-    pub fn compile(vocab: &Vocab, rules: UnigramRules) -> WideUnigram {
+    pub fn compile(vocab: &Vocab, rules: UnigramRules, tables: &mut Tables) -> Result<WideUnigram> {
         let is_hugging_face = matches!(rules, UnigramRules::HuggingFace { .. });
         // Backwards, because the trie keeps the first of equal keys.
         let is_used = |&row: &usize| is_hugging_face || is_reachable(vocab.kind(row));
         let rows: Vec<usize> = (0..vocab.len()).rev().filter(is_used).collect();
-        let trie = Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
+        let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
+        let trie = Trie::compile(tables, vocab.longest(), |entry| (entry as usize) < rows.len(), build)?;
         let ids: Vec<u32> = rows.iter().map(|&row| vocab.id(row)).collect();
         let byte = |byte: usize| trie.get(format!("<0x{byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
         let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });
@@ -59,7 +61,7 @@ impl WideUnigram {
             false if vocab.kind(row) == Kind::UserDefined => 0.0,
             false => vocab.score(row) as f64,
         };
-        WideUnigram {
+        Ok(WideUnigram {
             scores: rows.iter().map(|&row| Wide(score(row))).collect(),
             unknown_score: unknown_score(vocab, is_hugging_face),
             unknown: unknown.map(|row| vocab.id(row)),
@@ -67,7 +69,7 @@ impl WideUnigram {
             trie,
             bytes,
             ids,
-        }
+        })
     }
 
     /// Cuts the text.
@@ -144,7 +146,7 @@ mod tests {
             out.push((segment.id, segment.start, segment.end));
             Ok(())
         };
-        let model = WideUnigram::compile(&vocab(rows), rules);
+        let model = WideUnigram::compile(&vocab(rows), rules, &mut Tables::default()).unwrap();
         model.segment(text.as_bytes(), &mut WideScratch::default(), &mut emit).unwrap();
         out
     }
@@ -178,7 +180,7 @@ mod tests {
         let mut columns = crate::spec::VocabColumns { offsets: vec![0, 1], ..Default::default() };
         columns.blob = b"a".to_vec();
         (columns.ids, columns.scores, columns.kinds) = (vec![0], vec![-1.0], vec![Kind::Normal]);
-        let model = WideUnigram::compile(&Vocab::new(columns).unwrap(), HF);
+        let model = WideUnigram::compile(&Vocab::new(columns).unwrap(), HF, &mut Tables::default()).unwrap();
         let run = |text: &[u8]| model.segment(text, &mut WideScratch::default(), &mut |_| Ok(()));
         assert!(run(b"aa").is_ok());
         assert!(matches!(run(b"ab"), Err(Error::Encode(_))));

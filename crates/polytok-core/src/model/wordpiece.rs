@@ -11,6 +11,7 @@
 
 use super::{Segment, UNKNOWN};
 use crate::error::Result;
+use crate::native::Tables;
 use crate::spec::Kind;
 use crate::trie::{NONE, ROOT, Trie};
 use crate::vocab::Vocab;
@@ -35,23 +36,21 @@ pub struct WordPiece {
 
 impl WordPiece {
     /// Builds the dictionary; see `spec::Model::WordPiece`.
-    pub fn compile(vocab: &Vocab, continuing_prefix: &str, max_chars: Option<usize>, phantom_space: bool) -> WordPiece {
-        // Backwards, because the trie keeps the first of equal keys.
-        let rows = || (0..vocab.len()).rev().map(|row| (vocab.bytes(row), vocab.id(row)));
-        let continuations: Vec<(Vec<u8>, u32)> = rows()
-            .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
-            .filter(|(rest, _)| !rest.is_empty())
-            .map(|(rest, id)| ([&[CONTINUES], rest].concat(), id))
-            .collect();
-        let keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
-        let starts = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUES));
-        let trie = Trie::build(starts.chain(keys));
+    pub fn compile(
+        vocab: &Vocab,
+        continuing_prefix: &str,
+        max_chars: Option<usize>,
+        phantom_space: bool,
+        tables: &mut Tables,
+    ) -> Result<WordPiece> {
+        let build = || dictionary(vocab, continuing_prefix);
+        let trie = Trie::compile(tables, vocab.longest() + 1, |id| vocab.row(id).is_some(), build)?;
         let under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child(&trie, node, byte));
         let roots = [if phantom_space { under(SPACE) } else { ROOT }, under(&[CONTINUES])];
         let phantom = if phantom_space { trie.get(SPACE) } else { None };
         let unknown =
             (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
-        WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), trie }
+        Ok(WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), trie })
     }
 
     /// Cuts a piece, or finds it unknown; `scratch` is memory for the segments.
@@ -111,6 +110,20 @@ fn child(trie: &Trie, node: u32, byte: u8) -> u32 {
     if node == NONE { NONE } else { trie.child(node, byte) }
 }
 
+/// The trie of entries that start a word, and behind `CONTINUES` of those that go on.
+fn dictionary(vocab: &Vocab, continuing_prefix: &str) -> Trie {
+    // Backwards, because the trie keeps the first of equal keys.
+    let rows = || (0..vocab.len()).rev().map(|row| (vocab.bytes(row), vocab.id(row)));
+    let continuations: Vec<(Vec<u8>, u32)> = rows()
+        .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
+        .filter(|(rest, _)| !rest.is_empty())
+        .map(|(rest, id)| ([&[CONTINUES], rest].concat(), id))
+        .collect();
+    let keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
+    let starts = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUES));
+    Trie::build(starts.chain(keys))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,7 +142,7 @@ mod tests {
 
     fn model(entries: &[&str], prefix: &str, max_chars: Option<usize>, phantom: bool) -> WordPiece {
         let rows: Vec<_> = entries.iter().map(|&entry| (entry, 0.0, Kind::Normal)).collect();
-        WordPiece::compile(&vocab(&rows), prefix, max_chars, phantom)
+        WordPiece::compile(&vocab(&rows), prefix, max_chars, phantom, &mut Tables::default()).unwrap()
     }
 
     #[test]

@@ -47,6 +47,8 @@ fn specs() -> Vec<Spec> {
         spec(bpe(Priority::Score, Symbols::Groups), by_row),
         spec(Model::Unigram(UnigramRules::SentencePiece), by_row),
         spec(Model::Longest, |_| 0.0),
+        spec(Model::Unigram(UnigramRules::HuggingFace { byte_fallback: false }), by_row),
+        spec(Model::WordPiece { continuing_prefix: "a".into(), max_chars: None, phantom_space: true }, |_| 0.0),
         spec(Model::Word, |_| 0.0),
     ]
 }

@@ -15,6 +15,7 @@ use unicode_normalization_alignments::char::{canonical_combining_class, decompos
 use super::lowercase::is_lower;
 use super::output::Output;
 use super::unchanged::Unchanged;
+use super::unicode_form::is_canonical;
 
 /// What a [`Bert`] does.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,7 @@ impl Options {
     fn leaves(&self, c: char) -> bool {
         !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
             && !(self.handle_chinese_chars && is_chinese(c))
-            && !(self.strip_accents && (c.is_mark_nonspacing() || is_decomposed(c) || !is_starter(c)))
+            && !(self.strip_accents && (c.is_mark_nonspacing() || !is_canonical(c) || !is_starter(c)))
             && (!self.lowercase || is_lower(c))
     }
 
@@ -121,12 +122,6 @@ fn is_starter(c: char) -> bool {
         first.get_or_insert(part);
     });
     first.is_none_or(|first| canonical_combining_class(first) == 0)
-}
-
-fn is_decomposed(c: char) -> bool {
-    let mut same = true;
-    decompose_canonical(c, |part| same &= part == c);
-    !same
 }
 
 fn is_chinese(c: char) -> bool {

@@ -30,9 +30,5 @@ fn is_removed(c: char) -> bool {
 }
 
 fn becomes_space(c: char) -> bool {
-    matches!(
-        c,
-        '\t' | '\n' | '\u{C}' | '\r' | '\u{1680}' | '\u{200B}'
-            ..='\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{2581}' | '\u{FEFF}' | '\u{FFFD}'
-    )
+    matches!(c as u32, 0x9 | 0xA | 0xC | 0xD | 0x1680 | 0x200B..=0x200F | 0x2028 | 0x2029 | 0x2581 | 0xFEFF | 0xFFFD)
 }

@@ -48,9 +48,14 @@ fn stays(form: Form, c: char) -> bool {
         && match form {
             Form::Nfc => is_nfc_quick(std::iter::once(c)) == IsNormalized::Yes,
             Form::Nfkc => is_nfkc_quick(std::iter::once(c)) == IsNormalized::Yes,
-            Form::Nfd => is_itself(|push| decompose_canonical(c, push), c),
+            Form::Nfd => is_canonical(c),
             Form::Nfkd => is_itself(|push| decompose_compatible(c, push), c),
         }
+}
+
+/// Its canonical decomposition is the character itself.
+pub(super) fn is_canonical(c: char) -> bool {
+    is_itself(|push| decompose_canonical(c, push), c)
 }
 
 fn is_itself(decompose: impl FnOnce(&mut dyn FnMut(char)), c: char) -> bool {

@@ -39,15 +39,11 @@ impl Boundary {
                 _ => pairs.push(pair(left, right)),
             });
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        let bit_count = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(64);
-        let shift = 64 - bit_count.trailing_zeros();
-        let mut bits = vec![0; bit_count / 64];
-        for pair in pairs {
-            let bit = bit(pair, shift);
-            bits[bit / 64] |= 1 << (bit % 64);
-        }
+        // Most pairs come many times. How many there are is seen in a set with room for all.
+        let all = bit_set(&pairs, pairs.len());
+        let count = all.iter().map(|word| word.count_ones() as usize).sum();
+        let bits = bit_set(&pairs, count);
+        let shift = shift_of(&bits);
         Boundary { ascii: ascii.into(), bits: bits.into(), shift, symbols }
     }
 
@@ -111,11 +107,26 @@ impl Stored for Boundary {
         let symbols = kinds.into_iter().find(|&symbols| symbols as u32 == number);
         match symbols {
             Some(symbols) if ascii.len() == 128 && bits.len().is_power_of_two() => {
-                Ok(Boundary { ascii, shift: 64 - (bits.len() * 64).trailing_zeros(), bits, symbols })
+                Ok(Boundary { ascii, shift: shift_of(&bits), bits, symbols })
             }
             _ => Err(part.wrong("bits", "are not a boundary's")),
         }
     }
+}
+
+/// The set of these pairs, with room for so many different ones.
+fn bit_set(pairs: &[u64], count: usize) -> Vec<u64> {
+    let mut bits = vec![0; (count * BITS_PER_PAIR).next_power_of_two().max(64) / 64];
+    let shift = shift_of(&bits);
+    for &pair in pairs {
+        let bit = bit(pair, shift);
+        bits[bit / 64] |= 1 << (bit % 64);
+    }
+    bits
+}
+
+fn shift_of(bits: &[u64]) -> u32 {
+    64 - (bits.len() * 64).trailing_zeros()
 }
 
 /// The place of a pair in a set of 2^(64 - shift) bits.

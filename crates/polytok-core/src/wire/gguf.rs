@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::wire::show;
 
 /// More keys than any model has; each costs much more memory than its bytes in the file.
-const MOST_KEYS: u64 = 1 << 16;
+const MOST_KEYS: u64 = 1 << 13;
 /// llama.cpp's limit of a string.
 const LONGEST_STRING: u64 = 1 << 30;
 const STRING: u32 = 8;

@@ -1,11 +1,10 @@
 //! A set of rows by their texts, to find a text that comes twice.
 //!
-//! Open addressing over row numbers, at most half full, with the standard library's keyed hash, so that no file can make
-//! it slow. A map from slices would take six times the memory.
-
-use std::hash::{BuildHasher, RandomState};
+//! Open addressing over row numbers, at most half full, with a hash whose seed is a hash of all texts, so that no file can
+//! make it slow. A map from slices would take six times the memory.
 
 use super::text;
+use crate::hash::hash_bytes;
 use crate::spec::VocabColumns;
 
 /// Rows of one vocabulary, of which no two have the same text.
@@ -13,21 +12,21 @@ pub(super) struct Texts<'a> {
     columns: &'a VocabColumns,
     /// Row + 1, or 0 for a free slot; the length is a power of two.
     slots: Vec<u32>,
-    keys: RandomState,
+    seed: u64,
 }
 
 impl<'a> Texts<'a> {
     /// An empty set with room for all rows.
     pub(super) fn new(columns: &'a VocabColumns) -> Texts<'a> {
         let slots = vec![0; (2 * columns.ids.len()).next_power_of_two().max(2)];
-        Texts { columns, slots, keys: RandomState::new() }
+        Texts { columns, slots, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
     }
 
     /// Adds a row, or gives the row that has its text already.
     pub(super) fn insert(&mut self, row: usize) -> Option<usize> {
         let wanted = text(self.columns, row);
         let mask = self.slots.len() - 1;
-        let mut slot = self.keys.hash_one(wanted) as usize & mask;
+        let mut slot = hash_bytes(wanted, self.seed) as usize & mask;
         while let Some(found) = (self.slots[slot] as usize).checked_sub(1) {
             if text(self.columns, found) == wanted {
                 return Some(found);

@@ -1,11 +1,11 @@
 """Hugging Face's ``tokenizer.json`` (the package tokenizers, 0.23).
 
-Every component becomes steps of the Spec: normalizers.py, pre_tokenizers.py, models.py, post_processors.py, decoders.py,
-added_tokens.py. The document without vocabulary and merges is kept in ``extra["huggingface"]["document"]``, so that what was
-read is written as the same document. A component whose JSON no longer says what the Spec does is made anew.
+Every component becomes steps of the Spec: normalizers.py, pre_tokenizers.py, models.py, post_processors.py,
+decoders.py, added_tokens.py. The document without vocabulary and merges is kept in ``extra["huggingface"]``, so that what
+was read is written as the same document. A component whose JSON no longer says what the Spec does is made anew.
 
-Kept there and not used: ``truncation``, ``padding``, ``dropout`` (encoding is deterministic), and ``warnings`` about ids of
-added tokens that tokenizers does not honour.
+Kept there and not used: ``truncation``, ``padding``, ``dropout`` (encoding is deterministic), and ``warnings`` about
+ids of added tokens that tokenizers does not honour.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from ... import _core
 from ...errors import FormatError
 from ...spec import (
     Bpe,
-    BytesDecode,
     ByteLevel,
     ByteLevelDecode,
+    BytesDecode,
     ChainDecode,
     Decode,
-    Kind,
     NormalizeStep,
     Origin,
     ReplaceInvalid,
@@ -162,8 +161,10 @@ def _decode(
 
 
 def _prints_itself(token: SpecialToken, normalize: tuple[NormalizeStep, ...]) -> bool:
-    """Whether neither the normalizer nor the table of bytes changes an added token's text: only ASCII stands for itself
-    in the table, and one space makes the whole token foreign to it."""
+    """Whether neither the normalizer nor the table of bytes changes an added token's text.
+
+    Only ASCII stands for itself in the table, and one space makes the whole token foreign to it.
+    """
     changes = token.normalized and not all(isinstance(step, ReplaceInvalid | UnicodeForm) for step in normalize)
     return token.text.isascii() and not changes
 
@@ -178,7 +179,7 @@ class _File:
 
 
 def write(spec: Spec) -> Written:
-    """Write a tokenizer.json: the document that was read, with new JSON for every component that says something else."""
+    """Write a tokenizer.json: the document that was read, with new JSON for each component that changed."""
     spec = replace(spec, **{field: canonical(getattr(spec, field)) for field in ("normalize", "split", "decode")})
     kept: Mapping[str, Any] = spec.extra.get(name, {})
     document = dict(kept.get("document", {}))

@@ -1,7 +1,7 @@
 """Added tokens: their ids are not those of the file, but given out as tokenizers does it.
 
-A token has the id of its text in the vocabulary, else the next one behind the vocabulary's number of entries. Where that is
-not the file's, tokenizers warns and transformers goes by the file; the warning is kept for whoever asks.
+A token has the id of its text in the vocabulary, else the next one behind the vocabulary's number of entries. Where
+that is not the file's, tokenizers warns and transformers goes by the file; the warning is kept for whoever asks.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def number(listed: list[SpecialToken], lookup: Lookup, vocab_size: int) -> Added
         if id > MAX_ID:
             raise FormatError(f"added_tokens: no id is left for {token.text!r}")
         if id != token.id:
-            warnings.append(f"the added token {token.text!r} has the id {token.id} in the file, tokenizers gives it {id}")
+            which = f"the added token {token.text!r}"
+            warnings.append(f"{which} has the id {token.id} in the file, tokenizers gives it {id}")
         largest = id if largest is None else max(largest, id)
         special = token.special or (before is not None and before.special)
         tokens[token.text] = replace(token, id=id, special=special)

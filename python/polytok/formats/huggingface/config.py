@@ -1,7 +1,7 @@
 """What ``tokenizer_config.json`` says beside a tokenizer's file: transformers' part of a tokenizer.
 
-The ids of bos, eos, unk and pad go into ``Spec.names``; added tokens that the tokenizer does not have are added; for the
-classes that make their template anew from ``add_bos_token`` and ``add_eos_token`` this is done too. The whole
+The ids of bos, eos, unk and pad go into ``Spec.names``; added tokens that the tokenizer does not have are added; for
+the classes that make their template anew from ``add_bos_token`` and ``add_eos_token`` this is done too. The whole
 configuration, with the chat template, is kept in ``extra["huggingface"]["config"]``. Source: transformers 4,
 tokenization_utils_fast.py and models/llama/tokenization_llama_fast.py.
 """

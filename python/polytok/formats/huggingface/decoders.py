@@ -18,8 +18,8 @@ from ...spec import (
     WordPieceDecode,
 )
 from ..oniguruma import translate
-from .patterns import to_oniguruma
 from .fields import Fields, Json, metaspace_of, pattern_json, pattern_of, shape, type_of
+from .patterns import to_oniguruma
 
 _SHAPES = (
     shape("BPEDecoder", "suffix", tagged=False),

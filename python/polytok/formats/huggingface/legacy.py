@@ -15,7 +15,6 @@ from ...errors import FormatError
 from ...spec import Kind, Origin, Spec, Vocab
 from ..tiktoken_families import QWEN
 from . import added_tokens, config, spec_of
-from .added_tokens import Lookup
 from .fields import Json
 from .models import row_of
 
@@ -42,7 +41,7 @@ def read_pair(vocab_json: bytes, merges_txt: bytes, siblings: Mapping[str, bytes
 
 
 def read_vocab_txt(data: bytes, siblings: Mapping[str, bytes]) -> Spec:
-    """BERT's vocab.txt: one token per line, the id is the line's number from 0; of a token that comes twice the last."""
+    """BERT's vocab.txt: one token per line, the id is the line's number from 0; of equal tokens the last counts."""
     settings = config.parsed(siblings)
     return _read(_BERT, settings, vocab_of_lines(data), None)
 

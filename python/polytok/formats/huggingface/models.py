@@ -1,8 +1,8 @@
 """Models: their small fields to a Spec's model and back. Vocabulary and merges are columns (wire/huggingface).
 
-Byte-level BPE becomes BPE over raw bytes, which is faster and the same: where ByteLevel is the last pre-tokenizer, all bytes
-of UTF-8 are entries and no affixes are put on, every piece is made of known symbols only, and the table of bytes and
-characters goes both ways.
+Byte-level BPE becomes BPE over raw bytes, which is faster and the same: where ByteLevel is the last pre-tokenizer, all
+bytes of UTF-8 are entries and no affixes are put on, every piece is made of known symbols only, and the table of bytes
+and characters goes both ways.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def read(value: Json, vocab: Vocab, merges: Merges) -> Parts:
     kind = type_of(fields, _SHAPES)
     is_list = vocab.scores.dtype == np.float64
     if is_list != (kind == "Unigram"):
-        raise FormatError(f"model: the vocab of {kind} is {'a list, not an object' if is_list else 'an object, not a list'}")
+        found = "a list, not an object" if is_list else "an object, not a list"
+        raise FormatError(f"model: the vocab of {kind} is {found}")
     if kind == "Unigram":
         return _unigram(fields, vocab)
     if kind == "BPE":

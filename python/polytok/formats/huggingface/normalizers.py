@@ -21,8 +21,8 @@ from ...spec import (
     UnicodeForm,
 )
 from ..oniguruma import translate
-from .patterns import to_oniguruma
 from .fields import Fields, Json, pattern_json, pattern_of, sequence, shape, type_of
+from .patterns import to_oniguruma
 
 _SHAPES = (
     shape("BertNormalizer", "clean_text handle_chinese_chars lowercase", tagged=False),

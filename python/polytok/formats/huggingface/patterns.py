@@ -1,7 +1,8 @@
 """Regular expressions of the engine (fancy_regex) as Oniguruma reads them: the way back of ../oniguruma.py.
 
-Most patterns read the same in both. Two constructs of common patterns do not: ``{m,n}+`` repeats a repetition in Oniguruma
-and is possessive in the engine, and ``$`` also stands before a line break there. What differs in another way is refused.
+Most patterns read the same in both. Two constructs of common patterns do not: ``{m,n}+`` repeats a repetition in
+Oniguruma and is possessive in the engine, and ``$`` also stands before a line break there. What differs in another way
+is refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pre-tokenizers: JSON to split steps and back.
 
-Those that split by a class of characters become patterns (classes.py). ByteLevel becomes up to three steps: a space before
-each piece, GPT-2's pattern, and the mapping of bytes to characters.
+Those that split by a class of characters become patterns (classes.py). ByteLevel becomes up to three steps: a space
+before each piece, GPT-2's pattern, and the mapping of bytes to characters.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from ...errors import FormatError
 from ...spec import Behavior, ByteLevel, FixedLength, Metaspace, PatternSplit, PieceSpace, ScriptSplit, SplitStep
 from ..oniguruma import translate
-from .patterns import to_oniguruma
 from .classes import GPT2, NUMBER, PUNCTUATION, SPACE, WORDS
 from .fields import Fields, Json, metaspace_of, pattern_json, pattern_of, sequence, shape, type_of
+from .patterns import to_oniguruma
 
 _SHAPES = (
     shape("BertPreTokenizer"),
@@ -91,9 +91,7 @@ _READERS: Mapping[str, Callable[[Fields], Steps]] = {
     "Metaspace": lambda fields: (Metaspace(*metaspace_of(fields)),),
     "Whitespace": lambda _: (_WORDS,),
     "Split": _split,
-    "Punctuation": lambda fields: (
-        PatternSplit(PUNCTUATION, fields.choice("behavior", _BEHAVIORS, "Isolated")),
-    ),
+    "Punctuation": lambda fields: (PatternSplit(PUNCTUATION, fields.choice("behavior", _BEHAVIORS, "Isolated")),),
     "WhitespaceSplit": lambda _: (_SPACES,),
     "Digits": _digits,
     "UnicodeScripts": lambda _: (ScriptSplit(),),

@@ -74,6 +74,24 @@ pub struct ChainState {
     output: Flow,
 }
 
+impl Rows {
+    /// Does what the row does; false if that depends.
+    #[inline]
+    fn push(&self, row: usize, run: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
+        match self.fast[row] {
+            Fast::No => return false,
+            Fast::Byte(byte) => run.push(byte),
+            Fast::Text => {
+                if !run.is_empty() {
+                    append_run(run, out);
+                }
+                self.texts.append(row, out);
+            }
+        }
+        true
+    }
+}
+
 impl Chain {
     /// Compiles the steps, or the joining with spaces that stands in their place. With `byte_level` rows are bytes that become
     /// GPT-2's characters first.
@@ -104,24 +122,11 @@ impl Chain {
         state: &mut ChainState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        if state.is_settled {
-            if let Some(row) = vocab.row(id) {
-                let rows = self.rows.get(|| self.compile_rows(vocab, specials));
-                match rows.fast[row] {
-                    Fast::Text => {
-                        if !state.run.is_empty() {
-                            append_run(&mut state.run, out);
-                        }
-                        rows.texts.append(row, out);
-                        return Ok(());
-                    }
-                    Fast::Byte(byte) => {
-                        state.run.push(byte);
-                        return Ok(());
-                    }
-                    Fast::No => {}
-                }
-            }
+        if state.is_settled
+            && let Some(row) = vocab.row(id)
+            && self.rows.get(|| self.compile_rows(vocab, specials)).push(row, &mut state.run, out)
+        {
+            return Ok(());
         }
         match token_text(vocab, specials, id, self.byte_level) {
             Some(token) => self.push_token(&token, state, out),

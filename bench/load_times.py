@@ -1,0 +1,130 @@
+"""How long every vocabulary file takes to load: polytok, the package that the file is from, and the same as ``.ptok``.
+
+``python -m bench.load_times`` prints the table of docs/benchmarks.md. A load is from the path of a file in the page
+cache to a tokenizer that has encoded one word. Every loader has processes of its own, which take turns; in each, the
+second to the sixth load are measured and the fastest counts, so that neither imports nor other programs do. The table
+has the medians.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .cases import DATA
+
+ROUNDS = 3
+LOADS = 6
+
+FOLDERS = {"sentencepiece": "sentencepiece", "tiktoken": "tiktoken", "huggingface": "tokenizers", "rwkv": "pyrwkv"}
+"""The folders of ``vocab/`` and their reference loaders; files of other folders have none here."""
+
+
+def _polytok(path: Path) -> Any:
+    import polytok
+
+    return polytok.load(path).encode("word")
+
+
+def _sentencepiece(path: Path) -> Any:
+    import sentencepiece
+
+    return sentencepiece.SentencePieceProcessor(model_file=str(path)).encode("word")
+
+
+def _tiktoken(path: Path) -> Any:
+    import tiktoken
+    import tiktoken.load
+
+    ranks = tiktoken.load.load_tiktoken_bpe(str(path))
+    return tiktoken.Encoding("x", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={}).encode("word")
+
+
+def _tokenizers(path: Path) -> Any:
+    import tokenizers
+
+    return tokenizers.Tokenizer.from_file(str(path)).encode("word")
+
+
+def _pyrwkv(path: Path) -> Any:
+    import pyrwkv_tokenizer
+
+    return pyrwkv_tokenizer.RWKVTokenizer().encode("word")  # it brings the same file along
+
+
+LOADERS: dict[str, Callable[[Path], Any]] = {
+    "polytok": _polytok,
+    "sentencepiece": _sentencepiece,
+    "tiktoken": _tiktoken,
+    "tokenizers": _tokenizers,
+    "pyrwkv": _pyrwkv,
+}
+
+
+def measure(loader: str, path: Path) -> float:
+    """The fastest of some loads in this process, in milliseconds."""
+    load = LOADERS[loader]
+    load(path)
+    times = []
+    for _ in range(LOADS - 1):
+        start = time.perf_counter()
+        load(path)
+        times.append(time.perf_counter() - start)
+    return min(times) * 1e3
+
+
+def _in_a_process(loader: str, path: Path) -> float | None:
+    """The same in a new process; None if the package is missing or does not read the file."""
+    command = [sys.executable, "-m", "bench.load_times", loader, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], check=False)
+    return float(json.loads(done.stdout)) if done.returncode == 0 else None
+
+
+def row(path: Path, folder: Path) -> str | None:
+    """The table's row of a file, or None if polytok does not read it."""
+    import polytok
+
+    try:
+        native = folder / f"{path.parent.name}-{path.name}.ptok"
+        polytok.load(path).save(native, "ptok")
+    except polytok.PolytokError:
+        return None
+    reference = FOLDERS.get(path.parent.name)
+    wanted = [("polytok", path), *([(reference, path)] if reference else []), ("polytok", native)]
+    rounds = [[_in_a_process(*job) for job in wanted] for _ in range(ROUNDS)]
+    medians = [_median([each[job] for each in rounds]) for job in range(len(wanted))]
+    ours, theirs, mapped = medians[0], medians[1] if reference else None, medians[-1]
+    named = f"{theirs:.0f} ({reference})" if theirs else "—"
+    ratio = f"{theirs / ours:.1f}×" if theirs and ours else "—"
+    size = native.stat().st_size / 1e6
+    return f"| {path.parent.name}/{path.name} | {ours:.0f} | {named} | {ratio} | {mapped:.2f} | {size:.1f} |"
+
+
+def _median(times: list[float | None]) -> float | None:
+    known = [time for time in times if time is not None]
+    return statistics.median(known) if known else None
+
+
+def main() -> None:
+    """Print the table."""
+    print("| file | polytok, ms | reference, ms | polytok is | as .ptok, ms | .ptok, MB |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        for path in sorted(path for path in (DATA / "vocab").glob("*/*") if path.suffix not in (".inp", ".out")):
+            line = row(path, Path(folder))
+            if line:
+                print(line, flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]))))
+    else:
+        main()
