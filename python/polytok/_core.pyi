@@ -15,14 +15,6 @@ __all__ = [
     "SpecialSet",
     "Tokenizer",
     "bpe_derivations",
-    "huggingface_bytes",
-    "huggingface_merges",
-    "huggingface_probe",
-    "huggingface_read",
-    "huggingface_rows",
-    "huggingface_vocab",
-    "huggingface_write",
-    "bpe_derivations",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -30,6 +22,13 @@ __all__ = [
     "gguf_read",
     "gguf_strings",
     "gguf_write_strings",
+    "huggingface_bytes",
+    "huggingface_merges",
+    "huggingface_probe",
+    "huggingface_read",
+    "huggingface_rows",
+    "huggingface_vocab",
+    "huggingface_write",
     "llama2c_read",
     "llama2c_write",
     "minbpe_read",
@@ -71,6 +70,7 @@ def gguf_byte_level(texts: _Texts, mapped: npt.NDArray[np.bool_]) -> tuple[_Text
 def gguf_byte_level_texts(texts: _Texts, mapped: npt.NDArray[np.bool_]) -> _Texts: ...
 def gguf_merges(tokens: _Texts, lines: _Texts) -> npt.NDArray[np.uint32]: ...
 def gguf_merge_lines(tokens: _Texts, merges: npt.NDArray[np.uint32]) -> _Texts: ...
+
 _HuggingFaceColumns: TypeAlias = tuple[
     bytes,
     npt.NDArray[np.uint32],

@@ -239,8 +239,8 @@ class Tokenizer:
     ) -> Encoding:
         """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
 
-        With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places in the
-        list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
+        With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places
+        in the list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
@@ -418,9 +418,9 @@ class Tokenizer:
         """Write the tokenizer to a file.
 
         The format is the one that is named, else the one that the file's name asks for (``.gguf``, ``.tiktoken``,
-        ``tokenizer.json``), else the one that the tokenizer came from. What the format cannot carry is returned, line
-        by line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a temporary name
-        and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
+        ``tokenizer.json``), else the one that the tokenizer came from. What the format cannot carry is returned,
+        line by line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a
+        temporary name and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
 
         Raises `ArgumentError` for a name that files of several formats have.
         """

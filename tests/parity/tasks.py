@@ -14,7 +14,16 @@ from reference_specs import DATA
 
 from . import checks, properties
 from .checks import Outcome
-from .references import HuggingFace, LlamaCppTwin, PyRwkv, Reference, SentencePiece, SentencePieceCharacters, Tiktoken, Twin
+from .references import (
+    HuggingFace,
+    LlamaCppTwin,
+    PyRwkv,
+    Reference,
+    SentencePiece,
+    SentencePieceCharacters,
+    Tiktoken,
+    Twin,
+)
 from .vocabularies import Vocabulary, all_vocabularies
 
 BLOCK = 4096

@@ -64,7 +64,7 @@ impl Options {
     fn leaves(&self, c: char) -> bool {
         !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
             && !(self.handle_chinese_chars && is_chinese(c))
-            && !(self.strip_accents && (c.is_mark_nonspacing() || !is_canonical(c) || !is_starter(c)))
+            && (!self.strip_accents || !c.is_mark_nonspacing() && is_canonical(c) && is_starter(c))
             && (!self.lowercase || is_lower(c))
     }
 
