@@ -230,13 +230,17 @@ def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
 def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
     if user_defined:
         longest_first = sorted(user_defined, key=len, reverse=True)
-        # Only what every engine takes for an operator is escaped.
-        escaped = (re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece) for piece in longest_first)
-        return (PatternSplit("|".join(escaped), "isolated"),)
+        return (PatternSplit("|".join(map(_escaped, longest_first)), "isolated"),)
     crosses = any(_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
     if spec.model == BPE or crosses:
         return ()
     return (Metaspace(_MARK, "never", split=True),)
+
+
+def _escaped(piece: str) -> str:
+    """A text as a pattern that reads the same in every engine: only operators and line breaks are escaped."""
+    escaped = re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece)
+    return escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 
 
 def _decode(step: SentencePieceNormalize, has_bytes: bool) -> Iterator[DecodeStep]:
