@@ -230,11 +230,17 @@ def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
 def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
     if user_defined:
         longest_first = sorted(user_defined, key=len, reverse=True)
-        return (PatternSplit("|".join(map(re.escape, longest_first)), "isolated"),)
+        return (PatternSplit("|".join(map(_escaped, longest_first)), "isolated"),)
     crosses = any(_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
     if spec.model == BPE or crosses:
         return ()
     return (Metaspace(_MARK, "never", split=True),)
+
+
+def _escaped(piece: str) -> str:
+    """A text as a pattern that reads the same in every engine: only operators and line breaks are escaped."""
+    escaped = re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece)
+    return escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 
 
 def _decode(step: SentencePieceNormalize, has_bytes: bool) -> Iterator[DecodeStep]:
