@@ -57,6 +57,7 @@ _TokenColumns: TypeAlias = tuple[
     npt.NDArray[np.uint32],
     npt.NDArray[np.uint32],
     npt.NDArray[np.int32],
+    list[tuple[int, bytes]],
 ]
 
 _Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
