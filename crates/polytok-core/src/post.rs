@@ -22,8 +22,8 @@ pub enum Fallback {
 }
 
 impl Fallback {
-    /// Finds the unknown piece, or the byte pieces.
-    pub fn compile(unknown: Unknown, vocab: &Vocab) -> Result<Fallback> {
+    /// Finds the unknown piece, or the byte pieces: those of kind Byte, or with `by_text` (llama.cpp) whatever spells a byte.
+    pub fn compile(unknown: Unknown, vocab: &Vocab, by_text: bool) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
             Unknown::Drop => Ok(Fallback::Drop),
@@ -31,6 +31,7 @@ impl Fallback {
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
                 .map(|row| Fallback::Unk(vocab.id(row)))
                 .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
+            Unknown::Bytes if by_text => Ok(Fallback::Bytes(bytes_by_text(vocab))),
             Unknown::Bytes => {
                 let mut ids = Box::new([UNKNOWN; 256]);
                 for row in vocab.rows_of(Kind::Byte) {
@@ -48,6 +49,33 @@ impl Fallback {
                 Ok(Fallback::Bytes(ids))
             }
         }
+    }
+}
+
+/// llama.cpp's `byte_to_token`: the entry `<0xHH>` in capitals, or else the entry that is the byte alone.
+fn bytes_by_text(vocab: &Vocab) -> Box<[u32; 256]> {
+    let mut ids = Box::new([UNKNOWN; 256]);
+    let rows = || (0..vocab.len()).map(|row| (vocab.bytes(row), vocab.id(row)));
+    for (piece, id) in rows() {
+        if let &[byte] = piece {
+            ids[byte as usize] = id;
+        }
+    }
+    for (piece, id) in rows() {
+        if let &[b'<', b'0', b'x', high, low, b'>'] = piece
+            && let (Some(high), Some(low)) = (capital_digit(high), capital_digit(low))
+        {
+            ids[(high << 4 | low) as usize] = id;
+        }
+    }
+    ids
+}
+
+fn capital_digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
     }
 }
 
