@@ -94,7 +94,7 @@ def type_of(fields: Fields, shapes: Sequence[Shape], *, by_shape: bool = False) 
     first that fits."""
     tag = fields.value.get("type")
     if tag is not None and not by_shape:
-        if tag in {each.type for each in shapes}:
+        if isinstance(tag, str) and tag in {each.type for each in shapes}:
             return cast(str, tag)
         raise FormatError(f"{fields.where}: there is no type {brief(tag)}")
     for each in shapes:
