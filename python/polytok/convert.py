@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from . import formats, probes
 from .divergence import Comparison, Divergence
 from .spec import PatternSplit, Spec
-from .tokenizer import Text, Tokenizer
+from .tokenizer import Tokenizer
+from .values import Text
 
 
 @dataclass(frozen=True, slots=True)

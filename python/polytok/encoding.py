@@ -114,23 +114,14 @@ class Columns(NamedTuple):
     starts: npt.NDArray[np.uint32]
     ends: npt.NDArray[np.uint32]
     words: npt.NDArray[np.int32]
-    sources: tuple[tuple[Text, int], ...]
-    """The texts, and how many tokens each has."""
+    said: dict[int, bytes]
+    """The texts of tokens that are special or unknown."""
     names: Names
 
     def tokens(self, start: int, stop: int) -> list[str]:
         """The texts of these tokens."""
-        texts: list[str] = []
-        at = 0
-        for source, count in self.sources:
-            first, last = max(start, at), min(stop, at + count)
-            if first < last:
-                here = slice(at, at + count)
-                texts += self.names.of(source, self.ids[here], self.starts[here], self.ends[here])[
-                    first - at : last - at
-                ]
-            at += count
-        return texts
+        ids: list[int] = self.ids[start:stop].tolist()
+        return [self.names.of(id, self.said.get(at)) for at, id in enumerate(ids, start)]
 
 
 class _Part(Protocol):
@@ -387,7 +378,7 @@ class Encoder:
         return asked or None
 
     def _of_file(self, name: str) -> Mapping[str, Any]:
-        fields = self._spec.extra.get("huggingface", {}).get(name)
+        fields = self._spec.extra.get("huggingface", {}).get("document", {}).get(name)
         if fields is None:
             raise ArgumentError(f"{name}=True takes what the file says, and it says nothing; pass a {name.title()}")
         found: Mapping[str, Any] = fields
@@ -395,15 +386,15 @@ class Encoder:
 
     def _template(self, parts: Sequence[TemplatePart]) -> tuple[_Outside | Slot, ...]:
         def compiled(part: Insert) -> _Outside:
-            return _Outside(part.ids, tuple(self._names.of_id(id) for id in part.ids), part.type_id, (1, 1))
+            return _Outside(part.ids, tuple(map(self._names.of_id, part.ids)), part.type_id, (1, 1))
 
         return tuple(compiled(part) if isinstance(part, Insert) else part for part in parts)
 
     def _text(self, text: object, options: _Options) -> Columns:
         if not isinstance(text, (str, bytes)):
             raise TypeError("a text is a str or bytes; for lists of words say pretokenized=True")
-        ids, starts, ends, _, _, words = self._core.token_columns(text, options)
-        return Columns(ids, starts, ends, words, ((text, len(ids)),), self._names)
+        ids, starts, ends, _, _, words, said = self._core.token_columns(text, options)
+        return Columns(ids, starts, ends, words, dict(said), self._names)
 
     def _words(self, words: object, options: _Options) -> Columns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
@@ -412,9 +403,10 @@ class Encoder:
         if not columns:
             return self._text("", options)
         numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(one.ids) for one in columns])
-        sources = tuple(source for one in columns for source in one.sources)
         ids, starts, ends = (np.concatenate([one[i] for one in columns]) for i in range(3))
-        return Columns(ids, starts, ends, numbers, sources, self._names)
+        before = itertools.accumulate((len(one.ids) for one in columns), initial=0)
+        said = {at + i: text for at, one in zip(before, columns, strict=False) for i, text in one.said.items()}
+        return Columns(ids, starts, ends, numbers, said, self._names)
 
 
 def padded(encodings: list[Encoding], padding: Padding) -> list[Encoding]:

@@ -15,6 +15,8 @@ pub enum Fallback {
     Error,
     /// This id, once per run.
     Unk(u32),
+    /// This id, which the model gives itself and which spells what it covers (Unigram in double precision).
+    Spelled(u32),
     /// Nothing.
     Drop,
     /// These ids, one per byte.
@@ -23,13 +25,14 @@ pub enum Fallback {
 
 impl Fallback {
     /// Finds the unknown piece, or the byte pieces.
-    pub fn compile(unknown: Unknown, vocab: &Vocab) -> Result<Fallback> {
+    pub fn compile(unknown: Unknown, is_spelled: bool, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
             Unknown::Drop => Ok(Fallback::Drop),
             Unknown::Unk => (0..vocab.len())
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
-                .map(|row| Fallback::Unk(vocab.id(row)))
+                .map(|row| vocab.id(row))
+                .map(if is_spelled { Fallback::Spelled } else { Fallback::Unk })
                 .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
             Unknown::Bytes => {
                 let mut ids = Box::new([UNKNOWN; 256]);
@@ -70,12 +73,8 @@ pub trait Sink {
     }
     /// More unknown text that belongs to the last unknown id.
     fn extend_unknown(&mut self, _text: &[u8], _start: u32, _end: u32) {}
-    /// A special token; its span is in the original text.
-    fn special(&mut self, id: u32, start: u32, end: u32);
-    /// An id of the template, at this place of the original text.
-    fn insert(&mut self, id: u32, at: u32) {
-        self.special(id, at, at);
-    }
+    /// A special token, and the text that was found; its span is in the original text.
+    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32);
 }
 
 impl Sink for Vec<u32> {
@@ -91,7 +90,7 @@ impl Sink for Vec<u32> {
         self.extend_from_slice(ids);
     }
 
-    fn special(&mut self, id: u32, _start: u32, _end: u32) {
+    fn special(&mut self, id: u32, _text: &[u8], _start: u32, _end: u32) {
         Vec::push(self, id);
     }
 }
@@ -112,7 +111,7 @@ impl Sink for Count {
         self.0 += ids.len();
     }
 
-    fn special(&mut self, _id: u32, _start: u32, _end: u32) {
+    fn special(&mut self, _id: u32, _text: &[u8], _start: u32, _end: u32) {
         self.0 += 1;
     }
 }
@@ -130,6 +129,8 @@ pub struct Token {
     pub word: Option<u32>,
     /// The normalized text of an unknown token.
     pub unknown: Option<Vec<u8>>,
+    /// What was found of a special token: normalized where it is searched so, and with the white space that it takes.
+    pub found: Option<Vec<u8>>,
 }
 
 /// Collects tokens.
@@ -176,7 +177,7 @@ impl Sink for Tokens {
 
     fn push(&mut self, id: u32, start: u32, end: u32) {
         let (start, end) = self.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None });
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None, found: None });
     }
 
     fn push_all(&mut self, ids: &[u32]) {
@@ -185,7 +186,7 @@ impl Sink for Tokens {
 
     fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
         let (start, end) = self.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: Some(text.to_vec()) });
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: Some(text.to_vec()), found: None });
     }
 
     fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
@@ -196,13 +197,9 @@ impl Sink for Tokens {
         }
     }
 
-    fn special(&mut self, id: u32, start: u32, end: u32) {
+    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
         self.words += 1;
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None });
-    }
-
-    fn insert(&mut self, id: u32, at: u32) {
-        self.tokens.push(Token { id, start: at, end: at, word: None, unknown: None });
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None, found: Some(text.to_vec()) });
     }
 }
 
@@ -234,7 +231,12 @@ impl<'a, S: Sink> Out<'a, S> {
             return self.take_unknown(start, end);
         }
         self.after_unknown = false;
-        self.sink.push(segment.id, start, end);
+        match self.fallback {
+            Fallback::Spelled(id) if S::SPANS && *id == segment.id => {
+                self.sink.push_unknown(*id, &self.text[start as usize..end as usize], start, end);
+            }
+            _ => self.sink.push(segment.id, start, end),
+        }
         Ok(())
     }
 
@@ -258,7 +260,7 @@ impl<'a, S: Sink> Out<'a, S> {
                     self.sink.push(ids[byte as usize], start, if is_last { end } else { start });
                 }
             }
-            Fallback::Drop => {}
+            Fallback::Drop | Fallback::Spelled(_) => {}
             Fallback::Unk(_) if self.after_unknown => self.sink.extend_unknown(text, start, end),
             Fallback::Unk(id) => self.sink.push_unknown(*id, text, start, end),
         }

@@ -152,7 +152,7 @@ impl Tokenizer {
         check_template(&spec.single, &vocab, &specials)?;
         Ok(Tokenizer {
             splits: Chain::compile(&spec.split)?,
-            fallback: Fallback::compile(spec.unknown, &vocab)?,
+            fallback: Fallback::compile(spec.unknown, matches!(model, Compiled::WideUnigram(_)), &vocab)?,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
             trim: spec.trim,
@@ -215,19 +215,42 @@ impl Tokenizer {
 
     /// The tokens of a text, with their spans in it.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let mut tokens = Tokens::default();
-        self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut tokens))?;
-        let mut tokens = tokens.finish();
-        if let Some(add_prefix_space) = self.trim {
-            trim(&mut tokens, text, add_prefix_space, |token| self.trimmed_piece(text, token));
+        let plain = self.plain_tokens(text, options)?;
+        if let [TemplatePart::Slot] = self.template[..] {
+            return Ok(plain);
+        }
+        let (mut tokens, mut at) = (Vec::with_capacity(plain.len() + 2), 0);
+        for part in &self.template {
+            match part {
+                TemplatePart::Insert(ids) if options.add_special => {
+                    let insert = |&id| Token { id, start: at, end: at, word: None, unknown: None, found: None };
+                    tokens.extend(ids.iter().map(insert));
+                }
+                TemplatePart::Insert(_) => {}
+                TemplatePart::Slot => {
+                    tokens.extend_from_slice(&plain);
+                    at = text.len() as u32;
+                }
+            }
         }
         Ok(tokens)
     }
 
-    /// The text in which `trim` counts spaces: a special token's is what was found, with the spaces it took.
-    fn trimmed_piece<'a>(&'a self, text: &'a [u8], token: &Token) -> Piece<'a> {
-        if self.specials.text(token.id).is_some() {
-            return Piece::Text(&text[token.start as usize..token.end as usize]);
+    /// The same without the template.
+    pub fn plain_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
+        let mut tokens = Tokens::default();
+        self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut tokens))?;
+        let mut tokens = tokens.finish();
+        if let Some(add_prefix_space) = self.trim {
+            trim(&mut tokens, text, add_prefix_space, |token| self.piece_of(token).spaces());
+        }
+        Ok(tokens)
+    }
+
+    /// The text in which `trim` counts spaces.
+    fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
+        if let Some(text) = token.found.as_ref().or(token.unknown.as_ref()) {
+            return Piece::Text(text);
         }
         let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
         if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }

@@ -18,7 +18,7 @@ pub enum Piece<'a> {
 
 impl Piece<'_> {
     /// How many spaces are at the start and at the end. The visible space is one, wherever it comes from.
-    fn spaces(&self) -> (usize, usize) {
+    pub fn spaces(&self) -> (usize, usize) {
         let is_space = |c: &char| *c == char_of(b' ') || c.is_whitespace();
         match self {
             // No other character of the table is white space.
@@ -34,16 +34,11 @@ impl Piece<'_> {
     }
 }
 
-/// Trims the spans of the tokens of one text; those of the template stay.
-pub fn trim<'a>(
-    tokens: &mut [Token],
-    text: &[u8],
-    add_prefix_space: bool,
-    mut piece_of: impl FnMut(&Token) -> Piece<'a>,
-) {
+/// Trims the spans of the tokens of one text; `spaces_of` counts the spaces at both ends of a token's text.
+pub fn trim(tokens: &mut [Token], text: &[u8], add_prefix_space: bool, spaces_of: impl Fn(&Token) -> (usize, usize)) {
     let mut is_first = true;
-    for token in tokens.iter_mut().filter(|token| token.word.is_some()) {
-        let (leading, trailing) = piece_of(token).spaces();
+    for token in tokens {
+        let (leading, trailing) = spaces_of(token);
         let is_put = add_prefix_space && leading == 1 && (is_first || token.start == 0);
         let (mut start, mut end) = (token.start as usize, token.end as usize);
         if leading > 0 && !is_put {
@@ -77,11 +72,11 @@ mod tests {
     use super::*;
 
     fn trimmed(text: &str, piece: &str, (start, end): (u32, u32), add_prefix_space: bool) -> (u32, u32) {
-        let token = |start, end| Token { id: 0, start, end, word: Some(0), unknown: None };
+        let token = |start, end| Token { id: 0, start, end, word: Some(0), unknown: None, found: None };
         let mut tokens = [token(0, 0), token(start, end)];
         tokens[1].id = 1;
         trim(&mut tokens, text.as_bytes(), add_prefix_space, |token| {
-            Piece::Text(if token.id == 1 { piece.as_bytes() } else { b"" })
+            Piece::Text(if token.id == 1 { piece.as_bytes() } else { b"" }).spaces()
         });
         (tokens[1].start, tokens[1].end)
     }

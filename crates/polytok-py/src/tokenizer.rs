@@ -9,6 +9,7 @@ use polytok_core::batch::{self, Batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
+use polytok_core::post::Token;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -33,7 +34,7 @@ pub struct PyTokenizer(pub Arc<Tokenizer>);
 /// Id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
 
-/// Id, start and end in characters, start and end in bytes, piece number.
+/// Id, start and end in characters, start and end in bytes, piece number; and the texts of those that are not their ids' own.
 type TokenColumns<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
@@ -41,6 +42,7 @@ type TokenColumns<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<i32>>,
+    Vec<(usize, Bound<'py, PyBytes>)>,
 );
 
 /// The options of every encoding, resolved: add_special, the set to recognise, the set to refuse.
@@ -152,7 +154,8 @@ impl PyTokenizer {
         Ok(rows.collect())
     }
 
-    /// The same as columns (ids, starts, ends, byte starts, byte ends) and the number of the piece of each, -1 in the template.
+    /// The same as columns (ids, starts, ends, byte starts, byte ends), without the template; the number of the piece of each;
+    /// and the texts of tokens that are special or unknown, with their places.
     fn token_columns<'py>(
         &self,
         py: Python<'py>,
@@ -161,13 +164,16 @@ impl PyTokenizer {
     ) -> PyResult<TokenColumns<'py>> {
         let text = text::text(text)?;
         let options = engine_options(&options);
-        let tokens = detached(py, text.len(), || self.0.tokens(&text, options)).map_err(to_python)?;
+        let tokens = detached(py, text.len(), || self.0.plain_tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let spans: Vec<(u32, u32)> = tokens
             .iter()
             .map(|token| (chars.char_at(token.start as usize) as u32, chars.count_to(token.end as usize) as u32))
             .collect();
         let column = |values: Vec<u32>| values.into_pyarray(py);
+        let said = |(i, token): (usize, &Token)| {
+            token.found.as_ref().or(token.unknown.as_ref()).map(|text| (i, PyBytes::new(py, text)))
+        };
         Ok((
             column(tokens.iter().map(|token| token.id).collect()),
             column(spans.iter().map(|span| span.0).collect()),
@@ -175,6 +181,7 @@ impl PyTokenizer {
             column(tokens.iter().map(|token| token.start).collect()),
             column(tokens.iter().map(|token| token.end).collect()),
             tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect::<Vec<_>>().into_pyarray(py),
+            tokens.iter().enumerate().filter_map(said).collect(),
         ))
     }
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..convert import Conversion, convert
 from ..file_names import format_of
+from ..files import save_all
 from ..formats import FORMATS
-from ..tokenizer import save_all
 from . import divergences
 from .options import add_verb, load_tokenizer, stdout
 

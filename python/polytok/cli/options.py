@@ -10,7 +10,9 @@ from typing import IO, Any, TypedDict
 
 from ..errors import ArgumentError
 from ..formats import FORMATS
-from ..tokenizer import Special, Tokenizer, load
+from ..loading import load
+from ..tokenizer import Tokenizer
+from ..values import Special
 
 _MODEL_HELP = 'a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)'
 
