@@ -268,8 +268,8 @@ class Tokenizer:
     def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
         """The text of ids. Bytes that are no UTF-8 become U+FFFD, or as ``errors`` says, an error or nothing.
 
-        ``skip_special`` leaves special tokens out. Raises `TokenIdError` for an id that the vocabulary does not have,
-        but where the reference passes over such ids (Hugging Face).
+        ``skip_special`` leaves special tokens out. Raises `TokenIdError` for an id that the vocabulary does not have;
+        a chain of Hugging Face's decoders passes over such ids.
 
         >>> import polytok
         >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
