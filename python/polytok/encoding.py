@@ -126,6 +126,9 @@ class Columns(NamedTuple):
     ids: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.uint32]
     ends: npt.NDArray[np.uint32]
+    first_starts: npt.NDArray[np.uint32]
+    """The same for a token that is the first of a window: a space before it may stay."""
+    first_ends: npt.NDArray[np.uint32]
     words: npt.NDArray[np.int32]
     said: dict[int, bytes]
     """The texts of tokens that are special or unknown."""
@@ -175,8 +178,11 @@ class _Stretch:
         return self.columns.tokens(self.start, self.stop)
 
     def offsets(self) -> list[tuple[int, int]]:
-        here = slice(self.start, self.stop)
-        return list(zip(self.columns.starts[here].tolist(), self.columns.ends[here].tolist(), strict=True))
+        columns, here = self.columns, slice(self.start, self.stop)
+        spans = list(zip(columns.starts[here].tolist(), columns.ends[here].tolist(), strict=True))
+        if spans:
+            spans[0] = (int(columns.first_starts[self.start]), int(columns.first_ends[self.start]))
+        return spans
 
     def words(self) -> list[int | None]:
         words: list[int | None] = self.columns.words[self.start : self.stop].tolist()
@@ -406,8 +412,8 @@ class Encoder:
     def _text(self, text: object, options: _Options) -> Columns:
         if not isinstance(text, (str, bytes)):
             raise TypeError("a text is a str or bytes; for lists of words say pretokenized=True")
-        ids, starts, ends, _, _, words, said = self._core.token_columns(text, options)
-        return Columns(ids, starts, ends, words, dict(said), self._names)
+        *columns, said = self._core.token_columns(text, options)
+        return Columns(*columns, dict(said), self._names)
 
     def _words(self, words: object, options: _Options) -> Columns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
@@ -416,10 +422,10 @@ class Encoder:
         if not columns:
             return self._text("", options)
         numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(one.ids) for one in columns])
-        ids, starts, ends = (np.concatenate([one[i] for one in columns]) for i in range(3))
+        joined = (np.concatenate([one[i] for one in columns]) for i in range(5))
         before = itertools.accumulate((len(one.ids) for one in columns), initial=0)
         said = {at + i: text for at, one in zip(before, columns, strict=False) for i, text in one.said.items()}
-        return Columns(ids, starts, ends, numbers, said, self._names)
+        return Columns(*joined, numbers, said, self._names)
 
 
 def padded(encodings: list[Encoding], padding: Padding) -> list[Encoding]:

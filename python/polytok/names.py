@@ -33,22 +33,20 @@ class Names:
         self._spells_unknown = isinstance(spec.model, Unigram)
 
     def of_id(self, id: int) -> str:
-        """The text of an id."""
+        """The text of an id by itself."""
+        return self._added[id] if id in self._added else self._of_row(id)
+
+    def of(self, id: int, said: bytes | None) -> str:
+        """The text of a token that the model made, or for which the engine has a text."""
+        if said is not None and (self._spells_unknown or id != self._unk):
+            return said.decode(errors="replace")
         found = self._ids.get(id)
         if found is None:
-            found = self._ids[id] = self._text_of(id)
+            found = self._ids[id] = self._of_row(id)
         return found
 
-    def _text_of(self, id: int) -> str:
-        if id in self._added:
-            return self._added[id]
+    def _of_row(self, id: int) -> str:
         piece = self._core.token_bytes(id)
         if self._byte_level:
             return "".join(_VISIBLE[byte] for byte in piece)
         return piece.decode(errors="replace")
-
-    def of(self, id: int, said: bytes | None) -> str:
-        """The text of a token of this id, for which the engine may have a text."""
-        if said is None or (id == self._unk and not self._spells_unknown):
-            return self.of_id(id)
-        return said.decode(errors="replace")

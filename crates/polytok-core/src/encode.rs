@@ -149,6 +149,9 @@ impl Tokenizer {
     }
 
     fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
         let mut out = Out::new(text, &self.fallback, sink);
         if !self.splits.is_empty() {
             return self.encode_split(text, scratch, &mut out);

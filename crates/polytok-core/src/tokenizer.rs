@@ -238,13 +238,30 @@ impl Tokenizer {
 
     /// The same without the template.
     pub fn plain_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
+        let mut tokens = self.untrimmed(text, options)?;
+        self.trim(&mut tokens, text, |i| i == 0);
+        Ok(tokens)
+    }
+
+    /// Tokens that windows can be cut out of: first as they are inside of one, then as its first.
+    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Vec<Token>)> {
+        let mut inside = self.untrimmed(text, options)?;
+        let mut first = inside.clone();
+        self.trim(&mut inside, text, |_| false);
+        self.trim(&mut first, text, |_| true);
+        Ok((inside, first))
+    }
+
+    fn untrimmed(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let mut tokens = Tokens::default();
         self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut tokens))?;
-        let mut tokens = tokens.finish();
+        Ok(tokens.finish())
+    }
+
+    fn trim(&self, tokens: &mut [Token], text: &[u8], is_first: impl Fn(usize) -> bool) {
         if let Some(add_prefix_space) = self.trim {
-            trim(&mut tokens, text, add_prefix_space, |token| self.piece_of(token).spaces());
+            trim(tokens, text, add_prefix_space, is_first, |token| self.piece_of(token).spaces());
         }
-        Ok(tokens)
     }
 
     /// The text in which `trim` counts spaces.

@@ -34,12 +34,18 @@ impl Piece<'_> {
     }
 }
 
-/// Trims the spans of the tokens of one text; `spaces_of` counts the spaces at both ends of a token's text.
-pub fn trim(tokens: &mut [Token], text: &[u8], add_prefix_space: bool, spaces_of: impl Fn(&Token) -> (usize, usize)) {
-    let mut is_first = true;
-    for token in tokens {
+/// Trims the spans of the tokens of one text; `spaces_of` counts the spaces at both ends of a token's text. A space that was put
+/// before the first token stays, and `is_first` says which tokens, by number, count as that.
+pub fn trim(
+    tokens: &mut [Token],
+    text: &[u8],
+    add_prefix_space: bool,
+    is_first: impl Fn(usize) -> bool,
+    spaces_of: impl Fn(&Token) -> (usize, usize),
+) {
+    for (i, token) in tokens.iter_mut().enumerate() {
         let (leading, trailing) = spaces_of(token);
-        let is_put = add_prefix_space && leading == 1 && (is_first || token.start == 0);
+        let is_put = add_prefix_space && leading == 1 && (is_first(i) || token.start == 0);
         let (mut start, mut end) = (token.start as usize, token.end as usize);
         if leading > 0 && !is_put {
             start = forward(text, start, leading).min(end);
@@ -48,7 +54,6 @@ pub fn trim(tokens: &mut [Token], text: &[u8], add_prefix_space: bool, spaces_of
             end = back(text, end, trailing).map_or(end, |place| place.max(start));
         }
         (token.start, token.end) = (start as u32, end as u32);
-        is_first = false;
     }
 }
 
@@ -75,9 +80,13 @@ mod tests {
         let token = |start, end| Token { id: 0, start, end, word: Some(0), unknown: None, found: None };
         let mut tokens = [token(0, 0), token(start, end)];
         tokens[1].id = 1;
-        trim(&mut tokens, text.as_bytes(), add_prefix_space, |token| {
-            Piece::Text(if token.id == 1 { piece.as_bytes() } else { b"" }).spaces()
-        });
+        trim(
+            &mut tokens,
+            text.as_bytes(),
+            add_prefix_space,
+            |i| i == 0,
+            |token| Piece::Text(if token.id == 1 { piece.as_bytes() } else { b"" }).spaces(),
+        );
         (tokens[1].start, tokens[1].end)
     }
 

@@ -44,8 +44,9 @@ from ..spec import (
     WordPiece,
     WordPieceDecode,
     WpmNormalize,
+    described,
 )
-from .base import Converted, described, some
+from .base import Converted, some
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
 from .merges import known_merges, live_merges, merges_from_scores

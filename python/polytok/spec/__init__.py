@@ -29,7 +29,7 @@ from .decode import (
     StripDecode,
     WordPieceDecode,
 )
-from .model import Bpe, Char, Longest, Model, Plamo2, Unigram, Word, WordLevel, WordPiece
+from .model import Bpe, Char, Longest, Model, Plamo2, Unigram, Word, WordLevel, WordPiece, described
 from .normalize import (
     BertNormalize,
     ByteLevel,
@@ -116,6 +116,7 @@ __all__ = [
     "WordPiece",
     "WordPieceDecode",
     "WpmNormalize",
+    "described",
 ]
 
 Line = Literal["0.2.1", "0.2.3"]
