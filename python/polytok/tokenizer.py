@@ -41,6 +41,9 @@ class Tokenizer:
       so that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of
       its own.
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
+
+    Every encoding raises `EncodeError` for text that the vocabulary has no way to cover, and `SpecialTokenError` for a
+    text in ``special`` that is no special token of it.
     """
 
     __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_outline", "_sets", "_texts")
@@ -97,13 +100,20 @@ class Tokenizer:
         >>> tokenizer = polytok.load("default")
         >>> tokenizer.decode(tokenizer.encode("Hello, world"))
         'Hello, world'
+        >>> tokenizer.encode("<|endoftext|>", special={"<|endoftext|>"})
+        [32767]
         """
         return self._core.encode(text, self._resolve(add_special, special, reject_special))
 
     def encode_array(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
     ) -> IdArray:
-        """The ids as a numpy array, uint16 where every id of the vocabulary fits, else uint32."""
+        """The ids as a numpy array of shape (tokens,), uint16 where every id of the vocabulary fits, else uint32.
+
+        >>> import polytok
+        >>> polytok.load("default").encode_array("a").dtype
+        dtype('uint16')
+        """
         return self._core.encode_array(text, self._resolve(add_special, special, reject_special))
 
     def encode_batch(
@@ -115,7 +125,15 @@ class Tokenizer:
         special: Special = (),
         reject_special: bool = False,
     ) -> Batch:
-        """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use)."""
+        """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use).
+
+        They are those of `encode` for each text; the GIL is released. The first text that cannot be encoded is an
+        error.
+
+        >>> import polytok
+        >>> polytok.load("default").encode_batch(["a", "", "!"]).to_list()
+        [[97], [], [33]]
+        """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch takes several texts; encode takes one")
         chosen = _processors() if threads is None else _count("threads", threads, least=1)
@@ -148,7 +166,8 @@ class Tokenizer:
         """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
 
         With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places
-        in the list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
+        in the list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says, and raise
+        `ArgumentError` if it says nothing. As ``encode`` of the package tokenizers 0.23 (docs/encoding.md).
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
@@ -171,7 +190,13 @@ class Tokenizer:
         truncation: Truncation | bool | None = None,
         padding: Padding | bool | None = None,
     ) -> list[Encoding]:
-        """Many texts as by `encoding`, padded to the longest of them; pairs are tuples."""
+        """Many texts as by `encoding`, padded to the longest of them; pairs are tuples.
+
+        >>> import polytok
+        >>> rows = polytok.load("default").encodings(["a", ("a b", "c")], padding=polytok.Padding())
+        >>> [row.attention_mask for row in rows]
+        [[1, 0, 0], [1, 1, 1]]
+        """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encodings takes several texts; encoding takes one")
         encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
@@ -183,7 +208,12 @@ class Tokenizer:
     def count(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
     ) -> int:
-        """The number of ids of a text, without building them."""
+        """The number of ids of a text, without building them.
+
+        >>> import polytok
+        >>> polytok.load("default").count("a b")
+        2
+        """
         return self._core.count(text, self._resolve(add_special, special, reject_special))
 
     # Other segmentations
@@ -238,7 +268,12 @@ class Tokenizer:
     def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
         """The text of ids. Bytes that are no UTF-8 become U+FFFD, or as ``errors`` says, an error or nothing.
 
-        Raises `TokenIdError` for an id that the vocabulary does not have.
+        ``skip_special`` leaves special tokens out. Raises `TokenIdError` for an id that the vocabulary does not have;
+        a chain of Hugging Face's decoders passes over such ids.
+
+        >>> import polytok
+        >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
+        'ab'
         """
         return self._core.decode(ids, skip_special, errors)
 
@@ -249,7 +284,12 @@ class Tokenizer:
     def decode_batch(
         self, batch: Iterable[Ids], *, skip_special: bool = False, errors: Errors = "replace"
     ) -> list[str]:
-        """The texts of many rows of ids: lists, arrays, or a `Batch`."""
+        """The texts of many rows of ids: lists, arrays, or a `Batch`.
+
+        >>> import polytok
+        >>> polytok.load("default").decode_batch([[97], [98, 33]])
+        ['a', 'b!']
+        """
         return [self.decode(ids, skip_special=skip_special, errors=errors) for ids in batch]
 
     def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
@@ -272,7 +312,10 @@ class Tokenizer:
         return self.vocab_size
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes of an id's piece, exactly as in the vocabulary; for a special token, of its text."""
+        """The bytes of an id's piece, exactly as in the vocabulary; for a special token, of its text.
+
+        Raises `TokenIdError` for an id that the vocabulary does not have.
+        """
         return self._core.token_bytes(id)
 
     def id_of(self, piece: str | bytes) -> int:
@@ -330,7 +373,8 @@ class Tokenizer:
         line by line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a
         temporary name and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
 
-        Raises `ArgumentError` for a name that files of several formats have.
+        Raises `FormatError` if the format has no way to express this tokenizer, `ArgumentError` for a name that files
+        of several formats have, and `FileError` if the file cannot be written.
         """
         target = Path(path)
         written = formats.write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
