@@ -412,8 +412,8 @@ class Encoder:
     def _text(self, text: object, options: _Options) -> Columns:
         if not isinstance(text, (str, bytes)):
             raise TypeError("a text is a str or bytes; for lists of words say pretokenized=True")
-        *columns, said = self._core.token_columns(text, options)
-        return Columns(*columns, dict(said), self._names)
+        ids, starts, ends, first_starts, first_ends, words, said = self._core.token_columns(text, options)
+        return Columns(ids, starts, ends, first_starts, first_ends, words, dict(said), self._names)
 
     def _words(self, words: object, options: _Options) -> Columns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
@@ -422,10 +422,11 @@ class Encoder:
         if not columns:
             return self._text("", options)
         numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(one.ids) for one in columns])
-        joined = (np.concatenate([one[i] for one in columns]) for i in range(5))
+        rows = zip(*((one.ids, one.starts, one.ends, one.first_starts, one.first_ends) for one in columns), strict=True)
+        ids, starts, ends, first_starts, first_ends = (np.concatenate(row) for row in rows)
         before = itertools.accumulate((len(one.ids) for one in columns), initial=0)
         said = {at + i: text for at, one in zip(before, columns, strict=False) for i, text in one.said.items()}
-        return Columns(*joined, numbers, said, self._names)
+        return Columns(ids, starts, ends, first_starts, first_ends, numbers, said, self._names)
 
 
 def padded(encodings: list[Encoding], padding: Padding) -> list[Encoding]:

@@ -1,8 +1,8 @@
 """Added tokens: their ids are not those of the file, but given out as tokenizers does it.
 
-A token has the id of its text in the vocabulary, else the next one from the vocabulary's number of entries on, which is taken if
-the ids have holes. Where that is not the file's, tokenizers warns and transformers goes by the file; the warning is kept for
-whoever asks.
+A token has the id of its text in the vocabulary, else the next one from the vocabulary's number of entries on,
+which is taken if the ids have holes. Where that is not the file's, tokenizers warns and transformers goes by the
+file; the warning is kept for whoever asks.
 """
 
 from __future__ import annotations
