@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .spec import Spec, Vocab
-from .tokenizer import IdArray, Ids, Text
+from .values import IdArray, Ids, Text
 
 __all__ = [
     "DecodeStream",

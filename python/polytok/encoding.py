@@ -36,7 +36,12 @@ class Truncation:
     """At most ``max_length`` tokens, special ones included; the rest goes into windows that share ``stride`` tokens.
 
     Of a pair ``longest_first`` shortens the longer text, then both; the others take all from one of them. ``direction``
-    is the side from which tokens are taken away.
+    is the side from which tokens are taken away. `ArgumentError` for values out of their range.
+
+    >>> import polytok
+    >>> cut = polytok.load("default").encoding("a b c", truncation=Truncation(2, stride=1))
+    >>> cut.tokens, [window.tokens for window in cut.overflowing]
+    (['a', 'Ġb'], [['Ġb', 'Ġc']])
     """
 
     max_length: int
@@ -63,7 +68,15 @@ class Truncation:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Pads up to ``length``, or else to the longest of the batch, in multiples of ``to_multiple_of``."""
+    """Pads up to ``length``, or else to the longest of the batch, in multiples of ``to_multiple_of``.
+
+    ``id``, ``token`` and ``type_id`` are what the lists have for pads, ``direction`` is the side where they stand.
+    `ArgumentError` for values out of their range.
+
+    >>> import polytok
+    >>> polytok.load("default").encoding("a b c", padding=Padding(to_multiple_of=4, id=7)).ids[3:]
+    [7]
+    """
 
     length: int | None = None
     to_multiple_of: int | None = None
@@ -409,7 +422,8 @@ class Encoder:
         if not columns:
             return self._text("", options)
         numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(one.ids) for one in columns])
-        ids, starts, ends, first_starts, first_ends = (np.concatenate([one[i] for one in columns]) for i in range(5))
+        rows = zip(*((one.ids, one.starts, one.ends, one.first_starts, one.first_ends) for one in columns), strict=True)
+        ids, starts, ends, first_starts, first_ends = (np.concatenate(row) for row in rows)
         before = itertools.accumulate((len(one.ids) for one in columns), initial=0)
         said = {at + i: text for at, one in zip(before, columns, strict=False) for i, text in one.said.items()}
         return Columns(ids, starts, ends, first_starts, first_ends, numbers, said, self._names)

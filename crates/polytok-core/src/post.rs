@@ -23,17 +23,29 @@ pub enum Fallback {
     Bytes(Box<[u32; 256]>),
 }
 
+/// Whose rules unknown text follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// SentencePiece's.
+    Plain,
+    /// Hugging Face's Unigram: each unknown piece prints its text.
+    Pieces,
+    /// llama.cpp's: a byte is whatever row spells it.
+    Texts,
+}
+
 impl Fallback {
-    /// Finds the unknown piece, or the byte pieces.
-    pub fn compile(unknown: Unknown, is_spelled: bool, vocab: &Vocab) -> Result<Fallback> {
+    /// Finds the unknown piece, or the byte pieces: those of kind Byte, or what else `spelling` says.
+    pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
             Unknown::Drop => Ok(Fallback::Drop),
             Unknown::Unk => (0..vocab.len())
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
                 .map(|row| vocab.id(row))
-                .map(if is_spelled { Fallback::Spelled } else { Fallback::Unk })
+                .map(if spelling == Spelling::Pieces { Fallback::Spelled } else { Fallback::Unk })
                 .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
+            Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(bytes_by_text(vocab))),
             Unknown::Bytes => {
                 let mut ids = Box::new([UNKNOWN; 256]);
                 for row in vocab.rows_of(Kind::Byte) {
@@ -51,6 +63,33 @@ impl Fallback {
                 Ok(Fallback::Bytes(ids))
             }
         }
+    }
+}
+
+/// llama.cpp's `byte_to_token`: the entry `<0xHH>` in capitals, or else the entry that is the byte alone.
+fn bytes_by_text(vocab: &Vocab) -> Box<[u32; 256]> {
+    let mut ids = Box::new([UNKNOWN; 256]);
+    let rows = || (0..vocab.len()).map(|row| (vocab.bytes(row), vocab.id(row)));
+    for (piece, id) in rows() {
+        if let &[byte] = piece {
+            ids[byte as usize] = id;
+        }
+    }
+    for (piece, id) in rows() {
+        if let &[b'<', b'0', b'x', high, low, b'>'] = piece
+            && let (Some(high), Some(low)) = (capital_digit(high), capital_digit(low))
+        {
+            ids[(high << 4 | low) as usize] = id;
+        }
+    }
+    ids
+}
+
+fn capital_digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
     }
 }
 

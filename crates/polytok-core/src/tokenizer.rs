@@ -19,8 +19,8 @@ use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
-use crate::post::{Count, Fallback, Token, Tokens};
-use crate::spec::{Decode, Line, Model, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
+use crate::post::{Count, Fallback, Spelling, Token, Tokens};
+use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
@@ -140,6 +140,12 @@ impl Tokenizer {
             || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
         let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
+        check_steps(&spec.normalize, &spec.split, &spec.decode)?;
+        let spelling = match spec.model {
+            Model::Bpe { reserved: true, .. } => Spelling::Texts,
+            Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => Spelling::Pieces,
+            _ => Spelling::Plain,
+        };
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
@@ -152,7 +158,7 @@ impl Tokenizer {
         check_template(&spec.single, &vocab, &specials)?;
         Ok(Tokenizer {
             splits: Chain::compile(&spec.split)?,
-            fallback: Fallback::compile(spec.unknown, matches!(model, Compiled::WideUnigram(_)), &vocab)?,
+            fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
             trim: spec.trim,
@@ -329,7 +335,29 @@ fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
     if is_sentencepiece { prefix_matcher(vocab, line) } else { None }
 }
 
+/// How many steps of a kind there may be, so that a hostile file cannot take all memory and time.
+const MOST_STEPS: usize = 256;
+
+fn check_steps(normalize: &[Normalize], split: &[Split], decode: &Decode) -> Result<()> {
+    let decode = if let Decode::Chain { steps: Some(steps), .. } = decode { steps.len() } else { 0 };
+    for (name, count) in [("normalize", normalize.len()), ("split", split.len()), ("decode", decode)] {
+        if count > MOST_STEPS {
+            return Err(Error::Spec(format!("{name}: {count} steps; at most {MOST_STEPS} are possible")));
+        }
+    }
+    Ok(())
+}
+
+/// How often a template may repeat the text, so that a hostile file cannot fill the memory.
+const MOST_SLOTS: usize = 16;
+
 fn check_template(parts: &[TemplatePart], vocab: &Vocab, specials: &Specials) -> Result<()> {
+    let slots = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
+    if slots > MOST_SLOTS {
+        return Err(Error::Spec(format!(
+            "post: the text comes {slots} times; at most {MOST_SLOTS} times are possible"
+        )));
+    }
     let ids = parts.iter().filter_map(|part| if let TemplatePart::Insert(ids) = part { Some(ids) } else { None });
     match ids.flatten().find(|&&id| vocab.row(id).is_none() && specials.text(id).is_none()) {
         Some(id) => Err(Error::Spec(format!("post: id {id} is neither in the vocabulary nor a special token's"))),

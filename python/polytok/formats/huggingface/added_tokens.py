@@ -1,7 +1,7 @@
 """Added tokens: their ids are not those of the file, but given out as tokenizers does it.
 
-A token has the id of its text in the vocabulary, else the next one from the vocabulary's number of entries on, which an
-entry may have too if the ids have holes. Where that is not the file's, tokenizers warns and transformers goes by the
+A token has the id of its text in the vocabulary, else the next one from the vocabulary's number of entries on,
+which is taken if the ids have holes. Where that is not the file's, tokenizers warns and transformers goes by the
 file; the warning is kept for whoever asks.
 """
 
