@@ -199,6 +199,16 @@ def test_a_row_that_is_no_bytes_prints_its_text_in_any_decoder() -> None:
         assert ours.decode([id, id]) == reference.decode([id, id])
 
 
+def test_a_piece_that_fails_with_many_behind_it() -> None:
+    reference = sample("model", "word level, unk is no entry")
+    reference.pre_tokenizer = tokenizers.pre_tokenizers.Digits(individual_digits=True)
+    ours = Tokenizer(formats.read(reference.to_str().encode()))
+    with pytest.raises(EncodeError):
+        ours.tokens("9" * 300)
+    with pytest.raises(EncodeError):
+        ours.encode("9" * 300)
+
+
 UNTAGGED: list[tuple[str, Any]] = [
     ("normalizer", {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}),
     ("normalizer", {"strip_left": True, "strip_right": False}),

@@ -188,7 +188,7 @@ impl Tokenizer {
                 result = self.encode_cut(cuts, bytes, (start, end), &mut waiting, scratch, out);
             }
             _ => {
-                if waiting.push(start, end, false) && result.is_ok() {
+                if result.is_ok() && waiting.push(start, end, false) {
                     result = self.encode_waiting(bytes, &mut waiting, scratch, out);
                 }
             }
