@@ -305,7 +305,9 @@ const MOST_SLOTS: usize = 16;
 fn check_template(parts: &[TemplatePart], vocab: &Vocab, specials: &Specials) -> Result<()> {
     let slots = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
     if slots > MOST_SLOTS {
-        return Err(Error::Spec(format!("post: the text comes {slots} times; at most {MOST_SLOTS} times are possible")));
+        return Err(Error::Spec(format!(
+            "post: the text comes {slots} times; at most {MOST_SLOTS} times are possible"
+        )));
     }
     let ids = parts.iter().filter_map(|part| if let TemplatePart::Insert(ids) = part { Some(ids) } else { None });
     match ids.flatten().find(|&&id| vocab.row(id).is_none() && specials.text(id).is_none()) {

@@ -12,8 +12,8 @@
 
 use std::sync::Arc;
 
-use super::growth;
 use super::charsmap::Charsmap;
+use super::growth;
 use crate::error::Result;
 use crate::spec::{Line, SentencePieceNormalize};
 use crate::trie::{NONE, ROOT, Trie};
