@@ -14,6 +14,7 @@ import pytest
 import polytok
 from format_samples import (
     REAL,
+    VOCAB,
     longest_spec,
     merges_spec,
     rank_spec,
@@ -162,10 +163,18 @@ def test_bpe_entries_that_merging_never_makes() -> None:
     assert "unreachable-entry" not in {finding.id for finding in findings(spec)}
 
 
-@pytest.mark.parametrize("path", REAL)
+FILES = [
+    *REAL,
+    *(str(path.relative_to(VOCAB)) for name in ("*.json", "*.gguf") for path in sorted(VOCAB.glob(f"*/{name}"))),
+]
+KNOWN_TO_LACK = {"gguf/ggml-vocab-falcon.gguf": ["missing-byte"]}
+
+
+@pytest.mark.parametrize("path", dict.fromkeys(FILES))
 def test_the_published_vocabularies_are_well(path: str) -> None:
     diagnosis = examine(polytok.load(real(path)))
-    assert diagnosis.is_well, diagnosis.findings
+    wrong = [finding.id for finding in diagnosis.findings if finding.is_wrong]
+    assert wrong == KNOWN_TO_LACK.get(path, []), diagnosis.findings
 
 
 def test_another_vocabularys_pattern() -> None:

@@ -118,5 +118,5 @@ def test_what_is_refused(tmp_path: Path) -> None:
     folder(tmp_path, tokenizer_config__json=b"[")
     with pytest.raises(FormatError, match=r"tokenizer_config.json beside the file cannot be read"):
         polytok.load(tmp_path)
-    with pytest.raises(ArgumentError, match="format= is for a file"):
+    with pytest.raises(ArgumentError, match="format= means nothing to a folder"):
         polytok.load(tmp_path, format="huggingface")

@@ -64,8 +64,7 @@ def sources() -> list[str]:
 
 
 def targets() -> list[str]:
-    """All formats but the native one, which holds every tokenizer, and the old pair of files, which holds none
-    whole."""
+    """All formats but the native one, which holds every tokenizer, and the old pair of files, which holds none."""
     return [format.name for format in formats.FORMATS if format.name not in ("ptok", "bpe_files")]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from polytok import EncodeError, Tokenizer
 from polytok.spec import LlamaCppDecode, Replace, ReplaceInvalid
-from polytok.tokenizer import Errors, Token
+from polytok.values import Errors
 from texts import is_utf8
 
 from .checks import LONG, Outcome
@@ -54,11 +54,13 @@ def encoding_problems(tokenizer: Tokenizer, text: bytes, ids: list[int], lossles
     tokens = tokenizer.tokens(text)
     if [token.id for token in tokens] != ids:
         yield "ids of tokens"
-    ends = [0, *(at for token in tokens for at in (token.byte_start, token.byte_end)), len(text)]
-    if not (shares_characters(tokenizer) and are_in_order(tokens)) and ends != sorted(ends):
-        yield f"spans: {ends}"
+    spans = [(token.byte_start, token.byte_end) for token in tokens]
+    is_trimmed = tokenizer.spec.trim is not None  # a token of spaces then starts where it ends
+    if not is_trimmed and not in_order(spans, len(text), side_by_side=not shares_characters(tokenizer)):
+        yield f"spans: {spans}"
     starts = [token.start for token in tokens]
-    if starts != sorted(starts) or any(token.start > token.end for token in tokens):
+    rises = is_trimmed or starts == sorted(starts)
+    if not rises or any(token.start > token.end for token in tokens):
         yield f"character spans: {[(token.start, token.end) for token in tokens]}"
     around = tokenizer.encode(text, add_special=True)
     before, after = tokenizer.spec.post.before, tokenizer.spec.post.after
@@ -68,13 +70,16 @@ def encoding_problems(tokenizer: Tokenizer, text: bytes, ids: list[int], lossles
 
 def shares_characters(tokenizer: Tokenizer) -> bool:
     """Whether tokens of parts of a character all have the character's span: where characters were rewritten."""
-    return any(isinstance(step, (Replace, ReplaceInvalid)) for step in tokenizer.spec.normalize)
+    rewrites = any(isinstance(step, (Replace, ReplaceInvalid)) for step in tokenizer.spec.normalize)
+    return rewrites or tokenizer.spec.origin.format == "huggingface"
 
 
-def are_in_order(tokens: Sequence[Token]) -> bool:
-    starts, ends = [token.byte_start for token in tokens], [token.byte_end for token in tokens]
-    is_forward = all(start <= end for start, end in zip(starts, ends, strict=True))
-    return is_forward and starts == sorted(starts) and ends == sorted(ends)
+def in_order(spans: list[tuple[int, int]], length: int, side_by_side: bool) -> bool:
+    """Whether spans lie in the text one after the other."""
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    rise = starts == sorted(starts) and ends == sorted(ends) and all(start <= end for start, end in spans)
+    apart = all(end <= start for end, start in zip(ends, starts[1:], strict=False))
+    return rise and (apart or not side_by_side) and all(0 <= at <= length for at in (*starts, *ends))
 
 
 def streams(outcome: Outcome, tokenizer: Tokenizer, rows: Iterable[list[int]], seed: int) -> None:
@@ -92,7 +97,8 @@ def streams(outcome: Outcome, tokenizer: Tokenizer, rows: Iterable[list[int]], s
         if skip and not isinstance(
             tokenizer.spec.decode, LlamaCppDecode
         ):  # There the first token counts, skipped or not.
-            special = set(tokenizer.special_tokens.values())
+            kept = {token.id for token in tokenizer.spec.special if not token.special}
+            special = set(tokenizer.special_tokens.values()) - kept
             rest = [id for id in ids if id not in special]
             if tokenizer.decode_bytes(rest) != tokenizer.decode_bytes(ids, skip_special=True):
                 outcome.differs(f"skip_special: {ids}")

@@ -57,27 +57,31 @@ class Results:
             for example in (*outcome.examples, *(f"refused: {text}" for text in outcome.refusals))
         ]
 
-    def markdown(self) -> str:
-        refusals = [
+    def refusals(self) -> list[str]:
+        return [
             f"* {outcome.vocabulary}, {outcome.reference}: `{text}`"
             for outcome in self.sorted()
             for text in outcome.refusals
         ]
-        return "\n".join(
-            [
-                f"{self.differences} differences.",
-                "",
-                *markdown_table(HEADS, self.cells()),
-                "",
-                "Texts that a reference refuses:",
-                "",
-                *(refusals or ["* none"]),
-                "",
-                "Known differences:",
-                "",
-                *markdown_table(("reference", "input", "there", "here", "reason"), KNOWN),
-            ]
-        )
+
+
+def markdown(cells: Sequence[Sequence[str]], refusals: Sequence[str]) -> str:
+    differences = sum(int(row[-1].replace(",", "")) for row in cells)
+    return "\n".join(
+        [
+            f"{differences} differences.",
+            "",
+            *markdown_table(HEADS, cells),
+            "",
+            "Texts that a reference refuses:",
+            "",
+            *(refusals or ["* none"]),
+            "",
+            "Known differences:",
+            "",
+            *markdown_table(("reference", "input", "there", "here", "reason"), KNOWN),
+        ]
+    )
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -85,8 +89,14 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 
 
-def write_page(results: Results) -> None:
-    """Put the table between the markers of the page."""
+def write_page(results: Results, only: str = "") -> None:
+    """Put the table between the markers of the page. Rows of vocabularies without ``only`` in their names stay."""
     head, rest = PAGE.read_text("utf-8").split(BEGIN)
-    tail = rest.split(END)[1]
-    PAGE.write_text(f"{head}{BEGIN}\n\n{results.markdown()}\n\n{END}{tail}", "utf-8")
+    table, tail = rest.split(END)
+    lines = table.split("\n\nKnown differences:")[0].splitlines()
+    rows = [tuple(line[2:-2].split(" | ")) for line in lines if line.startswith("| ") and not line.startswith("| ---")]
+    kept = [row for row in rows if len(row) == len(HEADS) and row != HEADS and only not in row[0]]
+    refused = [line for line in lines if line.startswith("* ") and only not in line.partition(",")[0]]
+    refusals = sorted([line for line in refused if line != "* none"] + results.refusals())
+    written = markdown(sorted([*kept, *results.cells()]), refusals)
+    PAGE.write_text(f"{head}{BEGIN}\n\n{written}\n\n{END}{tail}", "utf-8")

@@ -26,7 +26,7 @@ impl PyNativeFile {
         let file = File::open(path)?;
         // SAFETY: the mapping is read-only, and what is read from it is checked where it is used, so that other bytes there can
         // give wrong ids but lead nowhere else. Writers, polytok among them, replace files instead of changing them.
-        // Measured: reading o200k_base's 14 MB into memory takes 4 ms, mapping them 0.02 ms.
+        // Measured: o200k_base (12 MB) is checked in 0.5 ms when it is mapped, in 3.0 ms when it is read and copied.
         let map = unsafe { Mmap::map(&file)? };
         let image = py.detach(|| Image::open(Arc::new(map))).map_err(to_python)?;
         Ok(PyNativeFile(image))

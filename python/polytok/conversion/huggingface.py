@@ -44,8 +44,9 @@ from ..spec import (
     WordPiece,
     WordPieceDecode,
     WpmNormalize,
+    described,
 )
-from .base import Converted, described, some
+from .base import Converted, some
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
 from .merges import known_merges, live_merges, merges_from_scores
@@ -174,6 +175,10 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
             losses.append(
                 f"model: {len(unreached)} entries that no merge makes become whole pieces ({some(unreached)})"
             )
+        kinds = (Kind.CONTROL, Kind.BYTE, Kind.UNKNOWN)
+        reserved = [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]
+        what = "entries that text did not become match where they are all there is between user-defined ones"
+        losses.append(f"model: {len(reserved)} {what} ({some(reserved)})")
     if unused := _pieces_of(spec.vocab, Kind.UNUSED):
         losses.append(f"vocab: {len(unused)} unused pieces are not taken apart again ({some(unused)})")
     model = Bpe(
@@ -230,11 +235,17 @@ def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
 def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
     if user_defined:
         longest_first = sorted(user_defined, key=len, reverse=True)
-        return (PatternSplit("|".join(map(re.escape, longest_first)), "isolated"),)
+        return (PatternSplit("|".join(map(_escaped, longest_first)), "isolated"),)
     crosses = any(_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
     if spec.model == BPE or crosses:
         return ()
     return (Metaspace(_MARK, "never", split=True),)
+
+
+def _escaped(piece: str) -> str:
+    """A text as a pattern that reads the same in every engine: only operators and line breaks are escaped."""
+    escaped = re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece)
+    return escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 
 
 def _decode(step: SentencePieceNormalize, has_bytes: bool) -> Iterator[DecodeStep]:

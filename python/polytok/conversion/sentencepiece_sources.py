@@ -30,8 +30,9 @@ from ..spec import (
     UgmNormalize,
     Unigram,
     Vocab,
+    described,
 )
-from .base import Converted, described, some
+from .base import Converted, some
 from .derivation import How, derivations, merge_alike
 from .rows import appended, sorted_by_id
 
@@ -84,7 +85,16 @@ def from_llama_cpp(spec: Spec) -> Converted:
     if always := [token.text for token in spec.special if not token.special]:
         losses.append(f"special: text behind {len(always)} user-defined tokens does not start anew ({some(always)})")
     has_bytes = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE)) == 256
-    return _model(spec, spec.vocab, target, normalize, has_bytes, losses)
+    return _model(spec, _one_unknown(spec), target, normalize, has_bytes, losses)
+
+
+def _one_unknown(spec: Spec) -> Vocab:
+    """SentencePiece has one unknown piece; others are only put in by id, as control symbols are."""
+    kinds = spec.vocab.kinds.copy()
+    unknown = spec.names.get("unk", 0)
+    kinds[(kinds == Kind.UNKNOWN) & (spec.vocab.ids != unknown)] = Kind.CONTROL
+    kinds[spec.vocab.ids == unknown] = Kind.UNKNOWN
+    return replace(spec.vocab, kinds=kinds)
 
 
 def _model(

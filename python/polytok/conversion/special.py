@@ -59,25 +59,34 @@ def numbered_as_huggingface(vocab: Vocab, special: Iterable[SpecialToken], *, by
     tokenizers ignores the ids in a file: a special token has the id of the row with its text, else the next free one.
     """
     tokens = sorted(special, key=lambda token: token.id)
-    known = dict(zip(vocab.pieces(), vocab.ids.tolist(), strict=True))
+    known = dict(zip(_keys(vocab, byte_level), vocab.ids.tolist(), strict=True))
     rows = [(token, row_of_text(token.text) if byte_level else (token.text.encode(), 1)) for token in tokens]
-    clash = [token.text for token, (text, _) in rows if known.get(text, token.id) != token.id]
+    clash = [token.text for token, row in rows if known.get(row, token.id) != token.id]
     if clash:
         raise FormatError(f"special tokens that are entries with another id cannot be numbered ({some(clash)})")
     if _natural(len(vocab), known, rows):
         return vocab
     taken = set(vocab.ids.tolist())
-    missing = [(text, token.id, kind) for token, (text, kind) in rows if text not in known]
+    missing = [(row[0], token.id, row[1]) for token, row in rows if row not in known]
     shared = [text.decode() for text, number, _ in missing if number in taken]
     if shared or len({number for _, number, _ in missing}) != len(missing):
         raise FormatError(f"two texts for one id cannot be said ({some(shared or [text for text, _, _ in missing])})")
     return appended(vocab, missing)
 
 
-def _natural(size: int, known: dict[bytes, int], rows: list[tuple[SpecialToken, tuple[bytes, int]]]) -> bool:
+Row = tuple[bytes, int]
+"""The bytes of a row and its kind: among bytes, a text that is not of GPT-2's table is another row."""
+
+
+def _keys(vocab: Vocab, byte_level: bool) -> list[Row]:
+    kinds = vocab.kinds.tolist() if byte_level else [1] * len(vocab)
+    return list(zip(vocab.pieces(), kinds, strict=True))
+
+
+def _natural(size: int, known: dict[Row, int], rows: list[tuple[SpecialToken, Row]]) -> bool:
     largest = -1
-    for token, (text, _) in rows:
-        number = known.get(text)
+    for token, row in rows:
+        number = known.get(row)
         if number is None:
             number = max(largest + 1, size)
         if number != token.id:

@@ -20,7 +20,8 @@ _MOST_TIES = 1
 def duplicates(spec: Spec) -> Iterator[Finding]:
     """Entries with the same text, of which only one can ever be used."""
     first: dict[bytes, int] = {}
-    twice = [piece for row, piece in _ordinary(spec) if first.setdefault(piece, row) != row]
+    normal = ((row, piece) for row, piece in _ordinary(spec) if _counts(spec, row))
+    twice = [piece for row, piece in normal if first.setdefault(piece, row) != row]
     if twice:
         yield Finding(
             "duplicate-entry",
@@ -55,6 +56,7 @@ def _never(spec: Spec) -> list[int]:
             return []
         rows = derivations(spec.vocab, model).rows(How.NEVER).tolist()
         apart = {token.text.encode() for token in spec.special}
+        apart |= {b"<0x%02X>" % byte for byte in range(256)} if model.byte_fallback else set()
         return [row for row in rows if _counts(spec, row) and spec.vocab.piece(row) not in apart]
     if isinstance(model, Unigram):
         return _never_best(spec)

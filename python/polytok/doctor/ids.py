@@ -55,7 +55,7 @@ def special_clashes(spec: Spec) -> Iterator[Finding]:
     doubled = [
         token.text
         for token in spec.special
-        if (row := row_of.get(token.text.encode())) is not None and spec.vocab.ids[row] != token.id
+        if token.special and (row := row_of.get(token.text.encode())) is not None and spec.vocab.ids[row] != token.id
     ]
     if doubled:
         yield Finding(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import PolytokError
 from ..pattern_coverage import covers_all_text
-from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Template, WordLevel, WordPiece
+from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Template
 from ..tokenizer import Tokenizer
 from .finding import Finding, Severity, examples, shown
 
@@ -70,9 +70,8 @@ def pattern_and_vocabulary(spec: Spec) -> Iterator[Finding]:
     Each entry's text is split on its own. Entries that are cut come out of no text of which they are a piece; where the
     pattern looks ahead, a few of them are in every vocabulary.
     """
-    if not any(isinstance(step, PatternSplit) for step in spec.split):
-        return
-    if isinstance(spec.model, (WordPiece, WordLevel)):
+    merges_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
+    if not merges_bytes or not any(isinstance(step, PatternSplit) for step in spec.split):
         return
     found = _cut_entries(spec)
     if found is None:

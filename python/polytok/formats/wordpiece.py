@@ -6,23 +6,24 @@ tokenizer.json, and is written as one unless this format is asked for.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from ..errors import FormatError
-from ..spec import Spec, WordPiece
+from ..spec import Spec, WordPiece, described
 from .base import ReadOptions, Written, require_ids_in_row_order, written
 from .huggingface import legacy
 
 name = "wordpiece"
 options: frozenset[str] = frozenset()
 
-_UNKNOWN = b"[UNK]"
+_UNKNOWN = re.compile(rb"^\[UNK\]\r?$", re.MULTILINE)
 
 
 def refusal(data: bytes) -> str | None:
     """One of the lines is BERT's unknown token."""
-    inside = b"\n" + data.replace(b"\r", b"") + b"\n"
-    return None if b"\n" + _UNKNOWN + b"\n" in inside else "no line is [UNK]"
+    is_json = data[:1] == b"{"
+    return None if not is_json and b"[UNK]" in data and _UNKNOWN.search(data) else "no line is [UNK]"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
@@ -34,7 +35,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 def write(spec: Spec) -> Written:
     """Write the vocabulary; everything else is what BERT has, or a loss."""
     if not isinstance(spec.model, WordPiece) or spec.model.phantom_space:
-        raise FormatError(f"a vocab.txt is of a WordPiece model, not of this: {spec.model!r:.100}")
+        raise FormatError(f"a vocab.txt is of a WordPiece model, not of this: {described(spec.model)}")
     require_ids_in_row_order(spec.vocab, name)
     data = b"".join(piece + b"\n" for piece in spec.vocab.pieces())
     again = legacy.read_vocab_txt(data, {})

@@ -1,9 +1,8 @@
 """Hugging Face's ``tokenizer.json`` (the package tokenizers, 0.23).
 
 Every component becomes steps of the Spec: normalizers.py, pre_tokenizers.py, models.py, post_processors.py,
-decoders.py, added_tokens.py. The document without vocabulary and merges is kept in ``extra["huggingface"]``, so
-that what was read is written as the same document. A component whose JSON no longer says what the Spec does is made
-anew.
+decoders.py, added_tokens.py. The document without vocabulary and merges is kept in ``extra["huggingface"]``, so that
+what was read is written as the same document. A component whose JSON no longer says what the Spec does is made anew.
 
 Kept there and not used: ``truncation``, ``padding``, ``dropout`` (encoding is deterministic), and ``warnings`` about
 ids of added tokens that tokenizers does not honour.

@@ -4,7 +4,7 @@
 //! as tokenizers does. The merged text is the left one and the right one without the continuing prefix. Pairs that come
 //! twice are kept: the engine lets the last count, as tokenizers does.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::super::{lines, rows, show};
 use super::Texts;

@@ -14,7 +14,7 @@ pub use byte_level::to_bytes;
 pub use merges::merges_file;
 pub use write::{Parts, write};
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::{no_rows, push_row, show};
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! Vocabulary and merges as the JSON that stands in a tokenizer.json, laid out as tokenizers does it.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt::Write;
 
 use super::super::{rows, show};

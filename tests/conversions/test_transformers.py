@@ -1,0 +1,28 @@
+"""What we write as tokenizer.json, read by transformers where that is installed: it is too large to be asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conversions import matrix
+from polytok import formats
+from reference_specs import needs_data
+
+transformers = pytest.importorskip("transformers")
+
+
+@needs_data
+@pytest.mark.parametrize("source", ["tiktoken/r50k_base.tiktoken", "sentencepiece/llama2.model"])
+def test_transformers_encodes_alike(source: str, tmp_path: Path) -> None:
+    tokenizer = matrix.load(source)
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(formats.write(tokenizer.spec, "huggingface", strict=True).data)
+    theirs = transformers.PreTrainedTokenizerFast(
+        tokenizer_file=str(path), clean_up_tokenization_spaces=False, split_special_tokens=True
+    )
+    for text in matrix.texts_for(tokenizer, 200):
+        ids = tokenizer.encode(text)
+        assert theirs.encode(text, add_special_tokens=False) == ids
+        assert theirs.decode(ids) == tokenizer.decode(ids)
