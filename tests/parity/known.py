@@ -111,8 +111,8 @@ KNOWN = (
         "llama.cpp (GGUF)",
         "decoded: a normal token with a character that stands for no byte (byte-level BPE, `whitespace`)",
         "`[UNK_BYTE_0x…]` with the token's text behind it",
-        "nothing; of `whitespace` the token's text",
-        "What llama.cpp prints is a report of an error, not text.",
+        "the same for up to 16 such characters, else nothing; of `whitespace` the token's text",
+        "The report's length is the square of the token's.",
     ),
     Known(
         "llama.cpp (GGUF)",
