@@ -68,7 +68,8 @@ class Core:
         encoding = self.reference.encode(text, add_special_tokens=False)
         starts, ends = (np.array([span[i] for span in encoding.offsets], dtype=np.uint32) for i in (0, 1))
         words = np.array(encoding.word_ids, dtype=np.int32)
-        return np.array(encoding.ids, dtype=np.uint32), starts, ends, starts, ends, words
+        said = [(at, token.encode()) for at, token in enumerate(encoding.tokens) if token not in WORDS]
+        return np.array(encoding.ids, dtype=np.uint32), starts, ends, starts, ends, words, said
 
     def token_bytes(self, id: int) -> bytes:
         token: str = self.reference.id_to_token(id)

@@ -83,14 +83,29 @@ def generated(twin: llama_cpp.LlamaCpp, seed: int, *, bad: bool = False) -> list
 @pytest.mark.parametrize("name", NAMES)
 def test_llama_cpps_own_vectors(name: str) -> None:
     tokenizer, twin = both((FOLDER / name).read_bytes())
+    for string, expected in vectors(name):
+        assert twin.tokenize(string.encode()) == expected
+        assert tokenizer.encode(string) == expected
+
+
+def vectors(name: str) -> list[tuple[str, list[int]]]:
+    """llama.cpp's strings and their ids."""
     strings = (FOLDER / f"{name}.inp").read_bytes().decode().split(SEPARATOR)
     lines = (FOLDER / f"{name}.out").read_text().split("\n")
     strings, lines = strings[: len(strings) - (strings[-1] == "")], lines[: len(lines) - (lines[-1] == "")]
     assert len(strings) == len(lines) == 46
-    for string, line in zip(strings, lines, strict=True):
-        expected = [int(number) for number in line.split()]
-        assert twin.tokenize(string.encode()) == expected
-        assert tokenizer.encode(string) == expected
+    return [(string, [int(number) for number in line.split()]) for string, line in zip(strings, lines, strict=True)]
+
+
+@pytest.mark.skipif(not REAL_FILES, reason=f"no files in {FOLDER}")
+@pytest.mark.parametrize("source", ["tiktoken/llama3_tokenizer.model", "huggingface/llama32_rebuilt.json"])
+def test_vectors_of_a_vocabulary_that_was_converted(source: str, tmp_path: Path) -> None:
+    """The data has Llama 3's vectors, but not its GGUF file: it is made of the other files."""
+    polytok.load(FOLDER.parent / source).save(tmp_path / "llama3.gguf")
+    tokenizer = polytok.load(tmp_path / "llama3.gguf")
+    twin = llama_cpp.LlamaCpp(gguf.parse((tmp_path / "llama3.gguf").read_bytes()))
+    for string, expected in vectors("ggml-vocab-llama-bpe.gguf"):
+        assert tokenizer.encode(string) == twin.tokenize(string.encode()) == expected
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -399,7 +399,7 @@ def test_sources(tmp_path: Path, default: Tokenizer) -> None:
         polytok.load(tmp_path / "missing.model")
     assert isinstance(error.value, OSError)
     assert error.value.filename == str(tmp_path / "missing.model")
-    with pytest.raises(polytok.FileError):
+    with pytest.raises(polytok.FormatError, match="no tokenizer that is known"):
         polytok.load(tmp_path)
     with pytest.raises(polytok.FormatError, match="no format recognises"):
         polytok.load(b"\x00\x01 nothing")

@@ -20,9 +20,12 @@ from .errors import (
     SpecialTokenError,
     TokenIdError,
 )
+from .loading import load
 from .lossless import Lossless
 from .spec import Kind, Spec, Vocab
-from .tokenizer import Batch, StreamDecoder, Token, Tokenizer, load
+from .stream import StreamDecoder
+from .tokenizer import Tokenizer
+from .values import Batch, Token
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .spec import Spec, Vocab
-from .tokenizer import IdArray, Ids, Text
+from .values import IdArray, Ids, Text
 
 __all__ = [
     "DecodeStream",
@@ -57,6 +57,7 @@ _TokenColumns: TypeAlias = tuple[
     npt.NDArray[np.uint32],
     npt.NDArray[np.uint32],
     npt.NDArray[np.int32],
+    list[tuple[int, bytes]],
 ]
 
 _Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from .errors import PolytokError
-from .tokenizer import Special, Text, Token, Tokenizer
+from .tokenizer import Tokenizer
+from .values import Special, Text, Token
 
 STAGES: Mapping[str, tuple[str, ...]] = {
     "special": ("special", "matching"),

@@ -36,7 +36,12 @@ class Truncation:
     """At most ``max_length`` tokens, special ones included; the rest goes into windows that share ``stride`` tokens.
 
     Of a pair ``longest_first`` shortens the longer text, then both; the others take all from one of them. ``direction``
-    is the side from which tokens are taken away.
+    is the side from which tokens are taken away. `ArgumentError` for values out of their range.
+
+    >>> import polytok
+    >>> cut = polytok.load("default").encoding("a b c", truncation=Truncation(2, stride=1))
+    >>> cut.tokens, [window.tokens for window in cut.overflowing]
+    (['a', 'Ġb'], [['Ġb', 'Ġc']])
     """
 
     max_length: int
@@ -63,7 +68,15 @@ class Truncation:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Pads up to ``length``, or else to the longest of the batch, in multiples of ``to_multiple_of``."""
+    """Pads up to ``length``, or else to the longest of the batch, in multiples of ``to_multiple_of``.
+
+    ``id``, ``token`` and ``type_id`` are what the lists have for pads, ``direction`` is the side where they stand.
+    `ArgumentError` for values out of their range.
+
+    >>> import polytok
+    >>> polytok.load("default").encoding("a b c", padding=Padding(to_multiple_of=4, id=7)).ids[3:]
+    [7]
+    """
 
     length: int | None = None
     to_multiple_of: int | None = None
@@ -113,24 +126,18 @@ class Columns(NamedTuple):
     ids: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.uint32]
     ends: npt.NDArray[np.uint32]
+    first_starts: npt.NDArray[np.uint32]
+    """The same for a token that is the first of a window: a space before it may stay."""
+    first_ends: npt.NDArray[np.uint32]
     words: npt.NDArray[np.int32]
-    sources: tuple[tuple[Text, int], ...]
-    """The texts, and how many tokens each has."""
+    said: dict[int, bytes]
+    """The texts of tokens that are special or unknown."""
     names: Names
 
     def tokens(self, start: int, stop: int) -> list[str]:
         """The texts of these tokens."""
-        texts: list[str] = []
-        at = 0
-        for source, count in self.sources:
-            first, last = max(start, at), min(stop, at + count)
-            if first < last:
-                here = slice(at, at + count)
-                texts += self.names.of(source, self.ids[here], self.starts[here], self.ends[here])[
-                    first - at : last - at
-                ]
-            at += count
-        return texts
+        ids: list[int] = self.ids[start:stop].tolist()
+        return [self.names.of(id, self.said.get(at)) for at, id in enumerate(ids, start)]
 
 
 class _Part(Protocol):
@@ -171,8 +178,11 @@ class _Stretch:
         return self.columns.tokens(self.start, self.stop)
 
     def offsets(self) -> list[tuple[int, int]]:
-        here = slice(self.start, self.stop)
-        return list(zip(self.columns.starts[here].tolist(), self.columns.ends[here].tolist(), strict=True))
+        columns, here = self.columns, slice(self.start, self.stop)
+        spans = list(zip(columns.starts[here].tolist(), columns.ends[here].tolist(), strict=True))
+        if spans:
+            spans[0] = (int(columns.first_starts[self.start]), int(columns.first_ends[self.start]))
+        return spans
 
     def words(self) -> list[int | None]:
         words: list[int | None] = self.columns.words[self.start : self.stop].tolist()
@@ -387,7 +397,7 @@ class Encoder:
         return asked or None
 
     def _of_file(self, name: str) -> Mapping[str, Any]:
-        fields = self._spec.extra.get("huggingface", {}).get(name)
+        fields = self._spec.extra.get("huggingface", {}).get("document", {}).get(name)
         if fields is None:
             raise ArgumentError(f"{name}=True takes what the file says, and it says nothing; pass a {name.title()}")
         found: Mapping[str, Any] = fields
@@ -395,15 +405,15 @@ class Encoder:
 
     def _template(self, parts: Sequence[TemplatePart]) -> tuple[_Outside | Slot, ...]:
         def compiled(part: Insert) -> _Outside:
-            return _Outside(part.ids, tuple(self._names.of_id(id) for id in part.ids), part.type_id, (1, 1))
+            return _Outside(part.ids, tuple(map(self._names.of_id, part.ids)), part.type_id, (1, 1))
 
         return tuple(compiled(part) if isinstance(part, Insert) else part for part in parts)
 
     def _text(self, text: object, options: _Options) -> Columns:
         if not isinstance(text, (str, bytes)):
             raise TypeError("a text is a str or bytes; for lists of words say pretokenized=True")
-        ids, starts, ends, _, _, words = self._core.token_columns(text, options)
-        return Columns(ids, starts, ends, words, ((text, len(ids)),), self._names)
+        ids, starts, ends, first_starts, first_ends, words, said = self._core.token_columns(text, options)
+        return Columns(ids, starts, ends, first_starts, first_ends, words, dict(said), self._names)
 
     def _words(self, words: object, options: _Options) -> Columns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
@@ -412,9 +422,11 @@ class Encoder:
         if not columns:
             return self._text("", options)
         numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(one.ids) for one in columns])
-        sources = tuple(source for one in columns for source in one.sources)
-        ids, starts, ends = (np.concatenate([one[i] for one in columns]) for i in range(3))
-        return Columns(ids, starts, ends, numbers, sources, self._names)
+        rows = zip(*((one.ids, one.starts, one.ends, one.first_starts, one.first_ends) for one in columns), strict=True)
+        ids, starts, ends, first_starts, first_ends = (np.concatenate(row) for row in rows)
+        before = itertools.accumulate((len(one.ids) for one in columns), initial=0)
+        said = {at + i: text for at, one in zip(before, columns, strict=False) for i, text in one.said.items()}
+        return Columns(ids, starts, ends, first_starts, first_ends, numbers, said, self._names)
 
 
 def padded(encodings: list[Encoding], padding: Padding) -> list[Encoding]:

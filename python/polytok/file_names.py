@@ -14,7 +14,7 @@ _NAMES = {
     "tokenizer.json": ("huggingface",),
     "tekken.json": ("tekken",),
     "tokenizer.bin": ("llama2c",),
-    "vocab.txt": ("huggingface",),
+    "vocab.txt": ("wordpiece",),
 }
 _SUFFIXES = {
     ".gguf": ("gguf",),

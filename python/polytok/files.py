@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from .errors import FileError
+from .errors import ArgumentError, FileError
 
 
 class Siblings(Mapping[str, bytes]):
@@ -73,3 +73,12 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 def _not_written(error: OSError, path: Path) -> FileError:
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
+
+
+def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
+    """Write a file, and those that belong beside it."""
+    if any(target.with_suffix(suffix) == target for suffix in companions):
+        raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
+    for path, content in [*((target.with_suffix(suffix), data) for suffix, data in companions.items()), (target, data)]:
+        with replacing(path) as file:
+            file.write(content)

@@ -1,131 +1,32 @@
-"""The one public class: `Tokenizer`, and `load`, which makes one of a file."""
+"""The one public class: `Tokenizer`."""
 
 from __future__ import annotations
 
-import codecs
 import operator
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, TypeAlias, overload
+from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from . import _core, formats, named
+from . import _core, formats
 from .encoding import Encoder, Encoding, Padding, Truncation, Words, padded
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
-from .files import Siblings, read, replacing
+from .files import save_all
 from .fingerprint import fingerprint
-from .formats import gguf_file, gpt2_pair, ptok
-from .formats.base import ReadOptions
-from .formats.folder import read_folder
 from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .restriction import restricted
-from .spec import Line, Spec
-
-Text: TypeAlias = str | bytes
-Ids: TypeAlias = Sequence[int] | Iterable[int] | npt.NDArray[np.integer]
-Special: TypeAlias = Literal["all"] | Collection[str]
-IdArray: TypeAlias = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
-Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+from .spec import Spec
+from .stream import StreamDecoder
+from .values import Batch, Errors, IdArray, Ids, Special, Text, Token
 
 _Options: TypeAlias = "tuple[bool, _core.SpecialSet | None, _core.SpecialSet | None]"
 
 _MAX_SETS = 16
 _MAX_SEED = 2**64
 _MOST = 2**31 - 1
-
-
-class Token(NamedTuple):
-    """A token and where it comes from.
-
-    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A
-    token that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or
-    for text that the vocabulary does not know the normalized text itself.
-    """
-
-    id: int
-    piece: bytes
-    start: int
-    end: int
-    byte_start: int
-    byte_end: int
-
-
-class Batch(Sequence[IdArray]):
-    """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
-
-    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of
-    shape (texts + 1,). As a sequence it gives one array per text, without copying.
-
-    >>> import polytok
-    >>> batch = polytok.load("default").encode_batch(["one", "two words"])
-    >>> len(batch), len(batch[0]) == len(batch.to_list()[0])
-    (2, True)
-    """
-
-    __slots__ = ("ids", "offsets")
-
-    def __init__(self, ids: IdArray, offsets: npt.NDArray[np.int64]) -> None:
-        self.ids = ids
-        self.offsets = offsets
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> IdArray: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[IdArray]: ...
-    def __getitem__(self, index: int | slice) -> IdArray | list[IdArray]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        row = index + len(self) if index < 0 else index
-        if not 0 <= row < len(self):
-            raise IndexError(f"row {index} of a batch of {len(self)}")
-        return self.ids[self.offsets[row] : self.offsets[row + 1]]
-
-    def to_list(self) -> list[list[int]]:
-        """The ids as lists of ints."""
-        return [row.tolist() for row in self]
-
-    def __repr__(self) -> str:
-        return f"Batch({len(self)} texts, {len(self.ids)} ids of {self.ids.dtype})"
-
-
-class StreamDecoder:
-    """Decodes ids one after the other and gives text as soon as its bytes are complete.
-
-    All that `push` and `finish` return, put together, is what `Tokenizer.decode` returns for all ids at once.
-
-    >>> import polytok
-    >>> tokenizer = polytok.load("default")
-    >>> stream = tokenizer.decoder()
-    >>> "".join([*(stream.push(id) for id in tokenizer.encode("A 世 😀")), stream.finish()])
-    'A 世 😀'
-    """
-
-    __slots__ = ("_stream", "_text")
-
-    def __init__(self, stream: _core.DecodeStream, errors: Errors) -> None:
-        self._stream = stream
-        self._text = codecs.getincrementaldecoder("utf-8")(errors)
-
-    def push(self, ids: int | Ids) -> str:
-        """The text that one more id, or several, complete; it may be empty. After an error nothing was taken."""
-        return self._text.decode(self._stream.push(ids))
-
-    def finish(self) -> str:
-        """What is still held back. The decoder is new afterwards."""
-        try:
-            return self._text.decode(self._stream.finish(), final=True)
-        finally:
-            self._text.reset()
 
 
 class Tokenizer:
@@ -140,6 +41,9 @@ class Tokenizer:
       so that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of
       its own.
     * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
+
+    Every encoding raises `EncodeError` for text that the vocabulary has no way to cover, and `SpecialTokenError` for a
+    text in ``special`` that is no special token of it.
     """
 
     __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_outline", "_sets", "_texts")
@@ -150,6 +54,13 @@ class Tokenizer:
         Raises `SpecError` if its parts do not fit together.
         """
         self._start(spec, _core.Tokenizer(spec), None)
+
+    @classmethod
+    def of_file(cls, file: NativeFile) -> Tokenizer:
+        """The tokenizer of a native file that is used where it lies."""
+        tokenizer = cls.__new__(cls)
+        tokenizer._start(file.outline, file.compile(), file)
+        return tokenizer
 
     def _start(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
         """``outline`` is the Spec, or with a ``file`` that is mapped, the Spec without its columns."""
@@ -189,13 +100,20 @@ class Tokenizer:
         >>> tokenizer = polytok.load("default")
         >>> tokenizer.decode(tokenizer.encode("Hello, world"))
         'Hello, world'
+        >>> tokenizer.encode("<|endoftext|>", special={"<|endoftext|>"})
+        [32767]
         """
         return self._core.encode(text, self._resolve(add_special, special, reject_special))
 
     def encode_array(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
     ) -> IdArray:
-        """The ids as a numpy array, uint16 where every id of the vocabulary fits, else uint32."""
+        """The ids as a numpy array of shape (tokens,), uint16 where every id of the vocabulary fits, else uint32.
+
+        >>> import polytok
+        >>> polytok.load("default").encode_array("a").dtype
+        dtype('uint16')
+        """
         return self._core.encode_array(text, self._resolve(add_special, special, reject_special))
 
     def encode_batch(
@@ -207,7 +125,15 @@ class Tokenizer:
         special: Special = (),
         reject_special: bool = False,
     ) -> Batch:
-        """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use)."""
+        """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use).
+
+        They are those of `encode` for each text; the GIL is released. The first text that cannot be encoded is an
+        error.
+
+        >>> import polytok
+        >>> polytok.load("default").encode_batch(["a", "", "!"]).to_list()
+        [[97], [], [33]]
+        """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch takes several texts; encode takes one")
         chosen = _processors() if threads is None else _count("threads", threads, least=1)
@@ -240,7 +166,8 @@ class Tokenizer:
         """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
 
         With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places
-        in the list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says.
+        in the list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says, and raise
+        `ArgumentError` if it says nothing. As ``encode`` of the package tokenizers 0.23 (docs/encoding.md).
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
@@ -263,7 +190,13 @@ class Tokenizer:
         truncation: Truncation | bool | None = None,
         padding: Padding | bool | None = None,
     ) -> list[Encoding]:
-        """Many texts as by `encoding`, padded to the longest of them; pairs are tuples."""
+        """Many texts as by `encoding`, padded to the longest of them; pairs are tuples.
+
+        >>> import polytok
+        >>> rows = polytok.load("default").encodings(["a", ("a b", "c")], padding=polytok.Padding())
+        >>> [row.attention_mask for row in rows]
+        [[1, 0, 0], [1, 1, 1]]
+        """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encodings takes several texts; encoding takes one")
         encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
@@ -275,7 +208,12 @@ class Tokenizer:
     def count(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
     ) -> int:
-        """The number of ids of a text, without building them."""
+        """The number of ids of a text, without building them.
+
+        >>> import polytok
+        >>> polytok.load("default").count("a b")
+        2
+        """
         return self._core.count(text, self._resolve(add_special, special, reject_special))
 
     # Other segmentations
@@ -330,7 +268,12 @@ class Tokenizer:
     def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
         """The text of ids. Bytes that are no UTF-8 become U+FFFD, or as ``errors`` says, an error or nothing.
 
-        Raises `TokenIdError` for an id that the vocabulary does not have.
+        ``skip_special`` leaves special tokens out. Raises `TokenIdError` for an id that the vocabulary does not have;
+        a chain of Hugging Face's decoders passes over such ids.
+
+        >>> import polytok
+        >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
+        'ab'
         """
         return self._core.decode(ids, skip_special, errors)
 
@@ -341,7 +284,12 @@ class Tokenizer:
     def decode_batch(
         self, batch: Iterable[Ids], *, skip_special: bool = False, errors: Errors = "replace"
     ) -> list[str]:
-        """The texts of many rows of ids: lists, arrays, or a `Batch`."""
+        """The texts of many rows of ids: lists, arrays, or a `Batch`.
+
+        >>> import polytok
+        >>> polytok.load("default").decode_batch([[97], [98, 33]])
+        ['a', 'b!']
+        """
         return [self.decode(ids, skip_special=skip_special, errors=errors) for ids in batch]
 
     def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
@@ -364,7 +312,10 @@ class Tokenizer:
         return self.vocab_size
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes of an id's piece, exactly as in the vocabulary; for a special token, of its text."""
+        """The bytes of an id's piece, exactly as in the vocabulary; for a special token, of its text.
+
+        Raises `TokenIdError` for an id that the vocabulary does not have.
+        """
         return self._core.token_bytes(id)
 
     def id_of(self, piece: str | bytes) -> int:
@@ -422,7 +373,8 @@ class Tokenizer:
         line by line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a
         temporary name and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
 
-        Raises `ArgumentError` for a name that files of several formats have.
+        Raises `FormatError` if the format has no way to express this tokenizer, `ArgumentError` for a name that files
+        of several formats have, and `FileError` if the file cannot be written.
         """
         target = Path(path)
         written = formats.write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
@@ -467,131 +419,6 @@ class Tokenizer:
             if len(self._sets) < _MAX_SETS:
                 self._sets[make.__name__, texts] = found
         return found
-
-
-def load(
-    source: str | os.PathLike[str] | bytes | IO[bytes],
-    *,
-    format: str | None = None,
-    pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-    line: Line | None = None,
-    name: str | None = None,
-    pre_tokenizer: str | None = None,
-    cache_dir: str | os.PathLike[str] | None = None,
-) -> Tokenizer:
-    """Load a tokenizer from a path, bytes, a binary file object, or a name.
-
-    Names are ``"default"``, the vocabulary that comes with polytok; tiktoken's (``"cl100k_base"``, ``"o200k_base"``,
-    ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub.
-    Only for the last two kinds something is fetched, once, and kept in ``cache_dir``, by default the system's place
-    for caches. A file that is called like a name is ``"./"`` and the name.
-
-    The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern``
-    and ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary
-    is meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where
-    they differ, "0.2.3" unless "0.2.1" is asked for. ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a
-    GGUF file whose own is not known. Of a GGUF file only the metadata is read, not the gigabytes of tensors behind it.
-
-    Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
-    are of no known format or damaged.
-
-    >>> import polytok
-    >>> polytok.load("default").decode(polytok.load("default").encode("héllo"))
-    'héllo'
-    """
-    options = {
-        "format": format,
-        "pattern": pattern,
-        "special_tokens": special_tokens,
-        "line": line,
-        "name": name,
-        "pre_tokenizer": pre_tokenizer,
-    }
-    said: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
-    if isinstance(source, str) and (source == "default" or named.is_name(source)):
-        return Tokenizer(_named_spec(source, said, cache_dir))
-    if cache_dir is not None:
-        raise ArgumentError("cache_dir= is for names, for which something is fetched")
-    if isinstance(source, (str, os.PathLike)):
-        may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not os.path.isdir(source)
-        if may_be_native and (file := ptok.opened(source)) is not None:
-            return _mapped(file)
-        return Tokenizer(_spec_of_path(Path(source), said))
-    return Tokenizer(formats.read(_bytes_of(source), **said))
-
-
-def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
-    if source == "default":
-        if said or cache_dir is not None:
-            raise ArgumentError('"default" takes no options')
-        return default_spec()
-    _refuse(said, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
-    return named.read(source, cache_dir=cache_dir, **said)
-
-
-def _refuse(said: Collection[str], options: Iterable[str], what: str) -> None:
-    for option in options:
-        if option in said:
-            raise ArgumentError(f"{option}= means nothing to {what}")
-
-
-def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
-    pair = gpt2_pair.beside(path)
-    if pair and said.get("format", "tiktoken") == "tiktoken":
-        _refuse(said, ("line", "pre_tokenizer"), "GPT-2's files")
-        options = {option: value for option, value in said.items() if option != "format"}
-        return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
-    if path.is_dir():
-        _refuse(said, ("format", "pre_tokenizer"), "a folder, whose files tell")
-        return read_folder(path, **said)
-    spec = formats.read(gguf_file.begin_of(path) or read(path), siblings=Siblings(path.parent), **said)
-    return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
-
-
-def _bytes_of(source: bytes | IO[bytes]) -> bytes:
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return bytes(source)
-    if not hasattr(source, "read"):
-        raise TypeError(f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
-    data = source.read()
-    if not isinstance(data, bytes):
-        raise TypeError("the file object gives text; open it in binary mode")
-    return data
-
-
-def _mapped(file: NativeFile) -> Tokenizer:
-    """The tokenizer of a file that is used where it lies."""
-    tokenizer = Tokenizer.__new__(Tokenizer)
-    tokenizer._start(file.outline, file.compile(), file)
-    return tokenizer
-
-
-def default_spec() -> Spec:
-    """The vocabulary that comes with polytok: byte-complete BPE of 32,768 entries, lossless, multilingual."""
-    from . import data
-
-    spec = formats.read(
-        data.default_ranks(),
-        format="tiktoken",
-        pattern=data.DEFAULT_PATTERN,
-        special_tokens=data.DEFAULT_SPECIAL_TOKENS,
-    )
-    return replace(spec, origin=replace(spec.origin, name="default"))
-
-
-def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
-    """Write a file, and those that belong beside it."""
-    if any(target.with_suffix(suffix) == target for suffix in companions):
-        raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
-    for suffix, companion in companions.items():
-        _write(target.with_suffix(suffix), companion)
-    _write(target, data)
-
-
-def _write(path: Path, data: bytes) -> None:
-    with replacing(path) as file:
-        file.write(data)
 
 
 def _processors() -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from polytok import EncodeError, Tokenizer
 from polytok.spec import LlamaCppDecode, Replace, ReplaceInvalid
-from polytok.tokenizer import Errors
+from polytok.values import Errors
 from texts import is_utf8
 
 from .checks import LONG, Outcome

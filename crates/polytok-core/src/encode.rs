@@ -24,27 +24,27 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut S,
     ) -> Result<()> {
-        if text.len() >= u32::MAX as usize {
-            return Err(Error::Encode(format!(
-                "the text has {} bytes; one call takes less than 4 GiB: cut it",
-                text.len()
-            )));
-        }
-        if let Some(reject) = options.reject {
-            reject.reject(text)?;
-        }
-        let mut at = 0;
+        check_text(text, options)?;
         for part in &self.template {
             match part {
-                TemplatePart::Insert(ids) if options.add_special => ids.iter().for_each(|&id| sink.insert(id, at)),
+                TemplatePart::Insert(ids) if options.add_special => sink.push_all(ids),
                 TemplatePart::Insert(_) => {}
-                TemplatePart::Slot => {
-                    self.encode_text(text, options, scratch, sink)?;
-                    at = text.len() as u32;
-                }
+                TemplatePart::Slot => self.encode_text(text, options, scratch, sink)?,
             }
         }
         Ok(())
+    }
+
+    /// The same without the template.
+    pub fn encode_plain<S: Sink>(
+        &self,
+        text: &[u8],
+        options: EncodeOptions,
+        scratch: &mut Scratch,
+        sink: &mut S,
+    ) -> Result<()> {
+        check_text(text, options)?;
+        self.encode_text(text, options, scratch, sink)
     }
 
     /// A whole text without its template: special tokens, and what lies between them.
@@ -61,7 +61,7 @@ impl Tokenizer {
         set.cut(text, |part| match part {
             Part::Text(start, end) => self.encode_part(&text[start..end], start, Some(set), scratch, sink),
             Part::Special(id, start, end) => {
-                sink.special(id, start as u32, end as u32);
+                sink.special(id, &text[start..end], start as u32, end as u32);
                 Ok(())
             }
         })
@@ -115,7 +115,7 @@ impl Tokenizer {
             (Part::Text(start, end), None) => self.encode_stretch(&text[start..end], at + start, None, scratch, sink),
             (Part::Special(id, start, end), spans) => {
                 let (from, to) = spans.map_or((start as u32, end as u32), |spans| (spans[start].0, spans[end - 1].1));
-                sink.special(id, at as u32 + from, at as u32 + to);
+                sink.special(id, &text[start..end], at as u32 + from, at as u32 + to);
                 Ok(())
             }
         })
@@ -149,6 +149,9 @@ impl Tokenizer {
     }
 
     fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
         let mut out = Out::new(text, &self.fallback, sink);
         if !self.splits.is_empty() {
             return self.encode_split(text, scratch, &mut out);
@@ -256,6 +259,9 @@ impl Tokenizer {
         let mut result = Ok(());
         let mut waiting = Waiting::new();
         bpe.frozen_matches(text, |start, end, id| {
+            if start == 0 {
+                out.begin_word();
+            }
             if result.is_ok() {
                 let frozen = Segment { id, start: start as u32, end: end as u32 };
                 result = self
@@ -302,7 +308,7 @@ impl Tokenizer {
         if S::SPANS {
             for piece in waiting.drain() {
                 let (start, end) = (piece.start as usize, piece.end as usize);
-                if !piece.is_part {
+                if !piece.is_part || start == 0 {
                     out.begin_word();
                 }
                 let take = &mut |segment| out.take(start, segment);
@@ -358,4 +364,15 @@ impl Tokenizer {
         }
         segments.iter().try_for_each(|&segment| out.take(at, segment))
     }
+}
+
+/// An error if the text is too long, or if a token stands in it that is refused.
+fn check_text(text: &[u8], options: EncodeOptions) -> Result<()> {
+    if text.len() >= u32::MAX as usize {
+        return Err(Error::Encode(format!(
+            "the text has {} bytes; one call takes less than 4 GiB: cut it",
+            text.len()
+        )));
+    }
+    options.reject.map_or(Ok(()), |reject| reject.reject(text))
 }

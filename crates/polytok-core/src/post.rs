@@ -15,22 +15,37 @@ pub enum Fallback {
     Error,
     /// This id, once per run.
     Unk(u32),
+    /// This id, which the model gives itself and which spells what it covers (Unigram in double precision).
+    Spelled(u32),
     /// Nothing.
     Drop,
     /// These ids, one per byte.
     Bytes(Box<[u32; 256]>),
 }
 
+/// Whose rules unknown text follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// SentencePiece's.
+    Plain,
+    /// Hugging Face's Unigram: each unknown piece prints its text.
+    Pieces,
+    /// llama.cpp's: a byte is whatever row spells it.
+    Texts,
+}
+
 impl Fallback {
-    /// Finds the unknown piece, or the byte pieces.
-    pub fn compile(unknown: Unknown, vocab: &Vocab) -> Result<Fallback> {
+    /// Finds the unknown piece, or the byte pieces: those of kind Byte, or what else `spelling` says.
+    pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
             Unknown::Drop => Ok(Fallback::Drop),
             Unknown::Unk => (0..vocab.len())
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
-                .map(|row| Fallback::Unk(vocab.id(row)))
+                .map(|row| vocab.id(row))
+                .map(if spelling == Spelling::Pieces { Fallback::Spelled } else { Fallback::Unk })
                 .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
+            Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(bytes_by_text(vocab))),
             Unknown::Bytes => {
                 let mut ids = Box::new([UNKNOWN; 256]);
                 for row in vocab.rows_of(Kind::Byte) {
@@ -48,6 +63,33 @@ impl Fallback {
                 Ok(Fallback::Bytes(ids))
             }
         }
+    }
+}
+
+/// llama.cpp's `byte_to_token`: the entry `<0xHH>` in capitals, or else the entry that is the byte alone.
+fn bytes_by_text(vocab: &Vocab) -> Box<[u32; 256]> {
+    let mut ids = Box::new([UNKNOWN; 256]);
+    let rows = || (0..vocab.len()).map(|row| (vocab.bytes(row), vocab.id(row)));
+    for (piece, id) in rows() {
+        if let &[byte] = piece {
+            ids[byte as usize] = id;
+        }
+    }
+    for (piece, id) in rows() {
+        if let &[b'<', b'0', b'x', high, low, b'>'] = piece
+            && let (Some(high), Some(low)) = (capital_digit(high), capital_digit(low))
+        {
+            ids[(high << 4 | low) as usize] = id;
+        }
+    }
+    ids
+}
+
+fn capital_digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
     }
 }
 
@@ -70,12 +112,8 @@ pub trait Sink {
     }
     /// More unknown text that belongs to the last unknown id.
     fn extend_unknown(&mut self, _text: &[u8], _start: u32, _end: u32) {}
-    /// A special token; its span is in the original text.
-    fn special(&mut self, id: u32, start: u32, end: u32);
-    /// An id of the template, at this place of the original text.
-    fn insert(&mut self, id: u32, at: u32) {
-        self.special(id, at, at);
-    }
+    /// A special token, and the text that was found; its span is in the original text.
+    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32);
 }
 
 impl Sink for Vec<u32> {
@@ -91,7 +129,7 @@ impl Sink for Vec<u32> {
         self.extend_from_slice(ids);
     }
 
-    fn special(&mut self, id: u32, _start: u32, _end: u32) {
+    fn special(&mut self, id: u32, _text: &[u8], _start: u32, _end: u32) {
         Vec::push(self, id);
     }
 }
@@ -112,7 +150,7 @@ impl Sink for Count {
         self.0 += ids.len();
     }
 
-    fn special(&mut self, _id: u32, _start: u32, _end: u32) {
+    fn special(&mut self, _id: u32, _text: &[u8], _start: u32, _end: u32) {
         self.0 += 1;
     }
 }
@@ -130,6 +168,8 @@ pub struct Token {
     pub word: Option<u32>,
     /// The normalized text of an unknown token.
     pub unknown: Option<Vec<u8>>,
+    /// What was found of a special token: normalized where it is searched so, and with the white space that it takes.
+    pub found: Option<Vec<u8>>,
 }
 
 /// Collects tokens.
@@ -176,7 +216,7 @@ impl Sink for Tokens {
 
     fn push(&mut self, id: u32, start: u32, end: u32) {
         let (start, end) = self.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None });
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None, found: None });
     }
 
     fn push_all(&mut self, ids: &[u32]) {
@@ -185,7 +225,7 @@ impl Sink for Tokens {
 
     fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
         let (start, end) = self.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: Some(text.to_vec()) });
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: Some(text.to_vec()), found: None });
     }
 
     fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
@@ -196,13 +236,9 @@ impl Sink for Tokens {
         }
     }
 
-    fn special(&mut self, id: u32, start: u32, end: u32) {
+    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
         self.words += 1;
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None });
-    }
-
-    fn insert(&mut self, id: u32, at: u32) {
-        self.tokens.push(Token { id, start: at, end: at, word: None, unknown: None });
+        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None, found: Some(text.to_vec()) });
     }
 }
 
@@ -234,7 +270,12 @@ impl<'a, S: Sink> Out<'a, S> {
             return self.take_unknown(start, end);
         }
         self.after_unknown = false;
-        self.sink.push(segment.id, start, end);
+        match self.fallback {
+            Fallback::Spelled(id) if S::SPANS && *id == segment.id => {
+                self.sink.push_unknown(*id, &self.text[start as usize..end as usize], start, end);
+            }
+            _ => self.sink.push(segment.id, start, end),
+        }
         Ok(())
     }
 
@@ -258,7 +299,7 @@ impl<'a, S: Sink> Out<'a, S> {
                     self.sink.push(ids[byte as usize], start, if is_last { end } else { start });
                 }
             }
-            Fallback::Drop => {}
+            Fallback::Drop | Fallback::Spelled(_) => {}
             Fallback::Unk(_) if self.after_unknown => self.sink.extend_unknown(text, start, end),
             Fallback::Unk(id) => self.sink.push_unknown(*id, text, start, end),
         }

@@ -1,6 +1,6 @@
 //! The Rust side of `polytok.Spec`: what a tokenizer is compiled from, and nothing else.
 //!
-//! Plain data; the binding fills it from the Python dataclasses of python/polytok/spec.py, field by field.
+//! Plain data; the binding fills it from the Python dataclasses of python/polytok/spec/, field by field.
 
 use bytemuck::CheckedBitPattern;
 
@@ -101,7 +101,7 @@ pub enum Matching {
     LongestFirst,
 }
 
-/// How the text is rewritten before it is split. The steps are those of python/polytok/spec.py.
+/// How the text is rewritten before it is split. The steps are those of python/polytok/spec/.
 #[derive(Clone, Debug)]
 pub enum Normalize {
     /// SentencePiece's normalizer.

@@ -24,8 +24,14 @@ pub struct Specials {
     by_id: HashMap<u32, usize>,
     matching: Matching,
     always: Option<SpecialSet>,
-    /// The normalized text of tokens that are searched in normalized text, where it differs.
-    printed: HashMap<u32, Vec<u8>>,
+    /// Tokens that are searched in normalized text, where that is not their own.
+    printed: HashMap<u32, Printed>,
+}
+
+/// What Hugging Face takes for a token: its normalized text, by which it also knows whether the token is to be skipped.
+struct Printed {
+    text: Vec<u8>,
+    is_skippable: bool,
 }
 
 /// Some of them, ready to be searched for.
@@ -73,9 +79,10 @@ impl Specials {
         }
         let mut specials = Specials { tokens, by_id, matching, always: None, printed: HashMap::new() };
         for token in specials.tokens.iter().filter(|token| token.normalized) {
-            let printed = normalize(&token.text)?;
-            if printed != token.text {
-                specials.printed.insert(token.id, printed);
+            let text = normalize(&token.text)?;
+            if text != token.text {
+                let is_skippable = specials.tokens.iter().any(|other| !other.always && other.text == text);
+                specials.printed.insert(token.id, Printed { text, is_skippable });
             }
         }
         if specials.tokens.iter().any(|token| token.always) {
@@ -97,13 +104,15 @@ impl Specials {
 
     /// The text that stands for an id when Hugging Face's decoders begin.
     pub fn printed(&self, id: u32) -> Option<&[u8]> {
-        self.printed.get(&id).map_or_else(|| self.text(id), |text| Some(text.as_slice()))
+        self.printed.get(&id).map_or_else(|| self.text(id), |printed| Some(printed.text.as_slice()))
     }
 
     /// Whether decoding may skip an id.
     #[inline]
     pub fn is_skippable(&self, id: u32) -> bool {
-        self.by_id.get(&id).is_some_and(|&i| !self.tokens[i].always)
+        let is_skippable =
+            |&i: &usize| self.printed.get(&id).map_or(!self.tokens[i].always, |token| token.is_skippable);
+        self.by_id.get(&id).is_some_and(is_skippable)
     }
 
     /// The tokens that are recognised when the caller allows none.

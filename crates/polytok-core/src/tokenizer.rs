@@ -19,8 +19,8 @@ use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
-use crate::post::{Count, Fallback, Token, Tokens};
-use crate::spec::{Decode, Line, Model, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
+use crate::post::{Count, Fallback, Spelling, Token, Tokens};
+use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
@@ -140,6 +140,12 @@ impl Tokenizer {
             || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
         let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
+        check_steps(&spec.normalize, &spec.split, &spec.decode)?;
+        let spelling = match spec.model {
+            Model::Bpe { reserved: true, .. } => Spelling::Texts,
+            Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => Spelling::Pieces,
+            _ => Spelling::Plain,
+        };
         let user_defined = user_defined(&spec.model, &vocab, spec.line);
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
@@ -152,7 +158,7 @@ impl Tokenizer {
         check_template(&spec.single, &vocab, &specials)?;
         Ok(Tokenizer {
             splits: Chain::compile(&spec.split)?,
-            fallback: Fallback::compile(spec.unknown, &vocab)?,
+            fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
             trim: spec.trim,
@@ -215,19 +221,59 @@ impl Tokenizer {
 
     /// The tokens of a text, with their spans in it.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let mut tokens = Tokens::default();
-        self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut tokens))?;
-        let mut tokens = tokens.finish();
-        if let Some(add_prefix_space) = self.trim {
-            trim(&mut tokens, text, add_prefix_space, |token| self.trimmed_piece(text, token));
+        let plain = self.plain_tokens(text, options)?;
+        if let [TemplatePart::Slot] = self.template[..] {
+            return Ok(plain);
+        }
+        let (mut tokens, mut at) = (Vec::with_capacity(plain.len() + 2), 0);
+        for part in &self.template {
+            match part {
+                TemplatePart::Insert(ids) if options.add_special => {
+                    let insert = |&id| Token { id, start: at, end: at, word: None, unknown: None, found: None };
+                    tokens.extend(ids.iter().map(insert));
+                }
+                TemplatePart::Insert(_) => {}
+                TemplatePart::Slot => {
+                    tokens.extend_from_slice(&plain);
+                    at = text.len() as u32;
+                }
+            }
         }
         Ok(tokens)
     }
 
-    /// The text in which `trim` counts spaces: a special token's is what was found, with the spaces it took.
-    fn trimmed_piece<'a>(&'a self, text: &'a [u8], token: &Token) -> Piece<'a> {
-        if self.specials.text(token.id).is_some() {
-            return Piece::Text(&text[token.start as usize..token.end as usize]);
+    /// The same without the template.
+    pub fn plain_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
+        let mut tokens = self.untrimmed(text, options)?;
+        self.trim(&mut tokens, text, |i| i == 0);
+        Ok(tokens)
+    }
+
+    /// Tokens that windows can be cut out of: first as they are inside of one, then as its first.
+    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Vec<Token>)> {
+        let mut inside = self.untrimmed(text, options)?;
+        let mut first = inside.clone();
+        self.trim(&mut inside, text, |_| false);
+        self.trim(&mut first, text, |_| true);
+        Ok((inside, first))
+    }
+
+    fn untrimmed(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
+        let mut tokens = Tokens::default();
+        self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut tokens))?;
+        Ok(tokens.finish())
+    }
+
+    fn trim(&self, tokens: &mut [Token], text: &[u8], is_first: impl Fn(usize) -> bool) {
+        if let Some(add_prefix_space) = self.trim {
+            trim(tokens, text, add_prefix_space, is_first, |token| self.piece_of(token).spaces());
+        }
+    }
+
+    /// The text in which `trim` counts spaces.
+    fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
+        if let Some(text) = token.found.as_ref().or(token.unknown.as_ref()) {
+            return Piece::Text(text);
         }
         let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
         if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }
@@ -284,7 +330,29 @@ fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
     if is_sentencepiece { prefix_matcher(vocab, line) } else { None }
 }
 
+/// How many steps of a kind there may be, so that a hostile file cannot take all memory and time.
+const MOST_STEPS: usize = 256;
+
+fn check_steps(normalize: &[Normalize], split: &[Split], decode: &Decode) -> Result<()> {
+    let decode = if let Decode::Chain { steps: Some(steps), .. } = decode { steps.len() } else { 0 };
+    for (name, count) in [("normalize", normalize.len()), ("split", split.len()), ("decode", decode)] {
+        if count > MOST_STEPS {
+            return Err(Error::Spec(format!("{name}: {count} steps; at most {MOST_STEPS} are possible")));
+        }
+    }
+    Ok(())
+}
+
+/// How often a template may repeat the text, so that a hostile file cannot fill the memory.
+const MOST_SLOTS: usize = 16;
+
 fn check_template(parts: &[TemplatePart], vocab: &Vocab, specials: &Specials) -> Result<()> {
+    let slots = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
+    if slots > MOST_SLOTS {
+        return Err(Error::Spec(format!(
+            "post: the text comes {slots} times; at most {MOST_SLOTS} times are possible"
+        )));
+    }
     let ids = parts.iter().filter_map(|part| if let TemplatePart::Insert(ids) = part { Some(ids) } else { None });
     match ids.flatten().find(|&&id| vocab.row(id).is_none() && specials.text(id).is_none()) {
         Some(id) => Err(Error::Spec(format!("post: id {id} is neither in the vocabulary nor a special token's"))),

@@ -58,7 +58,9 @@ impl Trie {
         let trie = tables.get("trie", || Ok(build()))?.with_longest(longest);
         let wrong = trie.values().find(|&value| !is_value(value));
         match wrong {
-            Some(value) => Err(Error::Format(format!("the section trie.nodes holds the value {value}, which leads nowhere"))),
+            Some(value) => {
+                Err(Error::Format(format!("the section trie.nodes holds the value {value}, which leads nowhere")))
+            }
             None => Ok(trie),
         }
     }

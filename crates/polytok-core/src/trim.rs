@@ -18,7 +18,7 @@ pub enum Piece<'a> {
 
 impl Piece<'_> {
     /// How many spaces are at the start and at the end. The visible space is one, wherever it comes from.
-    fn spaces(&self) -> (usize, usize) {
+    pub fn spaces(&self) -> (usize, usize) {
         let is_space = |c: &char| *c == char_of(b' ') || c.is_whitespace();
         match self {
             // No other character of the table is white space.
@@ -34,17 +34,18 @@ impl Piece<'_> {
     }
 }
 
-/// Trims the spans of the tokens of one text; those of the template stay.
-pub fn trim<'a>(
+/// Trims the spans of the tokens of one text; `spaces_of` counts the spaces at both ends of a token's text. A space that was put
+/// before the first token stays, and `is_first` says which tokens, by number, count as that.
+pub fn trim(
     tokens: &mut [Token],
     text: &[u8],
     add_prefix_space: bool,
-    mut piece_of: impl FnMut(&Token) -> Piece<'a>,
+    is_first: impl Fn(usize) -> bool,
+    spaces_of: impl Fn(&Token) -> (usize, usize),
 ) {
-    let mut is_first = true;
-    for token in tokens.iter_mut().filter(|token| token.word.is_some()) {
-        let (leading, trailing) = piece_of(token).spaces();
-        let is_put = add_prefix_space && leading == 1 && (is_first || token.start == 0);
+    for (i, token) in tokens.iter_mut().enumerate() {
+        let (leading, trailing) = spaces_of(token);
+        let is_put = add_prefix_space && leading == 1 && (is_first(i) || token.start == 0);
         let (mut start, mut end) = (token.start as usize, token.end as usize);
         if leading > 0 && !is_put {
             start = forward(text, start, leading).min(end);
@@ -53,7 +54,6 @@ pub fn trim<'a>(
             end = back(text, end, trailing).map_or(end, |place| place.max(start));
         }
         (token.start, token.end) = (start as u32, end as u32);
-        is_first = false;
     }
 }
 
@@ -77,12 +77,16 @@ mod tests {
     use super::*;
 
     fn trimmed(text: &str, piece: &str, (start, end): (u32, u32), add_prefix_space: bool) -> (u32, u32) {
-        let token = |start, end| Token { id: 0, start, end, word: Some(0), unknown: None };
+        let token = |start, end| Token { id: 0, start, end, word: Some(0), unknown: None, found: None };
         let mut tokens = [token(0, 0), token(start, end)];
         tokens[1].id = 1;
-        trim(&mut tokens, text.as_bytes(), add_prefix_space, |token| {
-            Piece::Text(if token.id == 1 { piece.as_bytes() } else { b"" })
-        });
+        trim(
+            &mut tokens,
+            text.as_bytes(),
+            add_prefix_space,
+            |i| i == 0,
+            |token| Piece::Text(if token.id == 1 { piece.as_bytes() } else { b"" }).spaces(),
+        );
         (tokens[1].start, tokens[1].end)
     }
 

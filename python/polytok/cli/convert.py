@@ -9,8 +9,8 @@ from typing import Any
 
 from ..convert import Conversion, convert
 from ..file_names import format_of
+from ..files import save_all
 from ..formats import FORMATS
-from ..tokenizer import save_all
 from . import divergences
 from .options import add_verb, load_tokenizer, stdout
 
@@ -26,7 +26,11 @@ def add_parser(verbs: Any) -> None:
     parser = add_verb(verbs, "convert", "write a tokenizer file in another format", _EXAMPLES, source="IN")
     parser.add_argument("out", metavar="OUT", help="the file to write, which is replaced")
     names = [known.name for known in FORMATS]
-    parser.add_argument("--to", choices=names, help="the format to write, if the name of OUT does not tell")
+    parser.add_argument(
+        "--to",
+        choices=[name for name in names if name != "bpe_files"],
+        help="the format to write, if the name of OUT does not tell",
+    )
     parser.add_argument("--strict", action="store_true", help="write nothing if anything is lost, or any text differs")
     parser.add_argument(
         "--verify", nargs="+", metavar="TEXT", help="compare on these texts, instead of on some that are made up"

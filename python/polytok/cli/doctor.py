@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..doctor import Diagnosis, Finding, examine
-from ..tokenizer import load
+from ..loading import load
 from . import divergences
 from .options import add_verb, load_tokenizer, stdout
 from .style import one_line

@@ -16,7 +16,8 @@ from typing import IO, Any
 from ..errors import ArgumentError
 from ..files import replacing
 from ..spec import Kind
-from ..tokenizer import Batch, IdArray, Token, Tokenizer
+from ..tokenizer import Tokenizer
+from ..values import Batch, IdArray, Token
 from . import style
 from .npy import NpyWriter
 from .options import (

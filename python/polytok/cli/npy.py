@@ -9,7 +9,7 @@ import numpy as np
 import numpy.lib.format as npy_format
 import numpy.typing as npt
 
-from ..tokenizer import IdArray
+from ..values import IdArray
 
 MAGIC = b"\x93NUMPY"
 _HEADER_SIZE = 128

@@ -10,9 +10,13 @@ from typing import IO, Any, TypedDict
 
 from ..errors import ArgumentError
 from ..formats import FORMATS
-from ..tokenizer import Special, Tokenizer, load
+from ..loading import load
+from ..tokenizer import Tokenizer
+from ..values import Special
 
 _MODEL_HELP = 'a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)'
+
+_LOADING = ("format", "pattern", "special_tokens", "line", "name", "pre_tokenizer")
 
 
 class EncodeOptions(TypedDict):
@@ -47,22 +51,20 @@ def add_verb(
         "--special-tokens", metavar="JSON", type=_special_tokens, help="its special tokens: '{\"<|end|>\": 50256}'"
     )
     group.add_argument("--line", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow")
+    group.add_argument("--name", help="which vocabulary is meant, where one file serves two (o200k_harmony)")
+    group.add_argument(
+        "--pre-tokenizer", metavar="NAME", help="llama.cpp's pre-tokenizer, where a GGUF file's is unknown"
+    )
     return parser
 
 
 def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
     """The tokenizer that the options name."""
     if arguments.model == "default" and not os.path.exists("default"):
-        for option in ("format", "pattern", "special_tokens", "line"):
+        for option in _LOADING:
             if getattr(arguments, option) is not None:
                 raise ArgumentError(f"--{option.replace('_', '-')} is for a file: name it with -m")
-    return load(
-        arguments.model,
-        format=arguments.format,
-        pattern=arguments.pattern,
-        special_tokens=arguments.special_tokens,
-        line=arguments.line,
-    )
+    return load(arguments.model, **{option: getattr(arguments, option) for option in _LOADING})
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:

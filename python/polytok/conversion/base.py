@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..spec import Bpe, Model, Spec, Unigram
+from ..spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,6 @@ class Converted:
 
 def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
-
-
-def described(model: Model) -> str:
-    """A model in a few words.
-
-    >>> described(Bpe("rank"))
-    'BPE of bytes, by rank'
-    """
-    if not isinstance(model, Bpe):
-        rules = f" by the rules of {model.rules}" if isinstance(model, Unigram) else ""
-        return type(model).__name__ + rules
-    how = {"merges": "by a list", "rank": "by rank", "score": "by score"}[model.priority]
-    return f"BPE of {model.symbols}, {how}"
 
 
 def some(items: Iterable[Any], most: int = 3) -> str:

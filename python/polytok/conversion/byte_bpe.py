@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import FormatError
-from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken
-from .base import Converted, described, some
+from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken, described
+from .base import Converted, some
 from .merges import known_merges, live_merges
 from .patterns import as_matches
 from .ranks import RANKS, to_ranks, unmade

@@ -32,8 +32,9 @@ from ..spec import (
     Vocab,
     WordPiece,
     WpmNormalize,
+    described,
 )
-from .base import Converted, described, some
+from .base import Converted, some
 from .byte_bpe import pipeline_losses
 from .derivation import derivations, merge_alike
 from .gguf_split import nearest

@@ -44,8 +44,9 @@ from ..spec import (
     WordPiece,
     WordPieceDecode,
     WpmNormalize,
+    described,
 )
-from .base import Converted, described, some
+from .base import Converted, some
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
 from .merges import known_merges, live_merges, merges_from_scores
@@ -174,6 +175,10 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
             losses.append(
                 f"model: {len(unreached)} entries that no merge makes become whole pieces ({some(unreached)})"
             )
+        kinds = (Kind.CONTROL, Kind.BYTE, Kind.UNKNOWN)
+        reserved = [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]
+        what = "entries that text did not become match where they are all there is between user-defined ones"
+        losses.append(f"model: {len(reserved)} {what} ({some(reserved)})")
     if unused := _pieces_of(spec.vocab, Kind.UNUSED):
         losses.append(f"vocab: {len(unused)} unused pieces are not taken apart again ({some(unused)})")
     model = Bpe(

@@ -22,8 +22,9 @@ from ..spec import (
     SentencePieceNormalize,
     Spec,
     Template,
+    described,
 )
-from .base import Converted, described, some
+from .base import Converted, some
 from .rows import with_texts
 from .sentencepiece import BPE, to_sentencepiece
 

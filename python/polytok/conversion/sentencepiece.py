@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import FormatError
-from ..spec import Bpe, Char, Spec, Unigram, Word
-from .base import Converted, described
+from ..spec import Bpe, Char, Spec, Unigram, Word, described
+from .base import Converted
 
 BPE = Bpe("score", symbols="chars")
 _MODELS = (BPE, Unigram(), Word(), Char())

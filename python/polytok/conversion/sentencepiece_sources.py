@@ -30,8 +30,9 @@ from ..spec import (
     UgmNormalize,
     Unigram,
     Vocab,
+    described,
 )
-from .base import Converted, described, some
+from .base import Converted, some
 from .derivation import How, derivations, merge_alike
 from .rows import appended, sorted_by_id
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ..divergence import Divergence
 from ..spec import Spec
-from ..tokenizer import Text, Tokenizer
+from ..tokenizer import Tokenizer
+from ..values import Text
 from . import entries, ids, kin, origins, splits
 from .finding import Finding, Severity
 from .round_trip import round_trips

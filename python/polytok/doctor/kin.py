@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from .. import probes
 from ..divergence import Comparison, Divergence
 from ..spec import Spec
-from ..tokenizer import Text, Tokenizer
+from ..tokenizer import Tokenizer
+from ..values import Text
 from .finding import Finding, Severity, examples, shown
 
 

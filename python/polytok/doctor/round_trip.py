@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..errors import PolytokError
-from ..tokenizer import Text, Tokenizer
+from ..tokenizer import Tokenizer
+from ..values import Text
 from .finding import Finding, Severity, shown
 
 

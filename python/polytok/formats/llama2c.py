@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Bpe, Llama2cDecode, Origin, PrefixSpace, Spec, Template, Vocab
+from ..spec import Bpe, Llama2cDecode, Origin, PrefixSpace, Spec, Template, Vocab, described
 from .base import ReadOptions, Written, require_ids_in_row_order, written
 
 name = "llama2c"
@@ -51,6 +51,6 @@ def write(spec: Spec) -> Written:
     """Write a tokenizer.bin."""
     require_ids_in_row_order(spec.vocab, name)
     if spec.model != _MODEL:
-        raise FormatError(f"llama2.c merges by score; it cannot run this model: {spec.model!r:.100}")
+        raise FormatError(f"llama2.c merges by score; it cannot run this model: {described(spec.model)}")
     data = _core.llama2c_write(spec.vocab)
     return written(spec, data, read(data, ReadOptions()))

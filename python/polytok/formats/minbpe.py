@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab
+from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab, described
 from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, special_tokens_of, written
 
 name = "minbpe"
@@ -126,7 +126,7 @@ def _check_special(special: dict[str, int], vocab_size: int) -> None:
 def _merges_of(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
     model = spec.model
     if not isinstance(model, Bpe) or model.merges is None or model.symbols != "bytes" or model.whole_piece_first:
-        raise FormatError(f"minbpe merges bytes by a list of pairs; it cannot run this model: {model!r:.100}")
+        raise FormatError(f"minbpe merges bytes by a list of pairs; it cannot run this model: {described(model)}")
     require_ids_in_row_order(spec.vocab, name)
     count = len(model.merges)
     in_order = np.array_equal(model.merges[:, 2], np.arange(256, 256 + count, dtype=np.uint32))

@@ -10,7 +10,7 @@ import re
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Longest, Origin, Spec, SpecialToken, Vocab
+from ..spec import Longest, Origin, Spec, SpecialToken, Vocab, described
 from .base import ReadOptions, Written, special_tokens_of, written
 
 name = "rwkv"
@@ -45,7 +45,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 def write(spec: Spec) -> Written:
     """Write a vocabulary; literals are what Python's repr gives, a str wherever the bytes are UTF-8."""
     if spec.model != Longest():
-        raise FormatError(f"RWKV takes the longest token that fits; it cannot run this model: {spec.model!r:.100}")
+        raise FormatError(f"RWKV takes the longest token that fits; it cannot run this model: {described(spec.model)}")
     rows = zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), strict=True)
     data = "".join(f"{number} {_literal(piece)} {len(piece)}\n" for number, piece in rows).encode()
     return written(spec, data, read(data, ReadOptions()))

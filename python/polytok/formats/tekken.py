@@ -22,7 +22,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import FormatError
-from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Template, Vocab
+from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Template, Vocab, described
 from .base import MAX_ID, ReadOptions, Written, written
 
 name = "tekken"
@@ -192,7 +192,7 @@ def _breaks(layout: Mapping[str, Any], depth: int) -> str:
 def _expressible(spec: Spec, special: int) -> str:
     """The pattern of a Spec that the file can hold, but for what is reported as lost."""
     if spec.model != _MODEL:
-        raise FormatError(f"tekken merges bytes by rank; it cannot run this model: {spec.model!r:.100}")
+        raise FormatError(f"tekken merges bytes by rank; it cannot run this model: {described(spec.model)}")
     if len(spec.split) != 1 or not isinstance(spec.split[0], PatternSplit) or not spec.split[0].is_regex:
         raise FormatError("tekken splits by one pattern, neither by none nor by more")
     if sorted(token.id for token in spec.special) != list(range(special)):

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from .. import _core
 from ..errors import ArgumentError, FormatError
-from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab
+from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab, described
 from .base import ReadOptions, Written, special_tokens_of, written
 from .tiktoken_families import from_siblings
 from .tiktoken_known import KNOWN, Known, Scheme
@@ -52,7 +52,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 def write(spec: Spec) -> Written:
     """Write a rank file, line by line in row order."""
     if spec.model != _MODEL:
-        raise FormatError(f"tiktoken merges bytes by rank; it cannot run this model: {spec.model!r:.100}")
+        raise FormatError(f"tiktoken merges bytes by rank; it cannot run this model: {described(spec.model)}")
     data = _core.rank_file_write(spec.vocab)
     known = _known(data, None)
     scheme, called = (known.scheme, known.name) if known else (None, None)

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from ..errors import FormatError
-from ..spec import Spec, WordPiece
+from ..spec import Spec, WordPiece, described
 from .base import ReadOptions, Written, require_ids_in_row_order, written
 from .huggingface import legacy
 
@@ -36,7 +36,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 def write(spec: Spec) -> Written:
     """Write the vocabulary; everything else is what BERT has, or a loss."""
     if not isinstance(spec.model, WordPiece) or spec.model.phantom_space:
-        raise FormatError(f"a vocab.txt is of a WordPiece model, not of this: {spec.model!r:.100}")
+        raise FormatError(f"a vocab.txt is of a WordPiece model, not of this: {described(spec.model)}")
     require_ids_in_row_order(spec.vocab, name)
     data = b"".join(piece + b"\n" for piece in spec.vocab.pieces())
     again = legacy.read_vocab_txt(data, {})

@@ -29,7 +29,7 @@ from .decode import (
     StripDecode,
     WordPieceDecode,
 )
-from .model import Bpe, Char, Longest, Model, Plamo2, Unigram, Word, WordLevel, WordPiece
+from .model import Bpe, Char, Longest, Model, Plamo2, Unigram, Word, WordLevel, WordPiece, described
 from .normalize import (
     BertNormalize,
     ByteLevel,
@@ -116,6 +116,7 @@ __all__ = [
     "WordPiece",
     "WordPieceDecode",
     "WpmNormalize",
+    "described",
 ]
 
 Line = Literal["0.2.1", "0.2.3"]
@@ -144,6 +145,12 @@ class Spec:
     kind UNKNOWN, byte pieces, nothing. ``trim`` changes the spans of tokens. ``line`` is the SentencePiece release
     followed where its lines differ. ``names`` gives the ids of bos, eos, unk and pad where the format defines them.
     ``extra`` holds what a format carries and the engine does not need, by format.
+
+    >>> import polytok
+    >>> rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
+    >>> spec = Spec(Vocab.from_rows([*rows, (b"ab", 256, 0.0, Kind.NORMAL)]), Bpe("rank"))
+    >>> polytok.Tokenizer(spec).encode("abc")
+    [256, 99]
     """
 
     vocab: Vocab

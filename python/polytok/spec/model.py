@@ -103,3 +103,16 @@ class Plamo2:
 
 
 Model = Bpe | Unigram | Longest | Word | Char | WordPiece | WordLevel | Plamo2
+
+
+def described(model: Model) -> str:
+    """A model in a few words.
+
+    >>> described(Bpe("rank"))
+    'BPE of bytes, by rank'
+    """
+    if not isinstance(model, Bpe):
+        rules = f" by the rules of {model.rules}" if isinstance(model, Unigram) else ""
+        return type(model).__name__ + rules
+    how = {"merges": "by a list", "rank": "by rank", "score": "by score"}[model.priority]
+    return f"BPE of {model.symbols}, {how}"

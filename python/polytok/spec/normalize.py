@@ -50,7 +50,7 @@ class BertNormalize:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """White space at the ends goes."""
+    """White space at the ends goes (Hugging Face)."""
 
     kind: ClassVar[str] = "strip"
     left: bool = True
@@ -59,14 +59,14 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class StripAccents:
-    """Combining marks go."""
+    """Combining marks go; nothing is decomposed before (Hugging Face)."""
 
     kind: ClassVar[str] = "strip_accents"
 
 
 @dataclass(frozen=True, slots=True)
 class UnicodeForm:
-    """A Unicode normalization form."""
+    """A Unicode normalization form, with the tables of Hugging Face's crate (Unicode 9.0)."""
 
     kind: ClassVar[str] = "unicode"
     form: Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -74,7 +74,7 @@ class UnicodeForm:
 
 @dataclass(frozen=True, slots=True)
 class Lowercase:
-    """Every character by its own lower-case mapping."""
+    """Every character by its own lower-case mapping, whatever stands beside it (Hugging Face)."""
 
     kind: ClassVar[str] = "lowercase"
 
@@ -108,7 +108,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Prepend:
-    """A text before every text that is not empty."""
+    """``text`` before every text that is not empty (Hugging Face)."""
 
     kind: ClassVar[str] = "prepend"
     text: str

@@ -12,7 +12,11 @@ import numpy.typing as npt
 
 
 class Kind(IntEnum):
-    """What a vocabulary entry is; the numbers are SentencePiece's and GGUF's."""
+    """What a vocabulary entry is; the numbers are SentencePiece's and GGUF's.
+
+    UNKNOWN stands for text that nothing else covers. CONTROL entries are special tokens, USER_DEFINED ones are found in
+    a text before anything else, UNUSED ones never come out of a text, BYTE ones stand for a byte of unknown text.
+    """
 
     NORMAL = 1
     UNKNOWN = 2

@@ -6,6 +6,7 @@
 
 use super::texts::Texts;
 use super::{hex_byte, spaced};
+use crate::byte_level::byte_of;
 use crate::lazy::Lazy;
 use crate::spec::{Family, Kind};
 use crate::vocab::Vocab;
@@ -116,12 +117,42 @@ fn print(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<
         (Family::Rwkv, _) => piece.to_vec(),
         (_, Kind::Byte) => byte(piece),
         (Family::Plamo2, _) => piece.to_vec(),
+        (Family::Bpe, Kind::Unused) if !escaped_spaces => foreign(piece),
         (_, Kind::Unused) => Vec::new(),
         (_, Kind::Unknown | Kind::Control | Kind::UserDefined) => piece.to_vec(),
         (Family::Bpe, Kind::Normal) if !escaped_spaces => piece.to_vec(),
         (_, Kind::Normal) => spaced(piece),
     }
 }
+
+/// A byte-level text with characters that stand for no byte prints a report for each of them (`llama_decode_text`). Such rows are of
+/// kind Unused, like those that print nothing, whose characters all stand for bytes. More than a few reports are left out: their
+/// length is the square of the text's.
+fn foreign(piece: &[u8]) -> Vec<u8> {
+    let is_byte = |c: &char| byte_of(*c).is_some();
+    let text = String::from_utf8_lossy(piece);
+    let count = text.chars().filter(|c| !is_byte(c)).count();
+    if count == 0 || count > MOST_REPORTS {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for c in text.chars() {
+        match byte_of(c) {
+            Some(byte) => out.push(byte),
+            None => {
+                out.extend_from_slice(b"[UNK_BYTE_0x");
+                let mut buffer = [0; 4];
+                c.encode_utf8(&mut buffer).bytes().for_each(|byte| out.extend(format!("{byte:02x}").bytes()));
+                out.extend_from_slice(piece);
+                out.push(b']');
+            }
+        }
+    }
+    out
+}
+
+/// So many reports a row may print.
+const MOST_REPORTS: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -11,8 +11,8 @@
 
 use super::{Segment, UNKNOWN};
 use crate::error::Result;
-use crate::spec::Kind;
 use crate::native::Tables;
+use crate::spec::Kind;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
@@ -138,7 +138,10 @@ mod tests {
             out.push((segment.id, segment.start, segment.end));
             Ok(())
         };
-        Plamo2::compile(&vocab(rows), &mut Tables::default()).unwrap().segment(text.as_bytes(), &mut Plamo2Scratch::default(), &mut emit).unwrap();
+        Plamo2::compile(&vocab(rows), &mut Tables::default())
+            .unwrap()
+            .segment(text.as_bytes(), &mut Plamo2Scratch::default(), &mut emit)
+            .unwrap();
         out
     }
 

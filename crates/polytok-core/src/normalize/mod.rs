@@ -4,6 +4,7 @@ pub mod accents;
 pub mod bert;
 pub mod byte_level;
 pub mod charsmap;
+pub mod growth;
 pub mod invalid;
 pub mod lowercase;
 pub mod nmt;
@@ -26,6 +27,7 @@ use crate::spec::{Line, Normalize};
 use crate::split::chain::not_utf8;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
+use growth::{Bounded, limit, too_long};
 use output::{Aligned, Output, Span, spans_of};
 use sentencepiece::SentencePieceNormalizer;
 
@@ -83,10 +85,11 @@ impl Normalizer {
             out.extend_from_slice(text);
             return Ok(());
         };
-        first.run(text, out)?;
+        let most = limit(text.len());
+        first.run(text, most, out)?;
         for step in rest {
             spare.clear();
-            step.run(out, spare)?;
+            step.run(out, most, spare)?;
             std::mem::swap(out, spare);
         }
         Ok(())
@@ -100,7 +103,7 @@ impl Normalizer {
         let mut spans = if matches!(self.steps[..], [Step::PrefixSpace]) { bytes() } else { spans_of(text) };
         for step in &self.steps {
             let mut out = Aligned::new(&spans);
-            step.run_aligned(&normalized, &spans, &mut out)?;
+            step.run_aligned(&normalized, &spans, limit(text.len()), &mut out)?;
             (normalized, spans) = (out.text, out.spans);
         }
         Ok((normalized, spans))
@@ -137,25 +140,26 @@ impl Step {
         })
     }
 
-    fn run(&self, text: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    /// Writes at most `most` bytes; more is an error.
+    fn run(&self, text: &[u8], most: usize, out: &mut Vec<u8>) -> Result<()> {
         match self {
             Step::SentencePiece(step) => {
                 step.normalize(text, out);
-                Ok(())
+                if out.len() > most { Err(too_long("normalization")) } else { Ok(()) }
             }
-            _ => self.apply(text, out),
+            _ => Bounded::run(most, out, |out| self.apply(text, out))?,
         }
     }
 
-    fn run_aligned(&self, text: &[u8], source: &[Span], out: &mut Aligned) -> Result<()> {
+    fn run_aligned(&self, text: &[u8], source: &[Span], most: usize, out: &mut Aligned) -> Result<()> {
         match self {
             Step::SentencePiece(step) => {
                 let mut offsets = Vec::new();
                 step.normalize_with_offsets(text, &mut out.text, &mut offsets);
                 out.spans.extend(offsets.windows(2).map(|ends| stretch(source, ends[0] as usize, ends[1] as usize)));
-                Ok(())
+                if out.text.len() > most { Err(too_long("normalization")) } else { Ok(()) }
             }
-            _ => self.apply(text, out),
+            _ => Bounded::run(most, out, |out| self.apply(text, out))?,
         }
     }
 

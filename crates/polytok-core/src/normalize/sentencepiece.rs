@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use super::charsmap::Charsmap;
+use super::growth;
 use crate::error::Result;
 use crate::spec::{Line, SentencePieceNormalize};
 use crate::trie::{NONE, ROOT, Trie};
@@ -122,7 +123,8 @@ impl SentencePieceNormalizer {
     fn body(&self, text: &[u8], at: &mut usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         let mut after_space = self.remove_extra_whitespaces;
         let mut ascii_end = 0;
-        while *at < text.len() {
+        let most = growth::limit(text.len()).saturating_add(out.len());
+        while *at < text.len() && out.len() <= most {
             if *at >= ascii_end {
                 ascii_end = self.ascii_end(text, *at);
             }

@@ -10,6 +10,7 @@ use super::metaspace::Metaspace;
 use super::script::ScriptSplit;
 use crate::error::{Error, Result};
 use crate::normalize::byte_level::ByteLevel;
+use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::output::{Aligned, Output, Span};
 use crate::spec::{Scheme, Split};
 
@@ -122,7 +123,7 @@ impl Chain {
                     let text = std::str::from_utf8(&pieces.text).map_err(|error| not_utf8(error.valid_up_to()))?;
                     pieces.ranges = step.cut_all(text, &pieces.ranges)?;
                 }
-                Step::Rewrite(rewrite) => pieces = rewrite.run(pieces, at),
+                Step::Rewrite(rewrite) => pieces = rewrite.run(pieces, at, limit(text.len()))?,
             }
         }
         Ok(pieces)
@@ -166,26 +167,23 @@ impl Step {
 }
 
 impl Rewrite {
-    /// Rewrites every piece. `at` is where the text starts in the original one.
-    fn run(&self, pieces: Pieces, at: usize) -> Pieces {
+    /// Rewrites every piece. `at` is where the text starts in the original one, `most` how long it may become.
+    fn run(&self, pieces: Pieces, at: usize, most: usize) -> Result<Pieces> {
         let Pieces { text, spans, ranges } = &pieces;
-        match spans {
+        Ok(match spans {
             Some(spans) => {
                 let mut out = Aligned::new(spans);
-                let ranges = self.run_into(
-                    text,
-                    ranges,
-                    |start| spans.get(start).is_some_and(|span| at + span.0 as usize == 0),
-                    &mut out,
-                );
+                let is_first = |start: usize| spans.get(start).is_some_and(|span| at + span.0 as usize == 0);
+                let ranges = Bounded::run(most, &mut out, |out| self.run_into(text, ranges, is_first, out))?;
                 Pieces { text: out.text, spans: Some(out.spans), ranges }
             }
             None => {
                 let mut out = Vec::with_capacity(text.len() + ranges.len());
-                let ranges = self.run_into(text, ranges, |start| at + start == 0, &mut out);
+                let is_first = |start| at + start == 0;
+                let ranges = Bounded::run(most, &mut out, |out| self.run_into(text, ranges, is_first, out))?;
                 Pieces { text: out, spans: None, ranges }
             }
-        }
+        })
     }
 
     fn run_into<O: Output>(

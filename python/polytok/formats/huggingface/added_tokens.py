@@ -1,7 +1,8 @@
 """Added tokens: their ids are not those of the file, but given out as tokenizers does it.
 
-A token has the id of its text in the vocabulary, else the next one behind the vocabulary's number of entries. Where
-that is not the file's, tokenizers warns and transformers goes by the file; the warning is kept for whoever asks.
+A token has the id of its text in the vocabulary, else the next one from the vocabulary's number of entries on,
+which is taken if the ids have holes. Where that is not the file's, tokenizers warns and transformers goes by the
+file; the warning is kept for whoever asks.
 """
 
 from __future__ import annotations
@@ -39,29 +40,22 @@ def number(listed: list[SpecialToken], lookup: Lookup, vocab_size: int) -> Added
     known = lookup([token.text for token in listed])
     tokens: dict[str, SpecialToken] = {}
     warnings: list[str] = []
-    largest: int | None = None
+    next_id = vocab_size
     for token in listed:
         if not token.text:
             continue
         before = tokens.get(token.text)
         id = before.id if before else known.get(token.text)
         if id is None:
-            id = _next_id(largest, vocab_size)
+            id, next_id = next_id, next_id + 1
         if id > MAX_ID:
             raise FormatError(f"added_tokens: no id is left for {token.text!r}")
         if id != token.id:
             which = f"the added token {token.text!r}"
             warnings.append(f"{which} has the id {token.id} in the file, tokenizers gives it {id}")
-        largest = id if largest is None else max(largest, id)
         special = token.special or (before is not None and before.special)
         tokens[token.text] = replace(token, id=id, special=special)
     return Added(tuple(tokens.values()), tuple(warnings))
-
-
-def _next_id(largest: int | None, vocab_size: int) -> int:
-    if largest is None or (largest < vocab_size and vocab_size > 0):
-        return vocab_size
-    return largest + 1
 
 
 def _token(fields: Fields) -> SpecialToken:

@@ -4,16 +4,43 @@
 //! steps behind it before the end.
 
 /// Tokens on their way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Flow {
     text: Vec<u8>,
     ends: Vec<usize>,
+    most: usize,
+    is_over: bool,
+}
+
+impl Default for Flow {
+    fn default() -> Flow {
+        Flow::bounded(usize::MAX)
+    }
 }
 
 impl Flow {
+    /// Takes at most this many bytes.
+    pub fn bounded(most: usize) -> Flow {
+        Flow { text: Vec::new(), ends: Vec::new(), most, is_over: false }
+    }
+
     /// More of the token that is growing.
     pub fn push(&mut self, text: &[u8]) {
-        self.text.extend_from_slice(text);
+        self.is_over |= text.len() > self.most - self.text.len();
+        if !self.is_over {
+            self.text.extend_from_slice(text);
+        }
+    }
+
+    /// Makes it empty, with room for this many bytes.
+    pub fn reset(&mut self, most: usize) {
+        self.clear();
+        self.most = most;
+    }
+
+    /// Something did not fit.
+    pub fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// The token is complete.
@@ -30,6 +57,7 @@ impl Flow {
     pub fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
+        (self.most, self.is_over) = (usize::MAX, false);
     }
 
     /// All text, whatever token it belongs to.

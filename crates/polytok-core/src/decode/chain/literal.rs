@@ -58,13 +58,13 @@ impl Literal {
         *waiting = 0;
     }
 
-    /// A whole text.
-    pub fn replace(&self, text: &[u8], content: &[u8]) -> Vec<u8> {
-        let mut out = Flow::default();
+    /// A whole text; None if it becomes longer than `most`.
+    pub fn replace(&self, text: &[u8], content: &[u8], most: usize) -> Option<Vec<u8>> {
+        let mut out = Flow::bounded(most);
         let mut waiting = 0;
         self.push(&mut waiting, text, content, &mut out);
         self.finish(&mut waiting, content, &mut out);
-        out.text().to_vec()
+        (!out.is_over()).then(|| out.text().to_vec())
     }
 }
 

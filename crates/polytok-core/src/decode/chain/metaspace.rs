@@ -37,7 +37,7 @@ impl Step for Metaspace {
     }
 
     fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part).then(|| self.literal.replace(token, b" "))
+        self.literal.replace(token, b" ", usize::MAX).filter(|_| !is_part)
     }
 
     fn is_settled(&self, state: &State) -> bool {

@@ -30,6 +30,7 @@ use super::texts::Texts;
 use crate::byte_level::to_text;
 use crate::error::Result;
 use crate::lazy::Lazy;
+use crate::normalize::growth::{limit, too_long};
 use crate::spec::DecodeStep;
 use crate::special::Specials;
 use crate::vocab::Vocab;
@@ -105,9 +106,17 @@ impl Chain {
     }
 
     fn compile_rows(&self, vocab: &Vocab, specials: &Specials) -> Rows {
+        let mut left = (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20); // rows whose texts do not fit go the slow way
         let (fast, texts): (Vec<Fast>, Vec<Vec<u8>>) = (0..vocab.len())
             .map(|row| token_text(vocab, specials, vocab.id(row), self.byte_level).unwrap_or_default())
             .map(|token| settle(&self.steps, self.fallback, &token))
+            .map(|(fast, text)| match left.checked_sub(text.len()) {
+                Some(rest) => {
+                    left = rest;
+                    (fast, text)
+                }
+                None => (Fast::No, Vec::new()),
+            })
             .unzip();
         Rows { fast, texts: Texts::new(texts.into_iter()) }
     }
@@ -166,8 +175,10 @@ impl Chain {
     /// Sends the input through all steps.
     fn run(&self, state: &mut ChainState, is_last: bool, out: &mut Vec<u8>) -> Result<()> {
         let ChainState { steps, input, output, .. } = state;
+        let waiting = steps.iter().map(|memory| memory.held.len() + memory.run.len()).sum::<usize>();
+        let most = limit(input.text().len() + waiting);
         for (step, memory) in self.steps.iter().zip(steps) {
-            output.clear();
+            output.reset(most);
             for (text, is_whole) in input.parts() {
                 if !text.is_empty() {
                     step.text(memory, text, output);
@@ -178,6 +189,9 @@ impl Chain {
             }
             if is_last {
                 step.finish(memory, output)?;
+            }
+            if output.is_over() {
+                return Err(too_long("decoding"));
             }
             std::mem::swap(input, output);
         }
@@ -250,8 +264,8 @@ fn settle(steps: &[Box<dyn Step>], fallback: Option<usize>, token: &[u8]) -> (Fa
             return (Fast::Byte(byte), Vec::new());
         }
         match step.settled(&text, is_part) {
-            Some(settled) => text = settled,
-            None => return (Fast::No, Vec::new()),
+            Some(settled) if settled.len() <= limit(token.len()) => text = settled,
+            _ => return (Fast::No, Vec::new()),
         }
         is_part |= step.fuses();
     }

@@ -8,6 +8,7 @@ use super::literal::Literal;
 use super::step::{State, Step};
 use super::taken;
 use crate::error::Result;
+use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::replace::Replace;
 use crate::spec;
 
@@ -36,7 +37,7 @@ impl Step for Plain {
     }
 
     fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part).then(|| self.literal.replace(token, &self.content))
+        self.literal.replace(token, &self.content, limit(token.len())).filter(|_| !is_part)
     }
 }
 
@@ -47,7 +48,7 @@ struct Matches {
 impl Matches {
     fn apply(&self, token: &str) -> Result<Vec<u8>> {
         let mut text = Vec::new();
-        self.replace.apply(token.as_bytes(), &mut text)?;
+        Bounded::run(limit(token.len()), &mut text, |out| self.replace.apply(token.as_bytes(), out))??;
         Ok(text)
     }
 }

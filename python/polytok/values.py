@@ -1,0 +1,72 @@
+"""What goes into a tokenizer and comes out of it: texts, ids, tokens, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+Text: TypeAlias = str | bytes
+Ids: TypeAlias = Sequence[int] | Iterable[int] | npt.NDArray[np.integer]
+Special: TypeAlias = Literal["all"] | Collection[str]
+IdArray: TypeAlias = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+
+
+class Token(NamedTuple):
+    """A token and where it comes from.
+
+    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A
+    token that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or
+    for text that the vocabulary does not know the normalized text itself.
+    """
+
+    id: int
+    piece: bytes
+    start: int
+    end: int
+    byte_start: int
+    byte_end: int
+
+
+class Batch(Sequence[IdArray]):
+    """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
+
+    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of
+    shape (texts + 1,). As a sequence it gives one array per text, without copying.
+
+    >>> import polytok
+    >>> batch = polytok.load("default").encode_batch(["one", "two words"])
+    >>> len(batch), len(batch[0]) == len(batch.to_list()[0])
+    (2, True)
+    """
+
+    __slots__ = ("ids", "offsets")
+
+    def __init__(self, ids: IdArray, offsets: npt.NDArray[np.int64]) -> None:
+        self.ids = ids
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> IdArray: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[IdArray]: ...
+    def __getitem__(self, index: int | slice) -> IdArray | list[IdArray]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = index + len(self) if index < 0 else index
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {index} of a batch of {len(self)}")
+        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+
+    def to_list(self) -> list[list[int]]:
+        """The ids as lists of ints."""
+        return [row.tolist() for row in self]
+
+    def __repr__(self) -> str:
+        return f"Batch({len(self)} texts, {len(self.ids)} ids of {self.ids.dtype})"
