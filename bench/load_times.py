@@ -23,8 +23,15 @@ from .cases import DATA
 ROUNDS = 3
 LOADS = 6
 
-FOLDERS = {"sentencepiece": "sentencepiece", "tiktoken": "tiktoken", "huggingface": "tokenizers", "rwkv": "pyrwkv"}
-"""The folders of ``vocab/`` and their reference loaders; files of other folders have none here."""
+FOLDERS = {
+    "sentencepiece": "sentencepiece",
+    "tiktoken": "tiktoken",
+    "huggingface": "tokenizers",
+    "rwkv": "pyrwkv",
+    "tekken": "json, reading only",
+}
+"""The folders of ``vocab/`` and their reference loaders; files of other folders have none here. For
+tekken it is what reads the JSON, a part of loading; the gguf package's reader takes seconds for each of its files."""
 
 
 def _polytok(path: Path) -> Any:
@@ -59,12 +66,17 @@ def _pyrwkv(path: Path) -> Any:
     return pyrwkv_tokenizer.RWKVTokenizer().encode("word")  # it brings the same file along
 
 
+def _json(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
 LOADERS: dict[str, Callable[[Path], Any]] = {
     "polytok": _polytok,
     "sentencepiece": _sentencepiece,
     "tiktoken": _tiktoken,
     "tokenizers": _tokenizers,
     "pyrwkv": _pyrwkv,
+    "json, reading only": _json,
 }
 
 
@@ -101,10 +113,10 @@ def row(path: Path, folder: Path) -> str | None:
     rounds = [[_in_a_process(*job) for job in wanted] for _ in range(ROUNDS)]
     medians = [_median([each[job] for each in rounds]) for job in range(len(wanted))]
     ours, theirs, mapped = medians[0], medians[1] if reference else None, medians[-1]
-    named = f"{theirs:.0f} ({reference})" if theirs else "—"
+    named = f"{theirs:.1f} ({reference})" if theirs else "—"
     ratio = f"{theirs / ours:.1f}×" if theirs and ours else "—"
     size = native.stat().st_size / 1e6
-    return f"| {path.parent.name}/{path.name} | {ours:.0f} | {named} | {ratio} | {mapped:.2f} | {size:.1f} |"
+    return f"| {path.parent.name}/{path.name} | {ours:.1f} | {named} | {ratio} | {mapped:.2f} | {size:.1f} |"
 
 
 def _median(times: list[float | None]) -> float | None:

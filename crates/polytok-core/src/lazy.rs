@@ -12,7 +12,20 @@ impl<T> Default for Lazy<T> {
     }
 }
 
+impl<T> From<T> for Lazy<T> {
+    /// A value that is there already.
+    fn from(value: T) -> Lazy<T> {
+        Lazy(value.into())
+    }
+}
+
 impl<T> Lazy<T> {
+    /// The value, if it is there.
+    #[inline]
+    pub fn peek(&self) -> Option<&T> {
+        self.0.get()
+    }
+
     /// The value, made by `make` if it is not there yet.
     #[inline]
     pub fn get(&self, make: impl FnOnce() -> T) -> &T {

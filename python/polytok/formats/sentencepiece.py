@@ -201,4 +201,6 @@ def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int
 
 
 def _is_ordinary(vocab: Vocab, text: bytes) -> bool:
-    return any(vocab.piece(int(row)) == text for row in np.flatnonzero(np.diff(vocab.offsets) == len(text)))
+    rows = np.flatnonzero(np.diff(vocab.offsets) == len(text))
+    firsts = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[rows]]
+    return any(vocab.piece(int(row)) == text for row in rows[firsts == text[0]])

@@ -17,13 +17,14 @@ from .huggingface import legacy
 name = "wordpiece"
 options: frozenset[str] = frozenset()
 
-_UNKNOWN = re.compile(rb"^\[UNK\]\r?$", re.MULTILINE)
+# The text comes first, for which the search is quick.
+_UNKNOWN = re.compile(rb"\[UNK\](?<=^\[UNK\])\r?$", re.MULTILINE)
 
 
 def refusal(data: bytes) -> str | None:
     """One of the lines is BERT's unknown token."""
-    is_json = data[:1] == b"{"
-    return None if not is_json and b"[UNK]" in data and _UNKNOWN.search(data) else "no line is [UNK]"
+    is_text = data[:1] != b"{" and b"\0" not in data[:1000]
+    return None if is_text and b"[UNK]" in data and _UNKNOWN.search(data) else "no line is [UNK]"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:

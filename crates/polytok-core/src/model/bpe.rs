@@ -5,10 +5,12 @@
 //! at compile time: a list of pairs (minbpe, Hugging Face), or every way to cut an entry into two symbols, by the entry's id
 //! (tiktoken) or its score (SentencePiece, llama2.c). Twin: python/polytok/reference/bpe.py.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::by_text::{ByText, Patience};
 use super::dictionary::{Dictionary, Emit};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
 use super::merging::{LastMerge, Merging, Source};
@@ -32,13 +34,17 @@ mod tests;
 pub use rules::BpeRules;
 
 /// Symbols from here on are ids of user-defined pieces, which are smaller: they merge with nothing.
-const FROZEN: u32 = 1 << 31;
+pub(super) const FROZEN: u32 = 1 << 31;
 
 /// A compiled BPE model.
 pub struct Bpe {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
-    merging: Merging,
+    symbols: Symbols,
+    /// None where building it failed, which it cannot but where pairs may be looked up by their texts.
+    merging: Lazy<Option<Merging>>,
+    /// Until `merging` is built.
+    patience: Patience,
     /// Hugging Face's initial symbols.
     scalars: Option<Scalars>,
     /// All pairs where `merging` has only those that encoding needs; built when dropout asks for them.
@@ -91,15 +97,15 @@ impl Bpe {
         let resegments = exceptions.values().any(|emit| matches!(emit, Emit::Unused(_)));
         let prefix = rules.scalars.continuing_prefix.as_bytes();
         let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
+        let patience = Patience::with(&source);
         // Rows that are split again need all pairs, and pairs that are known to fit their rows.
-        let merging = match resegments {
-            true => source.build()?,
-            false => {
-                let makes_small = tables.are_kept();
-                tables.get("bpe", || if makes_small { source.build()?.pruned(&source) } else { source.build() })?
-            }
+        let merging = match (resegments, tables.are_kept()) {
+            _ if patience.can_wait() && (resegments || !tables.are_stored()) => None,
+            (true, _) => Some(source.build()?),
+            (false, true) => Some(tables.get("bpe", || source.build()?.pruned(&source))?),
+            (false, false) => Some(tables.get("bpe", || source.build())?),
         };
-        let merges_fallbacks = symbols == Symbols::Groups && merging.merges_bytes();
+        let merges_fallbacks = symbols == Symbols::Groups && merging.as_ref().is_some_and(Merging::merges_bytes);
         let scalars = match symbols {
             Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
             _ => None,
@@ -107,8 +113,10 @@ impl Bpe {
         Ok(Bpe {
             vocab,
             dictionary,
+            symbols,
             scalars,
-            merging,
+            merging: merging.map_or_else(Lazy::default, |merging| Some(merging).into()),
+            patience,
             all_pairs: Lazy::default(),
             exceptions,
             whole_piece_first,
@@ -125,7 +133,7 @@ impl Bpe {
 
     /// Whether symbols are bytes, so that any bytes can be encoded.
     pub fn is_of_bytes(&self) -> bool {
-        self.merging.units.kind == Symbols::Bytes
+        self.symbols == Symbols::Bytes
     }
 
     /// Whether pieces that no merge can cross may be taken out of a text and merged on their own. Unused rows are split
@@ -165,15 +173,21 @@ impl Bpe {
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
+        let Some(merging) = self.merging(piece.len()) else {
+            let by_text = self.by_text(piece);
+            by_text.push(0..piece.len(), symbols);
+            merge(&by_text, symbols, run, &mut Unwatched);
+            return self.emit_symbols(piece, symbols, &Splits::default(), emit);
+        };
         if let Some(scalars) = &self.scalars {
             let len = scalars.push(piece, symbols)?;
-            merge(&self.merging.pairs, symbols, run, &mut Unwatched);
+            merge(&merging.pairs, symbols, run, &mut Unwatched);
             return self.emit_scalars(piece, symbols, len, emit);
         }
         let prefix = self.depends_on_place(piece, at) as usize;
-        self.merging.units.push(&piece[..prefix], 0, symbols);
-        self.merging.units.push(&piece[prefix..], prefix, symbols);
-        merge(&self.merging.pairs, symbols, run, &mut Unwatched);
+        merging.units.push(&piece[..prefix], 0, symbols);
+        merging.units.push(&piece[prefix..], prefix, symbols);
+        merge(&merging.pairs, symbols, run, &mut Unwatched);
         self.emit_symbols(piece, symbols, &Splits::default(), emit)
     }
 
@@ -194,23 +208,68 @@ impl Bpe {
         }
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
+        let is_dropout = dropout.is_some();
+        let mut watch = Watcher { splits: Splits::default(), dropout };
+        let Some(merging) = self.merging(text.len()) else {
+            let by_text = self.by_text(text);
+            self.push_frozen(text, 0, symbols, |range, symbols| by_text.push(range, symbols));
+            merge(&by_text, symbols, run, &mut watch);
+            return self.emit_symbols(text, symbols, &watch.splits, emit);
+        };
         if let Some(scalars) = &self.scalars {
             let len = scalars.push(text, symbols)?;
-            merge(&self.merging.pairs, symbols, run, &mut Watcher { splits: Splits::default(), dropout });
+            merge(&merging.pairs, symbols, run, &mut watch);
             return self.emit_scalars(text, symbols, len, emit);
         }
-        let mut at = self.depends_on_place(text, 0) as usize;
-        self.merging.units.push(&text[..at], 0, symbols);
+        let push = |range: Range<usize>, symbols: &mut _| merging.units.push(&text[range.clone()], range.start, symbols);
+        let prefix = self.depends_on_place(text, 0) as usize;
+        push(0..prefix, symbols);
+        self.push_frozen(text, prefix, symbols, push);
+        merge(if is_dropout { self.all_pairs(merging) } else { &merging.pairs }, symbols, run, &mut watch);
+        self.emit_symbols(text, symbols, &watch.splits, emit)
+    }
+
+    /// Appends the symbols of a text from `at` on: those of user-defined pieces, and what `push` gives for all between them.
+    fn push_frozen(
+        &self,
+        text: &[u8],
+        mut at: usize,
+        symbols: &mut Vec<Symbol>,
+        push: impl Fn(Range<usize>, &mut Vec<Symbol>),
+    ) {
         self.frozen_matches(text, |start, end, id| {
-            self.merging.units.push(&text[at..start], at, symbols);
+            push(at..start, symbols);
             symbols.push(Symbol::new(FROZEN + id, start));
             at = end;
         });
-        self.merging.units.push(&text[at..], at, symbols);
-        let pairs = if dropout.is_some() { self.all_pairs() } else { &self.merging.pairs };
-        let mut watch = Watcher { splits: Splits::default(), dropout };
-        merge(pairs, symbols, run, &mut watch);
-        self.emit_symbols(text, symbols, &watch.splits, emit)
+        push(at..text.len(), symbols);
+    }
+
+    /// The tables, for so many bytes; None where pairs are to be looked up by their texts.
+    #[inline]
+    fn merging(&self, len: usize) -> Option<&Merging> {
+        match self.merging.peek() {
+            Some(merging) => merging.as_ref(),
+            None => self.merging_if_it_pays(len),
+        }
+    }
+
+    #[cold]
+    fn merging_if_it_pays(&self, len: usize) -> Option<&Merging> {
+        match self.patience.ends_with(len) {
+            true => self.merging.get(|| self.source().build().ok()).as_ref(),
+            false => None,
+        }
+    }
+
+    fn by_text<'a>(&'a self, text: &'a [u8]) -> ByText<'a> {
+        ByText { vocab: &self.vocab, dictionary: &self.dictionary, longest: self.patience.longest(), text }
+    }
+
+    /// What the tables are made from, but for lists of merges, whose tables are never made again.
+    fn source(&self) -> Source<'_> {
+        let Bpe { vocab, dictionary, priority, symbols, .. } = self;
+        Source { vocab, dictionary, priority, symbols: *symbols, prefix: &[] }
     }
 
     /// Calls `found(start, end, id)` for each user-defined piece in the text, longest first, left to right.
@@ -235,11 +294,13 @@ impl Bpe {
         if self.dictionary.normal.find(&self.vocab, text) != Some(row as u32) {
             return Derived::Reserved;
         }
+        // Halves have the numbers of the tables.
+        let Some(merging) = self.merging.get(|| self.source().build().ok()) else { return Derived::Never };
         let BpeScratch { symbols, merge: run } = scratch;
         symbols.clear();
-        self.merging.units.push(text, 0, symbols);
+        merging.units.push(text, 0, symbols);
         let mut last = LastMerge(None);
-        merge(&self.merging.pairs, symbols, run, &mut last);
+        merge(&merging.pairs, symbols, run, &mut last);
         match (symbols.as_slice(), last.0) {
             ([symbol], None) if symbol.symbol == row as u32 => Derived::Initial,
             ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
@@ -327,15 +388,13 @@ impl Bpe {
     }
 
     /// Dropout passes over merges, so that pairs are met which encoding never meets.
-    fn all_pairs(&self) -> &Pairs {
-        if !self.merging.is_pruned {
-            return &self.merging.pairs;
+    fn all_pairs<'a>(&'a self, merging: &'a Merging) -> &'a Pairs {
+        if !merging.is_pruned {
+            return &merging.pairs;
         }
-        let Bpe { vocab, dictionary, priority, merging, .. } = self;
-        let source = Source { vocab, dictionary, priority, symbols: merging.units.kind, prefix: &[] };
         // Building failed for no vocabulary that it did not fail for when the file was written.
-        let all = self.all_pairs.get(|| source.build().ok().map(|merging| merging.pairs));
-        all.as_ref().unwrap_or(&self.merging.pairs)
+        let all = self.all_pairs.get(|| self.source().build().ok().map(|merging| merging.pairs));
+        all.as_ref().unwrap_or(&merging.pairs)
     }
 }
 

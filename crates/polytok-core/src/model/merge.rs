@@ -9,6 +9,20 @@ use std::collections::BinaryHeap;
 
 use super::pairs::{NO_RANK, Pairs};
 
+/// What says which pairs merge.
+pub trait Lookup {
+    /// The rank of a pair of neighbours, [`NO_RANK`] if it does not merge, and what it becomes. `end` is where the right
+    /// one ends: the start of the next, if there is one.
+    fn rate(&self, left: Symbol, right: Symbol, end: impl FnOnce() -> Option<u32>) -> (u32, u32);
+}
+
+impl Lookup for Pairs {
+    #[inline]
+    fn rate(&self, left: Symbol, right: Symbol, _end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
+        self.get(left.symbol, right.symbol)
+    }
+}
+
 /// A symbol that merges with nothing.
 pub const INERT: u32 = u32::MAX;
 
@@ -74,7 +88,7 @@ struct Link {
 }
 
 /// Merges `symbols` in place until no pair is left that may.
-pub fn merge(pairs: &Pairs, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
+pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
     if watch.wants_heap() || symbols.len() > SHORT {
         merge_long(pairs, symbols, scratch, watch);
     } else {
@@ -82,7 +96,7 @@ pub fn merge(pairs: &Pairs, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratc
     }
 }
 
-fn merge_short(pairs: &Pairs, symbols: &mut Vec<Symbol>) {
+fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<Symbol>) {
     for i in 1..symbols.len() {
         rate(pairs, symbols, i - 1);
     }
@@ -107,16 +121,16 @@ fn merge_short(pairs: &Pairs, symbols: &mut Vec<Symbol>) {
 
 /// Rates the pair that starts at `i`.
 #[inline]
-fn rate(pairs: &Pairs, symbols: &mut [Symbol], i: usize) {
+fn rate(pairs: &impl Lookup, symbols: &mut [Symbol], i: usize) {
     let (rank, merged) = match symbols.get(i + 1) {
-        Some(right) => pairs.get(symbols[i].symbol, right.symbol),
+        Some(&right) => pairs.rate(symbols[i], right, || symbols.get(i + 2).map(|next| next.start)),
         None => (NO_RANK, 0),
     };
     symbols[i].rank = rank;
     symbols[i].merged = merged;
 }
 
-fn merge_long(pairs: &Pairs, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
+fn merge_long(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
     let MergeScratch { links, heap } = scratch;
     links.clear();
     links.extend((0..symbols.len() as u32).map(|i| Link { prev: i.wrapping_sub(1), next: i + 1 }));
@@ -160,7 +174,7 @@ fn merge_long(pairs: &Pairs, symbols: &mut Vec<Symbol>, scratch: &mut MergeScrat
 /// Puts the pair that starts at `left` on the heap if it may merge.
 #[inline]
 fn consider(
-    pairs: &Pairs,
+    pairs: &impl Lookup,
     symbols: &mut [Symbol],
     links: &[Link],
     left: usize,
@@ -168,14 +182,16 @@ fn consider(
     watch: &mut impl Watch,
 ) {
     symbols[left].rank = NO_RANK;
-    let Some(&Symbol { symbol: right, start: middle, .. }) = symbols.get(links[left].next as usize) else {
+    let next = links[left].next as usize;
+    let Some(&right) = symbols.get(next) else {
         return;
     };
-    let (rank, merged) = pairs.get(symbols[left].symbol, right);
+    let end = || symbols.get(links[next].next as usize).map(|after| after.start);
+    let (rank, merged) = pairs.rate(symbols[left], right, end);
     if rank != NO_RANK {
         symbols[left].rank = rank;
         symbols[left].merged = merged;
-        watch.considered(merged, symbols[left].symbol, right, middle - symbols[left].start);
+        watch.considered(merged, symbols[left].symbol, right.symbol, right.start - symbols[left].start);
         heap.push(Reverse(((rank as u64) << 32 | left as u64, merged)));
     }
 }

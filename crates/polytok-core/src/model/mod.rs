@@ -2,6 +2,7 @@
 
 pub mod best_path;
 pub mod bpe;
+mod by_text;
 pub mod dictionary;
 pub mod lattice;
 pub mod longest;

@@ -15,7 +15,7 @@ use crate::vocab::Vocab;
 
 /// The compiled rules.
 pub(super) struct Scalars {
-    /// Rows of characters: inside of a piece, last, first, and alone.
+    /// Rows of characters: inside of a piece, last, first, and alone. Where an affix is empty, fewer places differ.
     rows: [HashMap<char, u32>; 4],
     affixes: [Vec<u8>; 2],
     /// Rows of bytes, if they are to be tried.
@@ -32,11 +32,6 @@ enum OnUnknown {
     Error,
 }
 
-/// Which map of rows a place has.
-fn place(is_first: bool, is_last: bool) -> usize {
-    2 * is_first as usize + is_last as usize
-}
-
 impl Scalars {
     /// Indexes the vocabulary; of equal rows the last counts.
     pub fn compile(vocab: &Vocab, rules: &ScalarRules, unknown: Unknown) -> Result<Scalars> {
@@ -49,12 +44,17 @@ impl Scalars {
         let affixes = [rules.continuing_prefix.as_bytes().to_vec(), rules.word_suffix.as_bytes().to_vec()];
         let mut rows: [HashMap<char, u32>; 4] = Default::default();
         let mut bytes = Box::new([None; 256]);
+        let places = (0..4).filter(|&at| at == place(at & 2 != 0, at & 1 != 0, &affixes));
+        let longest = 6.max(4 + affixes[0].len() + affixes[1].len()); // of a byte, of a character
         for row in 0..vocab.len() {
             let piece = vocab.bytes(row);
-            for (at, rows) in rows.iter_mut().enumerate() {
+            if piece.len() > longest {
+                continue;
+            }
+            for at in places.clone() {
                 let rest = if at & 2 == 0 { piece.strip_prefix(&affixes[0][..]) } else { Some(piece) };
                 let rest = if at & 1 == 1 { rest.and_then(|rest| rest.strip_suffix(&affixes[1][..])) } else { rest };
-                rest.and_then(only_char).map(|c| rows.insert(c, row as u32));
+                rest.and_then(only_char).map(|c| rows[at].insert(c, row as u32));
             }
             if let Some(byte) = byte_of(piece) {
                 bytes[byte as usize] = Some(row as u32);
@@ -75,7 +75,7 @@ impl Scalars {
         for (at, c) in text.char_indices() {
             let (is_first, is_last) = (at == 0, at + c.len_utf8() == text.len());
             let len = c.len_utf8() as u32;
-            if let Some(&row) = self.rows[place(is_first, is_last)].get(&c) {
+            if let Some(&row) = self.rows[place(is_first, is_last, &self.affixes)].get(&c) {
                 run.flush();
                 run.add(row, len);
             } else if !self.push_bytes(&text[at..at + c.len_utf8()], is_first, is_last, &mut run) {
@@ -138,8 +138,17 @@ impl Run<'_> {
     }
 }
 
+/// Which map of rows a place has.
+#[inline]
+fn place(is_first: bool, is_last: bool, [prefix, suffix]: &[Vec<u8>; 2]) -> usize {
+    2 * (is_first || prefix.is_empty()) as usize + (is_last && !suffix.is_empty()) as usize
+}
+
 fn only_char(bytes: &[u8]) -> Option<char> {
-    let mut chars = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= 4)?.chars();
+    if bytes.len() > 4 {
+        return None;
+    }
+    let mut chars = std::str::from_utf8(bytes).ok()?.chars();
     chars.next().filter(|_| chars.next().is_none())
 }
 

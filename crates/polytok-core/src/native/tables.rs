@@ -38,6 +38,11 @@ impl Tables {
         self.sections.is_some()
     }
 
+    /// Whether tables are kept, or those of a file are there.
+    pub fn are_stored(&self) -> bool {
+        self.are_kept() || self.image.as_ref().is_some_and(Image::has_tables)
+    }
+
     /// The file's part of this name, or what `build` gives.
     pub fn get<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         if let Some(image) = self.image.as_ref().filter(|image| image.has_tables()) {

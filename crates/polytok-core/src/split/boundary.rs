@@ -34,6 +34,10 @@ impl Boundary {
         let mut ascii = vec![0u128; 128];
         let mut pairs = Vec::new();
         for entry in entries {
+            if entry.is_ascii() {
+                entry.windows(2).for_each(|pair| ascii[pair[0] as usize] |= 1 << pair[1]);
+                continue;
+            }
             neighbours(entry, has_parts, |left, right| match (left, right) {
                 (&[left @ 0..128], &[right @ 0..128]) => ascii[left as usize] |= 1 << right,
                 _ => pairs.push(pair(left, right)),

@@ -27,6 +27,7 @@ fn no_rows() -> VocabColumns {
 }
 
 /// Appends a row; an error when the blob outgrows its 32-bit offsets.
+#[inline]
 fn push_row(columns: &mut VocabColumns, bytes: &[u8], id: u32, score: f32, kind: Kind) -> Result<()> {
     columns.blob.extend_from_slice(bytes);
     let end = u32::try_from(columns.blob.len())

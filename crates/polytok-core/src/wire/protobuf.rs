@@ -47,6 +47,17 @@ impl<'a> Fields<'a> {
         Fields { data, at: 0 }
     }
 
+    /// A field of bytes whose tag and length are one byte each, as nearly all of a vocabulary are.
+    #[inline]
+    fn short_field(&mut self) -> Option<Field<'a>> {
+        let (start, left) = (self.at, &self.data[self.at..]);
+        let &[tag @ 8..=0x7F, length @ 0..=0x7F, ..] = left else { return None };
+        let end = 2 + length as usize;
+        let bytes = left.get(2..end).filter(|_| tag & 7 == 2)?;
+        self.at = start + end;
+        Some(Field { number: u32::from(tag >> 3), value: Value::Bytes(bytes), raw: &left[..end], at: start })
+    }
+
     fn next_field(&mut self) -> Result<Field<'a>> {
         let start = self.at;
         let (number, wire_type) = self.tag()?;
@@ -131,7 +142,11 @@ impl<'a> Fields<'a> {
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<Field<'a>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(field) = self.short_field() {
+            return Some(Ok(field));
+        }
         if self.at == self.data.len() {
             return None;
         }

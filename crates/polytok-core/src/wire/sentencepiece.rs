@@ -69,9 +69,10 @@ pub fn read_pieces(data: &[u8]) -> Result<Pieces> {
     Ok(pieces)
 }
 
-/// The piece as the trainer writes it: text, score, and a type that is not NORMAL. Nearly all pieces are so, and this
-/// spares them the walk over their fields.
-fn usual_piece(message: &[u8]) -> Option<(&[u8], f32, Kind)> {
+/// The piece as the trainer writes it: text, score, and a type that is not NORMAL; or as others do, who write NORMAL too. Nearly
+/// all pieces are so, and this spares them the walk over their fields.
+#[inline]
+fn usual_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
     let [0x0A, length @ 0..=0x7F, left @ ..] = message else {
         return None;
     };
@@ -79,20 +80,21 @@ fn usual_piece(message: &[u8]) -> Option<(&[u8], f32, Kind)> {
     let (&[0x15, a, b, c, d], left) = left.split_first_chunk()? else {
         return None;
     };
-    let kind = match left {
-        [] => Kind::Normal,
-        [0x18, number @ 2..=6] => Kind::try_from(*number).ok()?,
+    let (kind, flags) = match left {
+        [] => (Kind::Normal, 0),
+        [0x18, 1] => (Kind::Normal, TYPE_WRITTEN),
+        [0x18, number @ 2..=6] => (Kind::try_from(*number).ok()?, 0),
         _ => return None,
     };
-    Some((text, f32::from_le_bytes([a, b, c, d]), kind))
+    Some((text, f32::from_le_bytes([a, b, c, d]), kind, flags))
 }
 
 /// Appends one piece to the columns; its flags and unknown fields are returned.
 fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>)> {
     let id = u32::try_from(columns.ids.len()).map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
-    if let Some((text, score, kind)) = usual_piece(message) {
+    if let Some((text, score, kind, flags)) = usual_piece(message) {
         push_row(columns, text, id, score, kind)?;
-        return Ok((0, Vec::new()));
+        return Ok((flags, Vec::new()));
     }
     let (mut text, mut score, mut kind, mut unknown) = (&[][..], None, None, Vec::new());
     for field in Fields::new(message) {

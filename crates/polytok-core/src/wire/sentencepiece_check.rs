@@ -42,7 +42,9 @@ impl Rules {
 pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
     // Ordinary and reserved pieces may share a text, but for BPE in the newest line.
     let one_set = rules.newest() && rules.model == ModelType::Bpe;
-    let (mut ordinary, mut reserved) = (Texts::new(columns), Texts::new(columns));
+    let is_reserved = |kind: Kind| matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
+    let room = if one_set { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
+    let (mut ordinary, mut reserved) = (Texts::new(columns), Texts::with_room(columns, room));
     let mut unknown = None;
     let mut bytes = 0;
     for (row, text) in rows(columns).enumerate() {
@@ -53,8 +55,7 @@ pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
             continue;
         }
         check_text(text, rules).map_err(wrong)?;
-        let is_reserved = matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
-        let texts = if is_reserved && !one_set { &mut reserved } else { &mut ordinary };
+        let texts = if is_reserved(kind) && !one_set { &mut reserved } else { &mut ordinary };
         if let Some(first) = texts.insert(row) {
             return Err(wrong(format!("the same text as piece {first}")));
         }

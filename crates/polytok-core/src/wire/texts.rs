@@ -10,30 +10,40 @@ use crate::spec::VocabColumns;
 /// Rows of one vocabulary, of which no two have the same text.
 pub(super) struct Texts<'a> {
     columns: &'a VocabColumns,
-    /// Row + 1, or 0 for a free slot; the length is a power of two.
+    /// Row + 1 in the low bits and a part of the hash in the others, or 0 for a free slot; the length is a power of two.
     slots: Vec<u32>,
+    row_mask: u32,
     seed: u64,
 }
 
 impl<'a> Texts<'a> {
     /// An empty set with room for all rows.
     pub(super) fn new(columns: &'a VocabColumns) -> Texts<'a> {
-        let slots = vec![0; (2 * columns.ids.len()).next_power_of_two().max(2)];
-        Texts { columns, slots, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
+        Texts::with_room(columns, columns.ids.len())
+    }
+
+    /// An empty set with room for so many rows.
+    pub(super) fn with_room(columns: &'a VocabColumns, rows: usize) -> Texts<'a> {
+        let slots = vec![0; (2 * rows).next_power_of_two().max(2)];
+        let row_mask = (columns.ids.len() as u32).saturating_add(1).checked_next_power_of_two().map_or(u32::MAX, |above| above - 1);
+        Texts { columns, slots, row_mask, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
     }
 
     /// Adds a row, or gives the row that has its text already.
     pub(super) fn insert(&mut self, row: usize) -> Option<usize> {
         let wanted = text(self.columns, row);
         let mask = self.slots.len() - 1;
-        let mut slot = hash_bytes(wanted, self.seed) as usize & mask;
-        while let Some(found) = (self.slots[slot] as usize).checked_sub(1) {
-            if text(self.columns, found) == wanted {
+        let hash = hash_bytes(wanted, self.seed);
+        let tag = (hash >> 32) as u32 & !self.row_mask;
+        let mut slot = hash as usize & mask;
+        while self.slots[slot] != 0 {
+            let found = (self.slots[slot] & self.row_mask) as usize - 1;
+            if self.slots[slot] & !self.row_mask == tag && text(self.columns, found) == wanted {
                 return Some(found);
             }
             slot = (slot + 1) & mask;
         }
-        self.slots[slot] = row as u32 + 1;
+        self.slots[slot] = tag | (row as u32 + 1);
         None
     }
 }

@@ -11,6 +11,7 @@ ids of added tokens that tokenizers does not honour.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,6 +43,7 @@ from .patterns import canonical
 name = "huggingface"
 options: frozenset[str] = frozenset()
 
+_OBJECT = re.compile(rb"[ \t\r\n]*\{")
 _VERSION = "1.0"
 _MEMBERS = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"),
@@ -60,7 +62,7 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
 
 def refusal(data: bytes) -> str | None:
     """An object that has an object named ``model``."""
-    if not data.lstrip(b" \t\r\n").startswith(b"{"):
+    if not _OBJECT.match(data):
         return "not a JSON object"
     try:
         _core.huggingface_probe(data)

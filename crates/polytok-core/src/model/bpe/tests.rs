@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::model::unigram::tests::vocab;
-use crate::spec::Line;
+use crate::normalize::user_defined::prefix_matcher;
+use crate::rng::Rng as Generator;
+use crate::spec::{Line, VocabColumns};
 use proptest::prelude::*;
 
 /// Highest score first, then leftmost, over texts; what is no entry comes out as unknown characters.
@@ -44,4 +46,77 @@ proptest! {
         let expected: Vec<_> = naive(&rows, &text).into_iter().map(|piece| (id(&piece), piece)).collect();
         prop_assert_eq!(out, expected);
     }
+}
+
+/// Rows of bytes that are also parts of characters, with few scores, of all kinds.
+fn odd_rows() -> impl Strategy<Value = Vec<(Vec<u8>, f32, Kind)>> {
+    let unit = prop::sample::select(vec!["a", "b", "é", "世", "\u{2581}"]).prop_map(|unit| unit.as_bytes().to_vec());
+    let part = prop::sample::select(vec![&b"\xE4"[..], b"\xB8", b"\xE4\xB8", b"\xFF"]).prop_map(<[u8]>::to_vec);
+    let bytes = prop::collection::vec(prop_oneof![8 => unit, 1 => part], 1..5).prop_map(|units| units.concat());
+    let score = prop::sample::select(vec![-3.0, -2.0, -1.0, -0.0, 0.0, 1.5, f32::NEG_INFINITY]);
+    let kind = prop::sample::select(vec![1, 1, 1, 1, 3, 4, 5, 6]).prop_map(|kind| Kind::try_from(kind).unwrap());
+    prop::collection::vec((bytes, score, kind), 1..20)
+}
+
+/// What a text becomes: as a piece, as a whole, and with dropout.
+fn results(bpe: &Bpe, text: &[u8]) -> Vec<std::result::Result<Vec<(u32, u32, u32)>, String>> {
+    let scratch = &mut BpeScratch::default();
+    let rng = &mut Generator::new(text.len() as u64);
+    let mut run = |way: u32| {
+        let mut out = Vec::new();
+        let mut emit = |segment: Segment| {
+            out.push((segment.id, segment.start, segment.end));
+            Ok(())
+        };
+        let done = match way {
+            0 => bpe.segment(text, 0, false, scratch, &mut emit),
+            1 => bpe.segment_whole(text, None, scratch, &mut emit),
+            _ => bpe.segment_whole(text, Some((0.3, rng)), scratch, &mut emit),
+        };
+        done.map(|()| out).map_err(|error| error.to_string())
+    };
+    (0..3).map(&mut run).collect()
+}
+
+proptest! {
+    #[test]
+    fn looking_up_by_text_is_looking_into_the_table(
+        rows in odd_rows(), reserved: bool, is_old: bool,
+        texts in prop::collection::vec("([ab]{0,3}[abé世界\u{2581}]{0,20}){1,4}", 4), tail in 0usize..3,
+    ) {
+        let line = if is_old { Line::V0_2_1 } else { Line::V0_2_3 };
+        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
+        for (id, (bytes, score, kind)) in rows.iter().enumerate() {
+            columns.blob.extend_from_slice(bytes);
+            columns.offsets.push(columns.blob.len() as u32);
+            columns.ids.push(id as u32);
+            columns.scores.push(*score);
+            columns.kinds.push(*kind);
+        }
+        let vocab = Arc::new(Vocab::new(columns).unwrap());
+        let frozen = if reserved { None } else { prefix_matcher(&vocab, line) };
+        let rules = BpeRules::new(Symbols::Chars, reserved, line);
+        let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, frozen.clone(), &mut Tables::default());
+        let tabled = compile().unwrap();
+        tabled.merging.get(|| tabled.source().build().ok());
+        for text in texts {
+            let by_text = Bpe { patience: Patience::of(1 << 20, vocab.longest()), ..compile().unwrap() };
+            let text = &text.as_bytes()[..text.len().saturating_sub(tail)]; // the last character may be clipped
+            prop_assert_eq!(results(&by_text, text), results(&tabled, text), "{:?}", text);
+            prop_assert!(by_text.merging.peek().is_none());
+        }
+    }
+}
+
+#[test]
+fn the_table_is_built_when_it_pays() {
+    let vocab = Arc::new(vocab(&[("a", -1.0, Kind::Normal), ("aa", -2.0, Kind::Normal)]));
+    let rules = BpeRules::new(Symbols::Chars, false, Line::default());
+    let bpe = Bpe::compile(vocab, &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        assert_eq!(results(&bpe, b"aaa")[0], Ok(vec![(2, 0, 2), (1, 2, 3)]));
+        seen.push(bpe.merging.peek().is_some());
+    }
+    assert_eq!(seen, [false, true, true, true, true, true]);
 }

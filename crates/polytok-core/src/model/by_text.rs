@@ -1,0 +1,136 @@
+//! Pairs looked up by their texts, as SentencePiece does it: what BPE by score does until a table of all pairs pays.
+//!
+//! Two neighbours merge if their texts together are an entry, at the rank of its score. The table (see merging.rs) says the same
+//! by symbols: its pairs are all cuts of entries into two symbols, and the texts of two neighbours are such a cut. A lookup by
+//! text takes several times as long; but building the table takes as long as looking up for tens of kilobytes of text, and many
+//! programs load a tokenizer to encode less. Frozen symbols have texts too, and merge with nothing.
+//!
+//! A lookup costs as much as its text is long, so that entries must be short for it.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::bpe::FROZEN;
+use super::dictionary::Dictionary;
+use super::merge::{INERT, Lookup, Symbol};
+use super::merging::Source;
+use super::pairs::NO_RANK;
+use crate::spec::{Priority, Symbols};
+use crate::utf8;
+use crate::vocab::Vocab;
+
+/// A table pays after as many bytes of text as this for each row of the vocabulary.
+const BYTES_PER_ROW: usize = 4;
+
+/// Pairs are looked up by their texts if no entry is longer.
+const LONGEST: usize = 256;
+
+/// How long to do without the table.
+pub(super) struct Patience {
+    /// Bytes of text that were merged without it, and how many may be.
+    bytes: AtomicUsize,
+    limit: usize,
+    /// The longest entry.
+    longest: usize,
+}
+
+impl Patience {
+    /// None at all, but where it is of use: for merging by score over characters.
+    pub(super) fn with(source: &Source) -> Patience {
+        let &Source { vocab, priority, symbols, .. } = source;
+        let longest = vocab.longest();
+        let is_of_use = matches!(priority, Priority::Score)
+            && symbols == Symbols::Chars
+            && longest <= LONGEST
+            && vocab.size() < FROZEN
+            && !(0..vocab.len()).any(|row| vocab.score(row).is_nan());
+        Patience::of(if is_of_use { BYTES_PER_ROW * vocab.len() } else { 0 }, longest)
+    }
+
+    /// For so many bytes.
+    pub(super) fn of(limit: usize, longest: usize) -> Patience {
+        Patience { bytes: AtomicUsize::new(0), limit, longest }
+    }
+
+    /// Whether there is any.
+    pub(super) fn can_wait(&self) -> bool {
+        self.limit > 0
+    }
+
+    /// The length of the longest entry.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Whether the table is to be built before these many more bytes are merged. One caller builds it; others go on without it
+    /// meanwhile, unless their text is so long that it pays by itself.
+    pub(super) fn ends_with(&self, bytes: usize) -> bool {
+        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        bytes > self.limit || (before <= self.limit && before.saturating_add(bytes) > self.limit)
+    }
+}
+
+/// The pairs of one text.
+pub(super) struct ByText<'a> {
+    pub(super) vocab: &'a Vocab,
+    pub(super) dictionary: &'a Dictionary,
+    /// The length of the longest entry.
+    pub(super) longest: usize,
+    pub(super) text: &'a [u8],
+}
+
+impl ByText<'_> {
+    /// Appends the characters of a part of the text: their rows, or [`INERT`].
+    pub(super) fn push(&self, part: Range<usize>, symbols: &mut Vec<Symbol>) {
+        let mut at = part.start;
+        while at < part.end {
+            let end = at + utf8::char_len(&self.text[at..part.end]);
+            let row = self.dictionary.normal.find(self.vocab, &self.text[at..end]);
+            symbols.push(Symbol::new(row.unwrap_or(INERT), at));
+            at = end;
+        }
+    }
+}
+
+impl Lookup for ByText<'_> {
+    #[inline]
+    fn rate(&self, left: Symbol, right: Symbol, end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
+        let is_frozen = |symbol: Symbol| symbol.symbol >= FROZEN && symbol.symbol != INERT;
+        let end = end().map_or(self.text.len(), |end| end as usize);
+        let text = &self.text[left.start as usize..end];
+        if text.len() > self.longest || is_frozen(left) || is_frozen(right) {
+            return (NO_RANK, 0);
+        }
+        match self.dictionary.normal.find(self.vocab, text) {
+            Some(row) => (rank(self.vocab.score(row as usize)), row),
+            None => (NO_RANK, 0),
+        }
+    }
+}
+
+/// The highest score first, equal ones equal: the bits of a number that is not NaN, in its order. Never [`NO_RANK`].
+#[inline]
+fn rank(score: f32) -> u32 {
+    let bits = (score + 0.0).to_bits(); // one zero
+    if bits >> 31 == 0 { !(bits | 1 << 31) } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_in_the_order_of_scores() {
+        let scores = [f32::INFINITY, 1e9, 1.0, 1e-40, 0.0, -1e-40, -0.5, -3e4, f32::MIN, f32::NEG_INFINITY];
+        let ranks = scores.map(rank);
+        assert!(ranks.is_sorted_by(|one, next| one < next) && ranks[9] < NO_RANK);
+        assert_eq!(rank(0.0), rank(-0.0));
+    }
+
+    #[test]
+    fn patience_ends_once() {
+        let patience = Patience::of(10, 1);
+        let ends: Vec<bool> = [4, 4, 2, 1, 1, 10, 11].into_iter().map(|bytes| patience.ends_with(bytes)).collect();
+        assert_eq!(ends, [false, false, false, true, false, false, true]);
+    }
+}
