@@ -221,7 +221,8 @@ impl Bpe {
             merge(&merging.pairs, symbols, run, &mut watch);
             return self.emit_scalars(text, symbols, len, emit);
         }
-        let push = |range: Range<usize>, symbols: &mut _| merging.units.push(&text[range.clone()], range.start, symbols);
+        let push =
+            |range: Range<usize>, symbols: &mut _| merging.units.push(&text[range.clone()], range.start, symbols);
         let prefix = self.depends_on_place(text, 0) as usize;
         push(0..prefix, symbols);
         self.push_frozen(text, prefix, symbols, push);

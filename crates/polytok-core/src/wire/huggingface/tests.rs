@@ -62,7 +62,7 @@ fn damage_is_an_error_that_says_where() {
         (r#"{"vocab":{"a":-1},"merges":[]}"#, "line 1 column"),
         (r#"{"vocab":{"a":4294967296},"merges":[]}"#, "line 1 column"),
         (r#"{"vocab":{"a":0.0},"merges":[]}"#, "floating point"),
-        (r#"{"vocab":{"\ud800":0},"merges":[]}"#, "surrogate"),
+        (r#"{"vocab":{"\ud800":0},"merges":[]}"#, "hex escape"),
         (r#"{"vocab":[["a"]]}"#, "invalid length 1"),
         (r#"{"vocab":[["a",1e999]]}"#, "out of range"),
         (r#"{"vocab":"a"}"#, "a vocabulary"),
