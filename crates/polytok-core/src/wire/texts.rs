@@ -25,7 +25,10 @@ impl<'a> Texts<'a> {
     /// An empty set with room for so many rows.
     pub(super) fn with_room(columns: &'a VocabColumns, rows: usize) -> Texts<'a> {
         let slots = vec![0; (2 * rows).next_power_of_two().max(2)];
-        let row_mask = (columns.ids.len() as u32).saturating_add(1).checked_next_power_of_two().map_or(u32::MAX, |above| above - 1);
+        let row_mask = (columns.ids.len() as u32)
+            .saturating_add(1)
+            .checked_next_power_of_two()
+            .map_or(u32::MAX, |above| above - 1);
         Texts { columns, slots, row_mask, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
     }
 
