@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -315,3 +316,74 @@ def test_spans_are_trimmed(add_prefix_space: bool) -> None:
         same(tokenizer.encoding(text, pair, special="all"), reference.encode(text, pair))
 
     check()
+
+
+# What random documents found: each differed from the reference once.
+
+
+def both_of(document: dict[str, Any]) -> tuple[Any, polytok.Tokenizer]:
+    data = json.dumps({"version": "1.0", "added_tokens": [], **document})
+    return tokenizers.Tokenizer.from_str(data), polytok.load(data.encode())
+
+
+GPT2_LIKE: dict[str, Any] = {
+    "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+    "post_processor": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+    "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "Ġ": 2, "Ġa": 3, "Ġb": 4}, "merges": ["Ġ a", "Ġ b"]},
+}
+
+
+def test_the_first_token_of_each_window_keeps_a_space() -> None:
+    reference, ours = both_of(GPT2_LIKE)
+    reference.enable_truncation(2)
+    same(ours.encoding("a b a b a", truncation=Truncation(2)), reference.encode("a b a b a"))
+
+
+def test_only_the_first_word_keeps_a_space() -> None:
+    reference, ours = both_of(GPT2_LIKE)
+    words = ["a b", " a", "  b"]
+    same(ours.encoding(words, pretokenized=True), reference.encode(words, is_pretokenized=True))
+
+
+def test_a_text_that_stands_twice_in_the_template_is_encoded_once() -> None:
+    parts = [{"Sequence": {"id": "A", "type_id": number}} for number in range(2)]
+    pair = [*parts, {"Sequence": {"id": "B", "type_id": 2}}]
+    template = {"type": "TemplateProcessing", "single": parts, "pair": pair, "special_tokens": {}}
+    reference, ours = both_of({**GPT2_LIKE, "post_processor": template})
+    same(ours.encoding("a"), reference.encode("a"))
+    same(ours.encoding("a", "b"), reference.encode("a", "b"))
+
+
+def test_truncation_and_padding_of_the_file() -> None:
+    truncation = {"direction": "Left", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
+    padding = {
+        **{"strategy": {"Fixed": 4}, "direction": "Left", "pad_to_multiple_of": None, "pad_id": 1},
+        **{"pad_type_id": 0, "pad_token": "b"},
+    }
+    reference, ours = both_of({**GPT2_LIKE, "truncation": truncation, "padding": padding})
+    same(ours.encoding("a b a", truncation=True, padding=True), reference.encode("a b a"))
+
+
+def test_a_piece_that_nothing_is_left_of_is_no_word() -> None:
+    added = {"id": 5, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    strip = {"type": "Strip", "strip_left": True, "strip_right": True}
+    reference, ours = both_of({**GPT2_LIKE, "normalizer": strip, "added_tokens": [{**added, "special": True}]})
+    found, expected = ours.encoding("  <x> a", special="all"), reference.encode("  <x> a")
+    assert (found.word_ids, found.tokens) == (expected.word_ids, expected.tokens)
+
+
+def test_texts_of_special_tokens_are_what_was_found() -> None:
+    flags = {"single_word": False, "lstrip": True, "rstrip": False, "normalized": True}
+    added = [{"id": 5, "content": "É", **flags, "special": True}, {"id": 0, "content": "a", **flags, "special": True}]
+    reference, ours = both_of({**GPT2_LIKE, "normalizer": {"type": "NFD"}, "added_tokens": added})
+    for plain in (False, True):
+        reference.encode_special_tokens = plain
+        found, expected = ours.encoding("b  É  a", special=() if plain else "all"), reference.encode("b  É  a")
+        assert (found.ids, found.tokens, found.offsets) == (expected.ids, expected.tokens, expected.offsets)
+
+
+def test_spans_of_many_bytes_of_one_character_stretch_are_linear() -> None:
+    rows = [["<unk>", 0.0], *([f"<0x{byte:02X}>", -1.0] for byte in range(256))]
+    _, ours = both_of({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})
+    found = ours.encoding("é" * 200_000)
+    assert len(found) == 400_000 and set(found.offsets) == {(0, 200_000)}

@@ -32,7 +32,7 @@ from gguf_samples import (
     wpm,
 )
 from polytok import formats
-from polytok.errors import ArgumentError, FormatError
+from polytok.errors import ArgumentError, EncodeError, FormatError
 from polytok.formats import gguf_pretokenizers as known
 from polytok.reference import gguf, llama_cpp
 from polytok.reference.llama_cpp_split import split
@@ -337,3 +337,28 @@ def test_plamo2_leaves_out_a_byte_order_mark() -> None:
     tokenizer, twin = both(file(plamo2()))
     for text in ("\ufeffthe", "\ufeff", "a\ufeff"):
         assert tokenizer.encode(text) == twin.tokenize(text.encode())
+
+
+def test_bytes_that_are_entries_of_their_own() -> None:
+    """llama.cpp takes `<0xHH>` by its text whatever its type, or else the entry that is the byte."""
+    rows = [
+        ("<unk>", 2, 0.0),
+        ("<0xC3>", NORMAL, 0.0),
+        (b"\xc3", NORMAL, 0.0),
+        (b"\xa9", NORMAL, 0.0),
+        ("▁", NORMAL, 0.0),
+    ]
+    tokenizer, twin = both(file(vocabulary("llama", [*rows, ("<0xe4>", BYTE, 0.0)])))
+    assert tokenizer.encode("é") == twin.tokenize("é".encode()) == [4, 1, 3]
+    with pytest.raises(EncodeError, match="no entry for the byte A4"):
+        tokenizer.encode("ä中")
+
+
+def test_characters_that_stand_for_no_byte_are_reported() -> None:
+    tokenizer, twin = both(file(bpe()))
+    for id in range(len(twin.texts)):
+        if not twin.attributes[id] & llama_cpp.SPECIAL:
+            assert tokenizer.decode_bytes([id]) == twin.detokenize([id]), twin.texts[id]
+    assert tokenizer.decode([tokenizer.spec.vocab.pieces().index("▁foreign".encode())]) == (
+        "[UNK_BYTE_0xe29681▁foreign]foreign"
+    )

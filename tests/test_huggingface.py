@@ -168,6 +168,47 @@ def test_ids_of_added_tokens_are_tokenizers_own() -> None:
     assert formats.write(spec, "huggingface").losses == ()
 
 
+def test_ids_of_added_tokens_where_those_of_the_vocabulary_have_holes() -> None:
+    listed = [added("a", 0), added("y", 1), added("z", 2)]
+    model = {"type": "BPE", "vocab": {"a": 700, "b": 3}, "merges": []}
+    spec = read(added_tokens=listed, model=model)
+    reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=listed, model=model)))
+    assert [(token.text, token.id) for token in spec.special] == [("a", 700), ("y", 2), ("z", 3)]
+    assert all(reference.token_to_id(token.text) == token.id for token in spec.special)
+
+
+def test_a_special_token_is_skipped_by_its_normalized_text() -> None:
+    listed = [
+        added("AB", 3, special=True, normalized=True),
+        added("a", 0, special=True),
+        added("A", 4, normalized=True),
+    ]
+    data = json.dumps(document(added_tokens=listed, normalizer={"type": "Lowercase"})).encode()
+    reference, ours = tokenizers.Tokenizer.from_buffer(data), Tokenizer(formats.read(data))
+    for skip in (False, True):
+        for id in (0, 1, 2, 3, 4):
+            assert ours.decode([id], skip_special=skip) == reference.decode([id], skip_special_tokens=skip)
+
+
+def test_a_row_that_is_no_bytes_prints_its_text_in_any_decoder() -> None:
+    document = json.loads(sample("pre_tokenizer", "byte level").to_str())
+    id = document["model"]["vocab"]["世"]
+    for decoder in (None, {"type": "Fuse"}, {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}):
+        data = json.dumps({**document, "decoder": decoder}).encode()
+        ours, reference = Tokenizer(formats.read(data)), tokenizers.Tokenizer.from_buffer(data)
+        assert ours.decode([id, id]) == reference.decode([id, id])
+
+
+def test_a_piece_that_fails_with_many_behind_it() -> None:
+    reference = sample("model", "word level, unk is no entry")
+    reference.pre_tokenizer = tokenizers.pre_tokenizers.Digits(individual_digits=True)
+    ours = Tokenizer(formats.read(reference.to_str().encode()))
+    with pytest.raises(EncodeError):
+        ours.tokens("9" * 300)
+    with pytest.raises(EncodeError):
+        ours.encode("9" * 300)
+
+
 UNTAGGED: list[tuple[str, Any]] = [
     ("normalizer", {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}),
     ("normalizer", {"strip_left": True, "strip_right": False}),

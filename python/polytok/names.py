@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _core
-from .spec import Bpe, ChainDecode, Spec, Unigram
+from .spec import Bpe, ChainDecode, Kind, Spec
 
 
 def _visible() -> dict[int, str]:
@@ -20,7 +20,7 @@ class Names:
     """The texts of ids, bytes as GPT-2's characters; for special tokens what was found, in a Unigram model the unknown
     text."""
 
-    __slots__ = ("_added", "_byte_level", "_core", "_ids", "_spells_unknown", "_unk")
+    __slots__ = ("_added", "_byte_level", "_core", "_ids", "_plain")
 
     def __init__(self, spec: Spec, core: _core.Tokenizer) -> None:
         self._core = core
@@ -29,8 +29,7 @@ class Names:
         self._byte_level = (isinstance(spec.decode, ChainDecode) and spec.decode.byte_level) or (
             isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
         )
-        self._unk = spec.names.get("unk")
-        self._spells_unknown = isinstance(spec.model, Unigram)
+        self._plain = set(spec.vocab.ids[spec.vocab.kinds == Kind.UNUSED].tolist()) if self._byte_level else set()
 
     def of_id(self, id: int) -> str:
         """The text of an id by itself."""
@@ -38,7 +37,7 @@ class Names:
 
     def of(self, id: int, said: bytes | None) -> str:
         """The text of a token that the model made, or for which the engine has a text."""
-        if said is not None and (self._spells_unknown or id != self._unk):
+        if said is not None:
             return said.decode(errors="replace")
         found = self._ids.get(id)
         if found is None:
@@ -47,6 +46,6 @@ class Names:
 
     def _of_row(self, id: int) -> str:
         piece = self._core.token_bytes(id)
-        if self._byte_level:
+        if self._byte_level and id not in self._plain:
             return "".join(_VISIBLE[byte] for byte in piece)
         return piece.decode(errors="replace")

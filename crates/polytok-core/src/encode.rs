@@ -131,6 +131,9 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut S,
     ) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
         if !self.splits.rewrites() {
             sink.begin_part(at as u32, spans);
             return self.encode_normalized(text, scratch, sink);
@@ -149,9 +152,6 @@ impl Tokenizer {
     }
 
     fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
-        if text.is_empty() {
-            return Ok(());
-        }
         let mut out = Out::new(text, &self.fallback, sink);
         if !self.splits.is_empty() {
             return self.encode_split(text, scratch, &mut out);
@@ -188,7 +188,7 @@ impl Tokenizer {
                 result = self.encode_cut(cuts, bytes, (start, end), &mut waiting, scratch, out);
             }
             _ => {
-                if waiting.push(start, end, false) && result.is_ok() {
+                if result.is_ok() && waiting.push(start, end, false) {
                     result = self.encode_waiting(bytes, &mut waiting, scratch, out);
                 }
             }

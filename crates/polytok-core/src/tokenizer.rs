@@ -270,6 +270,11 @@ impl Tokenizer {
         }
     }
 
+    /// Whether the text of an unknown token is the unknown text itself, and not its entry.
+    pub fn spells_unknown(&self) -> bool {
+        matches!(self.model, Compiled::Unigram(_) | Compiled::WideUnigram(_))
+    }
+
     /// The text in which `trim` counts spaces.
     fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
         if let Some(text) = token.found.as_ref().or(token.unknown.as_ref()) {

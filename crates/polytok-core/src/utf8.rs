@@ -62,18 +62,23 @@ pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
     Some((code, len))
 }
 
-/// Turns byte offsets into character offsets in one pass: asked for rising offsets it never looks at a byte twice.
-/// A character begins at every byte that is not a continuation byte.
+/// Turns byte offsets into character offsets. A character begins at every byte that is not a continuation byte. Steps to a
+/// place nearby count what lies between; a longer one takes the count of its block from a table, which is made for the first.
 pub struct CharCounter<'a> {
     text: &'a [u8],
     at: usize,
     chars: usize,
+    /// The characters before each block.
+    blocks: Vec<usize>,
 }
+
+/// Bytes of a block.
+const BLOCK: usize = 256;
 
 impl CharCounter<'_> {
     /// A counter at the start of a text.
     pub fn new(text: &[u8]) -> CharCounter<'_> {
-        CharCounter { text, at: 0, chars: 0 }
+        CharCounter { text, at: 0, chars: 0, blocks: Vec::new() }
     }
 
     /// The number of the character that byte `offset` belongs to.
@@ -84,7 +89,14 @@ impl CharCounter<'_> {
 
     /// The number of characters that begin before byte `offset`; offsets may also fall back.
     pub fn count_to(&mut self, offset: usize) -> usize {
-        let begins = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        if self.at.abs_diff(offset) > BLOCK {
+            if self.blocks.is_empty() {
+                let add = |chars: &mut usize, block| Some(std::mem::replace(chars, *chars + begins(block)));
+                self.blocks = self.text.chunks(BLOCK).scan(0, add).collect();
+            }
+            let block = (offset / BLOCK).min(self.blocks.len() - 1);
+            (self.at, self.chars) = (block * BLOCK, self.blocks[block]);
+        }
         if offset >= self.at {
             self.chars += begins(&self.text[self.at..offset]);
         } else {
@@ -93,4 +105,8 @@ impl CharCounter<'_> {
         self.at = offset;
         self.chars
     }
+}
+
+fn begins(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }

@@ -34,8 +34,8 @@ pub struct PyTokenizer(pub Arc<Tokenizer>);
 /// Id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
 
-/// Ids, starts and ends in characters, the same as of the first token of a window, numbers of pieces; and the texts of tokens
-/// that are special or unknown, with their places.
+/// Ids, starts and ends in characters, the same as of the first token of a window, numbers of pieces; and the texts of special
+/// tokens, and of unknown ones where they are not their entry's, with their places.
 type TokenColumns<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
@@ -174,7 +174,8 @@ impl PyTokenizer {
         let (tokens, firsts) = detached(py, text.len(), || self.0.window_tokens(&text, options)).map_err(to_python)?;
         let column = |values: Vec<u32>| values.into_pyarray(py);
         let said = |(i, token): (usize, &Token)| {
-            token.found.as_ref().or(token.unknown.as_ref()).map(|text| (i, PyBytes::new(py, text)))
+            let unknown = token.unknown.as_ref().filter(|_| self.0.spells_unknown());
+            token.found.as_ref().or(unknown).map(|text| (i, PyBytes::new(py, text)))
         };
         let (starts, ends) = char_spans(&text, &tokens);
         let (first_starts, first_ends) = char_spans(&text, &firsts);

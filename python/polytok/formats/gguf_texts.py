@@ -33,17 +33,19 @@ def escaped(text: bytes) -> bytes:
 def unescaped(text: bytes) -> bytes:
     r"""The other way, as llama.cpp does it: any character behind ``\`` but ``t``, ``n``, ``r`` and ``x`` is itself."""
     first, *rest = text.split(b"\\")
-    out, is_literal = first, False
+    out, is_literal = bytearray(first), False
     for part in rest:
         if is_literal:
-            out, is_literal = out + part, False
+            out += part
+            is_literal = False
         elif not part:
-            out, is_literal = out + b"\\", True
+            out += b"\\"
+            is_literal = True
         elif part[:1] == b"x":
             out += _byte(part, text) + part[3:]
         else:
             out += _CODES.get(part[:1], part[:1]) + part[1:]
-    return out
+    return bytes(out)
 
 
 def _byte(part: bytes, text: bytes) -> bytes:

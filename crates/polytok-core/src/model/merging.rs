@@ -4,6 +4,8 @@
 //! two symbols. Only one of them is ever merged, the entry's derivation (see convert/derivation.rs). A file has these pairs only
 //! ([`Merging::pruned`]), about half. Dropout passes over merges and so meets the others.
 
+use hashbrown::HashMap;
+
 use super::dictionary::Dictionary;
 use super::merge::{INERT, MergeScratch, Watch, merge};
 use super::pairs::{Pair, Pairs};
@@ -62,13 +64,17 @@ impl Merging {
         }
         let mut scratch = MergeScratch::default();
         let mut symbols = Vec::new();
-        let mut is_needed = |pair: &&Pair| {
-            let piece = vocab.bytes(pair.merged as usize);
+        let mut derivation = |row: u32| {
             let mut last = LastMerge(None);
             symbols.clear();
-            self.units.push(piece, 0, &mut symbols);
+            self.units.push(vocab.bytes(row as usize), 0, &mut symbols);
             merge(&self.pairs, &mut symbols, &mut scratch, &mut last);
-            symbols.len() == 1 && last.0 == Some((pair.left, pair.right))
+            last.0.filter(|_| symbols.len() == 1)
+        };
+        let mut known: HashMap<u32, Option<(u32, u32)>> = HashMap::new();
+        let mut is_needed = |pair: &&Pair| {
+            let found = *known.entry(pair.merged).or_insert_with(|| derivation(pair.merged));
+            found == Some((pair.left, pair.right))
         };
         let pairs = self.pairs.list().iter().filter(|pair| is_needed(pair)).copied().collect();
         Ok(Merging { pairs: Pairs::build(pairs)?, units: self.units, is_pruned: true })

@@ -18,6 +18,7 @@ _SHAPES = (
 )
 _PAIR_TYPE = 1
 _MAX_ID = 2**32 - 1
+_MOST_IDS = 2**16
 
 
 class Processed(NamedTuple):
@@ -88,10 +89,19 @@ def _roberta(cls: int, sep: int) -> Template:
 
 def _template(fields: Fields) -> Template:
     special = Fields(fields.get("special_tokens", dict), f"{fields.where}.special_tokens")
-    single, pair = (
-        tuple(_part(Fields(item, place), special) for item, place in fields.items(name)) for name in ("single", "pair")
-    )
+    single, pair = (_listed_parts(fields, name, special) for name in ("single", "pair"))
     return Template(single, pair)
+
+
+def _listed_parts(fields: Fields, name: str, special: Fields) -> tuple[TemplatePart, ...]:
+    parts: list[TemplatePart] = []
+    inserted = 0
+    for item, place in fields.items(name):
+        parts.append(part := _part(Fields(item, place), special))
+        inserted += len(part.ids) if isinstance(part, Insert) else 0
+        if inserted > _MOST_IDS:
+            raise FormatError(f"{fields.where}: {name} inserts more than {_MOST_IDS} ids")
+    return tuple(parts)
 
 
 def _part(fields: Fields, special: Fields) -> TemplatePart:

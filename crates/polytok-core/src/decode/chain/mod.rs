@@ -31,7 +31,7 @@ use crate::byte_level::to_text;
 use crate::error::Result;
 use crate::lazy::Lazy;
 use crate::normalize::growth::{limit, too_long};
-use crate::spec::DecodeStep;
+use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
 use crate::vocab::Vocab;
 use byte_fallback::append_run;
@@ -205,8 +205,10 @@ fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: u32, byte_level:
     if let Some(text) = specials.printed(id) {
         return Some(valid(text));
     }
-    let bytes = vocab.bytes(vocab.row(id)?);
-    Some(if byte_level { to_text(bytes).into_bytes().into() } else { valid(bytes) })
+    let row = vocab.row(id)?;
+    let bytes = vocab.bytes(row);
+    // A row with characters that are not in the table is text, and of no use to the model.
+    Some(if byte_level && vocab.kind(row) != Kind::Unused { to_text(bytes).into_bytes().into() } else { valid(bytes) })
 }
 
 fn valid(text: &[u8]) -> Cow<'_, [u8]> {
