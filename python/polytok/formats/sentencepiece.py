@@ -188,7 +188,8 @@ def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int
     kinds = vocab.kinds
     texts = {role: trainer_spec.get(f"{role}_piece") or text for role, text in _SPECIAL_PIECES.items()}
     is_reserved = (kinds == Kind.UNKNOWN) | (kinds == Kind.CONTROL) | (kinds == Kind.BYTE)
-    may_be_one = is_reserved & np.isin(np.diff(vocab.offsets), [len(text) for text in texts.values()])
+    lengths = np.diff(vocab.offsets)
+    may_be_one = is_reserved & np.logical_or.reduce([lengths == length for length in set(map(len, texts.values()))])
     reserved = {vocab.piece(row): row for row in np.flatnonzero(may_be_one).tolist()}
     ids: dict[str, int] = {}
     for role, text in texts.items():
