@@ -200,6 +200,7 @@ class _Reader:
     def _special(self) -> list[SpecialToken]:
         """The tokens that are cut out of a text before anything else."""
         reserved = Attribute.CONTROL | Attribute.UNKNOWN
+        cut_out = int(SPECIAL)  # numbers are many times as quick as flags
         return [
             SpecialToken(
                 self._text(id),
@@ -209,7 +210,7 @@ class _Reader:
                 rstrip=bool(attribute & Attribute.RSTRIP),
             )
             for id, attribute in enumerate(self.attributes)
-            if attribute & SPECIAL
+            if int(attribute) & cut_out
         ]
 
     def _template(self) -> Template:

@@ -186,15 +186,16 @@ def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int
     piece when neither has it; so only the unknown piece can be found without its text.
     """
     kinds = vocab.kinds
+    texts = {role: trainer_spec.get(f"{role}_piece") or text for role, text in _SPECIAL_PIECES.items()}
     is_reserved = (kinds == Kind.UNKNOWN) | (kinds == Kind.CONTROL) | (kinds == Kind.BYTE)
-    reserved_rows = np.flatnonzero(is_reserved).tolist()
-    reserved = {vocab.piece(row): row for row in reserved_rows}
+    lengths = np.diff(vocab.offsets)
+    may_be_one = is_reserved & np.logical_or.reduce([lengths == length for length in set(map(len, texts.values()))])
+    reserved = {vocab.piece(row): row for row in np.flatnonzero(may_be_one).tolist()}
     ids: dict[str, int] = {}
-    for role, usual_text in _SPECIAL_PIECES.items():
-        text = trainer_spec.get(f"{role}_piece") or usual_text
+    for role, text in texts.items():
         row = reserved.get(text)
         if row is None and role == "unk" and not _is_ordinary(vocab, text):
-            row = next((row for row in reserved_rows if kinds[row] == Kind.UNKNOWN), None)
+            row = next(iter(np.flatnonzero(kinds == Kind.UNKNOWN).tolist()), None)
         if row is not None and kinds[row] == (Kind.UNKNOWN if role == "unk" else Kind.CONTROL):
             ids[role] = row
     return ids

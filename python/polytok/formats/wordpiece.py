@@ -23,7 +23,7 @@ _UNKNOWN = re.compile(rb"\[UNK\](?<=^\[UNK\])\r?$", re.MULTILINE)
 
 def refusal(data: bytes) -> str | None:
     """One of the lines is BERT's unknown token."""
-    is_text = data[:1] != b"{" and b"\0" not in data[:1000]
+    is_text = data[:1] != b"{" and b"\0" not in data[:4000]
     return None if is_text and b"[UNK]" in data and _UNKNOWN.search(data) else "no line is [UNK]"
 
 

@@ -12,8 +12,8 @@ use hashbrown::HashMap;
 
 use super::by_text::{ByText, Patience};
 use super::dictionary::{Dictionary, Emit};
-use super::merge::{INERT, MergeScratch, Symbol, Unwatched, Watch, merge};
-use super::merging::{LastMerge, Merging, Source};
+use super::merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
+use super::merging::{Merging, Source};
 use super::pairs::Pairs;
 use super::scalars::Scalars;
 use super::whole::refused;
@@ -27,11 +27,15 @@ use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
 
+mod derive;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod watcher;
 
+pub use derive::Derived;
 pub use rules::BpeRules;
+use watcher::{Splits, Watcher};
 
 /// Symbols from here on are ids of user-defined pieces, which are smaller: they merge with nothing.
 pub(super) const FROZEN: u32 = 1 << 31;
@@ -289,26 +293,6 @@ impl Bpe {
         }
     }
 
-    /// How merging the row's own text makes the row (see convert/derivation.rs).
-    pub fn derive(&self, row: usize, scratch: &mut BpeScratch) -> Derived {
-        let text = self.vocab.bytes(row);
-        if self.dictionary.normal.find(&self.vocab, text) != Some(row as u32) {
-            return Derived::Reserved;
-        }
-        // Halves have the numbers of the tables.
-        let Some(merging) = self.merging.get(|| self.source().build().ok()) else { return Derived::Never };
-        let BpeScratch { symbols, merge: run } = scratch;
-        symbols.clear();
-        merging.units.push(text, 0, symbols);
-        let mut last = LastMerge(None);
-        merge(&merging.pairs, symbols, run, &mut last);
-        match (symbols.as_slice(), last.0) {
-            ([symbol], None) if symbol.symbol == row as u32 => Derived::Initial,
-            ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
-            _ => Derived::Never,
-        }
-    }
-
     /// Final symbols that are rows; their lengths sum up to `len`, which need not be that of the piece.
     fn emit_scalars(
         &self,
@@ -421,41 +405,4 @@ fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<u32, Emit> {
         }
     }
     exceptions
-}
-
-/// Merged symbol → the halves of the last candidate considered for it, and the length of the left one.
-type Splits = HashMap<u32, (u32, u32, u32)>;
-
-/// What re-segmentation and dropout need to know of a run.
-struct Watcher<'a> {
-    splits: Splits,
-    dropout: Option<(f32, &'a mut Rng)>,
-}
-
-impl Watch for Watcher<'_> {
-    fn considered(&mut self, merged: u32, left: u32, right: u32, left_len: u32) {
-        self.splits.insert(merged, (left, right, left_len));
-    }
-
-    fn keeps(&mut self) -> bool {
-        match &mut self.dropout {
-            None => true,
-            Some((probability, rng)) => {
-                *probability <= 0.0 || (*probability < 1.0 && rng.uniform() >= *probability as f64)
-            }
-        }
-    }
-}
-
-/// How a row is made; the halves are symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Derived {
-    /// Merging starts from it.
-    Initial,
-    /// Out of these two, at last.
-    Merged(u32, u32),
-    /// Merging its text ends in something else.
-    Never,
-    /// Text does not reach it.
-    Reserved,
 }

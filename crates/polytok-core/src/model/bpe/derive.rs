@@ -1,0 +1,40 @@
+//! How merging makes a row.
+
+use super::{Bpe, BpeScratch};
+use crate::model::merge::merge;
+use crate::model::merging::LastMerge;
+
+/// How a row is made; the halves are symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derived {
+    /// Merging starts from it.
+    Initial,
+    /// Out of these two, at last.
+    Merged(u32, u32),
+    /// Merging its text ends in something else.
+    Never,
+    /// Text does not reach it.
+    Reserved,
+}
+
+impl Bpe {
+    /// How merging the row's own text makes the row (see convert/derivation.rs).
+    pub fn derive(&self, row: usize, scratch: &mut BpeScratch) -> Derived {
+        let text = self.vocab.bytes(row);
+        if self.dictionary.normal.find(&self.vocab, text) != Some(row as u32) {
+            return Derived::Reserved;
+        }
+        // Halves have the numbers of the tables.
+        let Some(merging) = self.merging.get(|| self.source().build().ok()) else { return Derived::Never };
+        let BpeScratch { symbols, merge: run } = scratch;
+        symbols.clear();
+        merging.units.push(text, 0, symbols);
+        let mut last = LastMerge(None);
+        merge(&merging.pairs, symbols, run, &mut last);
+        match (symbols.as_slice(), last.0) {
+            ([symbol], None) if symbol.symbol == row as u32 => Derived::Initial,
+            ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
+            _ => Derived::Never,
+        }
+    }
+}
