@@ -151,6 +151,9 @@ def test_streaming_gives_no_character_twice_and_none_too_few(name: str, text: st
 def test_ids_that_do_not_exist(name: str) -> None:
     tokenizer = tasks.vocabularies()[name].load()
     for id in (tokenizer.vocab_size, 2**32 - 1):
+        if isinstance(tokenizer.spec.decode, ChainDecode):  # As tokenizers does it.
+            assert tokenizer.decode([id]) == ""
+            continue
         with pytest.raises(TokenIdError, match=str(id)):
             tokenizer.decode([id])
     for id in (-1, 2**32, 2**70):
