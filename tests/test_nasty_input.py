@@ -19,6 +19,7 @@ from parity import checks, tasks
 from parity.checks import Outcome
 from parity.references import SentencePiece
 from polytok import FormatError, Kind, SpecError, TokenIdError, formats
+from polytok.spec import ChainDecode
 from reference_specs import DATA, needs_data
 
 NAMES = list(tasks.vocabularies()) if DATA.is_dir() else []
