@@ -419,6 +419,19 @@ def test_saving_reports_losses_and_leaves_nothing_behind(tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.tiktoken"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    ranks, pipe = tmp_path / "ranks.tiktoken", tmp_path / "pipe"
+    tokenizer = Tokenizer(rank_spec())
+    tokenizer.save(ranks)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(ranks.read_bytes(),))
+    writer.start()
+    loaded = polytok.load(pipe, pattern="", special_tokens={})
+    writer.join()
+    assert loaded.encode("abc") == tokenizer.encode("abc")
+
+
 def test_a_spec_that_does_not_fit_together() -> None:
     spec = rank_spec()
     wrong: dict[str, Callable[[], Spec]] = {

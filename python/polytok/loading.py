@@ -63,10 +63,13 @@ def load(
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
-        may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not os.path.isdir(source)
-        if may_be_native and (file := ptok.opened(source)) is not None:
+        path = Path(source)
+        if path.exists() and not path.is_file() and not path.is_dir():  # A pipe gives its bytes once.
+            return Tokenizer(formats.read(read(path), **said))
+        may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
+        if may_be_native and (file := ptok.opened(path)) is not None:
             return Tokenizer.of_file(file)
-        return Tokenizer(_spec_of_path(Path(source), said))
+        return Tokenizer(_spec_of_path(path, said))
     return Tokenizer(formats.read(_bytes_of(source), **said))
 
 
