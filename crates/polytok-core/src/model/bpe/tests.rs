@@ -58,8 +58,11 @@ fn odd_rows() -> impl Strategy<Value = Vec<(Vec<u8>, f32, Kind)>> {
     prop::collection::vec((bytes, score, kind), 1..20)
 }
 
+/// Id, start and end of each segment, or the error.
+type Outcome = std::result::Result<Vec<(u32, u32, u32)>, String>;
+
 /// What a text becomes: as a piece, as a whole, and with dropout.
-fn results(bpe: &Bpe, text: &[u8]) -> Vec<std::result::Result<Vec<(u32, u32, u32)>, String>> {
+fn results(bpe: &Bpe, text: &[u8]) -> Vec<Outcome> {
     let scratch = &mut BpeScratch::default();
     let rng = &mut Generator::new(text.len() as u64);
     let mut run = |way: u32| {
