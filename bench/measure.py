@@ -127,6 +127,7 @@ class Contestant:
     def __init__(self, case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[Result]) -> None:
         self._results = {result.text.name: result for result in results}
         self._rounds = amount.rounds
+        self._is_shared = amount.is_shared and OPERATIONS[results[0].operation].threads == 1
         self._places = {text.name: place for place, text in enumerate(case.texts)}
         engine, operation = results[0].engine, results[0].operation
         warm_up = [document for text in case.texts for document in given[text.name].warm_up]
@@ -153,7 +154,7 @@ class Contestant:
         if isinstance(took, Failed):
             result.void = took.why
             return
-        getattr(result, passes).append(took.speed)
+        getattr(result, passes).append(took.speed(self._is_shared))
         result.disturbed += took.is_disturbed
 
     def finish(self) -> None:

@@ -44,10 +44,11 @@ def machine(results: Results, selection: Selection) -> str:
     versions = ", ".join(f"{name} {ENGINES[name].version or '(not installed)'}" for name in names)
     rounds = sum(len(result.first) + len(result.again) for result in results.all)
     disturbed = sum(result.disturbed for result in results.all)
+    selected = "The quick selection" if selection.is_quick else "A full run"
+    measured = "processor time" if selection.is_shared else "time by the clock"
     return (
         f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}; {versions}. "
-        f"{'The quick selection' if selection.is_quick else 'A full run'}. "
+        f"Python {platform.python_version()}; {versions}. {selected}, {measured}; "
         f"{disturbed} of {rounds} rounds lost over a tenth to other processes."
     )
 

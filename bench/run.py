@@ -28,7 +28,7 @@ def main() -> None:
     if arguments.write:
         for document, marker in PLACES:
             markdown.around(document, marker)  # fails before the work, not after it
-    selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload)
+    selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload, arguments.shared)
     results = run(selection)
     tables = (report.full(results, selection), report.summary(results))
     print(*tables, "\n".join(report.behind(results)) or "polytok is ahead everywhere.", sep="\n\n")
@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
         made.add_argument(
             f"--{name}", action="append", default=[], metavar="NAME", help="only this one (may be repeated)"
         )
+    made.add_argument("--shared", action="store_true", help="others use the machine too: take the processor's time")
     made.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md and README.md")
     return made
 

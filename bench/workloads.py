@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .cases import CJK, ENGLISH, TEXTS, VOCABULARIES, Text, Vocabulary
 from .worst_texts import WORST
@@ -14,7 +14,7 @@ class Amount:
     """Bytes of text for warming up and for testing, rounds per process, processes per engine.
 
     The test text is divided among the rounds. ``copies``: it is gone through so often in one round, each time cut at
-    other places.
+    other places. ``is_shared``: the machine is, so that time is the processor's, except with several threads.
     """
 
     warm_up: int
@@ -22,11 +22,13 @@ class Amount:
     rounds: int
     processes: int
     copies: int = 1
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Operations on texts that are cut into documents of some size. ``is_shared``: one process goes through all texts.
+    """Operations on texts that are cut into documents of some size; each text in processes of its own, or all one
+    after the other ``in_one_process``.
 
     Where ``has_again`` each round is also repeated, after all of them. ``quick_texts`` are the texts of a quick run,
     ``vocabularies`` limits those of any run.
@@ -40,7 +42,7 @@ class Workload:
     quick: Amount
     full: Amount
     has_again: bool = False
-    is_shared: bool = False
+    in_one_process: bool = False
     quick_texts: tuple[Text, ...] = ()
     vocabularies: frozenset[str] | None = None
     quick_vocabularies: frozenset[str] | None = None
@@ -122,7 +124,7 @@ WORST_CASES = Workload(
     ("ids",),
     quick=Amount(warm_up=MB, test=MB, rounds=1, processes=1),
     full=Amount(warm_up=MB, test=3 * MB, rounds=3, processes=1),
-    is_shared=True,
+    in_one_process=True,
     vocabularies=_ONE_EACH,
     quick_vocabularies=_MAIN,
 )
@@ -134,7 +136,7 @@ DECODING = Workload(
     ("decode", "decode bytes", "decode batch", "decode list"),
     quick=Amount(warm_up=MB // 4, test=MB, rounds=5, processes=1),
     full=Amount(warm_up=MB, test=3 * MB, rounds=5, processes=1),
-    is_shared=True,
+    in_one_process=True,
     quick_texts=(ENGLISH, CJK),
     vocabularies=_ONE_EACH,
     quick_vocabularies=_MAIN,
@@ -148,7 +150,7 @@ BESIDE_IDS = Workload(
     quick=Amount(warm_up=MB // 4, test=MB, rounds=5, processes=1),
     full=Amount(warm_up=MB, test=3 * MB, rounds=5, processes=1),
     has_again=True,
-    is_shared=True,
+    in_one_process=True,
     quick_texts=(ENGLISH, CJK),
     quick_vocabularies=_ONE_EACH,
 )
@@ -164,6 +166,7 @@ class Selection:
     vocabularies: Collection[str] = ()
     texts: Collection[str] = ()
     workloads: Collection[str] = ()
+    is_shared: bool = False
     cases: tuple[Case, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -176,14 +179,14 @@ class Selection:
         object.__setattr__(self, "cases", tuple(cases))
 
     def amount(self, workload: Workload) -> Amount:
-        return workload.quick if self.is_quick else workload.full
+        return replace(workload.quick if self.is_quick else workload.full, is_shared=self.is_shared)
 
     def _cases(self, vocabulary: Vocabulary, workload: Workload) -> list[Case]:
         if not self._has(vocabulary, workload):
             return []
         quick = workload.quick_texts if self.is_quick and not self.texts else ()
         texts = tuple(text for text in quick or workload.texts if not self.texts or text.name in self.texts)
-        groups = [texts] if workload.is_shared else [(text,) for text in texts]
+        groups = [texts] if workload.in_one_process else [(text,) for text in texts]
         return [Case(vocabulary, workload, group) for group in groups if group]
 
     def _has(self, vocabulary: Vocabulary, workload: Workload) -> bool:
