@@ -46,7 +46,9 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    pool: Mutex<Vec<Scratch>>,
+    /// Boxed, so that taking one out and putting it back moves a pointer.
+    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
+    pool: Mutex<Vec<Box<Scratch>>>,
 }
 
 /// A compiled model.

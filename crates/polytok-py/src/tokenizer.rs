@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{Element, IntoPyArray, PyArray1};
 use polytok_core::batch::{self, Batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
@@ -21,6 +21,9 @@ use crate::{spec, text};
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
 
+/// Arrays of up to so many bytes are copied: an array that owns memory of Rust costs one more object.
+const COPIED: usize = 1 << 14;
+
 /// A first guess at how much room the ids of a text want.
 const FEW_BYTES_PER_ID: usize = 3;
 
@@ -32,12 +35,15 @@ pub struct PySpecialSet(Option<polytok_core::special::SpecialSet>);
 #[pyclass(frozen, name = "Tokenizer")]
 pub struct PyTokenizer {
     tokenizer: Arc<Tokenizer>,
+    /// Every id fits 16 bits.
+    is_narrow: bool,
     ints: Ints,
 }
 
 impl From<Tokenizer> for PyTokenizer {
     fn from(tokenizer: Tokenizer) -> PyTokenizer {
-        PyTokenizer { tokenizer: Arc::new(tokenizer), ints: Ints::default() }
+        let is_narrow = tokenizer.max_id().is_none_or(|id| id <= u16::MAX as u32);
+        PyTokenizer { tokenizer: Arc::new(tokenizer), is_narrow, ints: Ints::default() }
     }
 }
 
@@ -63,12 +69,13 @@ fn char_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
     tokens.iter().map(span).unzip()
 }
 
-/// The options of every encoding, resolved: add_special, the set to recognise, the set to refuse.
-type Options<'py> = (bool, Option<PyRef<'py, PySpecialSet>>, Option<PyRef<'py, PySpecialSet>>);
+/// A set of special tokens, or none.
+type Set<'a, 'py> = Option<&'a Bound<'py, PySpecialSet>>;
 
-fn engine_options<'a>((add_special, special, reject): &'a Options<'_>) -> EncodeOptions<'a> {
-    let set = |set: &'a Option<PyRef<'_, PySpecialSet>>| set.as_ref().and_then(|set| set.0.as_ref());
-    EncodeOptions { add_special: *add_special, special: set(special), reject: set(reject) }
+/// The options of every encoding, resolved: the template or not, the set to recognise, the set to refuse.
+fn engine_options<'a>(add_special: bool, special: Set<'a, '_>, reject: Set<'a, '_>) -> EncodeOptions<'a> {
+    let set = |set: Set<'a, '_>| set.and_then(|set| set.get().0.as_ref());
+    EncodeOptions { add_special, special: set(special), reject: set(reject) }
 }
 
 /// Runs without the GIL if the text is long enough to be worth it.
@@ -76,15 +83,13 @@ fn detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Sen
     if bytes < HOLD_GIL { run() } else { py.detach(run) }
 }
 
-/// Ids as a numpy array of the smallest type that holds every id of the vocabulary.
-fn array<'py>(py: Python<'py>, tokenizer: &Tokenizer, ids: Vec<u32>) -> Bound<'py, PyAny> {
-    if tokenizer.max_id().is_none_or(|id| id <= u16::MAX as u32) {
-        let narrow: Vec<u16> = ids.iter().map(|&id| id as u16).collect();
-        return narrow.into_pyarray(py).into_any();
+/// A numpy array of these values: a copy of few, the memory itself of many.
+fn column<T: Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    if size_of_val(values.as_slice()) <= COPIED {
+        return PyArray1::from_slice(py, &values);
     }
-    let mut ids = ids;
-    ids.shrink_to_fit();
-    ids.into_pyarray(py).into_any()
+    values.shrink_to_fit();
+    values.into_pyarray(py)
 }
 
 #[pymethods]
@@ -113,55 +118,75 @@ impl PyTokenizer {
         self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
     }
 
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.ints.list(py, &self.tokenizer, &self.ids(py, text, engine_options(&options))?)
+        self.ints.list(py, &self.tokenizer, &self.ids(py, text, engine_options(add_special, special, reject))?)
     }
 
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(array(py, &self.tokenizer, self.ids(py, text, engine_options(&options))?))
+        Ok(self.array(py, self.ids(py, text, engine_options(add_special, special, reject))?))
     }
 
     /// Flat ids and row offsets (int64).
+    #[pyo3(signature = (texts, threads, add_special, special=None, reject=None))]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Bound<'py, PyAny>>,
         threads: usize,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
-        let options = engine_options(&options);
+        let options = engine_options(add_special, special, reject);
         let Batch { ids, offsets } =
             py.detach(|| batch::encode_batch(&self.tokenizer, &slices, options, threads)).map_err(to_python)?;
-        Ok((array(py, &self.tokenizer, ids), offsets.into_pyarray(py).into_any()))
+        Ok((self.array(py, ids), offsets.into_pyarray(py).into_any()))
     }
 
-    fn count<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<usize> {
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+    ) -> PyResult<usize> {
         let text = text::text(text)?;
-        let options = engine_options(&options);
+        let options = engine_options(add_special, special, reject);
         detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
     }
 
     /// (id, piece, start, end, byte start, byte end) of every token; start and end count characters.
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn tokens<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<Vec<TokenRow<'py>>> {
         let text = text::text(text)?;
-        let options = engine_options(&options);
+        let options = engine_options(add_special, special, reject);
         let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
@@ -173,14 +198,17 @@ impl PyTokenizer {
     }
 
     /// Columns of a text's tokens, without the template.
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn token_columns<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<TokenColumns<'py>> {
         let text = text::text(text)?;
-        let options = engine_options(&options);
+        let options = engine_options(add_special, special, reject);
         let (tokens, firsts) =
             detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
         let column = |values: Vec<u32>| values.into_pyarray(py);
@@ -289,6 +317,14 @@ impl PyTokenizer {
 }
 
 impl PyTokenizer {
+    /// Ids as a numpy array of the smallest type that holds every id of the vocabulary.
+    fn array<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> Bound<'py, PyAny> {
+        match self.is_narrow {
+            true => column(py, ids.iter().map(|&id| id as u16).collect()).into_any(),
+            false => column(py, ids).into_any(),
+        }
+    }
+
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
         let mut ids = Vec::with_capacity(text.len() / FEW_BYTES_PER_ID + 16);
