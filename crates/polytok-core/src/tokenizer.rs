@@ -297,6 +297,11 @@ impl Tokenizer {
         Ok(out)
     }
 
+    /// Whether decoding takes this id.
+    pub fn can_decode(&self, id: u32) -> bool {
+        self.decoder.skips_unknown() || self.token_bytes(id).is_some()
+    }
+
     /// Appends what one more id adds to a stream.
     #[inline]
     pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {

@@ -350,7 +350,7 @@ impl PyDecodeStream {
             Err(_) => text::ids(ids)?,
         };
         // All are checked before the first is decoded, so that an error loses nothing.
-        if let Some(&unknown) = ids.iter().find(|&&id| self.tokenizer.token_bytes(id).is_none()) {
+        if let Some(&unknown) = ids.iter().find(|&&id| !self.tokenizer.can_decode(id)) {
             return Err(to_python(Error::Id(unknown)));
         }
         let mut out = Vec::new();
