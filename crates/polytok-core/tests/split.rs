@@ -2,6 +2,7 @@
 
 use polytok_core::error::Error;
 use polytok_core::split::Splitter;
+use polytok_core::split::cursor::Cursor;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -79,6 +80,9 @@ impl Pair {
         let wanted = self.reference.find_iter(text).map(|found| found.unwrap()).map(|m| (m.start(), m.end()));
         let wanted: Vec<(usize, usize)> = wanted.collect();
         assert_eq!(pieces(&self.splitter, text), wanted, "{} on {text:?}", self.name);
+        if let Some(filled) = filled(&self.splitter, text) {
+            assert_eq!(filled, wanted, "{} on {text:?}, in bulk", self.name);
+        }
     }
 }
 
@@ -86,6 +90,18 @@ fn pieces(splitter: &Splitter, text: &str) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     splitter.split(text, |start, end| pieces.push((start, end))).unwrap();
     pieces
+}
+
+/// The pieces as the bulk call gives them.
+fn filled(splitter: &Splitter, text: &str) -> Option<Vec<(usize, usize)>> {
+    let (mut cursor, mut room, mut pieces) = (Cursor::new(), [(0, 0); 128], Vec::new());
+    loop {
+        let count = splitter.fill(text, &mut cursor, &mut room)?;
+        pieces.extend(room[..count].iter().map(|&(start, end)| (start as usize, end as usize)));
+        if count == 0 {
+            return Some(pieces);
+        }
+    }
 }
 
 static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {

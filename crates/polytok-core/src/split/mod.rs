@@ -14,6 +14,7 @@ pub mod behavior;
 pub mod boundary;
 pub mod chain;
 mod classes;
+pub mod cursor;
 pub mod digit_groups;
 mod dispatch;
 pub mod fixed_length;
@@ -27,6 +28,7 @@ pub mod script;
 mod unicode;
 
 use crate::error::Result;
+use cursor::Cursor;
 use program::Program;
 
 /// One split pattern, compiled.
@@ -69,5 +71,19 @@ impl Splitter {
             }
             Engine::Regex(regex) => regex.split(text, &mut piece),
         }
+    }
+
+    /// Writes the next matches to `pieces` and says how many; 0 when there are no more. None if this engine
+    /// cannot go on from where it stopped.
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+        let Engine::Scanner(program) = &self.engine else { return None };
+        let mut count = 0;
+        for piece in pieces {
+            let Some((start, end)) = program.next(text.as_bytes(), cursor.at, &mut cursor.failures) else { break };
+            *piece = (start as u32, end as u32);
+            cursor.at = end;
+            count += 1;
+        }
+        Some(count)
     }
 }
