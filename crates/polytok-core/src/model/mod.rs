@@ -4,6 +4,7 @@ pub mod best_path;
 pub mod bpe;
 mod by_text;
 pub mod dictionary;
+mod lanes;
 pub mod lattice;
 pub mod longest;
 pub mod merge;
