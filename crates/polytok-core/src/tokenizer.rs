@@ -46,7 +46,9 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    pool: Mutex<Vec<Scratch>>,
+    /// Boxed, so that taking one out and putting it back moves a pointer.
+    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
+    pool: Mutex<Vec<Box<Scratch>>>,
 }
 
 /// A compiled model.
@@ -161,7 +163,7 @@ impl Tokenizer {
             Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => Spelling::Pieces,
             _ => Spelling::Plain,
         };
-        let user_defined = user_defined(&spec.model, &vocab, spec.line);
+        let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
         let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
@@ -345,14 +347,14 @@ impl Tokenizer {
 }
 
 /// User-defined pieces are matched beforehand; only SentencePiece does that.
-fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
+fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
         Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
         Model::Word | Model::Char => true,
         _ => false,
     };
-    if is_sentencepiece { prefix_matcher(vocab, line) } else { None }
+    if is_sentencepiece { prefix_matcher(vocab, line) } else { Ok(None) }
 }
 
 /// How many steps of a kind there may be, so that a hostile file cannot take all memory and time.

@@ -297,12 +297,12 @@ fn giving_up_is_an_error_with_the_offset() {
 #[test]
 fn worst_cases_are_linear() {
     const SIZE: usize = 1 << 20;
-    let filled = |unit: &str| unit.repeat(SIZE / unit.len());
+    let long = |unit: &str| unit.repeat(SIZE / unit.len());
     let mut texts: Vec<String> = [
         "a", "A", " ", "\n", "\r\n", ".", "1", "aA", "Aa", "AAAa", " \n", "\n ", "'s", "/", "漢", "\u{301}", "ʰ",
         "\u{3000}", "a漢", "ab", "😀",
     ]
-    .map(filled)
+    .map(long)
     .to_vec();
     for (head, run, tail) in [
         ("\n", " ", "x"),
@@ -313,10 +313,10 @@ fn worst_cases_are_linear() {
         ("", "漢", "A"),
         ("x", "ab", "d"),
     ] {
-        texts.push(format!("{head}{}{tail}", filled(run)));
+        texts.push(format!("{head}{}{tail}", long(run)));
     }
-    texts.push(filled(&format!("{}{}", "漢".repeat(500), "A".repeat(500))));
-    texts.push(filled(&format!("\n{}x", " ".repeat(5000))));
+    texts.push(long(&format!("{}{}", "漢".repeat(500), "A".repeat(500))));
+    texts.push(long(&format!("\n{}x", " ".repeat(5000))));
     for pair in PAIRS.iter() {
         for text in &texts {
             let mut last = 0;
@@ -326,6 +326,9 @@ fn worst_cases_are_linear() {
                     last = end;
                 })
                 .unwrap();
+            assert!(
+                filled(&pair.splitter, text).is_some_and(|pieces| pieces.last().is_none_or(|&(_, end)| end == last))
+            );
         }
     }
 }

@@ -114,7 +114,8 @@ impl Chain {
         ranges.into_iter().try_for_each(|range| last.cut(text, range, &mut piece))
     }
 
-    /// Writes the next pieces of `text` to `pieces` and says how many; 0 when there are no more. The steps must not rewrite.
+    /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and says how many; 0 when there are no
+    /// more. The steps must not rewrite.
     /// `cursor` is new at first and then that of the call before.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         if let [Step::Cut(Cut::Pattern(pattern))] = &self.steps[..]
