@@ -164,6 +164,10 @@ impl Tokenizer {
                 out.begin_word();
                 bpe.segment_whole(text, None, &mut scratch.model.bpe, &mut |segment| out.take(0, segment))
             }
+            Compiled::Unigram(unigram) => {
+                out.begin_word();
+                unigram.encode(text, &mut scratch.model.unigram, &mut out)
+            }
             model => {
                 out.begin_word();
                 model.segment(text, 0, false, &mut scratch.model, &mut |segment| out.take(0, segment))
