@@ -170,6 +170,10 @@ impl Tokenizer {
                 out.take_cached(&scratch.ids);
                 Ok(())
             }
+            Compiled::Unigram(unigram) => {
+                out.begin_word();
+                unigram.encode(text, &mut scratch.model.unigram, &mut out)
+            }
             model => {
                 out.begin_word();
                 model.segment(text, 0, false, &mut scratch.model, &mut |segment| out.take(0, segment))
