@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
@@ -72,6 +72,7 @@ pub struct Scratch {
     pub(crate) cache: Cache,
     pub(crate) segments: Vec<Segment>,
     pub(crate) ids: Vec<u32>,
+    waiting: Vec<Box<Waiting>>,
 }
 
 /// What models need.
@@ -85,6 +86,20 @@ pub(crate) struct ModelScratch {
 }
 
 impl Scratch {
+    /// Room for pieces, of which nobody waits yet.
+    #[inline]
+    pub(crate) fn waiting(&mut self) -> Box<Waiting> {
+        let mut waiting = self.waiting.pop().unwrap_or_default();
+        waiting.clear();
+        waiting
+    }
+
+    /// Takes the room back.
+    #[inline]
+    pub(crate) fn keep(&mut self, waiting: Box<Waiting>) {
+        self.waiting.push(waiting);
+    }
+
     /// Gives back what one huge text made the buffers grow to.
     fn release(&mut self) {
         const KEPT: usize = 1 << 20;
@@ -148,7 +163,7 @@ impl Tokenizer {
             Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => Spelling::Pieces,
             _ => Spelling::Plain,
         };
-        let user_defined = user_defined(&spec.model, &vocab, spec.line);
+        let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
         let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
@@ -331,14 +346,14 @@ impl Tokenizer {
 }
 
 /// User-defined pieces are matched beforehand; only SentencePiece does that.
-fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
+fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
         Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
         Model::Word | Model::Char => true,
         _ => false,
     };
-    if is_sentencepiece { prefix_matcher(vocab, line) } else { None }
+    if is_sentencepiece { prefix_matcher(vocab, line) } else { Ok(None) }
 }
 
 /// How many steps of a kind there may be, so that a hostile file cannot take all memory and time.
@@ -441,6 +456,18 @@ impl Compiled {
             Compiled::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
             Compiled::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
         }
+    }
+
+    /// Whether a part of a piece may have other ids than a whole piece of the same bytes.
+    #[inline]
+    pub(crate) fn parts_differ(&self) -> bool {
+        matches!(self, Compiled::Bpe(bpe, _) if bpe.takes_whole_pieces())
+    }
+
+    /// Where pieces may be cut further, if that is known.
+    #[inline]
+    pub(crate) fn cuts(&self) -> Option<&Boundary> {
+        if let Compiled::Bpe(_, cuts) = self { cuts.as_ref() } else { None }
     }
 
     /// Whether a piece is cut differently from the same piece elsewhere.
