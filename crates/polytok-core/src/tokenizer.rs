@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
@@ -46,7 +46,9 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    pool: Mutex<Vec<Scratch>>,
+    /// Boxed, so that taking one out and putting it back moves a pointer.
+    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
+    pool: Mutex<Vec<Box<Scratch>>>,
 }
 
 /// A compiled model.
@@ -70,6 +72,7 @@ pub struct Scratch {
     pub(crate) cache: Cache,
     pub(crate) segments: Vec<Segment>,
     pub(crate) ids: Vec<u32>,
+    waiting: Vec<Box<Waiting>>,
 }
 
 /// What models need.
@@ -83,6 +86,20 @@ pub(crate) struct ModelScratch {
 }
 
 impl Scratch {
+    /// Room for pieces, of which nobody waits yet.
+    #[inline]
+    pub(crate) fn waiting(&mut self) -> Box<Waiting> {
+        let mut waiting = self.waiting.pop().unwrap_or_default();
+        waiting.clear();
+        waiting
+    }
+
+    /// Takes the room back.
+    #[inline]
+    pub(crate) fn keep(&mut self, waiting: Box<Waiting>) {
+        self.waiting.push(waiting);
+    }
+
     /// Gives back what one huge text made the buffers grow to.
     fn release(&mut self) {
         const KEPT: usize = 1 << 20;
@@ -295,6 +312,11 @@ impl Tokenizer {
         Ok(out)
     }
 
+    /// Whether decoding takes this id.
+    pub fn can_decode(&self, id: u32) -> bool {
+        self.decoder.skips_unknown() || self.token_bytes(id).is_some()
+    }
+
     /// Appends what one more id adds to a stream.
     #[inline]
     pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
@@ -435,6 +457,18 @@ impl Compiled {
             Compiled::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
             Compiled::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
         }
+    }
+
+    /// Whether a part of a piece may have other ids than a whole piece of the same bytes.
+    #[inline]
+    pub(crate) fn parts_differ(&self) -> bool {
+        matches!(self, Compiled::Bpe(bpe, _) if bpe.takes_whole_pieces())
+    }
+
+    /// Where pieces may be cut further, if that is known.
+    #[inline]
+    pub(crate) fn cuts(&self) -> Option<&Boundary> {
+        if let Compiled::Bpe(_, cuts) = self { cuts.as_ref() } else { None }
     }
 
     /// Whether a piece is cut differently from the same piece elsewhere.
