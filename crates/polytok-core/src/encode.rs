@@ -2,8 +2,8 @@
 
 use crate::cache::Waiting;
 use crate::error::{Error, Result};
-use crate::model::bpe::Bpe;
 use crate::model::Segment;
+use crate::model::bpe::Bpe;
 use crate::normalize::output::{Span, spans_of};
 use crate::post::{Out, Sink};
 use crate::spec::TemplatePart;
