@@ -58,7 +58,8 @@ impl Tokenizer {
         if !is_part || start == 0 {
             out.begin_word();
         }
-        self.model.segment(&text[start..end], start, is_part, &mut scratch.model, &mut |segment| out.take(start, segment))
+        self.model
+            .segment(&text[start..end], start, is_part, &mut scratch.model, &mut |segment| out.take(start, segment))
     }
 
     /// A piece that is not among the short ones of the cache.

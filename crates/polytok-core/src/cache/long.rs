@@ -31,7 +31,8 @@ impl LongKey {
 
     #[inline]
     pub(super) fn hash(&self) -> u32 {
-        let half = |number: u128| fold(number as u64 ^ 0x9E6C_63D0_876A_9A99, (number >> 64) as u64 ^ 0xD6E8_FEB8_6659_FD93);
+        let half =
+            |number: u128| fold(number as u64 ^ 0x9E6C_63D0_876A_9A99, (number >> 64) as u64 ^ 0xD6E8_FEB8_6659_FD93);
         half(self.first).rotate_left(16) ^ half(self.last) ^ self.len as u32
     }
 }

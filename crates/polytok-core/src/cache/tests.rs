@@ -27,7 +27,9 @@ fn a_key_is_its_bytes_its_length_and_its_part() {
     assert_ne!(key(text, 0, 3, false), key(text, 0, 3, true));
     assert_ne!(key(text, 0, 3, false), key(text, 0, 4, false));
     assert_ne!(key(text, 26, 27, false), key(text, 26, 28, false));
-    assert!(key(text, 0, 15, true).is_short() && !key(text, 0, 16, true).is_short() && !key(text, 2, 2, true).is_short());
+    assert!(
+        key(text, 0, 15, true).is_short() && !key(text, 0, 16, true).is_short() && !key(text, 2, 2, true).is_short()
+    );
 }
 
 #[test]
@@ -58,13 +60,12 @@ fn until_the_limit_hardly_anything_is_lost() {
 /// Pieces around the borders of keys that differ in one byte or their length only.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40]);
-    (len, prop::sample::select(vec![0u8, b'a', 255]), 0usize..40, prop::sample::select(vec![0u8, b'a', b'b', 255])).prop_map(
-        |(len, fill, at, other)| {
+    (len, prop::sample::select(vec![0u8, b'a', 255]), 0usize..40, prop::sample::select(vec![0u8, b'a', b'b', 255]))
+        .prop_map(|(len, fill, at, other)| {
             let mut piece = vec![fill; len];
             piece[at % len] = other;
             piece
-        },
-    )
+        })
 }
 
 proptest! {
