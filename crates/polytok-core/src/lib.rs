@@ -26,6 +26,7 @@ pub mod lazy;
 pub mod model;
 pub mod native;
 pub mod normalize;
+pub mod pool;
 pub mod post;
 pub mod rng;
 pub mod segmentations;

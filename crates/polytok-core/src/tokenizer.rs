@@ -1,6 +1,6 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
@@ -19,6 +19,7 @@ use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
+use crate::pool::Pool;
 use crate::post::{Count, Fallback, Spelling, Token, Tokens};
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
@@ -47,9 +48,7 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    /// Boxed, so that taking one out and putting it back moves a pointer.
-    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
-    pool: Mutex<Vec<Box<Scratch>>>,
+    pool: Pool,
 }
 
 /// A compiled model.
@@ -74,7 +73,10 @@ pub struct Scratch {
     pub(crate) segments: Vec<Segment>,
     pub(crate) tiling: TilingScratch,
     pub(crate) ids: Vec<u32>,
+    #[expect(clippy::vec_box, reason = "room for pieces is large, and moved for each text")]
     waiting: Vec<Box<Waiting>>,
+    /// See `Pool`.
+    pub(crate) epoch: usize,
 }
 
 /// What models need.
@@ -103,7 +105,7 @@ impl Scratch {
     }
 
     /// Gives back what one huge text made the buffers grow to.
-    fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         const KEPT: usize = 1 << 20;
         fn shrink<T>(buffer: &mut Vec<T>) {
             if buffer.capacity() > KEPT {
@@ -188,7 +190,7 @@ impl Tokenizer {
             normalizer,
             model,
             rows: Lazy::default(),
-            pool: Mutex::new(Vec::new()),
+            pool: Pool::default(),
         })
     }
 
@@ -337,17 +339,14 @@ impl Tokenizer {
         self.decoder.finish(state, out)
     }
 
-    /// Runs with a scratch of the pool. The lock is never waited for: another thread, or one that a fork left behind with the lock
-    /// held, only costs a new scratch.
+    /// Runs with a scratch of the pool.
     pub fn with_scratch<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
-        let pooled = self.pool.try_lock().ok().and_then(|mut pool| pool.pop());
-        let mut scratch = pooled.unwrap_or_default();
-        let result = run(&mut scratch);
-        scratch.release();
-        if let Ok(mut pool) = self.pool.try_lock() {
-            pool.push(scratch);
-        }
-        result
+        self.pool.with(run)
+    }
+
+    /// What threads keep from call to call.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
     }
 }
 

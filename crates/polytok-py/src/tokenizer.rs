@@ -123,6 +123,27 @@ impl PyTokenizer {
         Ok(PySpecialSet(set))
     }
 
+    /// Bytes that the cache of each thread may take.
+    #[getter]
+    fn cache_limit(&self) -> usize {
+        self.0.pool().limit()
+    }
+
+    #[setter]
+    fn set_cache_limit(&self, bytes: usize) {
+        self.0.pool().set_limit(bytes);
+    }
+
+    /// Bytes that caches take, but for those of threads at work.
+    #[getter]
+    fn cache_bytes(&self) -> usize {
+        self.0.pool().cached()
+    }
+
+    fn clear_cache(&self) {
+        self.0.pool().clear();
+    }
+
     /// The set of these, to be refused.
     fn refused_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
         let set = self.tokenizer.specials().refused(|text| texts.contains(text)).map_err(to_python)?;
