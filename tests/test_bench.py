@@ -283,14 +283,16 @@ def test_targets_are_met_or_not() -> None:
         Target("list", families, (ENGLISH,), targets.over_all("documents", "list"), 4),
         Target("against itself", families, (ENGLISH,), targets.over_own("documents", "numpy", "list"), 1.6),
         Target("limit", families, (ENGLISH,), lambda *_: Measured(2.0), 3, is_limit=True),
-        Target("not measured", families, (ENGLISH,), targets.over("gigatoken"), 1),
+        Target("not measured", families, (ENGLISH,), targets.over("quicktok-v1"), 1),
+        Target("void", families, (ENGLISH,), targets.over("gigatoken"), 1),
     ]
     rows = [
         (target.title, measured.value, target.is_met(measured.value))
         for target, vocabulary, _, measured in targets.rows(found, wanted)
         if vocabulary == VOCABULARY.title
     ]
-    assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True)]
+    assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True), ("void", None, True)]
+    assert "no gigatoken with these ids" in targets.targets_table(found)
     assert "| cl100k | list output over all | ≥ 1× | 5.00 tiktoken |" in targets.targets_table(found)
 
 

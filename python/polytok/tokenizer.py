@@ -297,7 +297,7 @@ class Tokenizer:
         >>> polytok.load("default").decode_batch([[97], [98, 33]])
         ['a', 'b!']
         """
-        return [self.decode(ids, skip_special=skip_special, errors=errors) for ids in batch]
+        return self._core.decode_batch(batch, skip_special, errors)
 
     def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
         """A decoder for ids that come one by one."""

@@ -307,9 +307,7 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
         let mut state = DecodeState::default();
-        for &id in ids {
-            self.decode_next(id, skip_special, &mut state, &mut out)?;
-        }
+        self.decode_more(ids, skip_special, &mut state, &mut out)?;
         self.decode_finish(&mut state, &mut out)?;
         Ok(out)
     }
@@ -319,14 +317,15 @@ impl Tokenizer {
         self.decoder.skips_unknown() || self.token_bytes(id).is_some()
     }
 
-    /// Appends what one more id adds to a stream.
-    #[inline]
-    pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
-        if skip_special && self.specials.is_skippable(id) {
-            self.decoder.skip(state);
-            return Ok(());
-        }
-        self.decoder.push(&self.vocab, &self.specials, id, state, out)
+    /// Appends what more ids add to a stream.
+    pub fn decode_more(
+        &self,
+        ids: &[u32],
+        skip_special: bool,
+        state: &mut DecodeState,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.decoder.append(&self.vocab, &self.specials, ids, skip_special, state, out)
     }
 
     /// Appends what a stream still holds back, and makes the state new.
