@@ -283,17 +283,17 @@ def test_targets_are_met_or_not() -> None:
         Target("list", families, (ENGLISH,), targets.over_all("documents", "list"), 4),
         Target("against itself", families, (ENGLISH,), targets.over_own("documents", "numpy", "list"), 1.6),
         Target("limit", families, (ENGLISH,), lambda *_: Measured(2.0), 3, is_limit=True),
-        Target("not measured", families, (ENGLISH,), targets.over("gigatoken"), 1),
+        Target("not measured", families, (ENGLISH,), targets.over("quicktok-v1"), 1),
+        Target("void", families, (ENGLISH,), targets.over("gigatoken"), 1),
     ]
     rows = [
         (target.title, measured.value, target.is_met(measured.value))
         for target, vocabulary, _, measured in targets.rows(found, wanted)
         if vocabulary == VOCABULARY.title
     ]
-    assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True)]
-    assert "| cl100k | English | list output, first pass | tiktoken | 5.00× | ≥ 1× | met |" in report.full(
-        found, Selection()
-    )
+    assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True), ("void", None, True)]
+    assert "no gigatoken with these ids" in targets.targets_table(found)
+    assert "| cl100k | list output over all | ≥ 1× | 5.00 tiktoken |" in targets.targets_table(found)
 
 
 def test_the_cost_of_a_worst_case_is_in_that_of_english() -> None:
@@ -302,7 +302,8 @@ def test_the_cost_of_a_worst_case_is_in_that_of_english() -> None:
         Result(VOCABULARY, WORST_CASES, ENGLISH, OURS, "ids", [100.0]),
         Result(VOCABULARY, WORST_CASES, emoji, OURS, "ids", [25.0]),
     ]
-    assert targets.slowdown(Results(found), VOCABULARY.name, "emoji") == Measured(4.0, "English")
+    assert targets.slowdown(Results(found), VOCABULARY.name, "emoji") == Measured(4.0)
+    assert "| cl100k | cost per byte over English | ≤ 3× | **4.00** |" in targets.targets_table(Results(found))
     assert "| cl100k | polytok | 10.0 | 40.0 (4.0×) |" in report.worst(Results(found))
 
 

@@ -56,6 +56,24 @@ def rank_spec(*words: bytes, special: dict[str, int] | None = None) -> Spec:
 # Encoding
 
 
+def test_the_cache_is_bounded_visible_and_changes_no_ids() -> None:
+    tokenizer = polytok.load("default")
+    text = " ".join(f"word{n} {n} naïve 吾輩は" for n in range(2000))
+    expected = tokenizer.encode(text)
+    assert tokenizer.cache_limit == 64 << 20
+    assert 0 < tokenizer.cache_bytes <= tokenizer.cache_limit
+    tokenizer.clear_cache()
+    assert tokenizer.cache_bytes == 0
+    for limit in (1 << 16, 0):
+        tokenizer.cache_limit = limit
+        assert [tokenizer.encode(text) for _ in range(2)] == [expected] * 2
+        assert tokenizer.count(text) == len(expected)
+        assert tokenizer.cache_limit == limit
+        assert tokenizer.cache_bytes <= limit
+    with pytest.raises(polytok.ArgumentError, match="cache_limit is -1"):
+        tokenizer.cache_limit = -1
+
+
 def test_every_way_to_encode_agrees(default: Tokenizer) -> None:
     ids = default.encode(TEXT)
     assert default.encode(TEXT.encode()) == ids

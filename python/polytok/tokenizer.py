@@ -297,7 +297,7 @@ class Tokenizer:
         >>> polytok.load("default").decode_batch([[97], [98, 33]])
         ['a', 'b!']
         """
-        return [self.decode(ids, skip_special=skip_special, errors=errors) for ids in batch]
+        return self._core.decode_batch(batch, skip_special, errors)
 
     def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
         """A decoder for ids that come one by one."""
@@ -371,6 +371,28 @@ class Tokenizer:
         return lossless(self.spec)
 
     # Files
+
+    @property
+    def cache_limit(self) -> int:
+        """The bytes that the cache of each thread may take: 64 MiB, unless set otherwise; 0 is no cache.
+
+        A cache keeps the ids of pieces of text that were met, which makes encoding faster and never different. It grows
+        with what is met; setting the limit empties it. It is not a part of the Spec, and is not pickled.
+        """
+        return self._core.cache_limit
+
+    @cache_limit.setter
+    def cache_limit(self, limit: int) -> None:
+        self._core.cache_limit = _count("cache_limit", limit)
+
+    @property
+    def cache_bytes(self) -> int:
+        """The bytes that the caches take now, but for those of threads that are just encoding."""
+        return self._core.cache_bytes
+
+    def clear_cache(self) -> None:
+        """Give the memory of the caches back; those of threads that are just encoding, as soon as they are done."""
+        self._core.clear_cache()
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
         """Write the tokenizer to a file.

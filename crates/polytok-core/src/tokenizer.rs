@@ -1,8 +1,8 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
@@ -19,6 +19,7 @@ use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
+use crate::pool::Pool;
 use crate::post::{Count, Fallback, Spelling, Token, Tokens};
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
@@ -46,9 +47,7 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    /// Boxed, so that taking one out and putting it back moves a pointer.
-    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
-    pool: Mutex<Vec<Box<Scratch>>>,
+    pool: Pool,
 }
 
 /// A compiled model.
@@ -72,6 +71,10 @@ pub struct Scratch {
     pub(crate) cache: Cache,
     pub(crate) segments: Vec<Segment>,
     pub(crate) ids: Vec<u32>,
+    #[expect(clippy::vec_box, reason = "room for pieces is large, and moved for each text")]
+    waiting: Vec<Box<Waiting>>,
+    /// See `Pool`.
+    pub(crate) epoch: usize,
 }
 
 /// What models need.
@@ -85,8 +88,22 @@ pub(crate) struct ModelScratch {
 }
 
 impl Scratch {
+    /// Room for pieces, of which nobody waits yet.
+    #[inline]
+    pub(crate) fn waiting(&mut self) -> Box<Waiting> {
+        let mut waiting = self.waiting.pop().unwrap_or_default();
+        waiting.clear();
+        waiting
+    }
+
+    /// Takes the room back.
+    #[inline]
+    pub(crate) fn keep(&mut self, waiting: Box<Waiting>) {
+        self.waiting.push(waiting);
+    }
+
     /// Gives back what one huge text made the buffers grow to.
-    fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         const KEPT: usize = 1 << 20;
         fn shrink<T>(buffer: &mut Vec<T>) {
             if buffer.capacity() > KEPT {
@@ -148,7 +165,7 @@ impl Tokenizer {
             Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => Spelling::Pieces,
             _ => Spelling::Plain,
         };
-        let user_defined = user_defined(&spec.model, &vocab, spec.line);
+        let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
         let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
@@ -170,7 +187,7 @@ impl Tokenizer {
             normalizer,
             model,
             rows: Lazy::default(),
-            pool: Mutex::new(Vec::new()),
+            pool: Pool::default(),
         })
     }
 
@@ -290,9 +307,7 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
         let mut state = DecodeState::default();
-        for &id in ids {
-            self.decode_next(id, skip_special, &mut state, &mut out)?;
-        }
+        self.decode_more(ids, skip_special, &mut state, &mut out)?;
         self.decode_finish(&mut state, &mut out)?;
         Ok(out)
     }
@@ -302,14 +317,15 @@ impl Tokenizer {
         self.decoder.skips_unknown() || self.token_bytes(id).is_some()
     }
 
-    /// Appends what one more id adds to a stream.
-    #[inline]
-    pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
-        if skip_special && self.specials.is_skippable(id) {
-            self.decoder.skip(state);
-            return Ok(());
-        }
-        self.decoder.push(&self.vocab, &self.specials, id, state, out)
+    /// Appends what more ids add to a stream.
+    pub fn decode_more(
+        &self,
+        ids: &[u32],
+        skip_special: bool,
+        state: &mut DecodeState,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.decoder.append(&self.vocab, &self.specials, ids, skip_special, state, out)
     }
 
     /// Appends what a stream still holds back, and makes the state new.
@@ -317,29 +333,26 @@ impl Tokenizer {
         self.decoder.finish(state, out)
     }
 
-    /// Runs with a scratch of the pool. The lock is never waited for: another thread, or one that a fork left behind with the lock
-    /// held, only costs a new scratch.
+    /// Runs with a scratch of the pool.
     pub fn with_scratch<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
-        let pooled = self.pool.try_lock().ok().and_then(|mut pool| pool.pop());
-        let mut scratch = pooled.unwrap_or_default();
-        let result = run(&mut scratch);
-        scratch.release();
-        if let Ok(mut pool) = self.pool.try_lock() {
-            pool.push(scratch);
-        }
-        result
+        self.pool.with(run)
+    }
+
+    /// What threads keep from call to call.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
     }
 }
 
 /// User-defined pieces are matched beforehand; only SentencePiece does that.
-fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
+fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
         Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
         Model::Word | Model::Char => true,
         _ => false,
     };
-    if is_sentencepiece { prefix_matcher(vocab, line) } else { None }
+    if is_sentencepiece { prefix_matcher(vocab, line) } else { Ok(None) }
 }
 
 /// How many steps of a kind there may be, so that a hostile file cannot take all memory and time.
@@ -442,6 +455,18 @@ impl Compiled {
             Compiled::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
             Compiled::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
         }
+    }
+
+    /// Whether a part of a piece may have other ids than a whole piece of the same bytes.
+    #[inline]
+    pub(crate) fn parts_differ(&self) -> bool {
+        matches!(self, Compiled::Bpe(bpe, _) if bpe.takes_whole_pieces())
+    }
+
+    /// Where pieces may be cut further, if that is known.
+    #[inline]
+    pub(crate) fn cuts(&self) -> Option<&Boundary> {
+        if let Compiled::Bpe(_, cuts) = self { cuts.as_ref() } else { None }
     }
 
     /// Whether a piece is cut differently from the same piece elsewhere.

@@ -15,8 +15,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::to_python;
+use crate::ids::{HELD, Ids};
 use crate::ints::Ints;
-use crate::{spec, text};
+use crate::{ids, spec, text};
 
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
@@ -105,6 +106,27 @@ impl PyTokenizer {
     fn special_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
         let set = self.tokenizer.special_set(|text| texts.contains(text)).map_err(to_python)?;
         Ok(PySpecialSet(set))
+    }
+
+    /// Bytes that the cache of each thread may take.
+    #[getter]
+    fn cache_limit(&self) -> usize {
+        self.0.pool().limit()
+    }
+
+    #[setter]
+    fn set_cache_limit(&self, bytes: usize) {
+        self.0.pool().set_limit(bytes);
+    }
+
+    /// Bytes that caches take, but for those of threads at work.
+    #[getter]
+    fn cache_bytes(&self) -> usize {
+        self.0.pool().cached()
+    }
+
+    fn clear_cache(&self) {
+        self.0.pool().clear();
     }
 
     /// The set of these, to be refused.
@@ -235,9 +257,7 @@ impl PyTokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = text::ids(ids)?;
-        let bytes = detached(py, ids.len(), || self.tokenizer.decode(&ids, skip_special)).map_err(to_python)?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, &self.bytes_of(py, ids::ids(ids)?.as_slice(), skip_special)?))
     }
 
     /// The text of ids; bytes that are no UTF-8 are treated as Python's `errors` says.
@@ -247,13 +267,19 @@ impl PyTokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
         errors: &str,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let ids = text::ids(ids)?;
-        let bytes = detached(py, ids.len(), || self.tokenizer.decode(&ids, skip_special)).map_err(to_python)?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(PyString::new(py, text).into_any()),
-            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
-        }
+    ) -> PyResult<Bound<'py, PyString>> {
+        self.text_of(py, ids::ids(ids)?.as_slice(), skip_special, errors)
+    }
+
+    /// The texts of rows of ids.
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        skip_special: bool,
+        errors: &str,
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+        rows.try_iter()?.map(|row| self.text_of(py, ids::ids(&row?)?.as_slice(), skip_special, errors)).collect()
     }
 
     /// A new stream.
@@ -301,7 +327,7 @@ impl PyTokenizer {
     }
 
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let id = text::one_id(id)?;
+        let id = ids::one_id(id)?;
         let bytes = self.tokenizer.token_bytes(id).ok_or_else(|| crate::errors::bad_id(id))?;
         Ok(PyBytes::new(py, bytes))
     }
@@ -325,6 +351,22 @@ impl PyTokenizer {
         }
     }
 
+    /// The bytes of ids. They may be an array's, so that the GIL is kept while they are few.
+    fn bytes_of(&self, py: Python<'_>, ids: &[u32], skip_special: bool) -> PyResult<Vec<u8>> {
+        let decode = || self.tokenizer.decode(ids, skip_special);
+        if ids.len() <= HELD { decode() } else { py.detach(decode) }.map_err(to_python)
+    }
+
+    fn text_of<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[u32],
+        skip_special: bool,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors)
+    }
+
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
         let mut ids = Vec::with_capacity(text.len() / FEW_BYTES_PER_ID + 16);
@@ -345,19 +387,18 @@ pub struct PyDecodeStream {
 impl PyDecodeStream {
     /// The bytes that this id, or these, complete.
     fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = match text::one_id(ids) {
-            Ok(id) => vec![id],
-            Err(_) => text::ids(ids)?,
+        let ids = match ids::one_id(ids) {
+            Ok(id) => Ids::Copied(vec![id]),
+            Err(_) => ids::ids(ids)?,
         };
+        let ids = ids.as_slice();
         // All are checked before the first is decoded, so that an error loses nothing.
         if let Some(&unknown) = ids.iter().find(|&&id| !self.tokenizer.can_decode(id)) {
             return Err(to_python(Error::Id(unknown)));
         }
         let mut out = Vec::new();
         let mut state = self.lock();
-        for id in ids {
-            self.tokenizer.decode_next(id, self.skip_special, &mut state, &mut out).map_err(to_python)?;
-        }
+        self.tokenizer.decode_more(ids, self.skip_special, &mut state, &mut out).map_err(to_python)?;
         Ok(PyBytes::new(py, &out))
     }
 

@@ -5,6 +5,7 @@ pub mod bpe;
 mod by_text;
 mod derived;
 pub mod dictionary;
+mod lanes;
 pub mod lattice;
 pub mod longest;
 pub mod merge;

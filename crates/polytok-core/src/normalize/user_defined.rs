@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::error::Result;
 use crate::spec::{Kind, Line};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -13,13 +14,13 @@ use crate::vocab::Vocab;
 const MAX_NESTED: usize = 64;
 
 /// The trie of the user-defined pieces, with their ids; `None` if there are none.
-pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
+pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     let user_defined = vocab.rows_of(Kind::UserDefined);
     let mut pieces: Vec<(&[u8], u32)> =
         user_defined.map(|row| (match_text(vocab.bytes(row), line), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
     if pieces.is_empty() {
-        return None;
+        return Ok(None);
     }
     pieces.sort_by_key(|&(piece, _)| piece); // a piece comes right before those that start with it
     pieces.dedup_by_key(|&mut (piece, _)| piece);
@@ -31,7 +32,7 @@ pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
         nested.push(piece);
         nested.len() <= MAX_NESTED
     });
-    Some(Arc::new(Trie::build(pieces)))
+    Ok(Some(Arc::new(Trie::build(pieces)?)))
 }
 
 fn match_text(piece: &[u8], line: Line) -> &[u8] {
@@ -61,7 +62,7 @@ mod tests {
     #[test]
     fn sixty_four_nested_pieces_count() {
         let pieces: Vec<_> = (1..=70).map(|n| vec![b'a'; n]).chain([b"b".to_vec()]).collect();
-        let matcher = prefix_matcher(&vocab(&pieces), Line::V0_2_3).unwrap();
+        let matcher = prefix_matcher(&vocab(&pieces), Line::V0_2_3).unwrap().unwrap();
         assert_eq!(matcher.longest_prefix(&[b'a'; 100]), Some((64, 63)));
         assert_eq!(matcher.longest_prefix(b"ba"), Some((1, 70)));
     }
@@ -69,8 +70,8 @@ mod tests {
     #[test]
     fn a_nul_ends_a_piece_in_0_2_1() {
         let pieces = vocab(&[b"a\0b".to_vec(), b"\0".to_vec()]);
-        assert_eq!(prefix_matcher(&pieces, Line::V0_2_1).unwrap().longest_prefix(b"ax"), Some((1, 0)));
-        assert_eq!(prefix_matcher(&pieces, Line::V0_2_3).unwrap().longest_prefix(b"ax"), None);
-        assert!(prefix_matcher(&vocab(&[]), Line::V0_2_3).is_none());
+        assert_eq!(prefix_matcher(&pieces, Line::V0_2_1).unwrap().unwrap().longest_prefix(b"ax"), Some((1, 0)));
+        assert_eq!(prefix_matcher(&pieces, Line::V0_2_3).unwrap().unwrap().longest_prefix(b"ax"), None);
+        assert!(prefix_matcher(&vocab(&[]), Line::V0_2_3).unwrap().is_none());
     }
 }

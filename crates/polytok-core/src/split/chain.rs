@@ -4,6 +4,7 @@
 //! ([`Chain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`Pieces`]).
 
 use super::behavior::PatternSplit;
+use super::cursor::Cursor;
 use super::digit_groups::DigitGroups;
 use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::output::{Aligned, Output, Span};
-use crate::spec::{Scheme, Split};
+use crate::spec::{Behavior, Pattern, Scheme, Split};
 
 /// A step that cuts.
 enum Cut {
@@ -55,7 +56,16 @@ impl Chain {
     /// Compiles the steps.
     pub fn compile(steps: &[Split]) -> Result<Chain> {
         let mut compiled = Vec::new();
-        for step in steps {
+        let mut rest = steps;
+        while let [step, others @ ..] = rest {
+            rest = others;
+            if let Some((words, behind)) =
+                others.split_first().and_then(|(next, behind)| Some((words(step, next)?, behind)))
+            {
+                compiled.push(Step::Cut(Cut::Pattern(words)));
+                rest = behind;
+                continue;
+            }
             let step = match step {
                 Split::Pattern { pattern, behavior, invert } => {
                     Step::Cut(Cut::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
@@ -113,6 +123,36 @@ impl Chain {
         ranges.into_iter().try_for_each(|range| last.cut(text, range, &mut piece))
     }
 
+    /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and says how many; 0 when there are no
+    /// more. The steps must not rewrite.
+    /// `cursor` is new at first and then that of the call before.
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
+        if let [Step::Cut(Cut::Pattern(pattern))] = &self.steps[..]
+            && let Some(count) = pattern.fill(text, cursor, pieces)
+        {
+            return Ok(count);
+        }
+        let mut rest = match cursor.rest.take() {
+            Some(rest) => rest,
+            None => self.reversed(text)?,
+        };
+        let mut count = 0;
+        for (piece, found) in pieces.iter_mut().zip(std::iter::from_fn(|| rest.pop())) {
+            *piece = found;
+            count += 1;
+        }
+        cursor.rest = Some(rest);
+        Ok(count)
+    }
+
+    /// All pieces, the last one first.
+    fn reversed(&self, text: &str) -> Result<Vec<(u32, u32)>> {
+        let mut rest = Vec::new();
+        self.split(text, |start, end| rest.push((start as u32, end as u32)))?;
+        rest.reverse();
+        Ok(rest)
+    }
+
     /// Rewrites and cuts a text that starts at byte `at` of the original one. With `spans` of the text, those of the pieces are kept.
     pub fn pieces(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<Pieces> {
         let mut pieces =
@@ -128,6 +168,28 @@ impl Chain {
         }
         Ok(pieces)
     }
+}
+
+/// White space goes and each character of a class stands alone: BERT's two steps, as one pattern for what lies between.
+fn words(spaces: &Split, alone: &Split) -> Option<PatternSplit> {
+    let is_same = |step: &Split, cuts: Behavior| match step {
+        Split::Pattern { pattern, behavior, invert: false } => {
+            *behavior == cuts && pattern.is_regex && pattern.unicode.is_none()
+        }
+        _ => false,
+    };
+    let (Split::Pattern { pattern: space, .. }, Split::Pattern { pattern: Pattern { text: class, .. }, .. }) =
+        (spaces, alone)
+    else {
+        return None;
+    };
+    let is_class = class.len() > 2 && class.starts_with('[') && class.find(']') == Some(class.len() - 1);
+    if !is_same(spaces, Behavior::Removed) || !is_same(alone, Behavior::Isolated) || space.text != r"\s" || !is_class {
+        return None;
+    }
+    let text = format!(r"[^\s{class}]+|[{class}&&\S]");
+    let split = PatternSplit::compile(&Pattern { text, is_regex: true, unicode: None }, Behavior::Matches, false);
+    split.ok().filter(PatternSplit::is_scanner)
 }
 
 /// The error for bytes that no step can take.
@@ -214,6 +276,32 @@ impl Rewrite {
                 }
             }
             Rewrite::ByteLevel => ByteLevel.apply(text, (start, end), out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn white_space_and_marks_at_once(text in "[ab世 \n\u{3000},.。]{0,30}") {
+            let step = |text: &str, behavior| Split::Pattern {
+                pattern: Pattern { text: text.into(), is_regex: true, unicode: None }, behavior, invert: false,
+            };
+            let steps = [step(r"\s", Behavior::Removed), step(r"[\x{2C}-\x{2E}\x{3002}\x{A}]", Behavior::Isolated)];
+            let pieces = |chain: &Chain| {
+                let mut found = Vec::new();
+                chain.split(&text, |start, end| found.push((start, end))).unwrap();
+                found
+            };
+            let both = Chain::compile(&steps).unwrap();
+            prop_assert_eq!(both.steps.len(), 1);
+            let single = |step: &Split| Chain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
+            let chain = Chain { steps: steps.iter().map(single).collect(), needs_spans: false };
+            prop_assert_eq!(pieces(&both), pieces(&chain));
         }
     }
 }

@@ -6,6 +6,7 @@
 use memchr::memmem;
 
 use super::Splitter;
+use super::cursor::Cursor;
 use crate::error::Result;
 use crate::spec::Pattern;
 
@@ -38,6 +39,11 @@ impl Finder {
         matches!(self.search, Search::Text(_))
     }
 
+    /// A pattern that is run by the scanner is looked for.
+    pub fn is_scanner(&self) -> bool {
+        matches!(&self.search, Search::Regex(splitter) if splitter.is_scanner())
+    }
+
     /// Calls `found(start, end)` for each match, left to right. `Error::Encode` if the search gives up.
     #[inline]
     pub fn matches(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {
@@ -54,5 +60,13 @@ impl Finder {
             }
         }
         Ok(())
+    }
+
+    /// Writes the next matches to `pieces` and says how many; None if this search cannot go on from where it stopped.
+    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+        match &self.search {
+            Search::Regex(splitter) => splitter.fill(text, cursor, pieces),
+            Search::Text(_) | Search::Borders => None,
+        }
     }
 }

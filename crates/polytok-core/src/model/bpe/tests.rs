@@ -97,7 +97,7 @@ proptest! {
             columns.kinds.push(*kind);
         }
         let vocab = Arc::new(Vocab::new(columns).unwrap());
-        let frozen = if reserved { None } else { prefix_matcher(&vocab, line) };
+        let frozen = if reserved { None } else { prefix_matcher(&vocab, line).unwrap() };
         let rules = BpeRules::new(Symbols::Chars, reserved, line);
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, frozen.clone(), &mut Tables::default());
         let tabled = compile().unwrap();
