@@ -25,6 +25,7 @@ use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, Template
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
+use crate::tiling::TilingScratch;
 use crate::trie::Trie;
 use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
@@ -70,6 +71,7 @@ pub struct Scratch {
     pub(crate) model: ModelScratch,
     pub(crate) cache: Cache,
     pub(crate) segments: Vec<Segment>,
+    pub(crate) tiling: TilingScratch,
     pub(crate) ids: Vec<u32>,
     #[expect(clippy::vec_box, reason = "room for pieces is large, and moved for each text")]
     waiting: Vec<Box<Waiting>>,
@@ -114,6 +116,7 @@ impl Scratch {
         shrink(&mut self.spare);
         shrink(&mut self.segments);
         shrink(&mut self.ids);
+        self.tiling.release(KEPT);
         self.model.bpe.release(KEPT);
     }
 }
@@ -248,7 +251,7 @@ impl Tokenizer {
         for part in &self.template {
             match part {
                 TemplatePart::Insert(ids) if options.add_special => {
-                    let insert = |&id| Token { id, start: at, end: at, word: None, unknown: None, found: None };
+                    let insert = |&id| Token { id, start: at, end: at, word: None, said: None };
                     tokens.extend(ids.iter().map(insert));
                 }
                 TemplatePart::Insert(_) => {}
@@ -268,12 +271,15 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokens that windows can be cut out of: first as they are inside of one, then as its first.
-    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Vec<Token>)> {
+    /// Tokens that windows can be cut out of: as they are inside of one, and if that is something else, as its first.
+    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
         let mut inside = self.untrimmed(text, options)?;
-        let mut first = inside.clone();
+        let first = self.trim.map(|_| {
+            let mut first = inside.clone();
+            self.trim(&mut first, text, |_| true);
+            first
+        });
         self.trim(&mut inside, text, |_| false);
-        self.trim(&mut first, text, |_| true);
         Ok((inside, first))
     }
 
@@ -296,7 +302,7 @@ impl Tokenizer {
 
     /// The text in which `trim` counts spaces.
     fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
-        if let Some(text) = token.found.as_ref().or(token.unknown.as_ref()) {
+        if let Some(text) = token.found().or(token.unknown()) {
             return Piece::Text(text);
         }
         let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
