@@ -92,11 +92,11 @@ fn first_ids(ids: &[u32]) -> [u32; IDS] {
 
 impl Key {
     /// A piece that is not kept.
-    const NONE: Key = Key(0);
+    pub const NONE: Key = Key(0);
 
     /// The key of `text[start..end]`.
     #[inline]
-    fn new(text: &[u8], start: usize, end: usize, is_part: bool) -> Key {
+    pub fn new(text: &[u8], start: usize, end: usize, is_part: bool) -> Key {
         let len = end - start;
         if len == 0 || len > KEY {
             return Key::NONE;

@@ -1,5 +1,7 @@
 //! The pipeline: special, normalize, split, model, post. It reads as the picture in lib.rs, from top to bottom.
 
+mod unescaped;
+
 use crate::cache::{IDS, Key, Piece, WAITING, Waiting};
 use crate::error::{Error, Result};
 use crate::model::bpe::Bpe;
@@ -77,6 +79,12 @@ impl Tokenizer {
         sink: &mut S,
     ) -> Result<()> {
         let set = set.filter(|set| set.has_normalized());
+        if let (Some(stretches), None) = (&self.stretches, set)
+            && !S::SPANS
+            && stretches.can_take(text)
+        {
+            return self.encode_unescaped(stretches, text, at, scratch, sink);
+        }
         if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
             let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
             return self.encode_stretches(&normalized, at, Some(&spans), set, scratch, sink);

@@ -13,17 +13,20 @@
 pub mod behavior;
 pub mod boundary;
 pub mod chain;
+mod char_table;
 mod classes;
 pub mod digit_groups;
 mod dispatch;
 pub mod fixed_length;
 pub mod literal;
 pub mod metaspace;
+mod pair_set;
 mod pattern;
 mod program;
 mod regex;
 mod scanner;
 pub mod script;
+pub mod stretches;
 mod unicode;
 
 use crate::error::Result;
