@@ -4,7 +4,7 @@
 #   make test    set everything up and run all tests
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
 #   make lint    formatting, lints and types
-#   make bench   a selection of the benchmarks
+#   make bench   five minutes of the benchmarks, written into docs/benchmarks.md and the README (needs the data, as parity)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,7 +31,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
 
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m bench.run --write
+	$(BIN)/python -m bench.run --quick --write
 
 check-tools:
 	@command -v $(PYTHON) >/dev/null || { echo "polytok needs Python 3.10 or newer: install python3, or say where it is with PYTHON=..."; exit 1; }

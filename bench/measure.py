@@ -1,91 +1,168 @@
-"""Checks the ids of a case's engines, then times those that are right, round by round in turn."""
+"""Checks the outputs of a case's engines, then times those that are right, round by round in turn."""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from .cases import Case, Size
+from .cases import OURS, Text, Vocabulary
+from .checker import MISSING, Checker, differing
+from .clock import MEMORY, READY, Ready, Task, Took, serve
 from .engines import ENGINES
-from .worker import Timed, differing, digests
+from .operations import OPERATIONS
+from .remote import Failed, Remote
+from .texts import Document, Inputs, inputs
+from .workloads import Amount, Case, Workload
 
 Item = TypeVar("Item")
-Digests = Callable[[Case, str, Size], list[bytes]]
+
+PATIENCE = 60.0
+"""Seconds that an engine may take for a portion, after which it has none."""
 
 
 @dataclass(slots=True)
 class Result:
-    """An engine on a case: MB/s of each round (of UTF-8, 1 MB = 10^6 bytes), and per process seconds and bytes."""
+    """An operation of an engine on a text: MB/s of each round (of UTF-8, 1 MB = 10^6 bytes), seconds and bytes of each
+    process."""
 
-    case: Case
+    vocabulary: Vocabulary
+    workload: Workload
+    text: Text
     engine: str
+    operation: str
     first: list[float] = field(default_factory=list)
     again: list[float] = field(default_factory=list)
     load: list[float] = field(default_factory=list)
     cold: list[float] = field(default_factory=list)
-    memory: list[int | None] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
     disturbed: int = 0
     """Rounds, of both passes, that lost more than a tenth of their time to other processes."""
     void: str | None = None
     """Why there is no time, where there is none."""
 
 
-def measure(case: Case, size: Size) -> list[Result]:
-    """One result per engine, in the order of the vocabulary's list."""
-    results = [Result(case, engine) for engine in case.vocabulary.engines]
-    verify(case, size, results, in_own_process)
-    running = [result for result in results if result.void is None]
-    for turn in range(size.processes):
-        time(case, size, running, turn)
+class Digests(Protocol):
+    """A `Checker`, or what stands in for one."""
+
+    def digests(
+        self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
+    ) -> list[bytes] | Failed: ...
+
+
+def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
+    """One for each engine of a vocabulary that is installed."""
+    installed = [name for name in vocabulary.engines if ENGINES[name].version is not None]
+    return {name: Checker(name, vocabulary, PATIENCE) for name in installed}
+
+
+def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> list[Result]:
+    """The results of a case, by operation and engine; none where an engine does not have the operation."""
+    given = {text.name: inputs(text, case.workload.document, amount) for text in case.texts}
+    results: list[Result] = []
+    for operation in case.workload.operations:
+        for text in case.texts:
+            rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in case.vocabulary.engines]
+            documents = [document for portion in given[text.name].rounds for document in portion]
+            results += verified(rows, documents, checked_by)
+    for turn in range(amount.processes):
+        time(case, amount, given, [result for result in results if result.void is None], turn)
     return results
 
 
-def in_own_process(case: Case, engine: str, size: Size) -> list[bytes]:
-    """`digests` in a new process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(digests, (case, engine, size))
+def verified(results: list[Result], documents: Sequence[Document], checked_by: Mapping[str, Digests]) -> list[Result]:
+    """The results of engines that have the operation, void where its outputs are not what the reference's ids say.
 
-
-def verify(case: Case, size: Size, results: list[Result], digests_of: Digests) -> None:
-    """Voids every result whose engine is missing or whose ids are not the reference's."""
+    Where the reference itself refuses the text, the measure is what polytok makes of it.
+    """
+    vocabulary, operation = results[0].vocabulary, results[0].operation
+    expected: list[bytes] | Failed = Failed(f"{vocabulary.reference} is not installed")
+    for name in (vocabulary.reference, OURS):
+        if name in checked_by and vocabulary.reference in checked_by and isinstance(expected, Failed):
+            expected = checked_by[name].digests(operation, documents, is_reference=True)
+    kept = []
     for result in results:
-        if ENGINES[result.engine].version is None:
+        if result.engine not in checked_by:
             result.void = "not installed"
-    by_name = {result.engine: result for result in results}
-    reference = by_name[case.vocabulary.reference]
-    if reference.void is not None:
-        for result in results:
-            result.void = result.void or f"ids not checked, {reference.engine} is {reference.void}"
-        return
-    expected = digests_of(case, reference.engine, size)
+        elif isinstance(expected, Failed):
+            result.void = f"ids not checked: {expected.why}"
+        else:
+            given = checked_by[result.engine].digests(operation, documents)
+            if given == MISSING:
+                continue
+            result.void = fault(expected, given)
+        kept.append(result)
+    return kept
+
+
+def fault(expected: list[bytes], given: list[bytes] | Failed) -> str | None:
+    """What is wrong with an engine's outputs, in words."""
+    if isinstance(given, Failed):
+        return given.why
+    wrong = differing(expected, given)
+    return f"other ids in {wrong} of {len(expected)} documents" if wrong else None
+
+
+def time(case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[Result], turn: int) -> None:
+    """One process per engine and operation; in every round each does the same portion, and another begins."""
+    groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        if result.void is None and result is not reference:
-            wrong = differing(expected, digests_of(case, result.engine, size))
-            if wrong:
-                result.void = f"wrong ids in {wrong} of {len(expected)} documents"
+        groups.setdefault((result.operation, result.engine), []).append(result)
+    contestants = [Contestant(case, amount, given, group) for group in groups.values()]
+    for contestant in rotated(contestants, turn):
+        contestant.start()  # one after the other: loading is timed too
+    for passes in ("first", "again") if case.workload.has_again else ("first",):
+        for text in case.texts:
+            for portion in range(amount.rounds):
+                for contestant in rotated(contestants, portion):
+                    contestant.run(text, portion, passes)
+    for contestant in contestants:
+        contestant.finish()
 
 
-def time(case: Case, size: Size, results: list[Result], turn: int) -> None:
-    """One process per engine; in every round each engine encodes the same portion, and another one begins."""
-    started: list[tuple[Result, Timed]] = []
-    for result in rotated(results, turn):
-        process = Timed.start(case, result.engine, size)
-        started.append((result, process))
-        ready = process.ready()  # before the next one starts: loading is timed too
-        result.load.append(ready.load)
-        result.cold.append(ready.cold)
-        portions = ready.portions
-    for passes in ("first", "again"):
-        for portion in range(size.rounds):
-            for result, process in rotated(started, portion):
-                took = process.encode(portion)
-                getattr(result, passes).append(portions[portion] / 1e6 / took.wall)
-                result.disturbed += took.is_disturbed
-    for result, process in started:
-        result.memory.append(process.finish())
+class Contestant:
+    """The process of one operation of one engine, and the results that it fills, one for each text."""
+
+    def __init__(self, case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[Result]) -> None:
+        self._results = {result.text.name: result for result in results}
+        self._rounds = amount.rounds
+        self._is_shared = amount.is_shared and OPERATIONS[results[0].operation].threads == 1
+        self._places = {text.name: place for place, text in enumerate(case.texts)}
+        engine, operation = results[0].engine, results[0].operation
+        warm_up = [document for text in case.texts for document in given[text.name].warm_up]
+        portions = [portion for text in case.texts for portion in given[text.name].rounds]
+        task = Task(engine, case.vocabulary, operation, warm_up, portions, amount.copies)
+        self._process = Remote(serve, task, PATIENCE, OPERATIONS[operation].threads)
+
+    def start(self) -> None:
+        """Loads and warms up."""
+        ready: Ready | Failed = self._process.ask(READY)
+        for result in self._results.values():
+            if isinstance(ready, Failed):
+                result.void = ready.why
+            else:
+                result.load.append(ready.load)
+                result.cold += [ready.cold] if ready.cold is not None else []
+
+    def run(self, text: Text, portion: int, passes: str) -> None:
+        """A round."""
+        result = self._results.get(text.name)
+        if result is None or result.void is not None:
+            return
+        took: Took | Failed = self._process.ask(self._places[text.name] * self._rounds + portion)
+        if isinstance(took, Failed):
+            result.void = took.why
+            return
+        getattr(result, passes).append(took.speed(self._is_shared))
+        result.disturbed += took.is_disturbed
+
+    def finish(self) -> None:
+        if self._process.is_running:
+            memory: int | Failed | None = self._process.ask(MEMORY)
+            for result in self._results.values():
+                result.memory += [memory] if isinstance(memory, int) else []
+            self._process.finish()
 
 
 def rotated(items: list[Item], places: int) -> list[Item]:

@@ -1,35 +1,56 @@
-"""Results to Markdown, and Markdown into documents between markers."""
+"""Results to the tables of docs/benchmarks.md and the README."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median
 
-from .cases import OURS, TEXTS, Case, Size, Text, Vocabulary
-from .engines import ENGINES, is_numpy
-from .measure import Result, ratio
+from .cases import ENGLISH, OURS, TEXTS, Text, Vocabulary
+from .engines import ENGINES
+from .markdown import matrix, table
+from .measure import Result
+from .operations import OPERATIONS
+from .results import OWN, Results, beside
+from .targets import targets_table
+from .workloads import BATCH, COLD, DECODING, LONG, SHORT, Selection
 
 
-def machine(results: Sequence[Result], size: Size) -> str:
+def full(results: Results, selection: Selection) -> str:
+    """All tables, each under its heading; those that nothing was measured for are left out."""
+    parts = [machine(results, selection), "### Target by target", targets_table(results)]
+    for title, text in (
+        ("4 KB documents, ids as a list", documents(results, "list")),
+        ("4 KB documents, ids as a numpy array", documents(results, "numpy")),
+        ("Load and memory", beginnings(results)),
+        ("The very first 4 KB", plain(results, COLD.name)),
+        ("Texts of 100 bytes, one call each", plain(results, SHORT.name)),
+        ("Documents of 1 MB", plain(results, LONG.name)),
+        ("Many 4 KB documents in one call", batches(results)),
+        ("Worst cases", worst(results)),
+        ("Decoding", decoding(results)),
+        ("Count and offsets", counting(results)),
+    ):
+        parts += [f"### {title}", text] if text else []
+    return "\n\n".join(parts)
+
+
+def machine(results: Results, selection: Selection) -> str:
     """Where, when and with what the figures were taken."""
-    distributions = {ENGINES[result.engine].distribution: ENGINES[result.engine].version for result in results}
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(distributions.items()))
+    names = dict.fromkeys(result.engine for result in results.all)
+    versions = ", ".join(f"{name} {ENGINES[name].version or '(not installed)'}" for name in names)
+    rounds = sum(len(result.first) + len(result.again) for result in results.all)
+    disturbed = sum(result.disturbed for result in results.all)
+    selected = "The quick selection" if selection.is_quick else "A full run"
+    measured = "processor time" if selection.is_shared else "time by the clock"
     return (
         f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}; "
-        f"{versions}. One thread. {size.test / 1e6:.1f} MB of test text per kind in {size.rounds} rounds, "
-        f"{size.processes} process{'es' if size.processes > 1 else ''} per engine. {disturbance(results)}"
+        f"Python {platform.python_version()}; {versions}. {selected}, {measured}; "
+        f"{disturbed} of {rounds} rounds lost over a tenth to other processes."
     )
-
-
-def disturbance(results: Sequence[Result]) -> str:
-    """How quiet the machine was."""
-    rounds = sum(len(result.first) + len(result.again) for result in results)
-    return f"{sum(result.disturbed for result in results)} of {rounds} rounds lost over a tenth to other processes."
 
 
 def processor() -> str:
@@ -42,104 +63,155 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def full(results: Sequence[Result], size: Size) -> str:
-    """All tables."""
-    lists = [result for result in results if not is_numpy(result.engine)]
-    arrays = [result for result in results if is_numpy(result.engine)]
-    parts = [machine(results, size), "### Ids as a list", speeds(lists), "### Ids as a numpy array", speeds(arrays)]
-    return "\n\n".join([*parts, "### Load, first document, memory", beginnings(results)])
-
-
-def speeds(results: Sequence[Result]) -> str:
+def documents(results: Results, operation: str) -> str:
     """A row per case and engine: median MB/s with the range, and how many times as fast polytok is."""
     rows = []
-    for result in results:
-        titles = [result.case.vocabulary.title, result.case.text.title, result.engine]
+    for result in results.of("documents", operation=operation):
+        titles = [result.vocabulary.title, result.text.title, result.engine]
         if result.void is not None:
             rows.append([*titles, result.void, "", "", ""])
             continue
-        ours = ours_beside(result, results)
-        first, again = spread(result.first), spread(result.again)
-        if ours is None:
-            rows.append([*titles, first, "", again, ""])
-        else:
-            ratios = times(ratio(ours.first, result.first)), times(ratio(ours.again, result.again))
-            rows.append([*titles, first, ratios[0], again, ratios[1]])
+        cells = []
+        for passes in ("first", "again"):
+            cells += [spread(getattr(result, passes)), ours_over(results, result, passes)]
+        rows.append([*titles, *cells])
     head = ["vocabulary", "text", "engine", "first pass, MB/s", "polytok is", "again, MB/s", "polytok is"]
-    return table(head, rows)
+    return table(head, rows) if rows else ""
 
 
-def beginnings(results: Sequence[Result]) -> str:
+def beginnings(results: Results) -> str:
     """A row per vocabulary and engine: medians over all its processes."""
     groups: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
+    for result in results.of("documents"):
         if result.void is None:
-            groups.setdefault((result.case.vocabulary.title, result.engine), []).append(result)
+            groups.setdefault((result.vocabulary.title, result.engine), []).append(result)
     rows = []
-    for (vocabulary, engine), group in groups.items():
+    for titles, group in groups.items():
         load = median(second for result in group for second in result.load)
-        cold = median(second for result in group for second in result.cold)
-        memory = [held for result in group for held in result.memory if held is not None]
-        rows.append(
-            [
-                vocabulary,
-                engine,
-                f"{load * 1e3:.0f}",
-                f"{cold * 1e6:.0f}",
-                f"{median(memory) / 1e6:.0f}" if memory else "",
-            ]
-        )
-    return table(["vocabulary", "engine", "load, ms", "first 4 KB, µs", "memory, MB"], rows)
+        memory = [held for result in group for held in result.memory]
+        rows.append([*titles, f"{load * 1e3:.0f}", f"{median(memory) / 1e6:.0f}" if memory else ""])
+    return table(["vocabulary", "engine", "load, ms", "memory, MB"], rows) if rows else ""
 
 
-def summary(results: Sequence[Result]) -> str:
-    """A row per vocabulary, a column per kind of text: first pass, list output, polytok beside the fastest other."""
-    texts = [text for text in TEXTS if any(result.case.text == text for result in results)]
+def plain(results: Results, workload: str) -> str:
+    """A row per vocabulary, engine and kind of output: MB/s, microseconds a document, how many times polytok is."""
     rows = []
-    for vocabulary in dict.fromkeys(result.case.vocabulary for result in results):
-        cells = [cell(case_results(results, vocabulary, text)) for text in texts]
-        rows.append([vocabulary.title, vocabulary.reference, *cells])
-    return table(["vocabulary", "beside", *(text.title for text in texts)], rows)
+    for result in results.of(workload):
+        titles = [result.vocabulary.title, result.engine, OPERATIONS[result.operation].title]
+        if result.void is not None:
+            rows.append([*titles, result.void, "", ""])
+            continue
+        microseconds = result.workload.document / median(result.first)
+        rows.append([*titles, spread(result.first), f"{microseconds:.1f}", ours_over(results, result)])
+    return table(["vocabulary", "engine", "ids", "MB/s", "µs each", "polytok is"], rows) if rows else ""
 
 
-def cell(results: Sequence[Result]) -> str:
-    """polytok's MB/s, the fastest other engine's, and the ratio, for the results of one case."""
-    ours = next((result for result in results if result.engine == OURS and result.void is None), None)
-    others = [result for result in results if result.engine != OURS and result.void is None]
-    if ours is None or not others:
+def batches(results: Results) -> str:
+    """A row per vocabulary and engine, a column per number of threads."""
+    return _matrix(results.of(BATCH.name), lambda result: _speed_and_times(results, result))
+
+
+def worst(results: Results) -> str:
+    """A row per vocabulary and engine, a column per text: cost per byte."""
+
+    def cell(result: Result) -> str:
+        if result.void is not None:
+            return result.void
+        nanoseconds = 1e3 / median(result.first)
+        english = results.of("worst", result.vocabulary.name, ENGLISH.name, engine=result.engine)
+        if result.text == ENGLISH or not english or english[0].void is not None:
+            return f"{nanoseconds:.1f}"
+        return f"{nanoseconds:.1f} ({median(english[0].first) / median(result.first):.1f}×)"
+
+    found = results.of("worst")
+    if not found:
+        return ""
+    note = "Nanoseconds per byte, and how many times the engine's own cost of English; numpy arrays where it has them."
+    head = ["vocabulary", "engine"]
+    return f"{note}\n\n{matrix(found, _titles, lambda result: result.text.title, cell, head)}"
+
+
+def decoding(results: Results) -> str:
+    """A row per vocabulary, text and engine, a column per operation."""
+    return _matrix(results.of(DECODING.name), lambda result: _speed_and_times(results, result), has_text=True)
+
+
+def counting(results: Results) -> str:
+    """A row per vocabulary, text and engine: ids as an array, their number, and with offsets."""
+    return _matrix(results.of("beside ids"), lambda result: _speed_and_times(results, result), has_text=True)
+
+
+def _matrix(found: Sequence[Result], cell: object, has_text: bool = False) -> str:
+    assert callable(cell)
+    if not found:
+        return ""
+
+    def row(result: Result) -> tuple[str, ...]:
+        vocabulary, engine = _titles(result)
+        return (vocabulary, result.text.title, engine) if has_text else (vocabulary, engine)
+
+    head = ["vocabulary", "text", "engine"] if has_text else ["vocabulary", "engine"]
+    columns = lambda result: f"{OPERATIONS[result.operation].title}, MB/s"  # noqa: E731
+    return matrix(found, row, columns, cell, head)
+
+
+def _titles(result: Result) -> tuple[str, str]:
+    return result.vocabulary.title, result.engine
+
+
+def _speed_and_times(results: Results, result: Result) -> str:
+    if result.void is not None:
+        return result.void
+    over = ours_over(results, result)
+    return f"{median(result.first):.0f}" + (f" ({over})" if over else "")
+
+
+def summary(results: Results) -> str:
+    """A row per vocabulary, a column per kind of text: first pass, polytok beside the fastest other, each as it is
+    fastest."""
+    found = results.of("documents")
+    texts = [text for text in TEXTS if any(result.text == text for result in found)]
+    rows = []
+    for vocabulary in dict.fromkeys(result.vocabulary for result in found):
+        title = f"{vocabulary.title} ({vocabulary.family})"
+        rows.append([title, *(cell(results, vocabulary, text) for text in texts)])
+    return table(["vocabulary", *(text.title for text in texts)], rows)
+
+
+def cell(results: Results, vocabulary: Vocabulary, text: Text) -> str:
+    """polytok's MB/s, the fastest other engine's, and the ratio."""
+    ours = results.ours("documents", vocabulary.name, text.name, "numpy")
+    fastest = ours and results.fastest_peer(ours)
+    if ours is None or fastest is None:
         return "–"
-    fastest = max(others, key=lambda result: median(result.first))
     speed, other = median(ours.first), median(fastest.first)
-    return f"{speed:.0f} / {other:.1f} ({times(ratio(ours.first, fastest.first))})"
+    return f"{speed:.0f} / {other:.0f} {fastest.engine} ({times(beside(ours, fastest).times)})"
 
 
-def behind(results: Sequence[Result]) -> list[str]:
-    """The cases in which some engine's first pass is faster than polytok's, in words; a void polytok is one too."""
+def behind(results: Results) -> list[str]:
+    """Where some engine is faster than polytok at the same, in words; a void polytok is one too."""
     found = []
-    for result in results:
-        where = f"{result.case.vocabulary.title}, {result.case.text.title}"
-        ours = ours_beside(result, results)
-        if result.engine.startswith(OURS):
-            if result.void is not None:
-                found.append(f"{where}: {result.engine}: {result.void}")
-        elif result.void is None and ours is not None and ratio(ours.first, result.first) <= 1:
+    for result in results.all:
+        where = f"{result.vocabulary.title}, {result.workload.title}, {result.text.title}, {result.operation}"
+        if result.engine == OURS and result.void is not None:
+            found.append(f"{where}: polytok: {result.void}")
+        over = _over(results, result)
+        if over is not None and over < 1:
             found.append(f"{where}: {result.engine} is faster")
     return found
 
 
-def ours_beside(result: Result, results: Sequence[Result]) -> Result | None:
-    """polytok's result on the same case with the same kind of output, if it has a time and is another one."""
-    for ours in results:
-        is_same = ours.case == result.case and is_numpy(ours.engine) == is_numpy(result.engine)
-        if is_same and ours.engine.startswith(OURS) and ours.void is None and ours is not result:
-            return ours
-    return None
+def ours_over(results: Results, result: Result, passes: str = "first") -> str:
+    """How many times as fast polytok is at the same; nothing for polytok itself."""
+    over = _over(results, result, passes)
+    return "" if over is None else times(over)
 
 
-def case_results(results: Sequence[Result], vocabulary: Vocabulary, text: Text) -> list[Result]:
-    """The list-output results of one case."""
-    case = Case(vocabulary, text)
-    return [result for result in results if result.case == case and not is_numpy(result.engine)]
+def _over(results: Results, result: Result, passes: str = "first") -> float | None:
+    if result.engine in OWN or result.void is not None:
+        return None
+    ours = results.ours(result.workload.name, result.vocabulary.name, result.text.name, result.operation)
+    return beside(ours, result, passes).times if ours else None
 
 
 def spread(values: list[float]) -> str:
@@ -147,27 +219,4 @@ def spread(values: list[float]) -> str:
 
 
 def times(value: float) -> str:
-    return f"{value:.1f}×"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def put(path: Path, marker: str, text: str) -> None:
-    """Replaces what stands between ``<!-- marker:begin -->`` and ``<!-- marker:end -->``."""
-    before, after = around(path, marker)
-    path.write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
-
-
-def around(path: Path, marker: str) -> tuple[str, str]:
-    """A document up to the end of its first marker, and from its second one on."""
-    begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
-    document = path.read_text(encoding="utf-8") if path.exists() else ""
-    before, found, rest = document.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise SystemExit(f"{path.name} has no place for the figures: put the lines {begin} and {end} into it")
-    return before + begin, end + after
+    return f"{value:.1f}×" if value >= 1 else f"{value:.2f}×"

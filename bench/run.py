@@ -1,46 +1,66 @@
-"""Runs the benchmarks: `python -m bench.run`, or with `--quick` a selection in two minutes."""
+"""Runs the benchmarks: `python -m bench.run`, or with `--quick` a selection in five minutes."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from itertools import groupby
 from pathlib import Path
 
-from . import report
-from .cases import DATA, FULL, QUICK, selected
-from .measure import Result, measure
+from . import markdown, plot, report
+from .cases import DATA
+from .measure import Result, checkers, measure
+from .results import Results
+from .workloads import Selection
 
 ROOT = Path(__file__).parents[1]
 
 PLACES = ((ROOT / "docs" / "benchmarks.md", "figures"), (ROOT / "README.md", "speed"))
 """Where all tables go, and where the summary goes."""
 
+PLOT = ROOT / "docs" / "benchmarks.svg"
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one vocabulary per family, less text")
-    parser.add_argument(
-        "--vocabulary", action="append", default=[], metavar="NAME", help="only this one (may be repeated)"
-    )
-    parser.add_argument("--text", action="append", default=[], metavar="NAME", help="only this kind (may be repeated)")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md and README.md")
-    arguments = parser.parse_args()
+    arguments = parser().parse_args()
     if not DATA.is_dir():
         raise SystemExit("there is no benchmark data: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.write:
         for document, marker in PLACES:
-            report.around(document, marker)  # fails before the work, not after it
-    size = QUICK if arguments.quick else FULL
-    results: list[Result] = []
-    for case in selected(arguments.quick, arguments.vocabulary, arguments.text):
-        print(f"{case.vocabulary.title}, {case.text.title}", file=sys.stderr, flush=True)
-        results += measure(case, size)
-    tables = (report.full(results, size), report.summary(results))
-    behind = report.behind(results) or ["polytok's first pass is ahead of every engine in every case."]
-    print(*tables, "\n".join(behind), sep="\n\n")
+            markdown.around(document, marker)  # fails before the work, not after it
+    selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload, arguments.shared)
+    results = run(selection)
+    tables = (report.full(results, selection), report.summary(results))
+    print(*tables, "\n".join(report.behind(results)) or "polytok is ahead everywhere.", sep="\n\n")
     if arguments.write:
         for (document, marker), text in zip(PLACES, tables, strict=True):
-            report.put(document, marker, text)
+            markdown.put(document, marker, text)
+        plot.draw(results, PLOT)
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__)
+    made.add_argument("--quick", action="store_true", help="one vocabulary per family, less text")
+    for name in ("vocabulary", "text", "workload"):
+        made.add_argument(
+            f"--{name}", action="append", default=[], metavar="NAME", help="only this one (may be repeated)"
+        )
+    made.add_argument("--shared", action="store_true", help="others use the machine too: take the processor's time")
+    made.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md and README.md")
+    return made
+
+
+def run(selection: Selection) -> Results:
+    """All results, vocabulary by vocabulary; the outputs of each case are checked before it is timed."""
+    results: list[Result] = []
+    for vocabulary, cases in groupby(selection.cases, key=lambda case: case.vocabulary):
+        checked_by = checkers(vocabulary)
+        for case in cases:
+            print(case.title, file=sys.stderr, flush=True)
+            results += measure(case, selection.amount(case.workload), checked_by)
+        for checker in checked_by.values():
+            checker.finish()
+    return Results(results)
 
 
 if __name__ == "__main__":

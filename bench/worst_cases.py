@@ -8,39 +8,21 @@ first to the last, per byte.
 from __future__ import annotations
 
 import argparse
-import os
-import random
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import polytok
 
-DATA = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[2] / "shared/data")) / "vocab"
+from .cases import DATA
+from .worst_texts import MAKERS
+
 FAMILIES = [
     *("sentencepiece/llama2.model", "sentencepiece/grok1.model", "sentencepiece/xlnet_base_cased.model"),
     *("tiktoken/cl100k_base.tiktoken", "tiktoken/o200k_base.tiktoken", "tiktoken/r50k_base.tiktoken"),
-    *("rwkv/rwkv_vocab_v20230424.txt", "llama2c/tokenizer.bin"),
+    *("rwkv/rwkv_vocab_v20230424.txt", "llama2c/tokenizer.bin", "huggingface/bert_base_cased.json"),
 ]
 SIZES = (1 << 16, 1 << 18, 1 << 20)
 FASTEST_OF = 3
-
-
-def random_letters(size: int) -> bytes:
-    return bytes(random.Random(1).choices(b"abcdefghijklmnopqrstuvwxyz", k=size))
-
-
-TEXTS: dict[str, Callable[[int], bytes]] = {
-    "one letter": lambda size: b"a" * size,
-    "random letters": random_letters,
-    "spaces": lambda size: b" " * size,
-    "line breaks": lambda size: b"\n" * size,
-    "digits": lambda size: b"7" * size,
-    "emoji": lambda size: "😀".encode() * (size // 4),
-    "carets": lambda size: b"^" * size,
-    "one ideograph": lambda size: "世".encode() * (size // 3),
-    "invalid bytes": lambda size: b"\xff" * size,
-}
 
 
 def milliseconds(tokenizer: polytok.Tokenizer, text: bytes) -> float:
@@ -55,12 +37,12 @@ def milliseconds(tokenizer: polytok.Tokenizer, text: bytes) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.worst_cases", description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, default=[DATA / name for name in FAMILIES])
+    parser.add_argument("files", nargs="*", type=Path, default=[DATA / "vocab" / name for name in FAMILIES])
     print("| vocabulary | text | 64 KB, ms | 256 KB, ms | 1 MB, ms | growth per byte |\n|---|---|---:|---:|---:|---:|")
     for path in parser.parse_args().files:
         tokenizer = polytok.load(path)
-        for name, make in TEXTS.items():
-            times = [milliseconds(tokenizer, make(size)) for size in SIZES]
+        for name, make in MAKERS.items():
+            times = [milliseconds(tokenizer, make(size, 0)) for size in SIZES]
             growth = times[-1] / times[0] / (SIZES[-1] / SIZES[0])
             cells = " | ".join(f"{each:.1f}" for each in times)
             print(f"| {path.stem} | {name} | {cells} | {growth:.1f} |", flush=True)

@@ -3,126 +3,323 @@ takes."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import cases, measure, report, texts, worker
-from bench.cases import CASES, QUICK, TEXTS, VOCABULARIES, Case, Size, Text
-from bench.engines import ENGINES, Engine
+from bench import checker, clock, markdown, measure, operations, plot, report, targets, texts, worst_texts
+from bench.cases import ENGLISH, OURS, TEXTS, VOCABULARIES, Text, Vocabulary
+from bench.engines import ENGINES, Adapter
+from bench.engines.polytok import adapted
 from bench.measure import Result
+from bench.operations import OPERATIONS
+from bench.remote import Failed, Remote
+from bench.results import Results
+from bench.targets import Measured, Target
+from bench.texts import Document
+from bench.workloads import BATCH, DOCUMENTS, WORKLOADS, WORST_CASES, Amount, Case, Selection
 
-CASE = CASES[0]
+import polytok
+
+VOCABULARY = VOCABULARIES[0]
+TINY = Amount(warm_up=50_000, test=50_000, rounds=3, processes=1)
+
+
+def ours() -> Adapter:
+    """The adapter of the default vocabulary."""
+    return adapted(polytok.load("default"))
+
+
+# What is run
 
 
 def test_every_engine_named_has_an_adapter_and_every_adapter_a_vocabulary() -> None:
     named = {engine for vocabulary in VOCABULARIES for engine in vocabulary.engines}
-    assert named == set(ENGINES)
-    assert all(vocabulary.reference in vocabulary.engines for vocabulary in VOCABULARIES)
+    assert named <= set(ENGINES)
+    assert {name for name in ENGINES if not name.startswith(OURS)} <= named
+    assert {name for workload in WORKLOADS for name in workload.operations} == set(OPERATIONS)
 
 
-def test_a_quick_run_has_every_text_and_the_named_cases_only() -> None:
-    quick = cases.selected(True, [], [])
-    assert {case.text for case in quick} == set(TEXTS)
-    assert all(case.vocabulary.is_quick for case in quick)
-    assert [case.text.name for case in cases.selected(False, ["grok1"], ["cjk", "en"])] == ["en", "cjk"]
-    assert cases.selected(False, [], []) == list(CASES)
+def test_a_quick_run_has_a_vocabulary_of_each_family_and_the_named_cases_only() -> None:
+    quick = Selection(is_quick=True)
+    assert {case.vocabulary.family for case in quick.cases} == {row.family for row in VOCABULARIES}
+    assert {case.workload for case in quick.cases} == set(WORKLOADS)
+    assert all(case.vocabulary.is_quick for case in quick.cases)
+    named = Selection(vocabularies=["grok1"], texts=["cjk", "en"], workloads=["documents"])
+    assert [case.texts[0].name for case in named.cases] == ["en", "cjk"]
     with pytest.raises(SystemExit, match="nothing is named latin; there is en"):
-        cases.selected(False, [], ["latin"])
+        Selection(texts=["latin"])
+
+
+def test_a_full_run_has_every_vocabulary_and_text() -> None:
+    documents = [case for case in Selection().cases if case.workload is DOCUMENTS]
+    assert {(case.vocabulary, case.texts) for case in documents} == {
+        (vocabulary, (text,)) for vocabulary in VOCABULARIES for text in TEXTS
+    }
+
+
+# Texts
 
 
 def test_documents_are_cut_between_characters_and_lose_nothing() -> None:
     data = ("aé世😀" * 3000).encode()
-    cut = texts.cut(data, len(data))
+    cut = texts.cut(data, len(data), 4096)
     assert "".join(cut).encode() == data
-    assert all(texts.DOCUMENT - 3 <= len(text.encode()) <= texts.DOCUMENT for text in cut[:-1])
-    assert len("".join(texts.cut(data, 10_000)).encode()) in range(9_997, 10_001)
-    assert texts.cut(b"", 100) == []
+    assert all(4093 <= len(text.encode()) <= 4096 for text in cut[:-1])
+    assert len("".join(texts.cut(data, 10_000, 4096)).encode()) in range(9_997, 10_001)
+    assert texts.cut(b"", 100, 4096) == []
+
+
+def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources are numbers, none of which comes twice."""
+    source = "".join(f"{number:07} " for number in range(20_000)).encode()
+    monkeypatch.setattr(texts, "source", lambda name: source)
 
 
 def test_warming_up_and_testing_share_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "".join(f"{number:07} " for number in range(20_000)).encode()
-    monkeypatch.setattr(texts, "source", lambda name: source)
-    size = Size(warm_up=50_000, test=50_000, rounds=3, processes=1)
-    warm_up, test = texts.documents(Text("numbers", "numbers", ("a", "b")), size)
+    numbered(monkeypatch)
+    warm_up, test = texts.documents(Text("numbers", "numbers", ("a", "b")), 4096, TINY)
     assert not set(warm_up) & set(test)
     assert max(warm_up) < min(test)
-    portions = texts.portions(test, size.rounds)
+    portions = texts.portions(test, TINY.rounds)
     assert sorted(text for portion in portions for text in portion) == sorted(test)
-    assert sum(map(texts.utf8_bytes, portions)) == texts.utf8_bytes(test) == 50_000
+    assert sum(map(texts.utf8_bytes, portions)) == texts.utf8_bytes(test) == TINY.test // 4096 * 4096
+
+
+def test_documents_of_any_size_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbered(monkeypatch)
+    for size in (100, 20_000):
+        _, test = texts.documents(Text("numbers", "numbers", ("a", "b")), size, TINY)
+        assert len(test) == TINY.test // size and {len(text) for text in test} == {size}
+
+
+def test_copies_are_the_same_text_cut_elsewhere() -> None:
+    documents = [f"{number:09} " for number in range(50)]
+    made = texts.copies(documents, 4)
+    assert "".join(map(str, made)) == "".join(documents) * 4
+    assert len(set(made)) == len(made)
+    assert texts.copies(documents, 1) == documents
 
 
 def test_the_standard_library_is_a_text() -> None:
-    sources = list(texts.library_sources(Path(texts.__file__).parent))
+    sources = list(texts.sources(Path(texts.__file__).parent, "*.py"))
     assert Path(texts.__file__).read_bytes() in sources
+    assert not list(texts.sources(Path(texts.__file__).parent, "*.py", frozenset({"texts.py"}) | {"engines"}))[30:]
+
+
+@pytest.mark.parametrize("name", worst_texts.MAKERS)
+def test_worst_texts_have_the_size_that_is_asked(name: str) -> None:
+    text = worst_texts.made(name, 1200, 0)
+    assert texts.utf8_bytes([text]) == 1200
+    assert isinstance(text, bytes) == (name == "invalid UTF-8")
+
+
+# What is checked
 
 
 def test_equal_ids_have_equal_digests_whatever_holds_them() -> None:
-    assert worker.digest([1, 2, 70_000]) == worker.digest(np.array([1, 2, 70_000], dtype=np.uint32))
-    assert worker.digest([1, 2]) != worker.digest([2, 1])
-    assert worker.digest([]) == worker.digest(np.array([], dtype=np.uint16))
+    assert operations.digest([1, 2, 70_000]) == operations.digest(np.array([1, 2, 70_000], dtype=np.uint32))
+    assert operations.digest([1, 2]) != operations.digest([2, 1])
+    assert operations.digest([]) == operations.digest(np.array([], dtype=np.uint16))
 
 
-def verified(monkeypatch: pytest.MonkeyPatch, ids: dict[str, list[list[int]] | None]) -> dict[str, str | None]:
-    """Why each engine is void, if its ids are these; None stands for a package that is not there."""
-    for name, given in ids.items():
-        module = "numpy" if given is not None else "no_such_module"
-        monkeypatch.setitem(ENGINES, name, Engine(name, module, "numpy", ENGINES[name].load))
-    results = [Result(CASE, name) for name in ids]
-
-    def digests(case: Case, engine: str, size: Size) -> list[bytes]:
-        return [worker.digest(row) for row in ids[engine] or []]
-
-    measure.verify(CASE, QUICK, results, digests)
-    return {result.engine: result.void for result in results}
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_of_polytok_gives_what_its_ids_say(name: str) -> None:
+    operation, adapter, given = OPERATIONS[name], ours(), ["Hello, world", "naïve 世界 😀\n", ""]
+    found = checker.digests(adapter, operation, given)
+    assert found == [operation.expected(adapter, text) for text in given]
+    assert len(set(found)) > 1
 
 
-def test_wrong_ids_void_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    void = verified(monkeypatch, {"polytok": [[1], [2]], "polytok numpy": [[1], [3]], "tiktoken": [[1], [2]]})
-    assert void == {"polytok": None, "polytok numpy": "wrong ids in 1 of 2 documents", "tiktoken": None}
+def test_what_a_package_does_not_have_is_missing() -> None:
+    assert checker.digests(Adapter(encode=list), OPERATIONS["count"], ["a"]) == checker.MISSING
 
 
-def test_without_the_reference_nothing_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    void = verified(monkeypatch, {"polytok": [[1]], "tiktoken": None})
-    assert void == {"polytok": "ids not checked, tiktoken is not installed", "tiktoken": "not installed"}
+class Given:
+    """Stands in for a `Checker`: the ids of each document."""
+
+    def __init__(self, ids: list[list[int]] | Failed) -> None:
+        self._ids = ids
+
+    def digests(
+        self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
+    ) -> list[bytes] | Failed:
+        return self._ids if isinstance(self._ids, Failed) else [operations.digest(ids) for ids in self._ids]
 
 
-def results() -> list[Result]:
-    """polytok at 20 MB/s, its numpy output void, tiktoken at 4 MB/s."""
-    return [
-        Result(CASE, "polytok", [20.0, 10.0, 30.0], [40.0] * 3, [0.05], [1e-4], [10_000_000]),
-        Result(CASE, "polytok numpy", void="wrong ids in 1 of 2 documents"),
-        Result(CASE, "tiktoken", [4.0, 2.0, 6.0], [4.0] * 3, [0.1], [2e-4], [None]),
+def verified(ids: dict[str, list[list[int]] | Failed]) -> dict[str, str | None]:
+    """Why each engine is void, if its ids are these."""
+    results = [Result(VOCABULARY, DOCUMENTS, ENGLISH, name, "list") for name in (OURS, "tiktoken", "gigatoken")]
+    kept = measure.verified(results, ["one", "two"], {name: Given(given) for name, given in ids.items()})
+    return {result.engine: result.void for result in kept}
+
+
+def test_wrong_ids_void_the_time() -> None:
+    void = verified({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": [[1], [3]]})
+    assert void == {OURS: None, "tiktoken": None, "gigatoken": "other ids in 1 of 2 documents"}
+
+
+def test_without_the_reference_nothing_is_timed() -> None:
+    why = "ids not checked: tiktoken is not installed"
+    assert verified({OURS: [[1], [2]]}) == {OURS: why, "tiktoken": "not installed", "gigatoken": "not installed"}
+
+
+def test_a_text_that_the_reference_refuses_is_measured_beside_polytok() -> None:
+    void = verified({OURS: [[1], [2]], "tiktoken": Failed("TypeError"), "gigatoken": [[1], [2]]})
+    assert void == {OURS: None, "tiktoken": "TypeError", "gigatoken": None}
+
+
+def test_an_engine_without_the_operation_has_no_row() -> None:
+    assert verified({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": checker.MISSING}).keys() == {
+        OURS,
+        "tiktoken",
+    }
+
+
+# Processes
+
+
+def echo(pipe: Connection, task: Any) -> None:
+    """Answers requests; dies at "die", hangs at "hang"."""
+    while (request := pipe.recv()) is not None:
+        if request == "die":
+            os._exit(1)
+        if request != "hang":
+            pipe.send((task, request))
+
+
+def test_a_process_that_dies_or_hangs_is_replaced() -> None:
+    hasty, remote = Remote(echo, "task", patience=0.5), Remote(echo, "task", patience=60.0)
+    assert hasty.ask("hang") == Failed("over 0.5 s")
+    assert hasty.is_running is False
+    assert remote.ask("die") == Failed("crashed")
+    assert remote.ask(1) == ("task", 1)
+    remote.finish()
+    assert remote.is_running is False
+
+
+@pytest.mark.parametrize("workload", [DOCUMENTS, BATCH, WORST_CASES], ids=lambda workload: workload.name)
+def test_a_tiny_run(workload: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """polytok beside itself as the reference, through all steps, in processes of their own."""
+    numbered(monkeypatch)
+    path = tmp_path / "default.ptok"
+    polytok.load("default").save(path)
+    vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
+    amount = Amount(warm_up=8192, test=8192 * 2, rounds=2, processes=1, copies=2)
+    workload = replace(workload, document=min(workload.document, 4096))
+    chosen = tuple(text for text in workload.texts if text.name in ("en", "emoji", "invalid UTF-8"))
+    checkers = measure.checkers(vocabulary)
+    found = measure.measure(Case(vocabulary, workload, chosen), amount, checkers)
+    for each in checkers.values():
+        each.finish()
+    assert [(result.text, result.operation) for result in found] == [
+        (text, operation) for operation in workload.operations for text in chosen
     ]
+    for result in found:
+        assert result.void is None
+        assert len(result.first) == 2 and all(speed > 0 for speed in result.first)
+        assert len(result.load) == len(result.memory) == 1
+    assert OURS in report.full(Results(found), Selection())
+
+
+def test_a_session_warms_up_and_times_its_portions(tmp_path: Path) -> None:
+    path = tmp_path / "default.ptok"
+    polytok.load("default").save(path)
+    vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
+    session = clock.Session(clock.Task(OURS, vocabulary, "decode", ["warm"], [["Hello", "world"], ["naïve"]], 1))
+    ready, took = session.answer(clock.READY), session.answer(1)
+    assert isinstance(ready, clock.Ready) and isinstance(took, clock.Took)
+    assert took.size == 6 and took.wall > 0
+
+
+# Tables
+
+
+def results() -> Results:
+    """polytok at 20 MB/s, tiktoken at 4 MB/s, gigatoken void."""
+    case = (VOCABULARY, DOCUMENTS, ENGLISH)
+    return Results(
+        [
+            Result(*case, OURS, "list", [20.0, 10.0, 30.0], [40.0] * 3, [0.05], [1e-4], [10_000_000]),
+            Result(*case, "tiktoken", "list", [4.0, 2.0, 6.0], [4.0] * 3, [0.1], [2e-4]),
+            Result(*case, "gigatoken", "list", void="other ids in 1 of 2 documents"),
+            Result(*case, OURS, "numpy", [30.0, 20.0, 40.0], [40.0] * 3, [0.05], [1e-4], [10_000_000]),
+        ]
+    )
 
 
 def test_the_tables_show_medians_ratios_and_what_is_void() -> None:
-    full = report.full(results(), QUICK)
+    full = report.full(results(), Selection())
     assert "| polytok | 20.0 (10.0–30.0) |  | 40.0 (40.0–40.0) |  |" in full
     assert "| tiktoken | 4.0 (2.0–6.0) | 5.0× | 4.0 (4.0–4.0) | 10.0× |" in full
-    assert "| polytok numpy | wrong ids in 1 of 2 documents |" in full
-    assert "| tiktoken | 100 | 200 |  |" in full
-    assert "| 20 / 4.0 (5.0×) |" in report.summary(results())
+    assert "| gigatoken | other ids in 1 of 2 documents |" in full
+    assert "| tiktoken | 100 |  |" in full
+    assert "| 30 / 4 tiktoken (7.5×) |" in report.summary(results())
 
 
 def test_what_is_not_ahead_is_said() -> None:
-    assert report.behind(results()) == [
-        f"{CASE.vocabulary.title}, {CASE.text.title}: polytok numpy: wrong ids in 1 of 2 documents"
+    assert report.behind(results()) == []
+    case = (VOCABULARY, DOCUMENTS, ENGLISH)
+    slow = [Result(*case, OURS, "list", [1.0], [1.0]), Result(*case, "tiktoken", "list", [2.0], [2.0])]
+    slow.append(Result(*case, OURS, "numpy", void="other ids in 1 of 2 documents"))
+    assert report.behind(Results(slow)) == [
+        "cl100k, 4 KB documents, English, list: tiktoken is faster",
+        "cl100k, 4 KB documents, English, numpy: polytok: other ids in 1 of 2 documents",
     ]
-    slow = [Result(CASE, "polytok", [1.0], [1.0]), Result(CASE, "tiktoken", [2.0], [2.0])]
-    assert report.behind(slow) == [f"{CASE.vocabulary.title}, {CASE.text.title}: tiktoken is faster"]
+
+
+def test_targets_are_met_or_not() -> None:
+    families, found = (VOCABULARY.family,), results()
+    wanted = [
+        Target("list", families, (ENGLISH,), targets.over_all("documents", "list"), 4),
+        Target("against itself", families, (ENGLISH,), targets.over_own("documents", "numpy", "list"), 1.6),
+        Target("limit", families, (ENGLISH,), lambda *_: Measured(2.0), 3, is_limit=True),
+        Target("not measured", families, (ENGLISH,), targets.over("gigatoken"), 1),
+    ]
+    rows = [
+        (target.title, measured.value, target.is_met(measured.value))
+        for target, vocabulary, _, measured in targets.rows(found, wanted)
+        if vocabulary == VOCABULARY.title
+    ]
+    assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True)]
+    assert "| cl100k | English | list output, first pass | tiktoken | 5.00× | ≥ 1× | met |" in report.full(
+        found, Selection()
+    )
+
+
+def test_the_cost_of_a_worst_case_is_in_that_of_english() -> None:
+    emoji = next(text for text in WORST_CASES.texts if text.name == "emoji")
+    found = [
+        Result(VOCABULARY, WORST_CASES, ENGLISH, OURS, "ids", [100.0]),
+        Result(VOCABULARY, WORST_CASES, emoji, OURS, "ids", [25.0]),
+    ]
+    assert targets.slowdown(Results(found), VOCABULARY.name, "emoji") == Measured(4.0, "English")
+    assert "| cl100k | polytok | 10.0 | 40.0 (4.0×) |" in report.worst(Results(found))
+
+
+def test_the_plot_is_the_same_for_the_same_results(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for name in ("one.svg", "two.svg"):
+        plot.draw(results(), tmp_path / name)
+    drawn = (tmp_path / "one.svg").read_bytes()
+    assert b"tiktoken" in drawn and drawn == (tmp_path / "two.svg").read_bytes()
 
 
 def test_tables_go_between_markers(tmp_path: Path) -> None:
     document = tmp_path / "document.md"
     document.write_text("before\n<!-- figures:begin -->\nold\n<!-- figures:end -->\nafter\n", encoding="utf-8")
     for text in ("one", "two"):
-        report.put(document, "figures", text)
+        markdown.put(document, "figures", text)
     expected = "before\n<!-- figures:begin -->\n\ntwo\n\n<!-- figures:end -->\nafter\n"
     assert document.read_text(encoding="utf-8") == expected
     with pytest.raises(SystemExit, match="<!-- speed:begin -->"):
-        report.put(document, "speed", "three")
+        markdown.put(document, "speed", "three")

@@ -199,7 +199,7 @@ def test_gaps_as_matches(step: PatternSplit) -> None:
 
 
 def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, int]]:
-    ids, _, _, starts, _, words, *_ = tokenizer._core.token_columns(text, (False, None, None))
+    ids, _, _, starts, _, words, *_ = tokenizer._core.token_columns(text, False)
     return list(zip(ids.tolist(), starts.tolist(), words.tolist(), strict=True))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from polytok.spec import (
     BpeDecode,
     ByteFallbackDecode,
     ByteLevelDecode,
+    BytesDecode,
     ChainDecode,
     CtcDecode,
     DecodeStep,
@@ -31,7 +33,7 @@ from polytok.spec import (
 )
 
 tokenizers = pytest.importorskip("tokenizers")
-decoders = tokenizers.decoders
+decoders, pre_tokenizers = tokenizers.decoders, tokenizers.pre_tokenizers
 
 TOKENS = (
     *(
@@ -260,3 +262,21 @@ def test_long_inputs_take_linear_time() -> None:
     ids = np.tile(np.array([TOKENS.index("aa"), TOKENS.index("<0xE4>")]), 50_000)
     for steps in ((FuseDecode(), ReplaceDecode("a" * 5000 + "b", "")), (ByteFallbackDecode(), FuseDecode())):
         assert len(of_tokens(*steps).decode(ids)) >= 150_000
+
+
+def test_ids_that_no_token_has_print_nothing() -> None:
+    """As in tokenizers, whole and as a stream, where decoding is a chain and where it is bytes one after the other."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE({letter: id for id, letter in enumerate(alphabet)}, []))
+    theirs.pre_tokenizer, theirs.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    of_bytes = polytok.load(theirs.to_str().encode())
+    assert of_bytes.spec.decode == BytesDecode(skips_unknown=True)
+    first = of_bytes.encode("ab")
+    ids = [9999, *first, 1 << 31, *first]
+    assert of_bytes.decode(ids) == theirs.decode(ids) == "abab"
+    stream = of_bytes.decoder()
+    assert "".join(map(stream.push, ids)) + stream.finish() == "abab"
+    assert of_tokens(FuseDecode()).decode([9999, TOKENS.index("x")]) == "x"
+    plain = polytok.Tokenizer(replace(of_bytes.spec, decode=BytesDecode()))
+    with pytest.raises(polytok.TokenIdError, match="9999"):
+        plain.decode(ids)

@@ -65,7 +65,7 @@ class Core:
     def __init__(self, reference: Any) -> None:
         self.reference = reference
 
-    def token_columns(self, text: str, options: object) -> tuple[Any, ...]:
+    def token_columns(self, text: str, *options: object) -> tuple[Any, ...]:
         encoding = self.reference.encode(text, add_special_tokens=False)
         starts, ends = (np.array([span[i] for span in encoding.offsets], dtype=np.uint32) for i in (0, 1))
         words = np.array(encoding.word_ids, dtype=np.int32)

@@ -412,7 +412,7 @@ class Encoder:
     def _text(self, text: object, options: _Options) -> Columns:
         if not isinstance(text, (str, bytes)):
             raise TypeError("a text is a str or bytes; for lists of words say pretokenized=True")
-        ids, starts, ends, first_starts, first_ends, words, said = self._core.token_columns(text, options)
+        ids, starts, ends, first_starts, first_ends, words, said = self._core.token_columns(text, *options)
         return Columns(ids, starts, ends, first_starts, first_ends, words, dict(said), self._names)
 
     def _words(self, words: object, options: _Options) -> Columns:

@@ -103,7 +103,9 @@ class Tokenizer:
         >>> tokenizer.encode("<|endoftext|>", special={"<|endoftext|>"})
         [32767]
         """
-        return self._core.encode(text, self._resolve(add_special, special, reject_special))
+        if special or reject_special:
+            return self._core.encode(text, *self._resolve(add_special, special, reject_special))
+        return self._core.encode(text, add_special)
 
     def encode_array(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
@@ -114,7 +116,9 @@ class Tokenizer:
         >>> polytok.load("default").encode_array("a").dtype
         dtype('uint16')
         """
-        return self._core.encode_array(text, self._resolve(add_special, special, reject_special))
+        if special or reject_special:
+            return self._core.encode_array(text, *self._resolve(add_special, special, reject_special))
+        return self._core.encode_array(text, add_special)
 
     def encode_batch(
         self,
@@ -137,7 +141,8 @@ class Tokenizer:
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch takes several texts; encode takes one")
         chosen = _processors() if threads is None else _count("threads", threads, least=1)
-        return Batch(*self._core.encode_batch(list(texts), chosen, self._resolve(add_special, special, reject_special)))
+        options = self._resolve(add_special, special, reject_special)
+        return Batch(*self._core.encode_batch(list(texts), chosen, *options))
 
     def tokens(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
@@ -148,7 +153,7 @@ class Tokenizer:
         >>> [token.piece.decode() for token in polytok.load("default").tokens("a b")]
         ['a', ' b']
         """
-        rows = self._core.tokens(text, self._resolve(add_special, special, reject_special))
+        rows = self._core.tokens(text, *self._resolve(add_special, special, reject_special))
         return [Token(*row) for row in rows]
 
     def encoding(
@@ -214,7 +219,9 @@ class Tokenizer:
         >>> polytok.load("default").count("a b")
         2
         """
-        return self._core.count(text, self._resolve(add_special, special, reject_special))
+        if special or reject_special:
+            return self._core.count(text, *self._resolve(add_special, special, reject_special))
+        return self._core.count(text, add_special)
 
     # Other segmentations
 

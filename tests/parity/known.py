@@ -193,13 +193,6 @@ KNOWN = (
     ),
     Known(
         "tokenizers 0.23",
-        "decoded: an id that no token has, in a byte-level vocabulary",
-        "nothing",
-        "`TokenIdError`",
-        "A wrong id is not passed over in silence where the vocabulary is of bytes, as in tiktoken.",
-    ),
-    Known(
-        "tokenizers 0.23",
         "the texts of a template's tokens",
         "what the file says, whatever the ids are",
         "the texts of the ids",

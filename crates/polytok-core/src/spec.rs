@@ -384,7 +384,10 @@ pub enum Model {
 #[derive(Clone, Debug)]
 pub enum Decode {
     /// The pieces' bytes, one after the other.
-    Bytes,
+    Bytes {
+        /// Ids that no token has print nothing, as in Hugging Face's; otherwise they are an error, as in tiktoken.
+        skips_unknown: bool,
+    },
     /// SentencePiece's rules.
     SentencePiece {
         /// The model normalizes with a dummy prefix or strips spaces, so a leading space is taken away.

@@ -49,7 +49,9 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    pool: Mutex<Vec<Scratch>>,
+    /// Boxed, so that taking one out and putting it back moves a pointer.
+    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
+    pool: Mutex<Vec<Box<Scratch>>>,
 }
 
 /// A compiled model.
@@ -306,6 +308,11 @@ impl Tokenizer {
         }
         self.decode_finish(&mut state, &mut out)?;
         Ok(out)
+    }
+
+    /// Whether decoding takes this id.
+    pub fn can_decode(&self, id: u32) -> bool {
+        self.decoder.skips_unknown() || self.token_bytes(id).is_some()
     }
 
     /// Appends what one more id adds to a stream.

@@ -2,6 +2,7 @@
 
 mod convert;
 mod errors;
+mod ints;
 mod native;
 mod spec;
 mod text;

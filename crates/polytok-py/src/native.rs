@@ -59,7 +59,7 @@ impl PyNativeFile {
         spec.special = self.0.special_tokens().map_err(to_python)?;
         let mut tables = Tables::of(self.0.clone());
         let compiled = py.detach(|| Tokenizer::compile_with(spec, &mut tables)).map_err(to_python)?;
-        Ok(PyTokenizer(Arc::new(compiled)))
+        Ok(PyTokenizer::from(compiled))
     }
 }
 

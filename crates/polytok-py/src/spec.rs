@@ -280,7 +280,7 @@ fn bpe(object: &Bound<'_, PyAny>) -> PyResult<Model> {
 
 fn decode(object: &Bound<'_, PyAny>) -> PyResult<Decode> {
     Ok(match kind(object)?.as_str() {
-        "bytes" => Decode::Bytes,
+        "bytes" => Decode::Bytes { skips_unknown: field(object, "skips_unknown")? },
         "llama2c" => Decode::Llama2c,
         "sentencepiece" => {
             let denormalize = object.getattr("denormalize")?;

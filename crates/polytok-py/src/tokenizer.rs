@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{Element, IntoPyArray, PyArray1};
 use polytok_core::batch::{self, Batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
@@ -15,10 +15,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::to_python;
+use crate::ints::Ints;
 use crate::{spec, text};
 
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
+
+/// Arrays of up to so many bytes are copied: an array that owns memory of Rust costs one more object.
+const COPIED: usize = 1 << 14;
 
 /// A first guess at how much room the ids of a text want.
 const FEW_BYTES_PER_ID: usize = 3;
@@ -29,7 +33,19 @@ pub struct PySpecialSet(Option<polytok_core::special::SpecialSet>);
 
 /// A compiled tokenizer.
 #[pyclass(frozen, name = "Tokenizer")]
-pub struct PyTokenizer(pub Arc<Tokenizer>);
+pub struct PyTokenizer {
+    tokenizer: Arc<Tokenizer>,
+    /// Every id fits 16 bits.
+    is_narrow: bool,
+    ints: Ints,
+}
+
+impl From<Tokenizer> for PyTokenizer {
+    fn from(tokenizer: Tokenizer) -> PyTokenizer {
+        let is_narrow = tokenizer.max_id().is_none_or(|id| id <= u16::MAX as u32);
+        PyTokenizer { tokenizer: Arc::new(tokenizer), is_narrow, ints: Ints::default() }
+    }
+}
 
 /// Id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
@@ -53,12 +69,13 @@ fn char_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
     tokens.iter().map(span).unzip()
 }
 
-/// The options of every encoding, resolved: add_special, the set to recognise, the set to refuse.
-type Options<'py> = (bool, Option<PyRef<'py, PySpecialSet>>, Option<PyRef<'py, PySpecialSet>>);
+/// A set of special tokens, or none.
+type Set<'a, 'py> = Option<&'a Bound<'py, PySpecialSet>>;
 
-fn engine_options<'a>((add_special, special, reject): &'a Options<'_>) -> EncodeOptions<'a> {
-    let set = |set: &'a Option<PyRef<'_, PySpecialSet>>| set.as_ref().and_then(|set| set.0.as_ref());
-    EncodeOptions { add_special: *add_special, special: set(special), reject: set(reject) }
+/// The options of every encoding, resolved: the template or not, the set to recognise, the set to refuse.
+fn engine_options<'a>(add_special: bool, special: Set<'a, '_>, reject: Set<'a, '_>) -> EncodeOptions<'a> {
+    let set = |set: Set<'a, '_>| set.and_then(|set| set.get().0.as_ref());
+    EncodeOptions { add_special, special: set(special), reject: set(reject) }
 }
 
 /// Runs without the GIL if the text is long enough to be worth it.
@@ -66,15 +83,13 @@ fn detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Sen
     if bytes < HOLD_GIL { run() } else { py.detach(run) }
 }
 
-/// Ids as a numpy array of the smallest type that holds every id of the vocabulary.
-fn array<'py>(py: Python<'py>, tokenizer: &Tokenizer, ids: Vec<u32>) -> Bound<'py, PyAny> {
-    if tokenizer.max_id().is_none_or(|id| id <= u16::MAX as u32) {
-        let narrow: Vec<u16> = ids.iter().map(|&id| id as u16).collect();
-        return narrow.into_pyarray(py).into_any();
+/// A numpy array of these values: a copy of few, the memory itself of many.
+fn column<T: Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    if size_of_val(values.as_slice()) <= COPIED {
+        return PyArray1::from_slice(py, &values);
     }
-    let mut ids = ids;
-    ids.shrink_to_fit();
-    ids.into_pyarray(py).into_any()
+    values.shrink_to_fit();
+    values.into_pyarray(py)
 }
 
 #[pymethods]
@@ -83,79 +98,99 @@ impl PyTokenizer {
     fn new(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
         let spec = spec::spec(spec)?;
         let compiled = py.detach(|| Tokenizer::compile(spec)).map_err(to_python)?;
-        Ok(PyTokenizer(Arc::new(compiled)))
+        Ok(PyTokenizer::from(compiled))
     }
 
     /// The set of the special tokens with these texts; the texts must be known.
     fn special_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
-        let set = self.0.special_set(|text| texts.contains(text)).map_err(to_python)?;
+        let set = self.tokenizer.special_set(|text| texts.contains(text)).map_err(to_python)?;
         Ok(PySpecialSet(set))
     }
 
     /// The set of these, to be refused.
     fn refused_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
-        let set = self.0.specials().refused(|text| texts.contains(text)).map_err(to_python)?;
+        let set = self.tokenizer.specials().refused(|text| texts.contains(text)).map_err(to_python)?;
         Ok(PySpecialSet(set))
     }
 
     /// (text, id) of every special token.
     fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
-        self.0.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
+        self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
     }
 
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.ids(py, text, engine_options(&options))?)
+        self.ints.list(py, &self.tokenizer, &self.ids(py, text, engine_options(add_special, special, reject))?)
     }
 
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(array(py, &self.0, self.ids(py, text, engine_options(&options))?))
+        Ok(self.array(py, self.ids(py, text, engine_options(add_special, special, reject))?))
     }
 
     /// Flat ids and row offsets (int64).
+    #[pyo3(signature = (texts, threads, add_special, special=None, reject=None))]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Bound<'py, PyAny>>,
         threads: usize,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
-        let options = engine_options(&options);
+        let options = engine_options(add_special, special, reject);
         let Batch { ids, offsets } =
-            py.detach(|| batch::encode_batch(&self.0, &slices, options, threads)).map_err(to_python)?;
-        Ok((array(py, &self.0, ids), offsets.into_pyarray(py).into_any()))
+            py.detach(|| batch::encode_batch(&self.tokenizer, &slices, options, threads)).map_err(to_python)?;
+        Ok((self.array(py, ids), offsets.into_pyarray(py).into_any()))
     }
 
-    fn count<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'py>) -> PyResult<usize> {
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+    ) -> PyResult<usize> {
         let text = text::text(text)?;
-        let options = engine_options(&options);
-        detached(py, text.len(), || self.0.count(&text, options)).map_err(to_python)
+        let options = engine_options(add_special, special, reject);
+        detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
     }
 
     /// (id, piece, start, end, byte start, byte end) of every token; start and end count characters.
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn tokens<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<Vec<TokenRow<'py>>> {
         let text = text::text(text)?;
-        let options = engine_options(&options);
-        let tokens = detached(py, text.len(), || self.0.tokens(&text, options)).map_err(to_python)?;
+        let options = engine_options(add_special, special, reject);
+        let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
-            let piece = token.unknown.as_deref().or_else(|| self.0.token_bytes(token.id)).unwrap_or_default();
+            let piece = token.unknown.as_deref().or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
             let (start, end) = (chars.char_at(token.start as usize), chars.count_to(token.end as usize));
             (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
@@ -163,18 +198,22 @@ impl PyTokenizer {
     }
 
     /// Columns of a text's tokens, without the template.
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
     fn token_columns<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        options: Options<'py>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
     ) -> PyResult<TokenColumns<'py>> {
         let text = text::text(text)?;
-        let options = engine_options(&options);
-        let (tokens, firsts) = detached(py, text.len(), || self.0.window_tokens(&text, options)).map_err(to_python)?;
+        let options = engine_options(add_special, special, reject);
+        let (tokens, firsts) =
+            detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
         let column = |values: Vec<u32>| values.into_pyarray(py);
         let said = |(i, token): (usize, &Token)| {
-            let unknown = token.unknown.as_ref().filter(|_| self.0.spells_unknown());
+            let unknown = token.unknown.as_ref().filter(|_| self.tokenizer.spells_unknown());
             token.found.as_ref().or(unknown).map(|text| (i, PyBytes::new(py, text)))
         };
         let (starts, ends) = char_spans(&text, &tokens);
@@ -197,7 +236,7 @@ impl PyTokenizer {
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = text::ids(ids)?;
-        let bytes = detached(py, ids.len(), || self.0.decode(&ids, skip_special)).map_err(to_python)?;
+        let bytes = detached(py, ids.len(), || self.tokenizer.decode(&ids, skip_special)).map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -210,7 +249,7 @@ impl PyTokenizer {
         errors: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let ids = text::ids(ids)?;
-        let bytes = detached(py, ids.len(), || self.0.decode(&ids, skip_special)).map_err(to_python)?;
+        let bytes = detached(py, ids.len(), || self.tokenizer.decode(&ids, skip_special)).map_err(to_python)?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(PyString::new(py, text).into_any()),
             Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
@@ -219,13 +258,13 @@ impl PyTokenizer {
 
     /// A new stream.
     fn stream(&self, skip_special: bool) -> PyDecodeStream {
-        PyDecodeStream { tokenizer: self.0.clone(), skip_special, state: Mutex::default() }
+        PyDecodeStream { tokenizer: self.tokenizer.clone(), skip_special, state: Mutex::default() }
     }
 
     /// (ids, score) of the n best segmentations.
     fn nbest(&self, py: Python<'_>, text: &Bound<'_, PyAny>, n: usize) -> PyResult<Vec<(Vec<u32>, f32)>> {
         let text = text::text(text)?;
-        py.detach(|| self.0.nbest(&text, n)).map_err(to_python)
+        py.detach(|| self.tokenizer.nbest(&text, n)).map_err(to_python)
     }
 
     fn sample(
@@ -237,7 +276,7 @@ impl PyTokenizer {
         seed: u64,
     ) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
-        py.detach(|| self.0.sample(&text, nbest_size, alpha, seed)).map_err(to_python)
+        py.detach(|| self.tokenizer.sample(&text, nbest_size, alpha, seed)).map_err(to_python)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
@@ -253,35 +292,43 @@ impl PyTokenizer {
     ) -> PyResult<Vec<(Vec<u32>, f32)>> {
         let text = text::text(text)?;
         let options = SampleOptions { num_samples, alpha, without_replacement, include_best };
-        py.detach(|| self.0.sample_with_score(&text, options, seed)).map_err(to_python)
+        py.detach(|| self.tokenizer.sample_with_score(&text, options, seed)).map_err(to_python)
     }
 
     fn entropy(&self, py: Python<'_>, text: &Bound<'_, PyAny>, alpha: f32) -> PyResult<f32> {
         let text = text::text(text)?;
-        py.detach(|| self.0.entropy(&text, alpha)).map_err(to_python)
+        py.detach(|| self.tokenizer.entropy(&text, alpha)).map_err(to_python)
     }
 
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let id = text::one_id(id)?;
-        let bytes = self.0.token_bytes(id).ok_or_else(|| crate::errors::bad_id(id))?;
+        let bytes = self.tokenizer.token_bytes(id).ok_or_else(|| crate::errors::bad_id(id))?;
         Ok(PyBytes::new(py, bytes))
     }
 
     fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        self.0.id_of(piece)
+        self.tokenizer.id_of(piece)
     }
 
     /// The largest id, or None if there is none.
     fn max_id(&self) -> Option<u32> {
-        self.0.max_id()
+        self.tokenizer.max_id()
     }
 }
 
 impl PyTokenizer {
+    /// Ids as a numpy array of the smallest type that holds every id of the vocabulary.
+    fn array<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> Bound<'py, PyAny> {
+        match self.is_narrow {
+            true => column(py, ids.iter().map(|&id| id as u16).collect()).into_any(),
+            false => column(py, ids).into_any(),
+        }
+    }
+
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
         let mut ids = Vec::with_capacity(text.len() / FEW_BYTES_PER_ID + 16);
-        detached(py, text.len(), || self.0.encode(&text, options, &mut ids)).map_err(to_python)?;
+        detached(py, text.len(), || self.tokenizer.encode(&text, options, &mut ids)).map_err(to_python)?;
         Ok(ids)
     }
 }
@@ -303,7 +350,7 @@ impl PyDecodeStream {
             Err(_) => text::ids(ids)?,
         };
         // All are checked before the first is decoded, so that an error loses nothing.
-        if let Some(&unknown) = ids.iter().find(|&&id| self.tokenizer.token_bytes(id).is_none()) {
+        if let Some(&unknown) = ids.iter().find(|&&id| !self.tokenizer.can_decode(id)) {
             return Err(to_python(Error::Id(unknown)));
         }
         let mut out = Vec::new();

@@ -50,7 +50,7 @@ def _lost_names(spec: Spec) -> tuple[str, ...]:
 
 def _is_plain(spec: Spec) -> bool:
     patterns = [step for step in spec.split if isinstance(step, PatternSplit) and step.behavior == "matches"]
-    return not spec.normalize and spec.decode == BytesDecode() and len(patterns) == len(spec.split)
+    return not spec.normalize and isinstance(spec.decode, BytesDecode) and len(patterns) == len(spec.split)
 
 
 def plain_bytes(spec: Spec, format_name: str) -> Converted:
@@ -89,6 +89,6 @@ def pipeline_losses(spec: Spec) -> tuple[str, ...]:
     decode = spec.decode
     if isinstance(decode, LlamaCppDecode):
         losses += ["decode: spaces before punctuation stay (clean_spaces)"] if decode.clean_spaces else []
-    elif decode != BytesDecode():
+    elif not isinstance(decode, BytesDecode):
         losses.append(f"decode: the bytes as they are, not as {decode!r:.60} does")
     return tuple(losses)

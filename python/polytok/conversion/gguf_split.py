@@ -100,5 +100,5 @@ def _cuts(steps: tuple[SplitStep, ...], text: str) -> list[int] | None:
     tokenizer = _tokenizer(steps)
     if tokenizer is None:
         return None
-    found: list[int] = tokenizer._core.token_columns(text, (False, None, None))[5].tolist()  # type: ignore[attr-defined]
+    found: list[int] = tokenizer._core.token_columns(text, False)[5].tolist()  # type: ignore[attr-defined]
     return found

@@ -89,7 +89,14 @@ def _byte_level(spec: Spec) -> Converted:
     split = tuple(_isolated(step) for step in spec.split)
     vocab = numbered_as_huggingface(_with_others(vocab, spec), spec.special, byte_level=True)
     converted = replace(
-        spec, vocab=vocab, model=model, matching="longest", normalize=(), split=split, decode=BytesDecode(), trim=None
+        spec,
+        vocab=vocab,
+        model=model,
+        matching="longest",
+        normalize=(),
+        split=split,
+        decode=BytesDecode(skips_unknown=True),
+        trim=None,
     )
     return Converted(replace(converted, unknown="error"), losses)
 

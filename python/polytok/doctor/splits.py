@@ -101,7 +101,7 @@ def _cut_entries(spec: Spec) -> tuple[list[bytes], int] | None:
 
 
 def _pieces(tokenizer: Tokenizer, text: bytes) -> int:
-    words = tokenizer._core.token_columns(text, (False, None, None))[5]
+    words = tokenizer._core.token_columns(text, False)[5]
     return int(words.max(initial=-1)) + 1
 
 

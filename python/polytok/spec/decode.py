@@ -10,9 +10,14 @@ from .normalize import SentencePieceNormalize
 
 @dataclass(frozen=True, slots=True)
 class BytesDecode:
-    """The pieces' bytes, one after the other."""
+    """The pieces' bytes, one after the other.
+
+    With ``skips_unknown`` ids that no token has print nothing, as in Hugging Face's decoding; else they are an
+    error, as in tiktoken's.
+    """
 
     kind: ClassVar[str] = "bytes"
+    skips_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

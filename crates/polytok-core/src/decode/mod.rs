@@ -23,6 +23,7 @@ const SPACE: &[u8] = "\u{2581}".as_bytes();
 /// The compiled rules.
 pub struct Decoder {
     rules: Rules,
+    skips_unknown: bool,
 }
 
 enum Rules {
@@ -47,7 +48,7 @@ impl Decoder {
     /// Compiles the decode step.
     pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
         let rules = match decode {
-            Decode::Bytes => Rules::Bytes(Lazy::default()),
+            Decode::Bytes { .. } => Rules::Bytes(Lazy::default()),
             Decode::Llama2c => Rules::Llama2c,
             Decode::Chain { steps, byte_level } => Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?),
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
@@ -65,7 +66,13 @@ impl Decoder {
                 Rules::LlamaCpp(LlamaCppDecoder::compile(family, strip_space, clean_spaces, escaped_spaces))
             }
         };
-        Ok(Decoder { rules })
+        let skips_unknown = matches!(decode, Decode::Chain { .. } | Decode::Bytes { skips_unknown: true });
+        Ok(Decoder { rules, skips_unknown })
+    }
+
+    /// Whether an id that no token has prints nothing; if not, it is an error.
+    pub fn skips_unknown(&self) -> bool {
+        self.skips_unknown
     }
 
     /// Appends what one id adds.
@@ -82,9 +89,14 @@ impl Decoder {
             return chain.push(vocab, specials, id, &mut state.chain, out);
         }
         let Some(row) = vocab.row(id) else {
-            let text = specials.text(id).ok_or(Error::Id(id))?;
-            self.push_text(text, id, state, out);
-            return Ok(());
+            return match specials.text(id) {
+                Some(text) => {
+                    self.push_text(text, id, state, out);
+                    Ok(())
+                }
+                None if self.skips_unknown => Ok(()),
+                None => Err(Error::Id(id)),
+            };
         };
         match &self.rules {
             Rules::Bytes(texts) => {

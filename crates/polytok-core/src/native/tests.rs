@@ -30,7 +30,7 @@ fn spec(model: Model, scores: impl Fn(usize) -> f32) -> Spec {
         unknown: Unknown::Unk,
         single: vec![TemplatePart::Slot],
         trim: None,
-        decode: Decode::Bytes,
+        decode: Decode::Bytes { skips_unknown: false },
         line: Line::V0_2_3,
     }
 }

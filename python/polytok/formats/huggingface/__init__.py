@@ -158,7 +158,7 @@ def _decode(
 ) -> Decode:
     """Bytes one after the other where that is the same: rows are bytes, and every added token prints its own text."""
     if byte_level and steps == (ByteLevelDecode(),) and all(_prints_itself(token, normalize) for token in special):
-        return BytesDecode()
+        return BytesDecode(skips_unknown=True)
     return ChainDecode(steps, byte_level)
 
 
@@ -236,7 +236,7 @@ def _without_repair(normalize: tuple[NormalizeStep, ...]) -> tuple[NormalizeStep
 
 
 def _decode_steps(decode: Decode) -> decoders.Steps | None:
-    if decode == BytesDecode():
+    if isinstance(decode, BytesDecode):
         return (ByteLevelDecode(),)
     if isinstance(decode, ChainDecode):
         return decode.steps

@@ -1,0 +1,36 @@
+"""gigatoken: numpy arrays; its lists are made of them. It has no text as output, only bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..cases import SENTENCEPIECE_BPE, Vocabulary
+from .base import Adapter, Engine
+
+
+def _tokenizer(vocabulary: Vocabulary) -> Any:
+    import gigatoken
+
+    if vocabulary.family == SENTENCEPIECE_BPE:
+        return gigatoken.Tokenizer.from_sentencepiece(vocabulary.path)
+    if vocabulary.name == "llama3":  # it knows the split patterns of OpenAI's rank files only
+        return gigatoken.Tokenizer.from_json(vocabulary.json_path.read_text(encoding="utf-8"))
+    return gigatoken.Tokenizer.from_tiktoken(vocabulary.path)
+
+
+def load(vocabulary: Vocabulary) -> Adapter:
+    tokenizer = _tokenizer(vocabulary)
+    encode, decode = tokenizer.encode, tokenizer.decode
+    return Adapter(
+        encode=lambda text: encode(text).tolist(),
+        encode_array=encode,
+        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts, parallel=threads > 1),
+        given_ids=lambda ids: np.array(ids, dtype=np.uint32),
+        decode=lambda ids: decode(ids).decode("utf-8", "replace"),
+        decode_bytes=decode,
+    )
+
+
+ENGINE = Engine("gigatoken", "gigatoken", load)

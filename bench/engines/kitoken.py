@@ -1,0 +1,31 @@
+"""kitoken, which reads every format but RWKV's. It decodes to bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..cases import BYTE_BPE, SENTENCEPIECE_BPE, UNIGRAM, Vocabulary
+from .base import Adapter, Engine
+
+
+def _tokenizer(vocabulary: Vocabulary) -> Any:
+    from kitoken import Kitoken
+
+    if vocabulary.family in (SENTENCEPIECE_BPE, UNIGRAM):
+        return Kitoken.from_sentencepiece_file(str(vocabulary.path))
+    if vocabulary.family == BYTE_BPE and vocabulary.name != "llama3":
+        return Kitoken.from_tiktoken_file(str(vocabulary.path))
+    return Kitoken.from_tokenizers_file(str(vocabulary.json_path))
+
+
+def load(vocabulary: Vocabulary) -> Adapter:
+    tokenizer = _tokenizer(vocabulary)
+    decode = tokenizer.decode
+    return Adapter(
+        encode=tokenizer.encode,
+        decode=lambda ids: decode(ids).decode("utf-8", "replace"),
+        decode_bytes=decode,
+    )
+
+
+ENGINE = Engine("kitoken", "kitoken", load)

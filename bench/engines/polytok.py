@@ -1,0 +1,37 @@
+"""polytok itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..cases import OURS, Vocabulary
+from .base import Adapter, Engine
+
+if TYPE_CHECKING:
+    from polytok import Tokenizer
+
+
+def load(vocabulary: Vocabulary) -> Adapter:
+    import polytok
+
+    return adapted(polytok.load(vocabulary.path))
+
+
+def adapted(tokenizer: Tokenizer) -> Adapter:
+    return Adapter(
+        encode=tokenizer.encode,
+        encode_array=tokenizer.encode_array,
+        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts, threads=threads),
+        count=tokenizer.count,
+        offsets=tokenizer.tokens,
+        token_ids=lambda tokens: [token.id for token in tokens],
+        given_ids=np.array,
+        decode=tokenizer.decode,
+        decode_bytes=tokenizer.decode_bytes,
+        decode_batch=tokenizer.decode_batch,
+    )
+
+
+ENGINE = Engine(OURS, "polytok", load)

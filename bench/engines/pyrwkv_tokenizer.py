@@ -1,0 +1,20 @@
+"""pyrwkv-tokenizer, which brings its vocabulary along."""
+
+from __future__ import annotations
+
+from ..cases import Vocabulary
+from .base import Adapter, Engine
+
+
+def load(vocabulary: Vocabulary) -> Adapter:
+    import pyrwkv_tokenizer
+
+    tokenizer = pyrwkv_tokenizer.RWKVTokenizer()
+    return Adapter(
+        encode=tokenizer.encode,
+        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts),  # as many threads as its pool has
+        decode=tokenizer.decode,
+    )
+
+
+ENGINE = Engine("pyrwkv-tokenizer", "pyrwkv_tokenizer", load)

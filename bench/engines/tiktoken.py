@@ -1,0 +1,45 @@
+"""tiktoken: the vocabulary's own file, with the pattern of tiktoken's definition or of the model's authors."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..cases import Vocabulary
+from .base import Adapter, Engine
+
+PATTERNS = {
+    "llama3": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+}
+"""Split patterns of vocabularies that tiktoken has no definition of."""
+
+
+def _encoding(vocabulary: Vocabulary) -> Any:
+    import tiktoken
+    from tiktoken_ext import openai_public
+
+    os.environ["TIKTOKEN_CACHE_DIR"] = ""  # no copy of the file elsewhere
+    load_ranks = openai_public.load_tiktoken_bpe
+    if pattern := PATTERNS.get(vocabulary.name):
+        ranks = load_ranks(str(vocabulary.path))
+        return tiktoken.Encoding(vocabulary.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    openai_public.load_tiktoken_bpe = lambda *_, **__: load_ranks(str(vocabulary.path))
+    return tiktoken.Encoding(**openai_public.ENCODING_CONSTRUCTORS[vocabulary.name]())
+
+
+def load(vocabulary: Vocabulary) -> Adapter:
+    encoding = _encoding(vocabulary)
+    return Adapter(
+        encode=encoding.encode_ordinary,
+        encode_array=lambda text: encoding.encode_to_numpy(text, disallowed_special=()),
+        encode_batch=lambda texts, threads: encoding.encode_ordinary_batch(texts, num_threads=threads),
+        decode=encoding.decode,
+        decode_bytes=encoding.decode_bytes,
+        decode_batch=lambda batch: encoding.decode_batch(batch, num_threads=1),
+    )
+
+
+ENGINE = Engine("tiktoken", "tiktoken", load)

@@ -1,0 +1,63 @@
+"""The plot of docs/benchmarks.md: first pass of every engine, a panel for each vocabulary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+
+from .cases import OURS, TEXTS, Vocabulary
+from .measure import Result
+from .results import OWN, Results
+
+COLOURS = {OURS: "#d1495b"}
+OTHERS = ("#30638e", "#7aa6c2", "#8d99ae", "#6b9080", "#b8b08d", "#9a8c98", "#c9ada7", "#4a4e69", "#cccccc")
+
+
+def draw(results: Results, path: Path) -> None:
+    """Writes the plot as SVG; the same results give the same bytes."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    matplotlib.rcParams.update({"svg.hashsalt": "polytok", "svg.fonttype": "none", "font.size": 9})
+    found = [result for result in results.of("documents") if result.void is None]
+    vocabularies = list(dict.fromkeys(result.vocabulary for result in found))
+    figure, panels = plt.subplots(len(vocabularies), 1, figsize=(8, 2.2 * len(vocabularies)), squeeze=False)
+    colours = _colours(found)
+    for (axes,), vocabulary in zip(panels, vocabularies, strict=True):
+        _panel(axes, results, vocabulary, colours)
+    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colours.values()]
+    figure.legend(handles, list(colours), loc="upper center", ncols=5, frameon=False)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.6 / (2.2 * len(vocabularies))))
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def _colours(found: list[Result]) -> dict[str, str]:
+    """A colour for each engine, ours first."""
+    peers = sorted({result.engine for result in found} - OWN)
+    return COLOURS | {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(peers)}
+
+
+def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict[str, str]) -> None:
+    """The engines' bars, a group for each kind of text."""
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)
+    engines = [name for name in colours if results.of("documents", vocabulary.name, engine=name)]
+    width = 0.8 / max(1, len(engines))
+    for place, name in enumerate(engines):
+        speeds = [_speed(results, vocabulary.name, text.name, name) for text in TEXTS]
+        axes.bar([group + place * width for group in range(len(TEXTS))], speeds, width * 0.92, color=colours[name])
+    axes.set_yscale("log")
+    axes.set_ylabel("MB/s")
+    axes.set_title(f"{vocabulary.title} ({vocabulary.family})", loc="left", fontsize=10)
+    axes.set_xticks([group + 0.4 - width / 2 for group in range(len(TEXTS))], [text.title for text in TEXTS])
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _speed(results: Results, vocabulary: str, text: str, engine: str) -> float:
+    """The first pass with what the engine encodes to fastest."""
+    found = results.of("documents", vocabulary, text, engine=engine)
+    return max((median(result.first) for result in found if result.void is None), default=0.0)

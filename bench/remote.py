@@ -1,0 +1,97 @@
+"""A process that does what it is asked over a pipe, and that may be slow, crash or hang without harm to the run."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+Serve = Callable[[Connection, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why there is no answer."""
+
+    why: str
+
+
+class Remote:
+    """A new process that runs ``serve(pipe, task)``, which answers each request that it reads until it reads None.
+
+    A request that fails, or takes longer than ``patience`` seconds, is answered by `Failed`; the process is then
+    another one at the next request. ``threads`` is what pools of threads in it may have.
+    """
+
+    def __init__(self, serve: Serve, task: Any, patience: float, threads: int = 1) -> None:
+        self._start = (_served, serve, task, threads)
+        self._patience = patience
+        self._running: tuple[BaseProcess, Connection] | None = None
+
+    def ask(self, request: Any) -> Any:
+        """The answer, or why there is none."""
+        _, pipe = self._running or self.begin()
+        try:
+            pipe.send(request)
+            if pipe.poll(self._patience):
+                return pipe.recv()
+        except (EOFError, OSError):
+            self._end()
+            return Failed("crashed")
+        self._end()
+        return Failed(f"over {self._patience:g} s")
+
+    @property
+    def is_running(self) -> bool:
+        return self._running is not None
+
+    def begin(self) -> tuple[BaseProcess, Connection]:
+        """Starts the process."""
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        target, *arguments = self._start
+        process = context.Process(target=target, args=(theirs, *arguments), daemon=True)
+        process.start()
+        theirs.close()
+        self._running = process, ours
+        return self._running
+
+    def finish(self) -> None:
+        """Lets the process end."""
+        if self._running is not None:
+            process, pipe = self._running
+            with contextlib.suppress(OSError):
+                pipe.send(None)
+                process.join(self._patience)
+            self._end()
+
+    def _end(self) -> None:
+        assert self._running is not None
+        process, pipe = self._running
+        process.kill()
+        process.join()
+        pipe.close()
+        self._running = None
+
+
+def _served(pipe: Connection, serve: Serve, task: Any, threads: int) -> None:
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
+    with contextlib.suppress(EOFError, KeyboardInterrupt):
+        serve(pipe, task)
+
+
+def attempt(action: Callable[[], Any]) -> Any:
+    """What the action returns, or why it fails: peers raise whatever they like, some panic."""
+    try:
+        return action()
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        first = (str(error).splitlines() or [""])[0]
+        return Failed(f"{type(error).__name__}: {first[:80]}")

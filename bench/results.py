@@ -1,0 +1,69 @@
+"""What is asked of results: which one, how it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from .cases import OURS, UNCACHED
+from .measure import Result, ratio
+
+OWN = frozenset({OURS, UNCACHED})
+"""The engines that are no peers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """How many times as fast we are, and beside which engine."""
+
+    times: float
+    engine: str
+
+
+class Results:
+    """The results of a run."""
+
+    def __init__(self, results: Iterable[Result]) -> None:
+        self.all = tuple(results)
+
+    def of(
+        self,
+        workload: str,
+        vocabulary: str | None = None,
+        text: str | None = None,
+        operation: str | None = None,
+        engine: str | None = None,
+    ) -> list[Result]:
+        """Those of a workload, and of what else is named."""
+        wanted = (workload, vocabulary, text, operation, engine)
+        return [result for result in self.all if all(_fits(*pair) for pair in zip(wanted, _key(result), strict=True))]
+
+    def ours(self, workload: str, vocabulary: str, text: str, operation: str) -> Result | None:
+        """polytok's, if it has a time."""
+        found = self.of(workload, vocabulary, text, operation, OURS)
+        return found[0] if found and found[0].void is None else None
+
+    def peers(self, workload: str, vocabulary: str, text: str, operation: str | None = None) -> Iterator[Result]:
+        """Those of the others that have a time."""
+        for result in self.of(workload, vocabulary, text, operation):
+            if result.engine not in OWN and result.void is None:
+                yield result
+
+    def fastest_peer(self, ours: Result, operation: str | None = None) -> Result | None:
+        """The fastest other in its first pass, with whatever operation if none is named."""
+        peers = self.peers(ours.workload.name, ours.vocabulary.name, ours.text.name, operation)
+        return max(peers, key=lambda result: median(result.first), default=None)
+
+
+def beside(ours: Result, theirs: Result, passes: str = "first") -> Beside:
+    """The median of the ratios within rounds."""
+    return Beside(ratio(getattr(ours, passes), getattr(theirs, passes)), theirs.engine)
+
+
+def _key(result: Result) -> tuple[str, str, str, str, str]:
+    return (result.workload.name, result.vocabulary.name, result.text.name, result.operation, result.engine)
+
+
+def _fits(wanted: str | None, given: str) -> bool:
+    return wanted is None or wanted == given
