@@ -14,7 +14,7 @@ OTHERS = ("#30638e", "#7aa6c2", "#8d99ae", "#6b9080", "#b8b08d", "#9a8c98", "#c9
 
 
 def draw(results: Results, path: Path) -> None:
-    """Writes the plot as SVG; the same results give the same bytes."""
+    """Writes the plot as SVG, if documents were measured; the same results give the same bytes."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -23,6 +23,8 @@ def draw(results: Results, path: Path) -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "polytok", "svg.fonttype": "none", "font.size": 9})
     found = [result for result in results.of("documents") if result.void is None]
     vocabularies = list(dict.fromkeys(result.vocabulary for result in found))
+    if not vocabularies:
+        return
     figure, panels = plt.subplots(len(vocabularies), 1, figsize=(8, 2.2 * len(vocabularies)), squeeze=False)
     colours = _colours(found)
     for (axes,), vocabulary in zip(panels, vocabularies, strict=True):

@@ -93,5 +93,5 @@ def attempt(action: Callable[[], Any]) -> Any:
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
-        first = (str(error).splitlines() or [""])[0]
-        return Failed(f"{type(error).__name__}: {first[:80]}")
+        first = (str(error).splitlines() or [""])[0].replace("|", " ")
+        return Failed(f"{type(error).__name__}: {first[:60]}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TypeAlias
 
 from .cases import (
     BYTE_BPE,
@@ -20,7 +21,7 @@ from .cases import (
     WORDPIECE,
     Text,
 )
-from .markdown import table
+from .markdown import matrix
 from .results import Results, beside
 from .worst_texts import WORST
 
@@ -30,10 +31,14 @@ Measure = Callable[[Results, str, str], "Measured | None"]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure, and what it is beside."""
+    """A figure, and beside what if the target does not name it."""
 
     value: float
     beside: str = ""
+
+    @property
+    def note(self) -> str:
+        return f" {self.beside}" if self.beside else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +66,13 @@ def over(engine: str, passes: str = "first") -> Measure:
         if ours is None or not theirs:
             return None
         fastest = max(theirs, key=lambda result: median(getattr(result, passes)))
-        return Measured(beside(ours, fastest, passes).times, engine)
+        return Measured(beside(ours, fastest, passes).times)
 
     return measure
 
 
 def over_all(workload: str, operation: str) -> Measure:
-    """How many times as fast as the fastest peer that has the operation."""
+    """How many times as fast as the fastest peer that has the operation, which is named."""
 
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours(workload, vocabulary, text, operation)
@@ -83,7 +88,7 @@ def over_own(workload: str, operation: str, other: str) -> Measure:
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours(workload, vocabulary, text, operation)
         theirs = results.ours(workload, vocabulary, text, other)
-        return Measured(beside(ours, theirs).times, other) if ours and theirs else None
+        return Measured(beside(ours, theirs).times) if ours and theirs else None
 
     return measure
 
@@ -102,24 +107,24 @@ def slowdown(results: Results, vocabulary: str, text: str) -> Measured | None:
     """The cost per byte, in that of English."""
     ours = results.ours("worst", vocabulary, text, "ids")
     english = results.ours("worst", vocabulary, ENGLISH.name, "ids")
-    return Measured(median(english.first) / median(ours.first), "English") if ours and english else None
+    return Measured(median(english.first) / median(ours.first)) if ours and english else None
 
 
 ALL = (BYTE_BPE, SENTENCEPIECE_BPE, UNIGRAM, LONGEST, WORDPIECE)
 _PLAIN, _OTHER, _EN = (ENGLISH, CODE), (CJK, SCRIPTS), (ENGLISH,)
 
 TARGETS = (
-    Target("first pass", (BYTE_BPE,), _PLAIN, over("gigatoken"), 1.5),
-    Target("again", (BYTE_BPE,), _PLAIN, over("gigatoken", "again"), 1),
-    Target("first pass", (BYTE_BPE,), _OTHER, over("gigatoken"), 3),
-    Target("first pass", (SENTENCEPIECE_BPE,), TEXTS, over("gigatoken"), 3),
-    Target("first pass", (SENTENCEPIECE_BPE,), TEXTS, over("sentencepiece"), 30),
-    Target("first pass", (UNIGRAM,), TEXTS, over("sentencepiece"), 10),
-    Target("first pass", (LONGEST,), TEXTS, over("pyrwkv-tokenizer"), 8),
-    Target("first pass", (WORDPIECE,), TEXTS, over("tokenizers"), 30),
-    Target("list output, first pass", ALL, TEXTS, over_all("documents", "list"), 1),
+    Target("first pass over gigatoken", (BYTE_BPE,), _PLAIN, over("gigatoken"), 1.5),
+    Target("again over gigatoken", (BYTE_BPE,), _PLAIN, over("gigatoken", "again"), 1),
+    Target("first pass over gigatoken", (BYTE_BPE,), _OTHER, over("gigatoken"), 3),
+    Target("first pass over gigatoken", (SENTENCEPIECE_BPE,), TEXTS, over("gigatoken"), 3),
+    Target("first pass over sentencepiece", (SENTENCEPIECE_BPE,), TEXTS, over("sentencepiece"), 30),
+    Target("first pass over sentencepiece", (UNIGRAM,), TEXTS, over("sentencepiece"), 10),
+    Target("first pass over pyrwkv-tokenizer", (LONGEST,), TEXTS, over("pyrwkv-tokenizer"), 8),
+    Target("first pass over tokenizers", (WORDPIECE,), TEXTS, over("tokenizers"), 30),
+    Target("list output over all", ALL, TEXTS, over_all("documents", "list"), 1),
     *(
-        Target(f"{title}, {operation}", ALL, _EN, over_all(workload, operation), 1)
+        Target(f"{title}, {operation}, over all", ALL, _EN, over_all(workload, operation), 1)
         for workload, title in (
             ("cold", "very first 4 KB"),
             ("short", "100 bytes a call"),
@@ -127,17 +132,17 @@ TARGETS = (
         )
         for operation in ("numpy", "list")
     ),
-    Target("100 MB, 1 thread", ALL, _EN, over_all("batch", "batch 1"), 1),
-    Target("100 MB, 2 threads", ALL, _EN, over_all("batch", "batch 2"), 1),
+    Target("100 MB, 1 thread, over all", ALL, _EN, over_all("batch", "batch 1"), 1),
+    Target("100 MB, 2 threads, over all", ALL, _EN, over_all("batch", "batch 2"), 1),
     Target("2 threads over 1", ALL, _EN, over_own("batch", "batch 2", "batch 1"), 1.8),
-    Target("worst case, cost per byte", ALL, WORST, slowdown, 3, is_limit=True),
-    Target("worst case", ALL, WORST, over_all("worst", "ids"), 1),
+    Target("cost per byte over English", ALL, WORST, slowdown, 3, is_limit=True),
+    Target("speed over all", ALL, WORST, over_all("worst", "ids"), 1),
     *(
         target
         for operation, title in (("decode", "to str"), ("decode bytes", "to bytes"), ("decode batch", "batch"))
         for target in (
             Target(f"decode {title}", ALL, TEXTS, speed("decode", operation), 1, unit=" GB/s"),
-            Target(f"decode {title}", ALL, TEXTS, over_all("decode", operation), 1),
+            Target(f"decode {title}, over all", ALL, TEXTS, over_all("decode", operation), 1),
         )
     ),
     Target("count over numpy", ALL, TEXTS, over_own("beside ids", "count", "numpy"), 1),
@@ -145,7 +150,10 @@ TARGETS = (
 )
 
 
-def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[tuple[Target, str, Text, Measured]]:
+Row: TypeAlias = tuple[Target, str, Text, Measured]
+
+
+def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[Row]:
     """Every target for every vocabulary and text that it was measured for."""
     for target in targets:
         for vocabulary in VOCABULARIES:
@@ -157,18 +165,23 @@ def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[tupl
 
 
 def targets_table(results: Results) -> str:
-    """A row for each."""
-    lines = []
-    met = 0
+    """A row for each target and vocabulary, a column for each text; what falls short in bold."""
     found = list(rows(results))
-    for target, vocabulary, text, measured in found:
-        is_met = target.is_met(measured.value)
-        met += is_met
-        sign = "≤" if target.is_limit else "≥"
-        value = f"{measured.value:.2f}{target.unit}"
-        wanted = f"{sign} {target.wanted:g}{target.unit}"
-        lines.append(
-            [vocabulary, text.title, target.title, measured.beside, value, wanted, "met" if is_met else "**no**"]
-        )
-    head = ["vocabulary", "text", "what", "beside", "measured", "target", ""]
-    return f"{met} of {len(found)} are met.\n\n{table(head, lines)}"
+    met = sum(target.is_met(measured.value) for target, _, _, measured in found)
+    tables = [f"{met} of {len(found)} are met; the others are **bold**."]
+    for texts in (TEXTS, WORST):
+        if shown := [row for row in found if row[2] in texts]:
+            head = ["vocabulary", "what", "target"]
+            tables.append(matrix(shown, _titles, lambda row: row[2].title, _cell, head))
+    return "\n\n".join(tables)
+
+
+def _titles(row: Row) -> tuple[str, ...]:
+    target, vocabulary, _, _ = row
+    return vocabulary, target.title, f"{'≤' if target.is_limit else '≥'} {target.wanted:g}{target.unit}"
+
+
+def _cell(row: Row) -> str:
+    target, _, _, measured = row
+    value = f"{measured.value:.2f}"
+    return f"{value if target.is_met(measured.value) else f'**{value}**'}{measured.note}"

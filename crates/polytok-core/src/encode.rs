@@ -172,6 +172,12 @@ impl Tokenizer {
                 out.begin_word();
                 bpe.segment_whole(text, None, &mut scratch.model.bpe, &mut |segment| out.take(0, segment))
             }
+            Compiled::Longest(longest) if !S::SPANS && longest.finds_ids() => {
+                scratch.ids.clear();
+                longest.ids(text, &mut scratch.ids);
+                out.take_cached(&scratch.ids);
+                Ok(())
+            }
             model => {
                 out.begin_word();
                 model.segment(text, 0, false, &mut scratch.model, &mut |segment| out.take(0, segment))

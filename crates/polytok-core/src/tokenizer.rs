@@ -151,7 +151,7 @@ impl Tokenizer {
             Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => Spelling::Pieces,
             _ => Spelling::Plain,
         };
-        let user_defined = user_defined(&spec.model, &vocab, spec.line);
+        let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
         let mut model =
@@ -345,14 +345,14 @@ impl Tokenizer {
 }
 
 /// User-defined pieces are matched beforehand; only SentencePiece does that.
-fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
+fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
         Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
         Model::Word | Model::Char => true,
         _ => false,
     };
-    if is_sentencepiece { prefix_matcher(vocab, line) } else { None }
+    if is_sentencepiece { prefix_matcher(vocab, line) } else { Ok(None) }
 }
 
 /// How many steps of a kind there may be, so that a hostile file cannot take all memory and time.

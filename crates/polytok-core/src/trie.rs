@@ -1,8 +1,9 @@
 //! A double-array trie over bytes: the dictionary of Unigram, longest match and prefix matching.
 //!
-//! Aoe's double array with XOR addressing: the child of node `s` for byte `b` is `base[s] ^ b`, and it is there when
-//! its `check` is `s`. Check, base and value of a node share a cache line, so a step costs one load. Keys may be given
-//! in any order; of equal keys the first wins. Building is linear in the number of nodes for real vocabularies.
+//! Aoe's double array with XOR addressing: the child of a node for byte `b` is at `base ^ b`, and it is there when the node at
+//! this place is labelled `b`. The label is enough because no two nodes share a base (as in Yata's compact double arrays). A
+//! node is eight bytes, so a step is one load. Keys may be given in any order; of equal keys the first wins. Building
+//! is linear in the number of nodes for real vocabularies.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -13,19 +14,50 @@ use crate::table::Table;
 /// No value, or no node.
 pub const NONE: u32 = u32::MAX;
 
+/// From the low bits up: the label (8 bits), the base (24) and the value (32).
 #[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(16))] // so that no node lies in two cache lines
-struct Node {
-    check: u32,
-    base: u32,
-    value: u32,
-    zero: u32,
+#[repr(transparent)]
+pub struct Node(u64);
+
+impl Node {
+    /// `base` has 24 bits.
+    #[inline]
+    pub fn new(label: u8, base: u32, value: u32) -> Node {
+        Node((value as u64) << 32 | (base as u64) << 8 | label as u64)
+    }
+
+    /// The byte that leads to it.
+    #[inline]
+    pub fn label(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// Where its child for byte 0 would be.
+    #[inline]
+    pub fn base(self) -> u32 {
+        (self.0 >> 8) as u32 & (MOST_NODES - 1)
+    }
+
+    /// Its value, or `NONE`.
+    #[inline]
+    pub fn value(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The same node with another value.
+    pub fn with_value(self, value: u32) -> Node {
+        Node::new(self.label(), self.base(), value)
+    }
 }
 
-const FREE: Node = Node { check: NONE, base: 0, value: NONE, zero: 0 };
+/// As many as a base can tell apart.
+const MOST_NODES: u32 = 1 << 24;
 
-/// The root's check: taken, but no node's child.
-const NO_PARENT: u32 = NONE - 1;
+/// The base of nodes without children.
+pub const LEAF: u32 = 0;
+
+/// A base that is never used, so that the root's place and free ones can be labelled as nobody's children.
+const NOBODY: u32 = 1;
 
 /// The root node.
 pub const ROOT: u32 = 0;
@@ -38,13 +70,13 @@ pub struct Trie {
 }
 
 impl Trie {
-    /// Builds the trie of `(key, value)` pairs; empty keys are left out.
-    pub fn build<'a>(pairs: impl IntoIterator<Item = (&'a [u8], u32)>) -> Trie {
+    /// Builds the trie of `(key, value)` pairs; empty keys are left out. An error if there are too many.
+    pub fn build<'a>(pairs: impl IntoIterator<Item = (&'a [u8], u32)>) -> Result<Trie> {
         let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).collect();
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
         keys.dedup_by(|later, first| later.0 == first.0);
         let longest = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-        Builder::default().build(&keys).with_longest(longest)
+        Ok(Builder::default().build(&keys)?.with_longest(longest))
     }
 
     /// The trie of a file, or the one that is built, whose keys are not longer than `longest`. The values of a file must
@@ -53,9 +85,9 @@ impl Trie {
         tables: &mut Tables,
         longest: usize,
         is_value: impl Fn(u32) -> bool,
-        build: impl FnOnce() -> Trie,
+        build: impl FnOnce() -> Result<Trie>,
     ) -> Result<Trie> {
-        let trie = tables.get("trie", || Ok(build()))?.with_longest(longest);
+        let trie = tables.get("trie", build)?.with_longest(longest);
         let wrong = trie.values().find(|&value| !is_value(value));
         match wrong {
             Some(value) => {
@@ -70,12 +102,17 @@ impl Trie {
         Trie { longest, ..self }
     }
 
+    /// All nodes, those that no key leads to among them.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// The child of `node` for `byte`, or `NONE`.
     #[inline]
     pub fn child(&self, node: u32, byte: u8) -> u32 {
-        let next = self.nodes[node as usize].base ^ byte as u32;
+        let next = self.nodes[node as usize].base() ^ byte as u32;
         match self.nodes.get(next as usize) {
-            Some(n) if n.check == node => next,
+            Some(child) if child.label() == byte => next,
             _ => NONE,
         }
     }
@@ -83,7 +120,7 @@ impl Trie {
     /// The value at `node`, or `NONE`.
     #[inline]
     pub fn value(&self, node: u32) -> u32 {
-        self.nodes[node as usize].value
+        self.nodes[node as usize].value()
     }
 
     /// The value of exactly `key`.
@@ -108,7 +145,7 @@ impl Trie {
 
     /// All values.
     pub fn values(&self) -> impl Iterator<Item = u32> {
-        self.nodes.iter().map(|node| node.value).filter(|&value| value != NONE)
+        self.nodes.iter().map(|node| node.value()).filter(|&value| value != NONE)
     }
 
     /// Calls `found(length, value)` for every key that `text` starts with, shortest first.
@@ -121,13 +158,13 @@ impl Trie {
     #[inline]
     pub fn prefixes_under(&self, node: u32, text: &[u8], mut found: impl FnMut(usize, u32)) {
         // The node is carried along, so that each step reads memory once.
-        let (mut place, mut base) = (node, self.nodes[node as usize].base);
+        let mut base = self.nodes[node as usize].base();
         for (i, &byte) in text.iter().enumerate().take(self.longest) {
-            let next = base ^ byte as u32;
-            let Some(node) = self.nodes.get(next as usize).filter(|node| node.check == place) else { return };
-            (place, base) = (next, node.base);
-            if node.value != NONE {
-                found(i + 1, node.value);
+            let child = self.nodes.get((base ^ byte as u32) as usize);
+            let Some(child) = child.filter(|child| child.label() == byte) else { return };
+            base = child.base();
+            if child.value() != NONE {
+                found(i + 1, child.value());
             }
         }
     }
@@ -150,26 +187,35 @@ impl Stored for Trie {
 #[derive(Default)]
 struct Builder {
     nodes: Vec<Node>,
+    /// Places that hold a node, and bases that a node has.
+    taken: Vec<[bool; BLOCK]>,
+    used: Vec<[bool; BLOCK]>,
     open: Vec<Block>,
 }
 
+const BLOCK: usize = 256;
+
 /// A block with free places, and how often a search in it failed.
 struct Block {
-    start: u32,
+    number: usize,
     free: u16,
     misses: u8,
 }
 
 impl Builder {
-    fn build(mut self, keys: &[(&[u8], u32)]) -> Trie {
-        self.add_block();
-        self.take(ROOT, NO_PARENT);
+    fn build(mut self, keys: &[(&[u8], u32)]) -> Result<Trie> {
+        self.add_block()?;
+        self.used[0][LEAF as usize] = true;
+        self.used[0][NOBODY as usize] = true;
+        self.take(ROOT, 0);
         // Ranges of keys that share a prefix of `depth` bytes, with the node they hang under.
         let mut todo = vec![(0, keys.len(), 0usize, ROOT)];
-        let mut labels: Vec<(u8, usize)> = Vec::with_capacity(256);
+        let mut labels: Vec<(u8, usize)> = Vec::with_capacity(BLOCK);
         while let Some((mut from, to, depth, node)) = todo.pop() {
+            let label = self.nodes[node as usize].label();
+            let mut value = NONE;
             if from < to && keys[from].0.len() == depth {
-                self.nodes[node as usize].value = keys[from].1;
+                value = keys[from].1;
                 from += 1;
             }
             labels.clear();
@@ -179,31 +225,36 @@ impl Builder {
                     labels.push((byte, i));
                 }
             }
-            if labels.is_empty() {
-                continue;
-            }
-            let base = self.place(&labels);
-            self.nodes[node as usize].base = base;
+            let base = if labels.is_empty() { LEAF } else { self.place(&labels)? };
+            self.nodes[node as usize] = Node::new(label, base, value);
             for (k, &(byte, start)) in labels.iter().enumerate() {
                 let child = base ^ byte as u32;
-                self.take(child, node);
+                self.take(child, byte);
                 let end = labels.get(k + 1).map_or(to, |&(_, next)| next);
                 todo.push((start, end, depth + 1, child));
             }
         }
-        Trie { nodes: self.nodes.into(), longest: 0 }
+        self.label_as_nobodys();
+        Ok(Trie { nodes: self.nodes.into(), longest: 0 })
     }
 
-    fn add_block(&mut self) {
-        let start = self.nodes.len() as u32;
-        self.nodes.resize(self.nodes.len() + 256, FREE);
-        self.open.push(Block { start, free: 256, misses: 0 });
+    fn add_block(&mut self) -> Result<()> {
+        let nodes = self.nodes.len() + BLOCK;
+        if nodes > MOST_NODES as usize {
+            return Err(Error::Spec(format!("the vocabulary is too large: its trie has more than {MOST_NODES} nodes")));
+        }
+        self.open.push(Block { number: self.taken.len(), free: BLOCK as u16, misses: 0 });
+        self.nodes.resize(nodes, Node::new(0, LEAF, NONE));
+        self.taken.push([false; BLOCK]);
+        self.used.push([false; BLOCK]);
+        Ok(())
     }
 
-    fn take(&mut self, place: u32, parent: u32) {
-        self.nodes[place as usize].check = parent;
-        let start = place & !255;
-        if let Some(i) = self.open.iter().rposition(|block| block.start == start) {
+    fn take(&mut self, place: u32, label: u8) {
+        let (number, low) = (place as usize / BLOCK, place as usize % BLOCK);
+        self.nodes[place as usize] = Node::new(label, LEAF, NONE);
+        self.taken[number][low] = true;
+        if let Some(i) = self.open.iter().rposition(|block| block.number == number) {
             self.open[i].free -= 1;
             if self.open[i].free == 0 {
                 self.open.remove(i);
@@ -211,18 +262,18 @@ impl Builder {
         }
     }
 
-    /// A base under which every label falls on a free place. A block that failed often is given up, which bounds the
-    /// search and wastes little: it fails when it is nearly full.
-    fn place(&mut self, labels: &[(u8, usize)]) -> u32 {
+    /// A base that no node has, under which every label falls on a free place. A block that failed often is given up, which
+    /// bounds the search and wastes little: it fails when it is nearly full.
+    fn place(&mut self, labels: &[(u8, usize)]) -> Result<u32> {
         let mut i = 0;
         while i < self.open.len() {
             let block = &mut self.open[i];
             if block.free as usize >= labels.len() {
-                let (start, nodes) = (block.start, &self.nodes);
-                let free = |base: u32, byte: u8| nodes[(base ^ byte as u32) as usize].check == NONE;
-                let fits = |low: &u32| labels.iter().all(|&(byte, _)| free(start | low, byte));
-                if let Some(low) = (0..256).find(fits) {
-                    return start | low;
+                let (taken, used) = (&self.taken[block.number], &mut self.used[block.number]);
+                let fits = |low: &usize| !used[*low] && labels.iter().all(|&(byte, _)| !taken[low ^ byte as usize]);
+                if let Some(low) = (0..BLOCK).find(fits) {
+                    used[low] = true;
+                    return Ok((block.number * BLOCK + low) as u32);
                 }
                 block.misses += 1;
                 if block.misses > 8 {
@@ -232,8 +283,24 @@ impl Builder {
             }
             i += 1;
         }
-        self.add_block();
-        self.nodes.len() as u32 - 256
+        self.add_block()?;
+        let number = self.used.len() - 1;
+        self.used[number][0] = true;
+        Ok((number * BLOCK) as u32)
+    }
+
+    /// A place without a node is labelled as the child of a base that no node has. There is one: each base has a child in the
+    /// block, and it is not this place.
+    fn label_as_nobodys(&mut self) {
+        for (number, (taken, used)) in self.taken.iter().zip(&self.used).enumerate() {
+            let base =
+                if number == 0 { NOBODY as usize } else { used.iter().position(|used| !used).unwrap_or_default() };
+            let root = (number == 0).then_some(ROOT as usize);
+            for low in (0..BLOCK).filter(|&low| !taken[low]).chain(root) {
+                let node = self.nodes[number * BLOCK + low];
+                self.nodes[number * BLOCK + low] = Node::new((low ^ base) as u8, node.base(), node.value());
+            }
+        }
     }
 }
 
@@ -247,7 +314,7 @@ mod tests {
         #[test]
         fn agrees_with_a_map(words in proptest::collection::btree_map(
             proptest::collection::vec(0u8..6, 1..6), 0u32..1000, 0..60), text in proptest::collection::vec(0u8..7, 0..12)) {
-            let trie = Trie::build(words.iter().map(|(k, v)| (k.as_slice(), *v)));
+            let trie = Trie::build(words.iter().map(|(k, v)| (k.as_slice(), *v))).unwrap();
             for (key, value) in &words {
                 prop_assert_eq!(trie.get(key), Some(*value));
             }
@@ -266,7 +333,7 @@ mod tests {
         for (i, key) in all.iter().enumerate() {
             map.insert(key.as_slice(), i as u32);
         }
-        let trie = Trie::build(all.iter().zip(0..).map(|(k, v)| (k.as_slice(), v)).chain([(&all[0][..], 9)]));
+        let trie = Trie::build(all.iter().zip(0..).map(|(k, v)| (k.as_slice(), v)).chain([(&all[0][..], 9)])).unwrap();
         for (key, value) in map {
             assert_eq!(trie.get(key), Some(value));
         }
@@ -275,7 +342,7 @@ mod tests {
 
     #[test]
     fn nodes_that_lead_in_circles_end_the_walk() {
-        let node = Node { check: ROOT, base: b'a' as u32, value: 7, zero: 0 };
+        let node = Node::new(b'a', 0, 7);
         let nodes = vec![node; 256].into();
         let trie = Trie { nodes, longest: 3 };
         assert_eq!(trie.longest_prefix(&[b'a'; 1000]), Some((3, 7)));
@@ -283,7 +350,7 @@ mod tests {
 
     #[test]
     fn an_empty_trie_finds_nothing() {
-        let trie = Trie::build([]);
+        let trie = Trie::build([]).unwrap();
         assert_eq!(trie.longest_prefix(b"a"), None);
     }
 }

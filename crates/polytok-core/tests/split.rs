@@ -2,6 +2,7 @@
 
 use polytok_core::error::Error;
 use polytok_core::split::Splitter;
+use polytok_core::split::cursor::Cursor;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -79,6 +80,9 @@ impl Pair {
         let wanted = self.reference.find_iter(text).map(|found| found.unwrap()).map(|m| (m.start(), m.end()));
         let wanted: Vec<(usize, usize)> = wanted.collect();
         assert_eq!(pieces(&self.splitter, text), wanted, "{} on {text:?}", self.name);
+        if let Some(filled) = filled(&self.splitter, text) {
+            assert_eq!(filled, wanted, "{} on {text:?}, in bulk", self.name);
+        }
     }
 }
 
@@ -86,6 +90,18 @@ fn pieces(splitter: &Splitter, text: &str) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     splitter.split(text, |start, end| pieces.push((start, end))).unwrap();
     pieces
+}
+
+/// The pieces as the bulk call gives them.
+fn filled(splitter: &Splitter, text: &str) -> Option<Vec<(usize, usize)>> {
+    let (mut cursor, mut room, mut pieces) = (Cursor::new(), [(0, 0); 128], Vec::new());
+    loop {
+        let count = splitter.fill(text, &mut cursor, &mut room)?;
+        pieces.extend(room[..count].iter().map(|&(start, end)| (start as usize, end as usize)));
+        if count == 0 {
+            return Some(pieces);
+        }
+    }
 }
 
 static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
@@ -281,12 +297,12 @@ fn giving_up_is_an_error_with_the_offset() {
 #[test]
 fn worst_cases_are_linear() {
     const SIZE: usize = 1 << 20;
-    let filled = |unit: &str| unit.repeat(SIZE / unit.len());
+    let long = |unit: &str| unit.repeat(SIZE / unit.len());
     let mut texts: Vec<String> = [
         "a", "A", " ", "\n", "\r\n", ".", "1", "aA", "Aa", "AAAa", " \n", "\n ", "'s", "/", "漢", "\u{301}", "ʰ",
         "\u{3000}", "a漢", "ab", "😀",
     ]
-    .map(filled)
+    .map(long)
     .to_vec();
     for (head, run, tail) in [
         ("\n", " ", "x"),
@@ -297,10 +313,10 @@ fn worst_cases_are_linear() {
         ("", "漢", "A"),
         ("x", "ab", "d"),
     ] {
-        texts.push(format!("{head}{}{tail}", filled(run)));
+        texts.push(format!("{head}{}{tail}", long(run)));
     }
-    texts.push(filled(&format!("{}{}", "漢".repeat(500), "A".repeat(500))));
-    texts.push(filled(&format!("\n{}x", " ".repeat(5000))));
+    texts.push(long(&format!("{}{}", "漢".repeat(500), "A".repeat(500))));
+    texts.push(long(&format!("\n{}x", " ".repeat(5000))));
     for pair in PAIRS.iter() {
         for text in &texts {
             let mut last = 0;
@@ -310,6 +326,9 @@ fn worst_cases_are_linear() {
                     last = end;
                 })
                 .unwrap();
+            assert!(
+                filled(&pair.splitter, text).is_some_and(|pieces| pieces.last().is_none_or(|&(_, end)| end == last))
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Encoding without rewriting: see `split/stretches.rs`.
 
-use crate::cache::{IDS, Key, Piece};
+use crate::cache::{IDS, Key};
 use crate::error::Result;
 use crate::model::{Segment, UNKNOWN};
 use crate::post::{Out, Sink};
@@ -9,6 +9,12 @@ use crate::tokenizer::{Scratch, Tokenizer};
 
 /// Ids that wait to be given on.
 const FOUND: usize = 512;
+
+/// Ids that were found, one stretch after the other.
+struct Found {
+    ids: [u32; FOUND],
+    count: usize,
+}
 
 impl Tokenizer {
     /// A text of its own, whose spaces are not escaped.
@@ -23,21 +29,21 @@ impl Tokenizer {
         if text.is_empty() {
             return Ok(());
         }
-        let mut text_of = std::mem::take(&mut scratch.normalized);
-        let end = stretches.load(text, &mut text_of);
+        let mut loaded = std::mem::take(&mut scratch.normalized);
+        let end = stretches.load(text, &mut loaded);
         sink.begin_part(at as u32, None);
-        let mut out = Out::new(&text_of, &self.fallback, sink);
+        let mut out = Out::new(&loaded, &self.fallback, sink);
         out.begin_word();
-        let mut cursor = stretches.cursor(&text_of, end);
+        let mut cursor = stretches.cursor(&loaded, end);
         let mut batch = Batch::new();
         let result = loop {
-            let has_more = stretches.fill(&text_of, &mut cursor, &mut batch);
-            let result = self.encode_batch(stretches, &text_of, &batch, scratch, &mut out);
+            let has_more = stretches.fill(&loaded, &mut cursor, &mut batch);
+            let result = self.encode_batch(stretches, &loaded, &batch, scratch, &mut out);
             if result.is_err() || !has_more {
                 break result;
             }
         };
-        scratch.normalized = text_of;
+        scratch.normalized = loaded;
         result
     }
 
@@ -50,48 +56,80 @@ impl Tokenizer {
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> Result<()> {
-        let mut found = [0; FOUND];
-        let mut count = 0;
+        let mut found = Found { ids: [0; FOUND], count: 0 };
         for (start, end, value) in batch.iter() {
-            if count + IDS > FOUND {
-                out.take_cached(&found[..count]);
-                count = 0;
-            }
-            let Some(room) = found[count..].first_chunk_mut::<IDS>() else { break };
+            let Some(room) = found.room(out) else { break };
             let more = match value {
-                PIECE => {
-                    let key = Key::new(text, start, end, true);
-                    let more = scratch.cache.get(key, room);
-                    if more == 0 {
-                        out.take_cached(&found[..count]);
-                        count = 0;
-                        let piece = Piece { start: start as u32, end: end as u32, is_part: true };
-                        self.encode_missed(text, piece, key, scratch, out)?;
-                    }
-                    more
-                }
+                PIECE => scratch.cache.get(Key::new(text, start, end, true), room),
                 BYTES => ids_of_bytes(stretches, text, start, end, room),
-                INVALID => match stretches.replacement() {
-                    Some(ids) => {
-                        room[..ids.len()].copy_from_slice(ids);
-                        ids.len()
-                    }
-                    None => {
-                        out.take_cached(&found[..count]);
-                        count = 0;
-                        out.take(start, Segment { id: UNKNOWN, start: 0, end: 1 })?;
-                        0
-                    }
-                },
+                INVALID => ids_of_invalid(stretches, room),
                 id => {
                     room[0] = id;
                     1
                 }
             };
-            count += more;
+            found.count += more;
+            if more == 0 {
+                found.flush(out);
+                self.encode_stretch_missed(stretches, text, (start, end, value), scratch, out)?;
+            }
         }
-        out.take_cached(&found[..count]);
+        found.flush(out);
         Ok(())
+    }
+
+    /// A stretch that the cache does not know, or unknown text; the ids are kept if they do not depend on what is around.
+    #[inline(never)]
+    fn encode_stretch_missed<S: Sink>(
+        &self,
+        stretches: &Stretches,
+        text: &[u8],
+        (start, end, value): (usize, usize, u32),
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        if value != PIECE {
+            return out.take(start, Segment { id: UNKNOWN, start: 0, end: (end - start) as u32 });
+        }
+        let Scratch { model, segments, ids, cache, .. } = scratch;
+        let piece = &text[start..end];
+        segments.clear();
+        self.model.segment(piece, start, true, model, &mut |segment| {
+            segments.push(segment);
+            Ok(())
+        })?;
+        ids.clear();
+        for segment in segments.iter() {
+            match (segment.id, stretches.bytes()) {
+                (UNKNOWN, Some(bytes)) => {
+                    let unknown = &piece[segment.start as usize..segment.end as usize];
+                    ids.extend(unknown.iter().map(|&byte| bytes[byte as usize]));
+                }
+                // Unknown text that is next to other unknown text is one with it.
+                (UNKNOWN, None) => return segments.iter().try_for_each(|&segment| out.take(start, segment)),
+                (id, _) => ids.push(id),
+            }
+        }
+        cache.insert(Key::new(text, start, end, true), ids);
+        out.take_cached(ids);
+        Ok(())
+    }
+}
+
+impl Found {
+    /// Room for the ids of one more stretch.
+    #[inline]
+    fn room<S: Sink>(&mut self, out: &mut Out<S>) -> Option<&mut [u32; IDS]> {
+        if self.count + IDS > FOUND {
+            self.flush(out);
+        }
+        self.ids[self.count..].first_chunk_mut()
+    }
+
+    #[inline]
+    fn flush<S: Sink>(&mut self, out: &mut Out<S>) {
+        out.take_cached(&self.ids[..self.count]);
+        self.count = 0;
     }
 }
 
@@ -99,6 +137,16 @@ impl Tokenizer {
 #[inline]
 fn ids_of_bytes(stretches: &Stretches, text: &[u8], start: usize, end: usize, room: &mut [u32; IDS]) -> usize {
     let (Some(ids), Some(bytes)) = (stretches.bytes(), text[start..].first_chunk::<IDS>()) else { return 0 };
-    *room = bytes.map(|byte| ids[byte as usize]);
+    for i in 0..IDS {
+        room[i] = ids[bytes[i] as usize];
+    }
     end - start
+}
+
+/// The ids of a byte that is no character; none if it is unknown.
+#[inline]
+fn ids_of_invalid(stretches: &Stretches, room: &mut [u32; IDS]) -> usize {
+    let ids = stretches.replacement().unwrap_or_default();
+    room[..ids.len()].copy_from_slice(ids);
+    ids.len()
 }

@@ -14,9 +14,9 @@ use super::by_text::{ByText, Patience};
 use super::dictionary::{Dictionary, Emit};
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
 use super::merging::{Merging, Source};
-use super::pairs::Pairs;
 use super::scalars::Scalars;
 use super::whole::refused;
+use super::windows::merge_text;
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
@@ -53,7 +53,7 @@ pub struct Bpe {
     /// Hugging Face's initial symbols.
     scalars: Option<Scalars>,
     /// All pairs where `merging` has only those that encoding needs; built when dropout asks for them.
-    all_pairs: Lazy<Option<Pairs>>,
+    all_pairs: Lazy<Option<Merging>>,
     priority: Priority,
     /// What a final symbol becomes, if that is not the id of its row.
     exceptions: HashMap<u32, Emit>,
@@ -107,11 +107,10 @@ impl Bpe {
         let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
         let patience = Patience::with(&source);
         // Rows that are split again need all pairs, and pairs that are known to fit their rows.
-        let merging = match (resegments, tables.are_kept()) {
+        let merging = match resegments {
             _ if patience.can_wait() && (resegments || !tables.are_stored()) => None,
-            (true, _) => Some(source.build()?),
-            (false, true) => Some(tables.get("bpe", || source.build()?.pruned(&source))?),
-            (false, false) => Some(tables.get("bpe", || source.build())?),
+            true => Some(source.build_all()?),
+            false => Some(tables.get("bpe", || source.build())?),
         };
         let merges_fallbacks = symbols == Symbols::Groups && merging.as_ref().is_some_and(Merging::merges_bytes);
         let scalars = match symbols {
@@ -193,10 +192,14 @@ impl Bpe {
             merge(&merging.pairs, symbols, run, &mut Unwatched);
             return self.emit_scalars(piece, symbols, len, emit);
         }
-        let prefix = self.depends_on_place(piece, at) as usize;
-        merging.units.push(&piece[..prefix], 0, symbols);
-        merging.units.push(&piece[prefix..], prefix, symbols);
-        merge(&merging.pairs, symbols, run, &mut Unwatched);
+        if self.symbols == Symbols::Groups {
+            let prefix = self.depends_on_place(piece, at) as usize;
+            merging.units.push(&piece[..prefix], 0, symbols);
+            merging.units.push(&piece[prefix..], prefix, symbols);
+            merge(&merging.pairs, symbols, run, &mut Unwatched);
+        } else {
+            merge_text(merging, piece, symbols, run);
+        }
         self.emit_symbols(piece, symbols, &Splits::default(), emit)
     }
 
@@ -219,7 +222,9 @@ impl Bpe {
         symbols.clear();
         let is_dropout = dropout.is_some();
         let mut watch = Watcher { splits: Splits::default(), dropout };
-        let Some(merging) = self.merging(text.len()) else {
+        let merging =
+            self.merging(text.len()).map(|merging| if is_dropout { self.all_pairs(merging) } else { merging });
+        let Some(merging) = merging else {
             let by_text = self.by_text(text);
             self.push_frozen(text, 0, symbols, |range, symbols| by_text.push(range, symbols));
             merge(&by_text, symbols, run, &mut watch);
@@ -235,7 +240,7 @@ impl Bpe {
         let prefix = self.depends_on_place(text, 0) as usize;
         push(0..prefix, symbols);
         self.push_frozen(text, prefix, symbols, push);
-        merge(if is_dropout { self.all_pairs(merging) } else { &merging.pairs }, symbols, run, &mut watch);
+        merge(&merging.pairs, symbols, run, &mut watch);
         self.emit_symbols(text, symbols, &watch.splits, emit)
     }
 
@@ -267,9 +272,14 @@ impl Bpe {
     #[cold]
     fn merging_if_it_pays(&self, len: usize) -> Option<&Merging> {
         match self.patience.ends_with(len) {
-            true => self.merging.get(|| self.source().build().ok()).as_ref(),
+            true => self.merging.get(|| self.build_merging()).as_ref(),
             false => None,
         }
+    }
+
+    fn build_merging(&self) -> Option<Merging> {
+        let source = self.source();
+        if self.resegments { source.build_all().ok() } else { source.build().ok() }
     }
 
     fn by_text<'a>(&'a self, text: &'a [u8]) -> ByText<'a> {
@@ -378,13 +388,12 @@ impl Bpe {
     }
 
     /// Dropout passes over merges, so that pairs are met which encoding never meets.
-    fn all_pairs<'a>(&'a self, merging: &'a Merging) -> &'a Pairs {
+    fn all_pairs<'a>(&'a self, merging: &'a Merging) -> &'a Merging {
         if !merging.is_pruned {
-            return &merging.pairs;
+            return merging;
         }
         // Building failed for no vocabulary that it did not fail for when the file was written.
-        let all = self.all_pairs.get(|| self.source().build().ok().map(|merging| merging.pairs));
-        all.as_ref().unwrap_or(&merging.pairs)
+        self.all_pairs.get(|| self.source().build_all().ok()).as_ref().unwrap_or(merging)
     }
 }
 

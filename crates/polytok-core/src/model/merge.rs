@@ -1,13 +1,15 @@
 //! The BPE merge loop: again and again the adjacent pair of the lowest rank, the leftmost of equals.
 //!
-//! There is one rule and there are two ways to run it. Few symbols: scan an array for the minimum, n² but without a heap and in
-//! cache. Many: a linked list and a heap of candidates, n log n for any input; a candidate is stale, and skipped, when its
-//! left symbol has gone or the pair there now merges into something else. Twin: python/polytok/reference/bpe.py.
+//! There is one rule and there are two ways to run it. Few symbols: see short.rs. Many: a linked list and a heap of candidates, n log n
+//! for any input; a candidate is stale, and skipped, when its left symbol has gone or the pair there now merges into something
+//! else. Twin: python/polytok/reference/bpe.py.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::pairs::{NO_RANK, Pairs};
+use super::pairs::{Growing, NO_RANK, Pairs};
+use super::short::{self, Short};
+use super::windows::Window;
 
 /// What says which pairs merge.
 pub trait Lookup {
@@ -23,11 +25,15 @@ impl Lookup for Pairs {
     }
 }
 
+impl Lookup for Growing {
+    #[inline]
+    fn rate(&self, left: Symbol, right: Symbol, _end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
+        self.get(left.symbol, right.symbol)
+    }
+}
+
 /// A symbol that merges with nothing.
 pub const INERT: u32 = u32::MAX;
-
-/// Up to this many symbols the array is scanned.
-const SHORT: usize = 48;
 
 /// A symbol and where it starts in the piece.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +82,10 @@ impl Watch for Unwatched {
 /// Memory of a merge run, kept between runs.
 #[derive(Debug, Default)]
 pub struct MergeScratch {
+    pub(super) short: Box<Short>,
+    pub(super) windows: Vec<Window>,
+    /// Those of one window.
+    pub(super) symbols: Vec<Symbol>,
     links: Vec<Link>,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
 }
@@ -89,49 +99,27 @@ struct Link {
 
 /// Merges `symbols` in place until no pair is left that may.
 pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
-    if watch.wants_heap() || symbols.len() > SHORT {
+    if watch.wants_heap() || symbols.len() > short::MOST {
         merge_long(pairs, symbols, scratch, watch);
     } else {
-        merge_short(pairs, symbols);
+        merge_short(pairs, symbols, &mut scratch.short);
     }
 }
 
-fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<Symbol>) {
-    for i in 1..symbols.len() {
-        rate(pairs, symbols, i - 1);
+fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, short: &mut Short) {
+    short.clear();
+    for (i, symbol) in symbols.iter().enumerate() {
+        let end = symbols.get(i + 1).map(|next| next.start);
+        short.push_and_rate(pairs, symbol.symbol, symbol.start as usize, end);
     }
-    loop {
-        let (mut lowest, mut at) = (NO_RANK, 0);
-        for (i, symbol) in symbols.iter().enumerate() {
-            if symbol.rank < lowest {
-                (lowest, at) = (symbol.rank, i);
-            }
-        }
-        if lowest == NO_RANK {
-            return;
-        }
-        symbols[at].symbol = symbols[at].merged;
-        symbols.remove(at + 1);
-        rate(pairs, symbols, at);
-        if at > 0 {
-            rate(pairs, symbols, at - 1);
-        }
-    }
+    short.merge(pairs);
+    symbols.clear();
+    symbols.extend(short.left());
 }
 
-/// Rates the pair that starts at `i`.
-#[inline]
-fn rate(pairs: &impl Lookup, symbols: &mut [Symbol], i: usize) {
-    let (rank, merged) = match symbols.get(i + 1) {
-        Some(&right) => pairs.rate(symbols[i], right, || symbols.get(i + 2).map(|next| next.start)),
-        None => (NO_RANK, 0),
-    };
-    symbols[i].rank = rank;
-    symbols[i].merged = merged;
-}
-
-fn merge_long(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
-    let MergeScratch { links, heap } = scratch;
+/// The same by the heap.
+pub fn merge_long(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
+    let MergeScratch { links, heap, .. } = scratch;
     links.clear();
     links.extend((0..symbols.len() as u32).map(|i| Link { prev: i.wrapping_sub(1), next: i + 1 }));
     heap.clear();

@@ -1,18 +1,22 @@
 //! The tables that BPE merges by: which symbols a text starts from, and which pairs of them merge.
 //!
 //! By rank or score a pair may merge wherever its concatenation is an entry, so an entry has as many pairs as it can be cut into
-//! two symbols. Only one of them is ever merged, the entry's derivation (see convert/derivation.rs). A file has these pairs only
-//! ([`Merging::pruned`]), about half. Dropout passes over merges and so meets the others.
+//! two symbols. Only one of them is ever merged, the entry's derivation (see convert/derivation.rs), and encoding has a table of
+//! these alone: see derived.rs. Dropout passes over merges and so meets the others; so does splitting rows of kind Unused.
 
 use hashbrown::HashMap;
 
+use super::derived::derived_pairs;
 use super::dictionary::Dictionary;
 use super::merge::{INERT, MergeScratch, Watch, merge};
-use super::pairs::{Pair, Pairs};
+use super::pairs::{NO_VALUE, Pair, Pairs};
+use super::short::{self, Short};
 use super::units::{Numbering, Units};
 use crate::error::{Error, Result};
+use crate::hash::hash_bytes;
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::{Priority, Symbols};
+use crate::table::Table;
 use crate::utf8;
 use crate::vocab::Vocab;
 
@@ -24,6 +28,8 @@ const LLAMA2C_FLOOR: f32 = -1e10;
 pub(super) struct Merging {
     pub(super) units: Units,
     pub(super) pairs: Pairs,
+    /// Values of the pairs of single bytes, which nearly every text starts with: all bytes, or ASCII where symbols are characters.
+    first: Table<u32>,
     /// Pairs that no text needs are left out.
     pub(super) is_pruned: bool,
 }
@@ -39,27 +45,115 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Builds the tables with all pairs.
+    /// Builds the tables that encoding needs.
     pub(super) fn build(&self) -> Result<Merging> {
+        if matches!(self.priority, Priority::Merges(_)) {
+            return self.build_all();
+        }
+        // A space that the normalizer put before a text takes no continuation bytes in llama2.c, though it would in an entry, and byte
+        // pieces may stand for other text than theirs.
+        if self.symbols != Symbols::Groups {
+            let mut units = Numbering::new(self.vocab, self.dictionary, self.symbols);
+            let seed = self.seed();
+            if let Some(pairs) = derived_pairs(self.vocab, self.dictionary, &mut units, &self.ranks(), seed)? {
+                return Ok(Merging::new(units.finish()?, pairs.finish(), true));
+            }
+        }
+        self.build_all()?.pruned(self)
+    }
+
+    /// The same with all pairs, which may be several for each entry.
+    pub(super) fn build_all(&self) -> Result<Merging> {
         let &Source { vocab, dictionary, priority, symbols, prefix } = self;
         let mut units = Numbering::new(vocab, dictionary, symbols);
         let pairs = match priority {
             Priority::Merges(merges) => listed_pairs(vocab, merges, prefix)?,
-            Priority::Rank => cut_pairs(vocab, dictionary, &mut units, &ranks_by_id(vocab)),
-            Priority::Score => cut_pairs(vocab, dictionary, &mut units, &ranks_by_score(vocab, symbols)),
+            _ => cut_pairs(vocab, dictionary, &mut units, &self.ranks()),
         };
-        Ok(Merging { units: units.finish()?, pairs: Pairs::build(pairs)?, is_pruned: false })
+        Ok(Merging::new(units.finish()?, Pairs::build(pairs, self.seed())?, false))
+    }
+
+    fn ranks(&self) -> Vec<u32> {
+        match self.priority {
+            Priority::Score => ranks_by_score(self.vocab, self.symbols),
+            _ => ranks_by_id(self.vocab),
+        }
+    }
+
+    /// Of the hash tables: a hash of all that is in them.
+    fn seed(&self) -> u64 {
+        let seed = hash_bytes(self.vocab.blob(), self.vocab.len() as u64);
+        match self.priority {
+            Priority::Merges(merges) => hash_bytes(bytemuck::cast_slice(merges), seed),
+            _ => seed,
+        }
     }
 }
 
 impl Merging {
-    /// The same with the pairs that encoding needs. A space that the normalizer put before a text takes no continuation bytes in
-    /// llama2.c, though it would in an entry, and byte pieces may stand for other text than theirs; then all stay.
-    pub(super) fn pruned(self, source: &Source) -> Result<Merging> {
+    fn new(units: Units, pairs: Pairs, is_pruned: bool) -> Merging {
+        let single = units.of_single_bytes();
+        let count = single.len();
+        let mut first = vec![NO_VALUE; count * count];
+        // Where one symbol is that of two bytes, as INERT is, the pairs of all of them count.
+        let mut bytes: HashMap<u32, Vec<usize>> = HashMap::new();
+        single.iter().enumerate().for_each(|(byte, &symbol)| bytes.entry(symbol).or_default().push(byte));
+        for pair in pairs.list() {
+            let (Some(lefts), Some(rights)) = (bytes.get(&pair.left), bytes.get(&pair.right)) else { continue };
+            for (left, right) in lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right))) {
+                first[left * count + right] = pairs.value(pair.left, pair.right);
+            }
+        }
+        Merging { units, pairs, first: first.into(), is_pruned }
+    }
+
+    /// Starts a run with the first symbols of a text that starts at byte `offset` of the piece, as many as have room; where
+    /// they end in the text.
+    #[inline]
+    pub(super) fn start(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
+        run.clear();
+        match self.units.kind {
+            Symbols::Bytes => self.start_bytes(text, offset, run),
+            _ => self.start_chars(text, offset, run),
+        }
+    }
+
+    #[inline]
+    fn start_bytes(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
+        let text = &text[..text.len().min(short::MOST)];
+        let symbols = self.units.of_bytes();
+        let mut last = 0;
+        for (at, &byte) in text.iter().enumerate() {
+            let place = (last as usize) << 8 | byte as usize;
+            let value = self.first.get(place).copied().unwrap_or(NO_VALUE);
+            run.push(symbols[byte as usize], offset + at, self.pairs.rated(value));
+            last = byte;
+        }
+        text.len()
+    }
+
+    #[inline]
+    fn start_chars(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
+        let (mut at, mut last) = (0, (INERT, usize::MAX));
+        while at < text.len() && run.len() < short::MOST {
+            let (symbol, ascii, len) = self.units.char(&text[at..]);
+            let rated = match (last.1 | ascii) < 128 {
+                true => self.pairs.rated(self.first.get(last.1 << 7 | ascii).copied().unwrap_or(NO_VALUE)),
+                false => self.pairs.get(last.0, symbol),
+            };
+            run.push(symbol, offset + at, rated);
+            last = (symbol, ascii);
+            at += len;
+        }
+        at
+    }
+
+    /// The same with the pairs that encoding needs, where it is known that others are not.
+    fn pruned(self, source: &Source) -> Result<Merging> {
         let vocab = source.vocab;
         let starts_oddly = |row| matches!(*vocab.bytes(row), [b' ', next, ..] if next & 0xC0 == 0x80);
         let is_odd = source.symbols == Symbols::Groups && (self.merges_bytes() || (0..vocab.len()).any(starts_oddly));
-        if is_odd || matches!(source.priority, Priority::Merges(_)) {
+        if is_odd {
             return Ok(self);
         }
         let mut scratch = MergeScratch::default();
@@ -77,7 +171,7 @@ impl Merging {
             found == Some((pair.left, pair.right))
         };
         let pairs = self.pairs.list().iter().filter(|pair| is_needed(pair)).copied().collect();
-        Ok(Merging { pairs: Pairs::build(pairs)?, units: self.units, is_pruned: true })
+        Ok(Merging::new(self.units, Pairs::build(pairs, source.seed())?, true))
     }
 
     /// Whether symbols of single bytes merge (llama2.c's merge by the texts of their pieces).
@@ -90,6 +184,7 @@ impl Stored for Merging {
     fn write(&self, out: &mut PartWriter) {
         self.units.write(&mut out.part("units"));
         self.pairs.write(&mut out.part("pairs"));
+        out.table("first", &self.first);
         out.table("is_pruned", &[self.is_pruned as u32]);
     }
 
@@ -97,6 +192,7 @@ impl Stored for Merging {
         Ok(Merging {
             units: Units::read(&part.part("units"))?,
             pairs: Pairs::read(&part.part("pairs"))?,
+            first: part.table("first")?,
             is_pruned: part.number::<u32>("is_pruned")? != 0,
         })
     }
@@ -135,7 +231,7 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 /// Every way to cut a reachable row into two symbols. Halves that are characters but no rows get their symbols here.
 fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[u32]) -> Vec<Pair> {
     let mut entries = Vec::with_capacity(2 * vocab.len());
-    let mut halves = Halves { vocab, dictionary, units, next: vocab.len() as u32 };
+    let mut halves = Halves { vocab, dictionary, units };
     // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
     let lengths = lengths_of(vocab, dictionary);
     let cuts_chars = units_may_be_cut(vocab, dictionary, halves.units.kind);
@@ -170,7 +266,7 @@ fn is_continuation(byte: u8) -> bool {
 }
 
 /// For each length whether something that may be a half has it: a reachable row, or a character.
-fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> Vec<bool> {
+pub(super) fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> Vec<bool> {
     let mut lengths = vec![false; vocab.longest().max(4) + 1];
     lengths[1..=4].fill(true);
     let rows = (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
@@ -183,8 +279,6 @@ struct Halves<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
     units: &'a mut Numbering,
-    /// The number of the next character that is no row.
-    next: u32,
 }
 
 impl Halves<'_> {
@@ -202,9 +296,7 @@ impl Halves<'_> {
         if bytes.len() > announced || (bytes.len() < announced && !may_be_clipped) {
             return None;
         }
-        let symbol = self.units.add(bytes, self.next);
-        self.next += (symbol == self.next) as u32;
-        Some(symbol)
+        Some(self.units.symbol(bytes))
     }
 }
 

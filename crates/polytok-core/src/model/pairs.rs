@@ -1,20 +1,38 @@
 //! (left symbol, right symbol) → (rank, merged symbol): the table every BPE merge looks into.
 //!
-//! Most lookups find nothing, so they shall end early: see `hash`. Pairs of the first 256 symbols, which byte-level vocabularies
-//! start from, have a table of their own. A rank is a priority, low first; it is not an id.
+//! A slot is one number: both halves, and behind them what they become. Slots come in buckets of four, half a cache line, and fill
+//! up from the first; a lookup compares all four at once, so that neither the place in the bucket nor whether the pair
+//! is there is a branch, and goes on to the next bucket only where this one is full, which few are. Where ranks are in the
+//! order of the symbols that they make, as they are wherever ids were given in the order of training, the merged symbol is the rank
+//! too and the slot says it all; else it says where the pair stands in a list. A rank is a priority, low first; it is not an id.
+//!
+//! The hash is seeded, so that no file can be made of pairs that collide, and a lookup looks at no more than `MOST_PROBES` buckets,
+//! so that no table, however it was forged, can be slow.
+
+use std::ops::Deref;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::error::Result;
-use crate::hash::{Slots, hash_bytes, hash_number};
+use crate::error::{Error, Result};
+use crate::hash::hash_number;
 use crate::native::{Part, PartWriter, Stored};
 use crate::table::Table;
 
 /// The rank of a pair that does not merge.
 pub const NO_RANK: u32 = u32::MAX;
 
-/// Symbols below this have a dense table.
-const DENSE: u32 = 256;
+/// What no pair becomes.
+pub const NO_VALUE: u32 = (1 << VALUE_BITS) - 1;
+
+/// Bits of a slot that are one half, and those that say what a pair becomes.
+const HALF_BITS: u32 = 21;
+const VALUE_BITS: u32 = 64 - 2 * HALF_BITS;
+
+/// A slot without a pair; no half has all its bits set.
+const EMPTY: u64 = u64::MAX;
+
+/// Buckets that a lookup looks at.
+const MOST_PROBES: usize = 32;
 
 /// A pair that merges.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -33,76 +51,211 @@ pub struct Pair {
 /// An immutable table of mergeable pairs.
 #[derive(Debug)]
 pub struct Pairs {
-    /// Places of the pairs of small symbols.
-    dense: Table<u32>,
-    slots: Slots,
-    pairs: Table<Pair>,
+    map: Map<Table<Bucket>>,
+    list: Table<Pair>,
+    /// Values are merged symbols and ranks at once; else they are places in the list.
+    is_direct: bool,
+}
+
+/// The table while pairs are still added.
+pub struct Growing {
+    map: Map<Vec<Bucket>>,
+    list: Vec<Pair>,
+}
+
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C, align(32))]
+struct Bucket([u64; 4]);
+
+/// From pairs to values.
+#[derive(Debug)]
+struct Map<B> {
+    buckets: B,
+    /// Bits of the hash that are not the first bucket.
+    shift: u32,
     seed: u64,
 }
 
-impl Pairs {
-    /// Builds the table; of equal pairs the last wins.
-    pub fn build(pairs: Vec<Pair>) -> Result<Pairs> {
-        let seed = hash_bytes(bytemuck::cast_slice(&pairs), pairs.len() as u64);
-        let mut dense = vec![u32::MAX; (DENSE * DENSE) as usize];
-        for (place, pair) in (0..).zip(&pairs).filter(|(_, pair)| is_dense(pair.left, pair.right)) {
-            dense[(pair.left * DENSE + pair.right) as usize] = place;
+impl Growing {
+    /// An empty table with room for so many pairs.
+    pub fn new(room: usize, seed: u64) -> Growing {
+        Growing { map: Map::empty(room, seed), list: Vec::with_capacity(room) }
+    }
+
+    /// Adds a pair; of equal pairs the last wins.
+    pub fn insert(&mut self, pair: Pair) -> Result<()> {
+        let value = self.list.len() as u32;
+        if pair.left.max(pair.right) >= (1 << HALF_BITS) - 1 || value >= NO_VALUE {
+            return Err(Error::Spec("BPE takes no more than two million symbols and four million pairs".into()));
         }
-        let pair = |place: u32| &pairs[place as usize];
-        let places = (0..pairs.len() as u32).filter(|&place| !is_dense(pair(place).left, pair(place).right));
-        let hash = |place| hash_number(key(pair(place).left, pair(place).right), seed);
-        let is_same = |one, other| (pair(one).left, pair(one).right) == (pair(other).left, pair(other).right);
-        let slots = Slots::build(places, pairs.len(), hash, true, is_same)?;
-        Ok(Pairs { dense: dense.into(), slots, pairs: pairs.into(), seed })
+        self.list.push(pair);
+        if self.list.len() > 2 * self.map.buckets.len() || !self.map.insert(pair.left, pair.right, value) {
+            self.rehash()?;
+        }
+        Ok(())
     }
 
     /// The rank and the merged symbol of a pair; the rank is [`NO_RANK`] if it does not merge.
     #[inline]
     pub fn get(&self, left: u32, right: u32) -> (u32, u32) {
-        let place = if is_dense(left, right) {
-            self.dense.get((left * DENSE + right) as usize).copied()
-        } else {
-            self.slots.find(hash_number(key(left, right), self.seed), |place| {
-                self.pairs.get(place as usize).is_some_and(|pair| pair.left == left && pair.right == right)
-            })
-        };
-        let pair = place.and_then(|place| self.pairs.get(place as usize));
-        pair.map_or((NO_RANK, 0), |pair| (pair.rank, pair.merged))
+        rated(&self.list, self.map.find(left, right))
+    }
+
+    /// The table.
+    pub fn finish(mut self) -> Pairs {
+        let is_direct = is_in_order(&self.list);
+        if is_direct {
+            let merged = |value: u64| self.list[value as usize].merged as u64;
+            let slots = self.map.buckets.iter_mut().flat_map(|bucket| &mut bucket.0);
+            for slot in slots.filter(|slot| **slot != EMPTY) {
+                *slot = *slot & !(NO_VALUE as u64) | merged(*slot & NO_VALUE as u64);
+            }
+        }
+        let Map { buckets, shift, seed } = self.map;
+        Pairs { map: Map { buckets: buckets.into(), shift, seed }, list: self.list.into(), is_direct }
+    }
+
+    /// Twice as many buckets, and twice again while pairs collide.
+    #[cold]
+    fn rehash(&mut self) -> Result<()> {
+        const MOST_DOUBLINGS: usize = 5;
+        for doubling in 1..=MOST_DOUBLINGS {
+            let mut map = Map::empty((2 * self.map.buckets.len()) << doubling, self.map.seed);
+            if (0..).zip(&self.list).all(|(value, pair)| map.insert(pair.left, pair.right, value)) {
+                self.map = map;
+                return Ok(());
+            }
+        }
+        Err(Error::Spec("the pairs of BPE collide".into()))
+    }
+}
+
+/// Whether ranks are in the order of what they make, so that the one can stand for the other.
+fn is_in_order(list: &[Pair]) -> bool {
+    let mut order: Vec<(u32, u32)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
+    order.sort_unstable();
+    let agree = |one: (u32, u32), next: (u32, u32)| one == next || (one.0 < next.0 && one.1 < next.1);
+    order.windows(2).all(|pair| agree(pair[0], pair[1])) && order.last().is_none_or(|last| last.1 < NO_VALUE)
+}
+
+impl Pairs {
+    /// Builds the table; of equal pairs the last wins.
+    pub fn build(pairs: Vec<Pair>, seed: u64) -> Result<Pairs> {
+        let mut growing = Growing::new(pairs.len(), seed);
+        pairs.into_iter().try_for_each(|pair| growing.insert(pair))?;
+        Ok(growing.finish())
+    }
+
+    /// The rank and the merged symbol of a pair; the rank is [`NO_RANK`] if it does not merge.
+    #[inline]
+    pub fn get(&self, left: u32, right: u32) -> (u32, u32) {
+        self.rated(self.map.find(left, right))
+    }
+
+    /// What [`rated`](Self::rated) takes, or [`NO_VALUE`].
+    pub fn value(&self, left: u32, right: u32) -> u32 {
+        self.map.find(left, right)
+    }
+
+    /// The rank and the merged symbol that a value stands for.
+    #[inline]
+    pub fn rated(&self, value: u32) -> (u32, u32) {
+        match self.is_direct {
+            true => (if value == NO_VALUE { NO_RANK } else { value }, value),
+            false => rated(&self.list, value),
+        }
     }
 
     /// All pairs.
     pub fn list(&self) -> &[Pair] {
-        &self.pairs
-    }
-}
-
-impl Stored for Pairs {
-    fn write(&self, out: &mut PartWriter) {
-        out.table("dense", &self.dense);
-        out.table("list", &self.pairs);
-        out.table("seed", &[self.seed]);
-        self.slots.write(out);
-    }
-
-    /// Places are checked where they are followed; what a pair becomes is for its user to check.
-    fn read(part: &Part) -> Result<Pairs> {
-        Ok(Pairs {
-            dense: part.table("dense")?,
-            slots: Slots::read(part)?,
-            pairs: part.table("list")?,
-            seed: part.number("seed")?,
-        })
+        &self.list
     }
 }
 
 #[inline]
-fn is_dense(left: u32, right: u32) -> bool {
-    left < DENSE && right < DENSE
+fn rated(list: &[Pair], value: u32) -> (u32, u32) {
+    list.get(value as usize).map_or((NO_RANK, 0), |pair| (pair.rank, pair.merged))
+}
+
+impl<B: Deref<Target = [Bucket]>> Map<B> {
+    /// The value of a pair, or [`NO_VALUE`].
+    #[inline]
+    fn find(&self, left: u32, right: u32) -> u32 {
+        if (left | right) >> HALF_BITS != 0 {
+            return NO_VALUE;
+        }
+        let key = key(left, right);
+        let mut at = self.first(key);
+        for _ in 0..MOST_PROBES {
+            let Some(Bucket(slots)) = self.buckets.get(at) else { break };
+            let mut found = NO_VALUE as u64;
+            for slot in slots {
+                found = if slot >> VALUE_BITS == key { slot & NO_VALUE as u64 } else { found };
+            }
+            // A bucket that is not full ends the search.
+            if (found != NO_VALUE as u64) | (slots[3] == EMPTY) {
+                return found as u32;
+            }
+            at = (at + 1) & (self.buckets.len() - 1);
+        }
+        NO_VALUE
+    }
+
+    #[inline]
+    fn first(&self, key: u64) -> usize {
+        (hash_number(key, self.seed) >> self.shift) as usize
+    }
+}
+
+impl Map<Vec<Bucket>> {
+    /// At most two pairs for a bucket, on average.
+    fn empty(room: usize, seed: u64) -> Map<Vec<Bucket>> {
+        let count = (room / 2 + 1).next_power_of_two().max(4);
+        Map { buckets: vec![Bucket([EMPTY; 4]); count], shift: 64 - count.trailing_zeros(), seed }
+    }
+
+    /// False if there is no room where a lookup would look.
+    fn insert(&mut self, left: u32, right: u32, value: u32) -> bool {
+        let key = key(left, right);
+        let mut at = self.first(key);
+        for _ in 0..MOST_PROBES {
+            let free = |slot: &&mut u64| **slot == EMPTY || **slot >> VALUE_BITS == key;
+            if let Some(slot) = self.buckets[at].0.iter_mut().find(free) {
+                *slot = key << VALUE_BITS | value as u64;
+                return true;
+            }
+            at = (at + 1) & (self.buckets.len() - 1);
+        }
+        false
+    }
 }
 
 #[inline]
 fn key(left: u32, right: u32) -> u64 {
-    (left as u64) << 32 | right as u64
+    (left as u64) << HALF_BITS | right as u64
+}
+
+impl Stored for Pairs {
+    fn write(&self, out: &mut PartWriter) {
+        out.table("buckets", &self.map.buckets);
+        out.table("list", &self.list);
+        out.table("seed", &[self.map.seed]);
+        out.table("is_direct", &[self.is_direct as u32]);
+    }
+
+    /// Places are checked where they are followed; what a pair becomes is for its user to check.
+    fn read(part: &Part) -> Result<Pairs> {
+        let buckets: Table<Bucket> = part.table("buckets")?;
+        if buckets.len() < 2 || !buckets.len().is_power_of_two() {
+            return Err(part.wrong("buckets", "are not a table's"));
+        }
+        let shift = 64 - buckets.len().trailing_zeros();
+        Ok(Pairs {
+            map: Map { buckets, shift, seed: part.number("seed")? },
+            list: part.table("list")?,
+            is_direct: part.number::<u32>("is_direct")? != 0,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -113,16 +266,37 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_a_map(listed in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300)) {
-            let map: HashMap<_, _> = listed.iter().map(|&(l, r, rank, merged)| ((l, r), (rank, merged))).collect();
-            let pair = |&(left, right, rank, merged): &_| Pair { left, right, rank, merged };
-            let table = Pairs::build(listed.iter().map(pair).collect()).unwrap();
-            for left in (0..400).step_by(3).chain([u32::MAX]) {
+        fn agrees_with_a_map(
+            listed in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300), is_ordered: bool,
+        ) {
+            let merged = |rank, merged| if is_ordered { rank + 7 } else { merged };
+            let map: HashMap<_, _> = listed.iter().map(|&(l, r, rank, to)| ((l, r), (rank, merged(rank, to)))).collect();
+            let pair = |&(left, right, rank, to): &_| Pair { left, right, rank, merged: merged(rank, to) };
+            let table = Pairs::build(listed.iter().map(pair).collect(), 5).unwrap();
+            prop_assert!(table.is_direct || !is_ordered);
+            for left in (0..400).step_by(3).chain([u32::MAX, 1 << HALF_BITS]) {
                 for right in 0..400 {
-                    let expect = map.get(&(left, right)).copied().unwrap_or((NO_RANK, 0));
-                    prop_assert_eq!(table.get(left, right), expect);
+                    let expect = map.get(&(left, right)).map(|&(rank, merged)| (if table.is_direct { merged } else { rank }, merged));
+                    let found = Some(table.get(left, right)).filter(|&(rank, _)| rank != NO_RANK);
+                    prop_assert_eq!(found, expect);
                 }
             }
         }
+    }
+
+    #[test]
+    fn many_pairs_make_it_grow() {
+        let pair = |at: u32| Pair { left: at, right: at / 7, rank: at, merged: at };
+        let mut table = Growing::new(3, 1);
+        (0..50_000).for_each(|at| table.insert(pair(at)).unwrap());
+        let table = table.finish();
+        assert!((0..50_000).all(|at| table.get(at, at / 7) == (at, at) && table.get(at, at / 7 + 1).0 == NO_RANK));
+        assert!(Pairs::build(vec![Pair { left: 1 << HALF_BITS, ..pair(1) }], 1).is_err());
+    }
+
+    #[test]
+    fn a_full_table_ends_the_search() {
+        let map = Map { buckets: vec![Bucket([0; 4]); 4096], shift: 52, seed: 1 };
+        assert_eq!(map.find(1, 1), NO_VALUE);
     }
 }

@@ -62,7 +62,7 @@ impl Unigram {
         let used: Vec<usize> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
         let columns = Columns { vocab, rows: &used, line, max_score };
         Ok(Unigram {
-            trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..)),
+            trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..))?,
             ids: used.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
             lattice_scores: columns.lattice_scores().into(),
             char_lens: used.iter().map(|&row| char_count(vocab.bytes(row))).collect::<Vec<_>>().into(),

@@ -30,6 +30,8 @@ pub(super) struct Numbering {
     bytes: [u32; 256],
     /// Symbols of characters, by `unit_key`.
     chars: HashMap<u64, u32>,
+    /// The number of the next unit that is no row.
+    next: u32,
 }
 
 /// Symbols of characters, by `unit_key`.
@@ -50,7 +52,7 @@ impl Numbering {
             Symbols::Chars | Symbols::Scalars => None,
         };
         let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(INERT));
-        let mut numbering = Numbering { kind, bytes, chars: HashMap::new() };
+        let mut numbering = Numbering { kind, bytes, chars: HashMap::new(), next: vocab.len() as u32 };
         if kind == Symbols::Bytes {
             return numbering;
         }
@@ -63,8 +65,25 @@ impl Numbering {
         numbering
     }
 
-    /// Gives a unit its symbol, if it has none yet.
-    pub(super) fn add(&mut self, unit: &[u8], symbol: u32) -> u32 {
+    /// The symbol of a unit; it gets one if it has none yet.
+    pub(super) fn symbol(&mut self, unit: &[u8]) -> u32 {
+        let symbol = self.add(unit, self.next);
+        self.next += (symbol == self.next) as u32;
+        symbol
+    }
+
+    /// The symbols of a text, all of which get one.
+    pub(super) fn number(&mut self, text: &[u8], symbols: &mut Vec<Symbol>) {
+        symbols.clear();
+        let mut at = 0;
+        while at < text.len() {
+            let len = if self.kind == Symbols::Bytes { 1 } else { utf8::char_len(&text[at..]) };
+            symbols.push(Symbol::new(self.symbol(&text[at..at + len]), at));
+            at += len;
+        }
+    }
+
+    fn add(&mut self, unit: &[u8], symbol: u32) -> u32 {
         if self.kind != Symbols::Bytes {
             return *self.chars.entry(unit_key(unit)).or_insert(symbol);
         }
@@ -110,30 +129,60 @@ impl Units {
         self.bytes.contains(&symbol)
     }
 
+    /// The symbols of single bytes: of all, or of ASCII where symbols are characters.
+    pub(super) fn of_single_bytes(&self) -> &[u32] {
+        if self.kind == Symbols::Bytes { &self.bytes } else { &self.ascii }
+    }
+
+    /// The symbols of bytes.
+    #[inline]
+    pub(super) fn of_bytes(&self) -> &[u32; 256] {
+        &self.bytes
+    }
+
+    /// The character that a text starts with: its symbol, its byte if that is its only one (else more), and its length.
+    #[inline]
+    pub(super) fn char(&self, text: &[u8]) -> (u32, usize, usize) {
+        match text[0] {
+            byte @ 0..128 => (self.ascii[byte as usize], byte as usize, 1),
+            _ => {
+                let len = utf8::char_len(text);
+                (self.chars.get(unit_key(&text[..len])).unwrap_or(INERT), usize::MAX, len)
+            }
+        }
+    }
+
     /// Appends the initial symbols of a text that starts at byte `offset` of the piece.
     #[inline]
     pub(super) fn push(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
         match self.kind {
-            Symbols::Bytes => symbols
-                .extend(text.iter().enumerate().map(|(i, &byte)| Symbol::new(self.bytes[byte as usize], offset + i))),
-            Symbols::Chars | Symbols::Scalars => self.push_chars(text, offset, symbols),
             Symbols::Groups => self.push_groups(text, offset, symbols),
+            _ => _ = self.push_some(text, offset, usize::MAX, symbols),
         }
     }
 
-    #[inline]
-    fn push_chars(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
+    /// The same for the start of a text of which groups are not to be made, at most so many symbols; where they end.
+    pub(super) fn push_some(&self, text: &[u8], offset: usize, most: usize, symbols: &mut Vec<Symbol>) -> usize {
+        if self.kind == Symbols::Bytes {
+            let text = &text[..text.len().min(most)];
+            let bytes = text.iter().enumerate();
+            symbols.extend(bytes.map(|(i, &byte)| Symbol::new(self.bytes[byte as usize], offset + i)));
+            return text.len();
+        }
         let mut at = 0;
-        while at < text.len() {
-            let len = utf8::char_len(&text[at..]);
-            let symbol = self.char_symbol(&text[at..at + len]);
+        for _ in 0..most {
+            if at == text.len() {
+                break;
+            }
+            let (symbol, _, len) = self.char(&text[at..]);
             symbols.push(Symbol::new(symbol, offset + at));
             at += len;
         }
+        at
     }
 
     #[inline]
-    fn char_symbol(&self, unit: &[u8]) -> u32 {
+    fn group_symbol(&self, unit: &[u8]) -> u32 {
         match unit {
             &[byte @ 0..128] => self.ascii[byte as usize],
             _ => self.chars.get(unit_key(unit)).unwrap_or(INERT),
@@ -146,7 +195,7 @@ impl Units {
         while at < text.len() {
             let rest = &text[at + 1..text.len().min(at + 4)];
             let len = 1 + rest.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
-            match self.char_symbol(&text[at..at + len]) {
+            match self.group_symbol(&text[at..at + len]) {
                 INERT => {
                     let bytes = text[at..at + len].iter().zip(at..);
                     symbols.extend(bytes.map(|(&byte, i)| Symbol::new(self.bytes[byte as usize], offset + i)));

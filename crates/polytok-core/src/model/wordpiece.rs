@@ -111,7 +111,7 @@ fn child(trie: &Trie, node: u32, byte: u8) -> u32 {
 }
 
 /// The trie of entries that start a word, and behind `CONTINUES` of those that go on.
-fn dictionary(vocab: &Vocab, continuing_prefix: &str) -> Trie {
+fn dictionary(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
     // Backwards, because the trie keeps the first of equal keys.
     let rows = || (0..vocab.len()).rev().map(|row| (vocab.bytes(row), vocab.id(row)));
     let continuations: Vec<(Vec<u8>, u32)> = rows()

@@ -20,7 +20,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Checks the bytes, which must be aligned to 16.
+    /// Checks the bytes, which must be aligned to 64.
     pub fn open(bytes: Shared) -> Result<Image> {
         let file = (*bytes).as_ref();
         let header = header(file)?;
@@ -32,10 +32,10 @@ impl Image {
 
     /// A copy of these bytes, aligned as it must be.
     pub fn copy(file: &[u8]) -> Result<Image> {
-        // u128 for its alignment; what is behind the file's end is cut off again.
-        let mut words = vec![0u128; file.len().div_ceil(size_of::<u128>())];
-        bytemuck::cast_slice_mut::<u128, u8>(&mut words)[..file.len()].copy_from_slice(file);
-        Image::open(std::sync::Arc::new(Aligned { words, len: file.len() }))
+        // What is behind the file's end is cut off again.
+        let mut blocks = vec![Block([0; BLOCK]); file.len().div_ceil(BLOCK)];
+        bytemuck::cast_slice_mut::<Block, u8>(&mut blocks)[..file.len()].copy_from_slice(file);
+        Image::open(std::sync::Arc::new(Aligned { blocks, len: file.len() }))
     }
 
     /// The compiled tables are of this engine's version.
@@ -111,14 +111,18 @@ fn damaged(what: &str) -> Error {
     Error::Format(format!("the file is damaged: {what}; get or write it anew"))
 }
 
-/// Bytes aligned to 16.
+/// Bytes aligned to 64.
 struct Aligned {
-    words: Vec<u128>,
+    blocks: Vec<Block>,
     len: usize,
 }
 
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Block([u8; BLOCK]);
+
 impl AsRef<[u8]> for Aligned {
     fn as_ref(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.words)[..self.len]
+        &bytemuck::cast_slice(&self.blocks)[..self.len]
     }
 }

@@ -56,7 +56,8 @@ impl UgmNormalize {
     ) -> Result<UgmNormalize> {
         let is_user_defined = |&row: &usize| vocab.kind(row) == Kind::UserDefined && !vocab.bytes(row).is_empty();
         let rows: Vec<usize> = (0..vocab.len()).filter(is_user_defined).collect();
-        let user_defined = (!rows.is_empty()).then(|| Trie::build(rows.iter().map(|&row| (vocab.bytes(row), 0))));
+        let trie = || Trie::build(rows.iter().map(|&row| (vocab.bytes(row), 0)));
+        let user_defined = (!rows.is_empty()).then(trie).transpose()?;
         let charsmap = match charsmap {
             [] => None,
             blob => Some(Charsmap::parse(blob, Line::V0_2_1)?),

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::error::Result;
 use crate::spec::{Kind, Line};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -13,9 +14,11 @@ use crate::vocab::Vocab;
 const MAX_NESTED: usize = 64;
 
 /// The trie of the user-defined pieces, with their ids; `None` if there are none.
-pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Option<Arc<Trie>> {
-    let pieces = matched_pieces(vocab, line);
-    (!pieces.is_empty()).then(|| Arc::new(Trie::build(pieces)))
+pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
+    match matched_pieces(vocab, line) {
+        pieces if pieces.is_empty() => Ok(None),
+        pieces => Ok(Some(Arc::new(Trie::build(pieces)?))),
+    }
 }
 
 /// The user-defined pieces that are looked at, with their ids, in the order of their bytes.
@@ -64,7 +67,7 @@ mod tests {
     #[test]
     fn sixty_four_nested_pieces_count() {
         let pieces: Vec<_> = (1..=70).map(|n| vec![b'a'; n]).chain([b"b".to_vec()]).collect();
-        let matcher = prefix_matcher(&vocab(&pieces), Line::V0_2_3).unwrap();
+        let matcher = prefix_matcher(&vocab(&pieces), Line::V0_2_3).unwrap().unwrap();
         assert_eq!(matcher.longest_prefix(&[b'a'; 100]), Some((64, 63)));
         assert_eq!(matcher.longest_prefix(b"ba"), Some((1, 70)));
     }
@@ -72,8 +75,8 @@ mod tests {
     #[test]
     fn a_nul_ends_a_piece_in_0_2_1() {
         let pieces = vocab(&[b"a\0b".to_vec(), b"\0".to_vec()]);
-        assert_eq!(prefix_matcher(&pieces, Line::V0_2_1).unwrap().longest_prefix(b"ax"), Some((1, 0)));
-        assert_eq!(prefix_matcher(&pieces, Line::V0_2_3).unwrap().longest_prefix(b"ax"), None);
-        assert!(prefix_matcher(&vocab(&[]), Line::V0_2_3).is_none());
+        assert_eq!(prefix_matcher(&pieces, Line::V0_2_1).unwrap().unwrap().longest_prefix(b"ax"), Some((1, 0)));
+        assert_eq!(prefix_matcher(&pieces, Line::V0_2_3).unwrap().unwrap().longest_prefix(b"ax"), None);
+        assert!(prefix_matcher(&vocab(&[]), Line::V0_2_3).unwrap().is_none());
     }
 }

@@ -4,6 +4,7 @@
 //! and gaps come in turn, left to right, without empty gaps; an empty match still counts as one when its neighbours
 //! are joined, but empty pieces are dropped at the end. No list of matches is kept. Cost: that of the search.
 
+use super::cursor::Cursor;
 use super::literal::Finder;
 use crate::error::Result;
 use crate::spec::{Behavior, Pattern};
@@ -43,6 +44,14 @@ impl PatternSplit {
                 joined.finish();
                 Ok(())
             }
+        }
+    }
+
+    /// Writes the next pieces to `pieces` and says how many; None if this step cannot go on from where it stopped.
+    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+        match (self.behavior, self.invert) {
+            (Behavior::Matches, false) | (Behavior::Removed, true) => self.finder.fill(text, cursor, pieces),
+            _ => None,
         }
     }
 

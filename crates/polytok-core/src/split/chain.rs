@@ -4,6 +4,7 @@
 //! ([`Chain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`Pieces`]).
 
 use super::behavior::PatternSplit;
+use super::cursor::Cursor;
 use super::digit_groups::DigitGroups;
 use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
@@ -111,6 +112,36 @@ impl Chain {
             ranges = step.cut_all(text, &ranges)?;
         }
         ranges.into_iter().try_for_each(|range| last.cut(text, range, &mut piece))
+    }
+
+    /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and says how many; 0 when there are no
+    /// more. The steps must not rewrite.
+    /// `cursor` is new at first and then that of the call before.
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
+        if let [Step::Cut(Cut::Pattern(pattern))] = &self.steps[..]
+            && let Some(count) = pattern.fill(text, cursor, pieces)
+        {
+            return Ok(count);
+        }
+        let mut rest = match cursor.rest.take() {
+            Some(rest) => rest,
+            None => self.reversed(text)?,
+        };
+        let mut count = 0;
+        for (piece, found) in pieces.iter_mut().zip(std::iter::from_fn(|| rest.pop())) {
+            *piece = found;
+            count += 1;
+        }
+        cursor.rest = Some(rest);
+        Ok(count)
+    }
+
+    /// All pieces, the last one first.
+    fn reversed(&self, text: &str) -> Result<Vec<(u32, u32)>> {
+        let mut rest = Vec::new();
+        self.split(text, |start, end| rest.push((start as u32, end as u32)))?;
+        rest.reverse();
+        Ok(rest)
     }
 
     /// Rewrites and cuts a text that starts at byte `at` of the original one. With `spans` of the text, those of the pieces are kept.

@@ -6,6 +6,7 @@
 use memchr::memmem;
 
 use super::Splitter;
+use super::cursor::Cursor;
 use crate::error::Result;
 use crate::spec::Pattern;
 
@@ -54,5 +55,13 @@ impl Finder {
             }
         }
         Ok(())
+    }
+
+    /// Writes the next matches to `pieces` and says how many; None if this search cannot go on from where it stopped.
+    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+        match &self.search {
+            Search::Regex(splitter) => splitter.fill(text, cursor, pieces),
+            Search::Text(_) | Search::Borders => None,
+        }
     }
 }

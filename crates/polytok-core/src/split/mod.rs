@@ -1,8 +1,9 @@
 //! Text to pieces by the split patterns that tokenizers use.
 //!
 //! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
-//! `pattern` (text to tree), `classes` (Unicode to at most 63 character classes), `program` (tree to steps), `dispatch`
-//! (where to start) and `scanner` (steps over text). Any other pattern is run by the general engine in `regex`. Both
+//! `pattern` (text to tree), `classes` (Unicode to at most 63 character classes), `program` (tree to steps) and then one of two
+//! ways over a text: `automaton` (steps to states) and `stream`, in bulk; or `dispatch` (where to start) and
+//! `scanner` (steps over text), for every pattern of the family. Any other pattern is run by the general engine in `regex`. Both
 //! give what `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order
 //! of alternatives; what no match covers is dropped.
 //!
@@ -10,11 +11,13 @@
 //! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
 //! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
 
+mod automaton;
 pub mod behavior;
 pub mod boundary;
 pub mod chain;
 mod char_table;
 mod classes;
+pub mod cursor;
 pub mod digit_groups;
 mod dispatch;
 pub mod fixed_length;
@@ -26,10 +29,12 @@ mod program;
 mod regex;
 mod scanner;
 pub mod script;
+mod stream;
 pub mod stretches;
 mod unicode;
 
 use crate::error::Result;
+use cursor::Cursor;
 use program::Program;
 
 /// One split pattern, compiled.
@@ -72,5 +77,12 @@ impl Splitter {
             }
             Engine::Regex(regex) => regex.split(text, &mut piece),
         }
+    }
+
+    /// Writes the next matches to `pieces`, which has room for 128 or more, and says how many; 0 when there are no more. None if
+    /// this engine cannot go on from where it stopped.
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+        let Engine::Scanner(program) = &self.engine else { return None };
+        Some(program.fill(text, cursor, pieces))
     }
 }

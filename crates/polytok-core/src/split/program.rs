@@ -9,7 +9,9 @@
 //! path is not compiled, nor one with too many ways through, nor one that matches the empty text. With that the
 //! scanner is linear in the text (see `scanner`).
 
+use super::automaton::{Automaton, GAP};
 use super::classes::{Classes, Mask};
+use super::cursor::Cursor;
 use super::dispatch::Dispatch;
 use super::pattern::{Node, Tree, UNBOUNDED};
 
@@ -62,6 +64,7 @@ pub(super) struct Program {
     pub(super) sets: Vec<Set>,
     pub(super) classes: Classes,
     pub(super) dispatch: Dispatch,
+    pub(super) automaton: Option<Automaton>,
 }
 
 impl Program {
@@ -78,8 +81,28 @@ impl Program {
         let mut steps = emitter.steps;
         analyse(&mut steps, &masks, &starts)?;
         let sets = masks.iter().map(|&mask| Set { mask, ascii: ascii_members(&classes, mask) }).collect();
+        let automaton = Automaton::build(&steps, &masks, &starts, classes.count());
         let dispatch = Dispatch::build(&mut steps, &masks, &starts, &classes);
-        Some(Program { steps, sets, classes, dispatch })
+        Some(Program { steps, sets, classes, dispatch, automaton })
+    }
+
+    /// Writes the next matches to `pieces` and says how many; 0 when there are no more.
+    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
+        let text = text.as_bytes();
+        // Places in the text have one bit less in the automaton.
+        if let Some(automaton) = &self.automaton
+            && text.len() < GAP as usize
+        {
+            return automaton.fill(&self.classes, text, cursor, pieces);
+        }
+        let mut count = 0;
+        for piece in pieces {
+            let Some((start, end)) = self.next(text, cursor.at, &mut cursor.failures) else { break };
+            *piece = (start as u32, end as u32);
+            cursor.at = end;
+            count += 1;
+        }
+        count
     }
 }
 

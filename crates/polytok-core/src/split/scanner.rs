@@ -15,10 +15,10 @@ use super::pattern::UNBOUNDED;
 use super::program::{MAX_SLOTS, Program, Run, Set, Step, has};
 
 /// For each slot the positions `lo..=hi` at which its run is known to fail.
-struct Failures([(usize, usize); MAX_SLOTS]);
+pub(super) struct Failures([(usize, usize); MAX_SLOTS]);
 
 impl Failures {
-    fn new() -> Failures {
+    pub(super) fn new() -> Failures {
         Failures([(usize::MAX, 0); MAX_SLOTS])
     }
 
@@ -41,22 +41,27 @@ impl Program {
     /// Calls `piece(start, end)` for each match in `text`, left to right.
     #[inline]
     pub(super) fn scan(&self, text: &str, mut piece: impl FnMut(usize, usize)) {
-        let text = text.as_bytes();
-        let mut failures = Failures::new();
-        let mut pos = 0;
+        let (mut failures, mut pos) = (Failures::new(), 0);
+        while let Some((start, end)) = self.next(text.as_bytes(), pos, &mut failures) {
+            piece(start, end);
+            pos = end;
+        }
+    }
+
+    /// The first match at or after `pos`. `failures` are those of this text so far.
+    #[inline]
+    pub(super) fn next(&self, text: &[u8], mut pos: usize, failures: &mut Failures) -> Option<(usize, usize)> {
         while pos < text.len() {
             let (first, len) = self.classes.at(text, pos);
             let (second, second_len) = self.classes.at(text, pos + len);
             let after = [pos, pos + len, pos + len + second_len];
             let mut entries = self.dispatch.entries(first, second).iter();
-            match entries.find_map(|e| self.follow(e.pc as usize, text, after[e.taken as usize], &mut failures)) {
-                Some(end) => {
-                    piece(pos, end);
-                    pos = end;
-                }
+            match entries.find_map(|e| self.follow(e.pc as usize, text, after[e.taken as usize], failures)) {
+                Some(end) => return Some((pos, end)),
                 None => pos += len,
             }
         }
+        None
     }
 
     /// The end of the match that goes on with step `pc` at `pos`.

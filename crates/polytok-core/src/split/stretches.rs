@@ -50,6 +50,8 @@ pub struct Stretches {
     /// For two ASCII bytes, the first one low, 1 if there is a cut between them.
     cuts: Box<[u8; 1 << 16]>,
     chars: CharTable,
+    /// What ASCII characters alone become; `PIECE` for other bytes.
+    ascii: [u32; 256],
     pairs: PairSet,
     frozen: Option<Frozen>,
     /// What unknown characters become byte by byte.

@@ -97,7 +97,7 @@ proptest! {
             columns.kinds.push(*kind);
         }
         let vocab = Arc::new(Vocab::new(columns).unwrap());
-        let frozen = if reserved { None } else { prefix_matcher(&vocab, line) };
+        let frozen = if reserved { None } else { prefix_matcher(&vocab, line).unwrap() };
         let rules = BpeRules::new(Symbols::Chars, reserved, line);
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, frozen.clone(), &mut Tables::default());
         let tabled = compile().unwrap();
@@ -107,6 +107,47 @@ proptest! {
             let text = &text.as_bytes()[..text.len().saturating_sub(tail)]; // the last character may be clipped
             prop_assert_eq!(results(&by_text, text), results(&tabled, text), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
+        }
+    }
+}
+
+/// Entries that merging may make out of each other, and texts with repetitions in them.
+fn many_pieces() -> impl Strategy<Value = (Vec<(Vec<u8>, f32, Kind)>, Vec<String>)> {
+    let score = prop::sample::select(vec![-9.0, -8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0]);
+    let word = prop_oneof![4 => "[ab]{1,3}", 4 => "[ab]{2,9}", 1 => "(ab){1,40}", 1 => "a{1,70}", 1 => "[abé世]{1,4}"];
+    let row = (word, score).prop_map(|(word, score)| (word.into_bytes(), score, Kind::Normal));
+    let text = "([ab]{0,90}|(aab){0,60}|a{0,200}|[abé世]{0,40}){1,5}";
+    (prop::collection::vec(row, 1..40), prop::collection::vec(text, 3))
+}
+
+proptest! {
+    #[test]
+    fn windows_and_derived_pairs_are_the_heap_and_all_pairs((rows, texts) in many_pieces(), by_rank: bool) {
+        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
+        let single = ["a", "b"].map(|byte| (byte.as_bytes().to_vec(), -1.0, Kind::Normal));
+        for (id, (bytes, score, kind)) in single.iter().chain(&rows).enumerate() {
+            columns.blob.extend_from_slice(bytes);
+            columns.offsets.push(columns.blob.len() as u32);
+            columns.ids.push(id as u32);
+            columns.scores.push(*score);
+            columns.kinds.push(*kind);
+        }
+        let vocab = Arc::new(Vocab::new(columns).unwrap());
+        let (priority, symbols) = if by_rank { (Priority::Rank, Symbols::Bytes) } else { (Priority::Score, Symbols::Chars) };
+        let rules = BpeRules::new(symbols, false, Line::default());
+        let bpe = Bpe::compile(vocab, &priority, &rules, None, &mut Tables::default()).unwrap();
+        bpe.merging.get(|| bpe.build_merging());
+        let all = bpe.source().build_all().unwrap();
+        for text in texts {
+            let mut symbols = Vec::new();
+            all.units.push(text.as_bytes(), 0, &mut symbols);
+            crate::model::merge::merge_long(&all.pairs, &mut symbols, &mut Default::default(), &mut Unwatched);
+            let mut expected = Vec::new();
+            bpe.emit_symbols(text.as_bytes(), &symbols, &Splits::default(), &mut |segment| {
+                expected.push((segment.id, segment.start, segment.end));
+                Ok(())
+            }).unwrap();
+            prop_assert_eq!(&results(&bpe, text.as_bytes())[0], &Ok(expected));
         }
     }
 }

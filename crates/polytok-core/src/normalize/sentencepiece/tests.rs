@@ -34,7 +34,7 @@ fn case(flags: &str) -> Case {
 
 impl Case {
     fn pieces(self, pieces: &[&str]) -> Case {
-        Case(self.0, Some(Arc::new(Trie::build(pieces.iter().map(|piece| piece.as_bytes()).zip(0..)))))
+        Case(self.0, Some(Arc::new(Trie::build(pieces.iter().map(|piece| piece.as_bytes()).zip(0..)).unwrap())))
     }
 
     /// The output with `▁` written `_`, and the offsets where it is cut into characters.

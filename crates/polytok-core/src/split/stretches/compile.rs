@@ -45,9 +45,11 @@ impl Stretches {
         };
         let space = chars.get(MARK as u32);
         let (cuts, pairs) = (joined.cuts(), joined.pairs());
-        let mut stretches = Stretches { escape, cuts, pairs, chars, frozen: None, bytes, replacement, invalid };
+        let ascii = [PIECE; 256];
+        let mut stretches = Stretches { escape, cuts, pairs, chars, ascii, frozen: None, bytes, replacement, invalid };
         stretches.freeze(matched_pieces(vocab, Line::V0_2_3), bpe)?;
         *stretches.chars.at(' ') = space;
+        (0..128).for_each(|byte| stretches.ascii[byte] = stretches.chars.get(byte as u32) & VALUE);
         bpe.take_raw();
         Some(stretches)
     }
@@ -71,7 +73,7 @@ impl Stretches {
         }
         if !searched.is_empty() {
             let starts = std::array::from_fn(|byte| searched.iter().any(|(piece, _)| piece[0] as usize == byte));
-            self.frozen = Some(Frozen { trie: Trie::build(searched), starts });
+            self.frozen = Some(Frozen { trie: Trie::build(searched).ok()?, starts });
         }
         Some(())
     }

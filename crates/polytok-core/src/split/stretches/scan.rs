@@ -66,6 +66,12 @@ impl Batch {
     }
 }
 
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch::new()
+    }
+}
+
 impl Stretches {
     /// The start of a text that ends at `end`.
     pub fn cursor(&self, text: &[u8], end: usize) -> Cursor {
@@ -121,8 +127,10 @@ impl Stretches {
                 if len > 0 {
                     let mut cuts = self.cuts_of(text, at, len);
                     while cuts != 0 {
-                        start = at + cuts.trailing_zeros() as usize;
-                        batch.push(start, PIECE);
+                        let cut = at + cuts.trailing_zeros() as usize;
+                        let value = if cut == start + 1 { self.ascii[text[start] as usize] } else { PIECE };
+                        batch.push(cut, value);
+                        start = cut;
                         cuts &= cuts - 1;
                     }
                     at += len;
@@ -201,12 +209,11 @@ fn ascii_len(text: &[u8], at: usize) -> usize {
 /// `utf8::decode_strict` for a text with bytes behind it, all of which are looked at together.
 #[inline]
 fn decode(text: &[u8], at: usize) -> Option<(u32, usize)> {
-    let bytes = *text[at..].first_chunk::<4>()?;
-    let word = u32::from_le_bytes(bytes);
-    let [a, b, c, d] = bytes.map(|byte| byte as u32 & 0x3F);
-    if bytes[0] < 0x80 {
-        return Some((bytes[0] as u32, 1));
+    let word = u32::from_le_bytes(*text[at..].first_chunk::<4>()?);
+    if word & 0x80 == 0 {
+        return Some((word & 0x7F, 1));
     }
+    let (a, b, c, d) = (word & 0x3F, word >> 8 & 0x3F, word >> 16 & 0x3F, word >> 24 & 0x3F);
     if word & 0x00C0_C0F0 == 0x0080_80E0 {
         let code = (a & 0xF) << 12 | b << 6 | c;
         return (code >= 0x800 && code & 0xF800 != 0xD800).then_some((code, 3));

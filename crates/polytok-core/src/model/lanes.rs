@@ -1,0 +1,349 @@
+//! Longest match by four walks at once, without a branch that depends on the text.
+//!
+//! A walk down the trie waits for memory at each byte, and where a token ends cannot be foreseen. So a window of the text is cut in
+//! four lanes, which take their steps in turn, and a step is the same instructions whether the walk goes on or the
+//! token ends. For that each node knows the longest entry on the way to it and how many bytes ago that ended (`Lanes::new`); where the
+//! walk cannot go on, this is the token, and the next walk starts behind it with its first byte taken.
+//!
+//! Lanes meet where no entry joins the two bytes, so a token ends there whatever stands before. Texts without such places (one letter
+//! over and over) and the ends of lanes are walked alone. Cost: a step for each byte, and for each token one for each byte
+//! that was read beyond it; worst input: text that is a long entry but for its last byte, again and again. The twin is `Longest::segment`.
+
+use crate::trie::{LEAF, NONE, Node, ROOT, Trie};
+
+const LANES: usize = 4;
+
+/// Longest stretch for a lane: its ids shall stay in the nearest cache.
+const LONGEST_LANE: usize = 1 << 11;
+
+/// Shorter ones do not pay.
+const SHORTEST_LANE: usize = 1 << 5;
+
+/// How far back an entry may have ended, and how deep nodes may be.
+const DEEPEST: usize = 256;
+
+/// The trie as the lanes walk it.
+pub(super) struct Lanes {
+    /// The value of each is what `Found` reads. All bases lead to nodes of the table.
+    nodes: Box<[Node]>,
+    /// The children of the root.
+    first: Box<[Node; 256]>,
+    joined: Joined,
+}
+
+/// One walk.
+#[derive(Clone, Copy)]
+struct Lane {
+    node: Node,
+    /// The next byte.
+    at: usize,
+    /// Where the next id goes.
+    to: usize,
+}
+
+/// The longest entry on the way to a node, and how many bytes ago it ended.
+trait Found {
+    fn id(self) -> u32;
+    fn back(self) -> usize;
+    fn with_found(self, id: u32, back: usize) -> Self;
+}
+
+impl Found for Node {
+    #[inline]
+    fn id(self) -> u32 {
+        self.value() >> 8
+    }
+
+    #[inline]
+    fn back(self) -> usize {
+        (self.value() & 0xFF) as usize
+    }
+
+    fn with_found(self, id: u32, back: usize) -> Node {
+        self.with_value(id << 8 | back as u32)
+    }
+}
+
+impl Lanes {
+    /// Nothing if some byte is no entry, or if ids or entries are too long. The trie may come from a file: it is taken only if
+    /// it is a tree, so that all walks end.
+    pub(super) fn new<'a>(trie: &Trie, entries: impl Iterator<Item = &'a [u8]>) -> Option<Lanes> {
+        let nodes = with_found(trie.nodes())?;
+        let mut first = Box::new([nodes[ROOT as usize]; 256]);
+        for (byte, node) in (0..=255).zip(first.iter_mut()) {
+            trie.get(&[byte])?;
+            *node = nodes[trie.child(ROOT, byte) as usize];
+        }
+        Some(Lanes { nodes, first, joined: Joined::new(entries) })
+    }
+
+    /// Appends the ids of the text.
+    pub(super) fn walk(&self, text: &[u8], ids: &mut Vec<u32>) {
+        let mut at = 0;
+        while at < text.len() {
+            let end = text.len().min(at + LANES * LONGEST_LANE);
+            at = match self.borders(text, at, end) {
+                Some(borders) => self.walk_lanes(text, &borders, ids),
+                None => self.finish(text, self.start(text, at), end, |id| ids.push(id)),
+            };
+        }
+    }
+
+    /// Where lanes start and end: at places that no entry crosses, but for the last end.
+    fn borders(&self, text: &[u8], from: usize, to: usize) -> Option<[usize; LANES + 1]> {
+        let len = (to - from) / LANES;
+        if len < SHORTEST_LANE {
+            return None;
+        }
+        let mut borders = [from; LANES + 1];
+        for (border, at) in borders[1..LANES].iter_mut().zip((from + len..).step_by(len)) {
+            *border = (at..at + len / 2).find(|&at| !self.joined.has(text[at - 1], text[at]))?;
+        }
+        borders[LANES] = to;
+        Some(borders)
+    }
+
+    /// Appends the ids of the lanes; where the last one ended.
+    fn walk_lanes(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut Vec<u32>) -> usize {
+        // There are no more ids than bytes, so each lane has room for its own.
+        let (from, room) = (borders[0], ids.len());
+        ids.resize(room + borders[LANES] - from, 0);
+        let mut lanes: [Lane; LANES] = std::array::from_fn(|i| {
+            let at = borders[i];
+            Lane { to: room + at - from, ..self.start(text, at) }
+        });
+        loop {
+            // No step takes more than a byte.
+            let steps = lanes.iter().zip(&borders[1..]).map(|(lane, end)| end - lane.at).min().unwrap_or(0);
+            if steps == 0 {
+                break;
+            }
+            for _ in 0..steps {
+                for lane in &mut lanes {
+                    self.step(text, lane, ids);
+                }
+            }
+        }
+        let (mut end, mut len) = (from, room);
+        for (lane, window) in lanes.iter().zip(borders.windows(2)) {
+            let mut to = lane.to;
+            end = self.finish(text, *lane, window[1], |id| {
+                ids[to] = id;
+                to += 1;
+            });
+            let start = room + window[0] - from;
+            ids.copy_within(start..to, len);
+            len += to - start;
+        }
+        ids.truncate(len);
+        end
+    }
+
+    /// A walk whose first byte is taken.
+    #[inline]
+    fn start(&self, text: &[u8], at: usize) -> Lane {
+        Lane { node: self.first[text[at] as usize], at: at + 1, to: 0 }
+    }
+
+    /// A byte more, or the token ends and the next walk starts: then one byte behind the token is taken.
+    #[inline(always)]
+    fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [u32]) {
+        let byte = text[lane.at];
+        let child = self.nodes[(lane.node.base() ^ byte as u32) as usize];
+        let goes_on = child.label() == byte;
+        let next = lane.at - lane.node.back();
+        let start = self.first[text[next] as usize];
+        ids[lane.to] = lane.node.id();
+        lane.to += !goes_on as usize;
+        lane.node = std::hint::select_unpredictable(goes_on, child, start);
+        lane.at = std::hint::select_unpredictable(goes_on, lane.at, next) + 1;
+    }
+
+    /// Walks on alone, until a token ends at `end` or behind; where that is.
+    #[inline]
+    fn finish(&self, text: &[u8], mut lane: Lane, end: usize, mut emit: impl FnMut(u32)) -> usize {
+        loop {
+            while let Some(&byte) = text.get(lane.at) {
+                let child = self.nodes[(lane.node.base() ^ byte as u32) as usize];
+                if child.label() != byte {
+                    break;
+                }
+                lane = Lane { node: child, at: lane.at + 1, ..lane };
+            }
+            emit(lane.node.id());
+            let next = lane.at - lane.node.back();
+            if next >= end {
+                return next;
+            }
+            lane = self.start(text, next);
+        }
+    }
+}
+
+/// The nodes, each with the longest entry on the way to it. Nothing if they are no tree, or one that is too deep, or if an id has
+/// more than 24 bits.
+fn with_found(nodes: &[Node]) -> Option<Box<[Node]>> {
+    let owners = owners(nodes)?;
+    let parent = |place: usize| owners[place ^ nodes[place].label() as usize];
+    let mut found: Vec<Node> = nodes.iter().map(|node| node.with_found(0, 0)).collect();
+    let mut depths = vec![None; nodes.len()];
+    depths[ROOT as usize] = Some(0);
+    let mut path = Vec::new();
+    for place in 0..nodes.len() {
+        let mut top = place;
+        while depths[top].is_none() && parent(top) != NONE {
+            path.push(top);
+            top = parent(top) as usize;
+            if path.len() > DEEPEST {
+                return None;
+            }
+        }
+        if depths[top].is_none() {
+            path.clear(); // what hangs under nobody is no node
+        }
+        for place in path.drain(..).rev() {
+            let parent = std::mem::replace(&mut top, place);
+            let depth = depths[parent].map_or(0, |depth: usize| depth + 1);
+            let (id, back) = match nodes[place].value() {
+                NONE => (found[parent].id(), found[parent].back() + 1),
+                id => (id, 0),
+            };
+            if depth > DEEPEST || id >> 24 != 0 {
+                return None;
+            }
+            found[place] = nodes[place].with_found(id, back);
+            depths[place] = Some(depth);
+        }
+    }
+    Some(found.into())
+}
+
+/// Which node has each base. Nothing if two have the same, or if a base leads out of the table, a node to the root or a leaf on.
+fn owners(nodes: &[Node]) -> Option<Vec<u32>> {
+    let mut owners = vec![NONE; nodes.len()];
+    for (node, place) in nodes.iter().zip(0u32..) {
+        let base = node.base();
+        if (base | 0xFF) as usize >= nodes.len() || place ^ node.label() as u32 == LEAF {
+            return None;
+        }
+        if base != LEAF && std::mem::replace(&mut owners[base as usize], place) != NONE {
+            return None;
+        }
+    }
+    let of_root = owners[(ROOT ^ nodes[ROOT as usize].label() as u32) as usize];
+    (of_root == NONE).then_some(owners)
+}
+
+/// The pairs of bytes that stand side by side in some entry.
+struct Joined(Box<[[u64; 4]; 256]>);
+
+impl Joined {
+    fn new<'a>(entries: impl Iterator<Item = &'a [u8]>) -> Joined {
+        let mut bits = Box::new([[0; 4]; 256]);
+        for pair in entries.flat_map(|entry| entry.windows(2)) {
+            bits[pair[0] as usize][pair[1] as usize / 64] |= 1 << (pair[1] % 64);
+        }
+        Joined(bits)
+    }
+
+    #[inline]
+    fn has(&self, left: u8, right: u8) -> bool {
+        self.0[left as usize][right as usize / 64] >> (right % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All bytes, and these entries.
+    fn lanes(entries: &[Vec<u8>]) -> (Trie, Lanes) {
+        let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+        let all = || bytes.iter().map(<[u8; 1]>::as_slice).chain(entries.iter().map(Vec::as_slice));
+        let trie = Trie::build(all().zip(0..)).unwrap();
+        let lanes = Lanes::new(&trie, all()).unwrap();
+        (trie, lanes)
+    }
+
+    fn check(entries: &[Vec<u8>], text: &[u8]) {
+        let (trie, lanes) = lanes(entries);
+        let (mut ids, mut expected, mut at) = (vec![7], vec![7], 0);
+        lanes.walk(text, &mut ids);
+        while let Some((len, id)) = trie.longest_prefix(&text[at..]) {
+            expected.push(id);
+            at += len;
+        }
+        assert_eq!(ids, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn lanes_agree_with_one_walk(
+            entries in prop::collection::vec(prop::collection::vec(b'a'..b'e', 2..7), 0..20),
+            text in prop::collection::vec(b'a'..b'g', 0..2000),
+        ) {
+            check(&entries, &text);
+        }
+
+        #[test]
+        fn texts_of_entries(
+            entries in prop::collection::vec(prop::collection::vec(any::<u8>(), 2..40), 1..20),
+            order in prop::collection::vec((any::<prop::sample::Index>(), 0usize..8), 0..300),
+        ) {
+            let part = |(index, less): &(prop::sample::Index, usize)| {
+                let entry = index.get(&entries);
+                entry[..entry.len().saturating_sub(*less)].to_vec()
+            };
+            check(&entries, &order.iter().flat_map(part).collect::<Vec<u8>>());
+        }
+    }
+
+    #[test]
+    fn texts_of_many_windows() {
+        let entries = ["ab", "abc", "bcda", "aaaaaaaaab", "cab"].map(|entry| entry.as_bytes().to_vec());
+        let mut rng = crate::rng::Rng::new(4);
+        for len in [8191, 8192, 8193, 30_000] {
+            let text: Vec<u8> = (0..len).map(|_| b'a' + (rng.next_u64() % 5) as u8).collect();
+            check(&entries, &text);
+            check(&entries, &vec![b'a'; len]);
+        }
+    }
+
+    #[test]
+    fn what_lanes_do_not_take() {
+        let byte = |byte: u8| vec![byte];
+        let build = |entries: &[Vec<u8>], first: u32| {
+            let trie = Trie::build(entries.iter().map(Vec::as_slice).zip(first..)).unwrap();
+            Lanes::new(&trie, entries.iter().map(Vec::as_slice)).is_some()
+        };
+        let mut entries: Vec<Vec<u8>> = (0..=255).map(byte).collect();
+        assert!(build(&entries, 0));
+        assert!(!build(&entries[1..], 0));
+        assert!(!build(&entries, 1 << 24));
+        entries.push(vec![b'a'; DEEPEST]);
+        assert!(build(&entries, 0));
+        entries.push(vec![b'a'; DEEPEST + 1]);
+        assert!(!build(&entries, 0));
+    }
+
+    #[test]
+    fn no_trees() {
+        let (trie, _) = lanes(&[b"ab".to_vec()]);
+        let a = trie.child(ROOT, b'a') as usize;
+        let forged = |change: &dyn Fn(&mut Vec<Node>)| {
+            let mut nodes = trie.nodes().to_vec();
+            change(&mut nodes);
+            with_found(&nodes).is_some()
+        };
+        let base = |base: u32| move |nodes: &mut Vec<Node>| nodes[a] = Node::new(b'a', base, 0);
+        assert!(forged(&|_| ()));
+        assert!(!forged(&base(trie.nodes()[ROOT as usize].base())));
+        assert!(!forged(&base(1 << 20)));
+        assert!(!forged(&|nodes| nodes[5] = Node::new(5, LEAF, 0)));
+        assert!(
+            !forged(&|nodes| nodes[ROOT as usize] = Node::new(nodes[a].base() as u8, nodes[ROOT as usize].base(), 0))
+                || trie.nodes()[a].base() > 255
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! Where the search for the pieces of one text stands, from one call of `fill` to the next.
+
+use super::automaton::MAX_LEVELS;
+use super::scanner::Failures;
+
+/// The state of a search. One for each text; made without an allocation.
+pub struct Cursor {
+    /// What was read. Beyond the text: its end was, too.
+    pub(super) at: usize,
+    /// The state of the automaton.
+    pub(super) row: usize,
+    /// The end of the last piece.
+    pub(super) from: u32,
+    /// Candidates for the next ends.
+    pub(super) waiting: [u32; MAX_LEVELS],
+    /// What the scanner remembers of this text.
+    pub(super) failures: Failures,
+    /// All pieces of the text, in reverse order, where the split cannot stop midway.
+    pub(super) rest: Option<Vec<(u32, u32)>>,
+}
+
+impl Cursor {
+    /// Nothing is found yet.
+    #[inline]
+    pub fn new() -> Cursor {
+        Cursor { at: 0, row: 0, from: 0, waiting: [0; MAX_LEVELS], failures: Failures::new(), rest: None }
+    }
+}
+
+impl Default for Cursor {
+    fn default() -> Cursor {
+        Cursor::new()
+    }
+}
