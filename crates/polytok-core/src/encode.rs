@@ -1,21 +1,19 @@
 //! The pipeline: special, normalize, split, model, post. It reads as the picture in lib.rs, from top to bottom.
 
-mod unescaped;
+pub(crate) mod unescaped;
 
-use crate::cache::{IDS, Key, Piece, WAITING, Waiting};
+use crate::cache::Waiting;
 use crate::error::{Error, Result};
+use crate::model::Segment;
 use crate::model::bpe::Bpe;
-use crate::model::{Segment, UNKNOWN};
 use crate::normalize::output::{Span, spans_of};
 use crate::post::{Out, Sink};
 use crate::spec::TemplatePart;
 use crate::special::{Part, SpecialSet};
 use crate::split::boundary::Boundary;
 use crate::split::chain::not_utf8;
+use crate::split::cursor::Cursor;
 use crate::tokenizer::{Compiled, EncodeOptions, Scratch, Tokenizer};
-
-/// Pieces of a split that are longer than this are cut further where nothing can merge.
-const LONG: usize = 15;
 
 impl Tokenizer {
     /// The pipeline, into any sink.
@@ -150,13 +148,15 @@ impl Tokenizer {
         let pieces = self.splits.pieces(text, at, spans.or(own.as_deref()))?;
         sink.begin_part(at as u32, pieces.spans.as_deref());
         let mut out = Out::new(&pieces.text, &self.fallback, sink);
-        let mut waiting = Waiting::new();
+        let mut waiting = scratch.waiting();
         for &(start, end) in &pieces.ranges {
             if waiting.push(start, end, false) {
                 self.encode_waiting(&pieces.text, &mut waiting, scratch, &mut out)?;
             }
         }
-        self.encode_waiting(&pieces.text, &mut waiting, scratch, &mut out)
+        self.encode_waiting(&pieces.text, &mut waiting, scratch, &mut out)?;
+        scratch.keep(waiting);
+        Ok(())
     }
 
     fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
@@ -178,6 +178,10 @@ impl Tokenizer {
                 out.take_cached(&scratch.ids);
                 Ok(())
             }
+            Compiled::Unigram(unigram) => {
+                out.begin_word();
+                unigram.encode(text, &mut scratch.model.unigram, &mut out)
+            }
             model => {
                 out.begin_word();
                 model.segment(text, 0, false, &mut scratch.model, &mut |segment| out.take(0, segment))
@@ -194,21 +198,13 @@ impl Tokenizer {
             }
             (Err(error), _) => return Err(not_utf8(error.valid_up_to())),
         };
-        let cuts = if let Compiled::Bpe(_, cuts) = &self.model { cuts.as_ref() } else { None };
-        let mut result = Ok(());
-        let mut waiting = Waiting::new();
-        self.splits.split(text, |start, end| match cuts {
-            Some(cuts) if !S::SPANS && end - start > LONG && result.is_ok() => {
-                result = self.encode_cut(cuts, bytes, (start, end), &mut waiting, scratch, out);
-            }
-            _ => {
-                if result.is_ok() && waiting.push(start, end, false) {
-                    result = self.encode_waiting(bytes, &mut waiting, scratch, out);
-                }
-            }
-        })?;
-        result?;
-        self.encode_waiting(bytes, &mut waiting, scratch, out)
+        let mut waiting = scratch.waiting();
+        let mut cursor = Cursor::new();
+        while waiting.fill(|pieces| self.splits.fill(text, &mut cursor, pieces))? > 0 {
+            self.encode_waiting(bytes, &mut waiting, scratch, out)?;
+        }
+        scratch.keep(waiting);
+        Ok(())
     }
 
     /// tiktoken's rule for bytes that are no text (0.14, `_encode_bytes`): the valid prefix is encoded; its last piece,
@@ -271,7 +267,7 @@ impl Tokenizer {
     ) -> Result<()> {
         let mut at = 0;
         let mut result = Ok(());
-        let mut waiting = Waiting::new();
+        let mut waiting = scratch.waiting();
         bpe.frozen_matches(text, |start, end, id| {
             if start == 0 {
                 out.begin_word();
@@ -287,11 +283,13 @@ impl Tokenizer {
         });
         result?;
         self.encode_cut(boundary, text, (at, text.len()), &mut waiting, scratch, out)?;
-        self.encode_waiting(text, &mut waiting, scratch, out)
+        self.encode_waiting(text, &mut waiting, scratch, out)?;
+        scratch.keep(waiting);
+        Ok(())
     }
 
     /// Cuts a stretch of the text where nothing can merge; the parts go to those that wait.
-    fn encode_cut<S: Sink>(
+    pub(crate) fn encode_cut<S: Sink>(
         &self,
         cuts: &Boundary,
         text: &[u8],
@@ -309,74 +307,6 @@ impl Tokenizer {
             at = end;
         }
         Ok(())
-    }
-
-    /// Encodes the pieces that wait, by the cache where it may.
-    fn encode_waiting<S: Sink>(
-        &self,
-        text: &[u8],
-        waiting: &mut Waiting,
-        scratch: &mut Scratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
-        if S::SPANS {
-            for piece in waiting.drain() {
-                let (start, end) = (piece.start as usize, piece.end as usize);
-                if !piece.is_part || start == 0 {
-                    out.begin_word();
-                }
-                let take = &mut |segment| out.take(start, segment);
-                self.model.segment(&text[start..end], start, piece.is_part, &mut scratch.model, take)?;
-            }
-            return Ok(());
-        }
-        // The ids of pieces that were found wait here, so that writing them is no branch either.
-        let mut found = [0; WAITING * IDS];
-        let mut count = 0;
-        for (piece, key) in waiting.drain_with_keys(text) {
-            let Some(room) = found[count..].first_chunk_mut() else { break };
-            match scratch.cache.get(key, room) {
-                0 => {
-                    out.take_cached(&found[..count]);
-                    count = 0;
-                    self.encode_missed(text, piece, key, scratch, out)?;
-                }
-                more => count += more,
-            }
-        }
-        out.take_cached(&found[..count]);
-        Ok(())
-    }
-
-    /// A piece that the cache does not know; it is put there if it may.
-    #[inline(never)]
-    fn encode_missed<S: Sink>(
-        &self,
-        text: &[u8],
-        piece: Piece,
-        key: Key,
-        scratch: &mut Scratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
-        let at = piece.start as usize;
-        let bytes = &text[at..piece.end as usize];
-        let Scratch { model: model_scratch, segments, ids, cache, .. } = scratch;
-        if !key.is_kept() {
-            let take = &mut |segment| out.take(at, segment);
-            return self.model.segment(bytes, at, piece.is_part, model_scratch, take);
-        }
-        segments.clear();
-        self.model.segment(bytes, at, piece.is_part, model_scratch, &mut |segment| {
-            segments.push(segment);
-            Ok(())
-        })?;
-        let is_known = segments.iter().all(|segment| segment.id != UNKNOWN);
-        if is_known && !self.model.depends_on_place(bytes, at) {
-            ids.clear();
-            ids.extend(segments.iter().map(|segment| segment.id));
-            cache.insert(key, ids);
-        }
-        segments.iter().try_for_each(|&segment| out.take(at, segment))
     }
 }
 

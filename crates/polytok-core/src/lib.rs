@@ -21,6 +21,7 @@ pub mod decode;
 pub mod encode;
 pub mod error;
 pub mod hash;
+mod kernel;
 pub mod lazy;
 pub mod model;
 pub mod native;

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
 use crate::normalize::output::Span;
 use crate::spec::{Kind, Unknown};
+use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
 /// What becomes of unknown text.
@@ -284,6 +285,20 @@ impl<'a, S: Sink> Out<'a, S> {
     pub fn take_cached(&mut self, ids: &[u32]) {
         self.after_unknown &= ids.is_empty();
         self.sink.push_all(ids);
+    }
+
+    /// Takes unknown characters, which stand one after the other.
+    pub fn take_unknown_run(&mut self, start: u32, end: u32) -> Result<()> {
+        if matches!(self.fallback, Fallback::Unk(_)) {
+            return self.take_unknown(start, end);
+        }
+        let mut at = start;
+        while at < end {
+            let next = at + char_len(&self.text[at as usize..]) as u32;
+            self.take_unknown(at, next)?;
+            at = next;
+        }
+        Ok(())
     }
 
     fn take_unknown(&mut self, start: u32, end: u32) -> Result<()> {

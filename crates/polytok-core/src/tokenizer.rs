@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
+use crate::encode::unescaped::StretchRoom;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::model::Segment;
@@ -75,6 +76,8 @@ pub struct Scratch {
     pub(crate) cache: Cache,
     pub(crate) segments: Vec<Segment>,
     pub(crate) ids: Vec<u32>,
+    waiting: Vec<Box<Waiting>>,
+    pub(crate) stretches: Option<Box<StretchRoom>>,
 }
 
 /// What models need.
@@ -88,6 +91,20 @@ pub(crate) struct ModelScratch {
 }
 
 impl Scratch {
+    /// Room for pieces, of which nobody waits yet.
+    #[inline]
+    pub(crate) fn waiting(&mut self) -> Box<Waiting> {
+        let mut waiting = self.waiting.pop().unwrap_or_default();
+        waiting.clear();
+        waiting
+    }
+
+    /// Takes the room back.
+    #[inline]
+    pub(crate) fn keep(&mut self, waiting: Box<Waiting>) {
+        self.waiting.push(waiting);
+    }
+
     /// Gives back what one huge text made the buffers grow to.
     fn release(&mut self) {
         const KEPT: usize = 1 << 20;
@@ -456,6 +473,18 @@ impl Compiled {
             Compiled::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
             Compiled::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
         }
+    }
+
+    /// Whether a part of a piece may have other ids than a whole piece of the same bytes.
+    #[inline]
+    pub(crate) fn parts_differ(&self) -> bool {
+        matches!(self, Compiled::Bpe(bpe, _) if bpe.takes_whole_pieces())
+    }
+
+    /// Where pieces may be cut further, if that is known.
+    #[inline]
+    pub(crate) fn cuts(&self) -> Option<&Boundary> {
+        if let Compiled::Bpe(_, cuts) = self { cuts.as_ref() } else { None }
     }
 
     /// Whether a piece is cut differently from the same piece elsewhere.

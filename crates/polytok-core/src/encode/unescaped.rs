@@ -4,16 +4,22 @@ use crate::cache::{IDS, Key};
 use crate::error::Result;
 use crate::model::{Segment, UNKNOWN};
 use crate::post::{Out, Sink};
-use crate::split::stretches::{BYTES, Batch, INVALID, PIECE, Stretches};
+use crate::split::stretches::{BYTES, Batch, INVALID, PIECE, ROOM, Stretches};
 use crate::tokenizer::{Scratch, Tokenizer};
 
-/// Ids that wait to be given on.
-const FOUND: usize = 512;
+/// Room for a batch of stretches, and for what is made of them. Made once and then kept.
+pub struct StretchRoom {
+    batch: Batch,
+    /// Of those that the cache is asked for.
+    keys: [(Key, u32); ROOM],
+    /// Ids that were found, one stretch after the other.
+    found: [u32; ROOM * IDS],
+}
 
-/// Ids that were found, one stretch after the other.
-struct Found {
-    ids: [u32; FOUND],
-    count: usize,
+impl Default for StretchRoom {
+    fn default() -> StretchRoom {
+        StretchRoom { batch: Batch::new(), keys: [(Key::default(), 0); ROOM], found: [0; ROOM * IDS] }
+    }
 }
 
 impl Tokenizer {
@@ -30,37 +36,46 @@ impl Tokenizer {
             return Ok(());
         }
         let mut loaded = std::mem::take(&mut scratch.normalized);
+        let mut room = scratch.stretches.take().unwrap_or_default();
         let end = stretches.load(text, &mut loaded);
         sink.begin_part(at as u32, None);
         let mut out = Out::new(&loaded, &self.fallback, sink);
         out.begin_word();
         let mut cursor = stretches.cursor(&loaded, end);
-        let mut batch = Batch::new();
         let result = loop {
-            let has_more = stretches.fill(&loaded, &mut cursor, &mut batch);
-            let result = self.encode_batch(stretches, &loaded, &batch, scratch, &mut out);
+            let has_more = stretches.fill(&loaded, &mut cursor, &mut room.batch);
+            let result = self.encode_batch(stretches, &loaded, &mut room, scratch, &mut out);
             if result.is_err() || !has_more {
                 break result;
             }
         };
         scratch.normalized = loaded;
+        scratch.stretches = Some(room);
         result
     }
 
-    /// The ids of stretches. They are read from tables one after the other, so that the processor may fetch them side by side.
+    /// The ids of stretches. First all keys are computed and cache lines asked for, then all are looked up.
     fn encode_batch<S: Sink>(
         &self,
         stretches: &Stretches,
         text: &[u8],
-        batch: &Batch,
+        room: &mut StretchRoom,
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> Result<()> {
-        let mut found = Found { ids: [0; FOUND], count: 0 };
+        let StretchRoom { batch, keys, found } = room;
+        for ((start, end), slot) in batch.pieces().zip(keys.iter_mut()) {
+            let key = Key::new(text, start, end, false);
+            let hash = key.hash();
+            scratch.cache.prefetch(hash);
+            *slot = (key, hash);
+        }
+        let mut keys = keys.iter();
+        let mut count = 0;
         for (start, end, value) in batch.iter() {
-            let Some(room) = found.room(out) else { break };
+            let Some(room) = found[count..].first_chunk_mut::<IDS>() else { break };
             let more = match value {
-                PIECE => scratch.cache.get(Key::new(text, start, end, true), room),
+                PIECE => keys.next().map_or(0, |&(key, hash)| scratch.cache.get(key, hash, room)),
                 BYTES => ids_of_bytes(stretches, text, start, end, room),
                 INVALID => ids_of_invalid(stretches, room),
                 id => {
@@ -68,13 +83,14 @@ impl Tokenizer {
                     1
                 }
             };
-            found.count += more;
+            count += more;
             if more == 0 {
-                found.flush(out);
+                out.take_cached(&found[..count]);
+                count = 0;
                 self.encode_stretch_missed(stretches, text, (start, end, value), scratch, out)?;
             }
         }
-        found.flush(out);
+        out.take_cached(&found[..count]);
         Ok(())
     }
 
@@ -93,6 +109,11 @@ impl Tokenizer {
         }
         let Scratch { model, segments, ids, cache, .. } = scratch;
         let piece = &text[start..end];
+        let key = Key::new(text, start, end, false);
+        if let Some(ids) = cache.get_long(piece, key) {
+            out.take_cached(ids);
+            return Ok(());
+        }
         segments.clear();
         self.model.segment(piece, start, true, model, &mut |segment| {
             segments.push(segment);
@@ -110,26 +131,9 @@ impl Tokenizer {
                 (id, _) => ids.push(id),
             }
         }
-        cache.insert(Key::new(text, start, end, true), ids);
+        cache.insert(piece, key, ids);
         out.take_cached(ids);
         Ok(())
-    }
-}
-
-impl Found {
-    /// Room for the ids of one more stretch.
-    #[inline]
-    fn room<S: Sink>(&mut self, out: &mut Out<S>) -> Option<&mut [u32; IDS]> {
-        if self.count + IDS > FOUND {
-            self.flush(out);
-        }
-        self.ids[self.count..].first_chunk_mut()
-    }
-
-    #[inline]
-    fn flush<S: Sink>(&mut self, out: &mut Out<S>) {
-        out.take_cached(&self.ids[..self.count]);
-        self.count = 0;
     }
 }
 

@@ -42,19 +42,38 @@ pub(super) trait Score: Copy {
     fn rebased(_states: &mut [State<Self::Sum>], here: Self::Sum) -> Self::Sum {
         here
     }
+
+    /// Bits of a sum's significand.
+    const MANTISSA: i32;
+    /// Sums within this stay as they are.
+    const FARTHEST: f64;
+    /// Adding it changes nothing.
+    const NOTHING: Self;
+    /// The score in double precision, which holds it exactly.
+    fn exact(self) -> f64;
+    /// A sum in single precision.
+    fn magnitude(sum: Self::Sum) -> f32;
+    /// The sum behind a piece that only one way leads over.
+    #[inline]
+    fn behind(self, here: Self::Sum) -> Self::Sum {
+        let here = Self::rebased(&mut [], here);
+        Self::round(self.plus(here))
+    }
 }
 
-/// Finds the best way to each place; the pieces' scores are in `scores`, by their values in the trie. Whether an unknown
-/// character was ever the best way to a place.
+/// Finds the best way to each place; the pieces' scores are in `scores`, by their values in the trie, and `from` is the sum before
+/// the text. The sum behind it, and whether an unknown character was ever the best way to a place.
 pub(super) fn search<S: Score>(
     trie: &Trie,
     scores: &[S],
     unknown_score: S::Sum,
     text: &[u8],
+    from: S::Sum,
     states: &mut Vec<State<S::Sum>>,
-) -> bool {
+) -> (S::Sum, bool) {
     states.clear();
     states.resize(text.len() + 1, State { score: S::Sum::default(), link: NONE, entry: UNKNOWN });
+    states[0].score = from;
     let (mut frontier, mut start, mut has_unknown) = (0, 0, false);
     while start < text.len() {
         let here = states[start].score;
@@ -82,7 +101,7 @@ pub(super) fn search<S: Score>(
         }
         start = char_end;
     }
-    has_unknown
+    (states[text.len()].score, has_unknown)
 }
 
 /// Calls `piece(start, end, entry)` for the pieces of the best way to the end, left to right.
@@ -111,6 +130,9 @@ fn reverse_links<Sum>(states: &mut [State<Sum>]) {
 /// SentencePiece 0.2.1's.
 impl Score for f64 {
     type Sum = f32;
+    const MANTISSA: i32 = f32::MANTISSA_DIGITS as i32;
+    const FARTHEST: f64 = f32::MAX as f64;
+    const NOTHING: f64 = -0.0;
 
     #[inline]
     fn plus(self, here: f32) -> f64 {
@@ -126,11 +148,24 @@ impl Score for f64 {
     fn round(sum: f64) -> f32 {
         sum as f32
     }
+
+    #[inline]
+    fn exact(self) -> f64 {
+        self
+    }
+
+    #[inline]
+    fn magnitude(sum: f32) -> f32 {
+        sum
+    }
 }
 
 /// SentencePiece 0.2.3's.
 impl Score for f32 {
     type Sum = f32;
+    const MANTISSA: i32 = f32::MANTISSA_DIGITS as i32;
+    const FARTHEST: f64 = REBASE_BEYOND as f64;
+    const NOTHING: f32 = -0.0;
 
     #[inline]
     fn plus(self, here: f32) -> f32 {
@@ -144,6 +179,16 @@ impl Score for f32 {
 
     #[inline]
     fn round(sum: f32) -> f32 {
+        sum
+    }
+
+    #[inline]
+    fn exact(self) -> f64 {
+        self as f64
+    }
+
+    #[inline]
+    fn magnitude(sum: f32) -> f32 {
         sum
     }
 
@@ -173,6 +218,9 @@ pub(super) struct Wide(pub f64);
 
 impl Score for Wide {
     type Sum = f64;
+    const MANTISSA: i32 = f64::MANTISSA_DIGITS as i32;
+    const FARTHEST: f64 = f64::MAX;
+    const NOTHING: Wide = Wide(-0.0);
 
     #[inline]
     fn plus(self, here: f64) -> Wide {
@@ -187,5 +235,15 @@ impl Score for Wide {
     #[inline]
     fn round(sum: Wide) -> f64 {
         sum.0
+    }
+
+    #[inline]
+    fn exact(self) -> f64 {
+        self.0
+    }
+
+    #[inline]
+    fn magnitude(sum: f64) -> f32 {
+        sum as f32
     }
 }

@@ -144,6 +144,12 @@ impl Bpe {
         self.symbols == Symbols::Bytes
     }
 
+    /// Whether a piece that is an entry is taken without merging.
+    #[inline]
+    pub fn takes_whole_pieces(&self) -> bool {
+        self.whole_piece_first
+    }
+
     /// Whether pieces that no merge can cross may be taken out of a text and merged on their own. Unused rows are split
     /// again as the last candidate of the whole text says, so then they may not; nor where characters at the ends differ.
     pub fn can_cut(&self) -> bool {

@@ -1,24 +1,32 @@
 //! Unigram: the segmentation of the text into pieces whose scores have the largest sum.
 //!
-//! Reference: SentencePiece's `EncodeOptimized`, bit by bit; the search is in `best_path`. A character that is no piece by itself is
-//! offered as unknown, ten points below the lowest score. Cost and worst input are those of the search. Memory: 12 bytes per
-//! byte of text. Hugging Face's and llama.cpp's rules are in `wide_unigram`.
+//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. A character that is no piece by itself is offered as unknown, ten points
+//! below the lowest score. `encode` goes word by word (`words`); `segment` is its twin, one search over the whole text
+//! (`best_path`), with 12 bytes of memory per byte of text. Cost and worst input are those of the search. Hugging Face's and
+//! llama.cpp's rules are in `wide_unigram`.
 
-use super::best_path::{State, search, walk};
+mod certain;
+mod letters;
+mod memo;
+mod send;
+mod words;
+
+use super::best_path::{search, walk};
 use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
 use crate::native::{Part, PartWriter, Stored, Tables};
+use crate::post::{Out, Sink};
 use crate::spec::{Kind, Line};
 use crate::table::Table;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::Vocab;
+use letters::Letters;
+use send::Sender;
+use words::{Dictionary, WordsScratch};
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
-
-/// Scratch of longer texts than this is given back after the call.
-const KEPT_STATES: usize = 1 << 20;
 
 /// A compiled Unigram model.
 pub struct Unigram {
@@ -31,6 +39,10 @@ pub struct Unigram {
     pub(super) unknown_score: f32,
     pub(super) line: Line,
     best_path: BestPathScores,
+    /// The length of each entry in bytes.
+    lens: Vec<u32>,
+    /// None if texts cannot be taken word by word.
+    letters: Option<Letters>,
 }
 
 /// Scores as `segment` adds them, in the precision of the line.
@@ -42,7 +54,7 @@ enum BestPathScores {
 /// Memory that calls share; one per thread.
 #[derive(Default)]
 pub struct UnigramScratch {
-    states: Vec<State<f32>>,
+    words: WordsScratch<f32>,
 }
 
 impl Unigram {
@@ -50,10 +62,13 @@ impl Unigram {
     pub fn compile(vocab: &Vocab, line: Line, tables: &mut Tables) -> Result<Unigram> {
         let mut unigram = tables.get("unigram", || Unigram::build(vocab, line))?;
         unigram.trie = unigram.trie.with_longest(vocab.longest());
-        match unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
-            Some(id) => Err(Error::Format(format!("the Unigram table has id {id}, which the vocabulary has not"))),
-            None => Ok(unigram),
+        if let Some(id) = unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
+            return Err(Error::Format(format!("the Unigram table has id {id}, which the vocabulary has not")));
         }
+        let pieces = unigram.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row));
+        unigram.lens = pieces.clone().map(|piece| piece.len() as u32).collect();
+        unigram.letters = if unigram.is_tame() { Letters::new(pieces.zip(0..)) } else { None };
+        Ok(unigram)
     }
 
     fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
@@ -69,23 +84,59 @@ impl Unigram {
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
+            lens: Vec::new(),
+            letters: None,
         })
+    }
+
+    /// Whether words can be proven.
+    fn is_tame(&self) -> bool {
+        certain::is_tame(self.unknown_score as f64)
+            && match &self.best_path {
+                BestPathScores::Double(scores) => scores.iter().all(|&score| certain::is_tame(score)),
+                BestPathScores::Single(scores) => scores.iter().all(|&score| certain::is_tame(score as f64)),
+            }
+    }
+
+    /// Sends the segments of `text`, left to right. `text` must be shorter than 4 GiB.
+    pub fn encode<S: Sink>(&self, text: &[u8], scratch: &mut UnigramScratch, out: &mut Out<S>) -> Result<()> {
+        let Some(letters) = &self.letters else {
+            let mut result = Ok(());
+            self.segment(text, scratch, |segment| {
+                if result.is_ok() {
+                    result = out.take(0, segment);
+                }
+            });
+            return result;
+        };
+        let mut sender = Sender::new(self, out);
+        let words = &mut scratch.words;
+        match &self.best_path {
+            BestPathScores::Double(scores) => {
+                let unknown_score = self.unknown_score as f64;
+                Dictionary { trie: &self.trie, scores, unknown_score, letters }.solve(text, words, &mut sender)
+            }
+            BestPathScores::Single(scores) => {
+                let unknown_score = self.unknown_score;
+                Dictionary { trie: &self.trie, scores, unknown_score, letters }.solve(text, words, &mut sender)
+            }
+        }?;
+        sender.flush();
+        Ok(())
     }
 
     /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
     pub fn segment(&self, norm: &[u8], scratch: &mut UnigramScratch, mut emit: impl FnMut(Segment)) {
-        let states = &mut scratch.states;
+        let states = &mut scratch.words.states;
         match &self.best_path {
-            BestPathScores::Double(scores) => search(&self.trie, scores, self.unknown_score, norm, states),
-            BestPathScores::Single(scores) => search(&self.trie, scores, self.unknown_score, norm, states),
+            BestPathScores::Double(scores) => search(&self.trie, scores, self.unknown_score, norm, 0.0, states),
+            BestPathScores::Single(scores) => search(&self.trie, scores, self.unknown_score, norm, 0.0, states),
         };
         walk(states, |start, end, entry| {
             let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
             emit(Segment { id, start, end });
         });
-        if states.capacity() > KEPT_STATES {
-            *states = Vec::new();
-        }
+        scratch.words.release();
     }
 }
 
@@ -115,6 +166,8 @@ impl Stored for Unigram {
             unknown_score: part.number("unknown_score")?,
             line,
             best_path,
+            lens: Vec::new(),
+            letters: None,
         };
         let entries = match &unigram.best_path {
             BestPathScores::Double(scores) => scores.len(),

@@ -80,7 +80,7 @@ impl WideUnigram {
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         let states = &mut scratch.states;
-        let has_unknown = search(&self.trie, &self.scores, self.unknown_score, text, states);
+        let (_, has_unknown) = search(&self.trie, &self.scores, self.unknown_score, text, 0.0, states);
         if has_unknown && self.is_hugging_face && self.unknown.is_none() {
             return Err(Error::Encode(
                 "the text has characters that the vocabulary lacks, and this Unigram model has no unknown token (unk_id)".into(),

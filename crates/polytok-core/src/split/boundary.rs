@@ -64,7 +64,7 @@ impl Boundary {
         while end < text.len() {
             let (left, right) = (text[last], text[end]);
             let next = if left < 128 && right < 128 && last + 1 == end {
-                if self.ascii[left as usize] >> right & 1 == 0 {
+                if !self.joins_ascii(left, right) {
                     break;
                 }
                 end + 1
@@ -81,8 +81,15 @@ impl Boundary {
         end
     }
 
+    /// Whether an entry joins these two ASCII characters.
     #[inline]
-    fn joins(&self, left: &[u8], right: &[u8]) -> bool {
+    pub fn joins_ascii(&self, left: u8, right: u8) -> bool {
+        self.ascii[left as usize] >> right & 1 == 1
+    }
+
+    /// Whether an entry may join these characters, which are not both ASCII.
+    #[inline]
+    pub fn joins(&self, left: &[u8], right: &[u8]) -> bool {
         // Entries of bytes may start and end inside a character.
         if self.symbols != Symbols::Bytes {
             return self.has(left, right);

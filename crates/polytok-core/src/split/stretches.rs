@@ -22,7 +22,7 @@ use super::pair_set::PairSet;
 use crate::normalize::Escape;
 use crate::trie::Trie;
 
-pub use scan::{Batch, Cursor};
+pub use scan::{Batch, Cursor, ROOM};
 
 /// What a text must have behind it, so that reading many bytes at once never reads beyond its end.
 const PADDING: usize = 64;

@@ -100,7 +100,7 @@ fn long_texts_are_rebased_and_scratch_is_given_back() {
     for line in [Line::V0_2_1, Line::V0_2_3] {
         let (mut scratch, mut count) = (UnigramScratch::default(), 0);
         model("a:-3.3 b:-5.1 ab:-8.5", line).segment(text.as_bytes(), &mut scratch, |_| count += 1);
-        assert!(count >= 600_000 && scratch.states.capacity() == 0, "{count}");
+        assert!(count >= 600_000 && scratch.words.states.capacity() == 0, "{count}");
     }
     // Around 60 million, single precision has steps of 4: without rebasing, small differences are lost.
     let (pieces, text) = ("a:-30000 b:-0.4 c:-0.4 bc:-1.5", "abc".repeat(2000));

@@ -8,13 +8,16 @@ use crate::split::pair_set::pair;
 const BLOCK: usize = 64;
 
 /// Stretches of a batch.
-const ROOM: usize = 256;
+pub const ROOM: usize = 192;
 
-/// Stretches in the order of the text; each starts where the one before it ends.
+/// Stretches in the order of the text; each starts where the one before it ends. Made once and then kept.
 pub struct Batch {
     borders: [u32; ROOM + 1],
     values: [u32; ROOM],
     len: usize,
+    /// Which stretches are a `PIECE`.
+    pieces: [u8; ROOM],
+    piece_count: usize,
 }
 
 /// How far a text is cut.
@@ -42,7 +45,7 @@ struct Char {
 impl Batch {
     /// An empty one.
     pub fn new() -> Batch {
-        Batch { borders: [0; ROOM + 1], values: [PIECE; ROOM], len: 0 }
+        Batch { borders: [0; ROOM + 1], values: [PIECE; ROOM], len: 0, pieces: [0; ROOM], piece_count: 0 }
     }
 
     /// Each stretch: first byte, behind the last byte, and its id if it has one (see `PIECE` and its neighbours).
@@ -52,10 +55,26 @@ impl Batch {
         borders.take(self.len).map(|((&start, &end), &value)| (start as usize, end as usize, value))
     }
 
+    /// The same for those that are a `PIECE`, without ids.
+    #[inline]
+    pub fn pieces(&self) -> impl Iterator<Item = (usize, usize)> {
+        let pieces = self.pieces[..self.piece_count].iter();
+        pieces.map(|&at| (self.borders[at as usize] as usize, self.borders[at as usize + 1] as usize))
+    }
+
+    #[inline]
+    fn begin(&mut self, start: usize) {
+        self.borders[0] = start as u32;
+        (self.len, self.piece_count) = (0, 0);
+    }
+
     #[inline]
     fn push(&mut self, end: usize, value: u32) {
         self.borders[self.len + 1] = end as u32;
         self.values[self.len] = value;
+        // No branch: which it is cannot be foreseen.
+        self.pieces[self.piece_count] = self.len as u8;
+        self.piece_count += (value == PIECE) as usize;
         self.len += 1;
     }
 
@@ -83,8 +102,7 @@ impl Stretches {
 
     /// Puts the next stretches into `batch`; false if these are the last.
     pub fn fill(&self, text: &[u8], cursor: &mut Cursor, batch: &mut Batch) -> bool {
-        batch.borders[0] = cursor.start as u32;
-        batch.len = 0;
+        batch.begin(cursor.start);
         while batch.has_room() {
             if cursor.at < cursor.stop {
                 self.scan(text, cursor, batch);

@@ -1,0 +1,88 @@
+//! A bounded cache from piece bytes to ids, one for each encoding that is at work.
+//!
+//! Pieces repeat: in ordinary text nine of ten were seen before. Short pieces of few ids have 32 bytes each, key and ids side by
+//! side, so that a lookup is one cache line; what does not fit there (16 to 32 bytes, or 5 to 7 ids) has 64 bytes. Both are
+//! tables of two-way sets (`sets`): a newcomer pushes out the older of two, nothing is chained, and a lookup is two comparisons.
+//! Tables start small, since a short text shall not pay for big ones, and double while pieces come in, up to the limit.
+//! What comes out is what went in or nothing; a limit of 0 keeps nothing.
+
+mod huge;
+mod key;
+mod long;
+mod sets;
+mod short;
+mod waiting;
+
+pub use key::Key;
+pub use short::IDS;
+pub use waiting::{Piece, WAITING, Waiting};
+
+use long::{LongEntry, LongKey};
+use sets::Sets;
+use short::ShortEntry;
+
+/// Bytes that a cache may take if nobody says otherwise.
+pub const DEFAULT_LIMIT: usize = 64 << 20;
+
+/// The cache. Memory is taken at the first insertion.
+#[derive(Debug)]
+pub struct Cache {
+    short: Sets<ShortEntry>,
+    long: Sets<LongEntry>,
+}
+
+impl Default for Cache {
+    fn default() -> Cache {
+        Cache::new(DEFAULT_LIMIT)
+    }
+}
+
+impl Cache {
+    /// An empty cache that takes at most so many bytes.
+    pub fn new(limit: usize) -> Cache {
+        Cache { short: Sets::new(limit / 2), long: Sets::new(limit / 2) }
+    }
+
+    /// Bytes taken.
+    pub fn bytes(&self) -> usize {
+        self.short.bytes() + self.long.bytes()
+    }
+
+    /// Writes the ids of a short piece to the start of `ids` and says how many they are; 0 if it is not here. Which of the two
+    /// entries it is, and how many ids, cannot be foreseen, so neither is a branch.
+    #[inline]
+    pub fn get(&self, key: Key, hash: u32, ids: &mut [u32; IDS]) -> usize {
+        let Some(entry) = self.short.candidate(hash, &key) else { return 0 };
+        *ids = entry.ids();
+        entry.count_if(key)
+    }
+
+    /// The ids of a piece of any length that `get` did not find.
+    #[inline]
+    pub fn get_long(&self, piece: &[u8], key: Key) -> Option<&[u32]> {
+        let key = LongKey::new(piece, key)?;
+        let entry = self.long.candidate(key.hash(), &key)?;
+        entry.ids_if(&key)
+    }
+
+    /// Keeps the ids of a piece, if they and it are not too long.
+    #[inline]
+    pub fn insert(&mut self, piece: &[u8], key: Key, ids: &[u32]) {
+        if let Some(entry) = ShortEntry::new(key, ids) {
+            self.short.insert(entry);
+        } else if let Some(key) = LongKey::new(piece, key)
+            && let Some(entry) = LongEntry::new(key, ids)
+        {
+            self.long.insert(entry);
+        }
+    }
+
+    /// Asks the processor for the line of a short piece.
+    #[inline]
+    pub fn prefetch(&self, hash: u32) {
+        self.short.prefetch(hash);
+    }
+}
+
+#[cfg(test)]
+mod tests;

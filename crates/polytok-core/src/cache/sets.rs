@@ -1,0 +1,105 @@
+//! A table of two-way sets that doubles while entries come in, up to a limit.
+//!
+//! A set is the newer and the older of two entries, side by side. An entry that comes in pushes out the older one, whatever it is.
+//! The table is doubled when as many came in as there are sets, so that until the limit is reached hardly any is lost.
+
+use super::huge;
+
+/// Sets at first, unless the limit is lower.
+const FEWEST: usize = 1 << 8;
+
+/// What a set holds two of.
+pub(super) trait Entry: Copy {
+    /// What it is found by.
+    type Key;
+    /// No entry.
+    const EMPTY: Self;
+    /// It is one.
+    fn is_empty(&self) -> bool;
+    /// It is that of this key.
+    fn is_of(&self, key: &Self::Key) -> bool;
+    /// The hash of its key.
+    fn hash(&self) -> u32;
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Set<E>([E; 2]);
+
+#[derive(Debug)]
+pub(super) struct Sets<E> {
+    /// As many as a power of two, or none.
+    sets: Vec<Set<E>>,
+    most: usize,
+    insertions: usize,
+}
+
+impl<E: Entry> Sets<E> {
+    /// An empty table that takes at most so many bytes.
+    pub(super) fn new(limit: usize) -> Sets<E> {
+        let most = limit / size_of::<Set<E>>();
+        let most = if most == 0 { 0 } else { 1 << most.ilog2() };
+        Sets { sets: Vec::new(), most, insertions: 0 }
+    }
+
+    /// Bytes taken.
+    pub(super) fn bytes(&self) -> usize {
+        self.sets.capacity() * size_of::<Set<E>>()
+    }
+
+    /// The only entry that may be that of the key. Which of two it is, is no branch.
+    #[inline]
+    pub(super) fn candidate(&self, hash: u32, key: &E::Key) -> Option<&E> {
+        let Set(entries) = self.sets.get(self.place(hash))?;
+        Some(&entries[entries[1].is_of(key) as usize])
+    }
+
+    #[inline]
+    fn place(&self, hash: u32) -> usize {
+        hash as usize & self.sets.len().wrapping_sub(1)
+    }
+
+    /// One more entry, which must not be there already.
+    pub(super) fn insert(&mut self, entry: E) {
+        if self.insertions >= self.sets.len() && self.sets.len() < self.most {
+            self.grow();
+        }
+        self.insertions += 1;
+        self.put(entry);
+    }
+
+    fn put(&mut self, entry: E) {
+        let place = self.place(entry.hash());
+        if let Some(Set([newer, older])) = self.sets.get_mut(place) {
+            *older = std::mem::replace(newer, entry);
+        }
+    }
+
+    /// Twice as many sets: the entries of a set stay in it, or go to the one as many places further on as there were sets.
+    #[cold]
+    fn grow(&mut self) {
+        let before = self.sets.len();
+        let count = (before * 2).max(FEWEST).min(self.most);
+        let mut sets = huge::with_capacity(count);
+        sets.append(&mut self.sets);
+        sets.resize(count, Set([E::EMPTY; 2]));
+        self.sets = sets;
+        for at in 0..before {
+            let Set([newer, older]) = std::mem::replace(&mut self.sets[at], Set([E::EMPTY; 2]));
+            [older, newer].into_iter().filter(|entry| !entry.is_empty()).for_each(|entry| self.put(entry));
+        }
+    }
+
+    /// Asks the processor for the line of this hash.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u32) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch changes nothing that the program can see, whatever the address is.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(self.sets.as_ptr().wrapping_add(self.place(hash)).cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = hash;
+    }
+}

@@ -1,0 +1,102 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+fn key(text: &[u8], start: usize, end: usize, is_part: bool) -> Key {
+    Key::new(text, start, end, is_part)
+}
+
+/// What the cache says of a piece, by both ways.
+fn get(cache: &Cache, piece: &[u8], is_part: bool) -> Option<Vec<u32>> {
+    let key = key(piece, 0, piece.len(), is_part);
+    let mut ids = [0; IDS];
+    match cache.get(key, key.hash(), &mut ids) {
+        0 => cache.get_long(piece, key).map(<[u32]>::to_vec),
+        count => Some(ids[..count].to_vec()),
+    }
+}
+
+fn insert(cache: &mut Cache, piece: &[u8], is_part: bool, ids: &[u32]) {
+    cache.insert(piece, key(piece, 0, piece.len(), is_part), ids);
+}
+
+#[test]
+fn a_key_is_its_bytes_its_length_and_its_part() {
+    let text = b"abcdefghijklmnopqrstuvwxyz\0\0";
+    assert_eq!(key(text, 0, 3, false), key(&text[..3], 0, 3, false));
+    assert_ne!(key(text, 0, 3, false), key(text, 0, 3, true));
+    assert_ne!(key(text, 0, 3, false), key(text, 0, 4, false));
+    assert_ne!(key(text, 26, 27, false), key(text, 26, 28, false));
+    assert!(
+        key(text, 0, 15, true).is_short() && !key(text, 0, 16, true).is_short() && !key(text, 2, 2, true).is_short()
+    );
+}
+
+#[test]
+fn limits_hold() {
+    for limit in [0, 100, 1 << 10, 1 << 16, 1 << 20] {
+        let mut cache = Cache::new(limit);
+        for i in 0..50_000u32 {
+            insert(&mut cache, format!("{i:x}").as_bytes(), false, &[i, i + 1]);
+            insert(&mut cache, format!("{i:020x}").as_bytes(), false, &[i, i + 1]);
+        }
+        assert!(cache.bytes() <= limit, "{} of {limit}", cache.bytes());
+        let kept = (0..50_000u32).filter(|i| get(&cache, format!("{i:x}").as_bytes(), false).is_some()).count();
+        assert_eq!(kept == 0, limit < 256);
+    }
+}
+
+#[test]
+fn until_the_limit_hardly_anything_is_lost() {
+    let mut cache = Cache::default();
+    let count = 100_000u32;
+    for i in 0..count {
+        insert(&mut cache, format!("{i:x}").as_bytes(), false, &[i]);
+    }
+    let kept = (0..count).filter(|i| get(&cache, format!("{i:x}").as_bytes(), false) == Some(vec![*i])).count();
+    assert!(kept > count as usize * 8 / 10, "{kept}");
+}
+
+/// Pieces around the borders of keys that differ in one byte or their length only.
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40]);
+    (len, prop::sample::select(vec![0u8, b'a', 255]), 0usize..40, prop::sample::select(vec![0u8, b'a', b'b', 255]))
+        .prop_map(|(len, fill, at, other)| {
+            let mut piece = vec![fill; len];
+            piece[at % len] = other;
+            piece
+        })
+}
+
+proptest! {
+    #[test]
+    fn what_comes_out_is_what_went_in(
+        entries in prop::collection::vec((piece(), any::<bool>(), prop::collection::vec(any::<u32>(), 0..10)), 1..200),
+        limit in prop::sample::select(vec![0usize, 256, 4096, 1 << 20]),
+    ) {
+        let mut cache = Cache::new(limit);
+        let mut map = HashMap::new();
+        for (piece, is_part, ids) in &entries {
+            if !map.contains_key(&(piece.clone(), *is_part)) {
+                insert(&mut cache, piece, *is_part, ids);
+                map.insert((piece.clone(), *is_part), ids);
+            }
+            for ((piece, is_part), ids) in &map {
+                let found = get(&cache, piece, *is_part);
+                prop_assert!(found.is_none() || found.as_ref() == Some(*ids));
+                let may_be_kept = (1..=32).contains(&piece.len()) && (1..=7).contains(&ids.len());
+                prop_assert!(found.is_none() || may_be_kept);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_equal_where_pieces_are(text in prop::collection::vec(0u8..3, 0..40), at in prop::array::uniform4(0usize..40)) {
+        let range = |one: usize, other: usize| (one.min(other).min(text.len()), one.max(other).min(text.len()));
+        let (one, other) = (range(at[0], at[1]), range(at[2], at[3]));
+        let keys = [one, other].map(|(start, end)| key(&text, start, end, false));
+        if keys[0].is_short() {
+            prop_assert_eq!(keys[0] == keys[1], text[one.0..one.1] == text[other.0..other.1]);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Paths of words on their way out.
+
+use super::Unigram;
+use super::memo::{END, PATH, Path};
+use super::words::Receiver;
+use crate::error::Result;
+use crate::model::{Segment, UNKNOWN};
+use crate::post::{Out, Sink};
+
+/// Ids that wait to be sent.
+const WAITING: usize = 256;
+
+/// Sends pieces to a sink, those from memory many at a time.
+pub(super) struct Sender<'a, 'o, S> {
+    unigram: &'a Unigram,
+    out: &'a mut Out<'o, S>,
+    ids: [u32; WAITING],
+    count: usize,
+}
+
+impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
+    pub fn new(unigram: &'a Unigram, out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
+        Sender { unigram, out, ids: [0; WAITING], count: 0 }
+    }
+
+    #[inline]
+    pub fn flush(&mut self) {
+        self.out.take_cached(&self.ids[..self.count]);
+        self.count = 0;
+    }
+
+    fn known_pieces(&mut self, path: Path, mut start: u32) -> Result<()> {
+        for entry in (0..PATH).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
+            let end = start + self.unigram.lens[entry as usize];
+            self.out.take(0, Segment { id: self.id(entry), start, end })?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn id(&self, entry: u32) -> u32 {
+        self.unigram.ids.get(entry as usize).copied().unwrap_or(UNKNOWN)
+    }
+}
+
+impl<S: Sink> Receiver for Sender<'_, '_, S> {
+    #[inline]
+    fn known(&mut self, path: Path, start: u32) -> Result<()> {
+        if S::SPANS {
+            return self.known_pieces(path, start);
+        }
+        if self.count + PATH > WAITING {
+            self.flush();
+        }
+        let Some(room) = self.ids[self.count..].first_chunk_mut::<PATH>() else { return Ok(()) };
+        for (i, room) in room.iter_mut().enumerate() {
+            let entry = path.entry(i);
+            *room = self.unigram.ids.get(entry as usize).copied().unwrap_or(UNKNOWN);
+            self.count += (entry != END) as usize;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()> {
+        if S::SPANS || entry == UNKNOWN {
+            self.flush();
+            return self.out.take(0, Segment { id: self.id(entry), start, end });
+        }
+        if self.count == WAITING {
+            self.flush();
+        }
+        self.ids[self.count] = self.id(entry);
+        self.count += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn unknown(&mut self, start: u32, end: u32) -> Result<()> {
+        self.flush();
+        self.out.take_unknown_run(start, end)
+    }
+}

@@ -1,0 +1,121 @@
+//! Word by word against the search over the whole text.
+
+use proptest::prelude::*;
+
+use crate::model::unigram::tests::vocab;
+use crate::model::unigram::{Unigram, UnigramScratch};
+use crate::native::Tables;
+use crate::post::{Fallback, Out, Token, Tokens};
+use crate::spec::{Kind, Line};
+
+const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
+
+fn compile(pieces: &[(String, f32, Kind)], line: Line) -> Unigram {
+    let pieces: Vec<(&str, f32, Kind)> = pieces.iter().map(|(piece, score, kind)| (&**piece, *score, *kind)).collect();
+    Unigram::compile(&vocab(&pieces), line, &mut Tables::default()).unwrap()
+}
+
+fn tokens(run: impl FnOnce(&mut Out<Tokens>), text: &[u8]) -> Vec<Token> {
+    let mut tokens = Tokens::default();
+    run(&mut Out::new(text, &Fallback::Unk(0), &mut tokens));
+    tokens.finish()
+}
+
+/// Ids and tokens are those of the twin, also from memory.
+fn check(model: &Unigram, text: &[u8], scratch: &mut UnigramScratch) {
+    let twin = |out: &mut Out<Tokens>| {
+        model.segment(text, &mut UnigramScratch::default(), |segment| out.take(0, segment).unwrap());
+    };
+    let expected = tokens(twin, text);
+    for _ in 0..2 {
+        let mut ids: Vec<u32> = Vec::new();
+        model.encode(text, scratch, &mut Out::new(text, &Fallback::Unk(0), &mut ids)).unwrap();
+        assert!(ids.iter().eq(expected.iter().map(|token| &token.id)), "{:?}", String::from_utf8_lossy(text));
+        assert_eq!(tokens(|out| model.encode(text, scratch, out).unwrap(), text), expected);
+    }
+}
+
+/// Pieces whose scores nearly or really tie: sums of few values, and values next to them.
+fn pieces() -> impl Strategy<Value = Vec<(String, f32, Kind)>> {
+    let score = (0usize..5, 0usize..4, -2i32..3).prop_map(|(a, b, ulps)| {
+        let values = [-0.1f32, -1.0 / 3.0, -2.7, -9.8318, -11.5];
+        let sum = values[a] * (b + 1) as f32;
+        f32::from_bits(sum.to_bits().wrapping_add_signed(ulps))
+    });
+    let kind = prop_oneof![8 => Just(Kind::Normal), 1 => Just(Kind::UserDefined), 1 => Just(Kind::Unused)];
+    // Without a normal piece unknown characters have no score to speak of, and nothing is proven.
+    let normal = Just(("a".to_string(), -9.0f32, Kind::Normal));
+    let others = prop::collection::btree_map("▁?[abcé世]{2,5}|▁|[.-]{1,4}|😀|▁?[abcé世]", (score, kind), 1..24);
+    (normal, others).prop_map(|(normal, others)| {
+        let others = others.into_iter().filter(|(piece, _)| *piece != normal.0);
+        others.map(|(piece, (score, kind))| (piece, score, kind)).chain([normal.clone()]).collect()
+    })
+}
+
+/// A vocabulary of letters and all pairs, in which many ways differ by a rounding.
+fn near_ties() -> Vec<(String, f32, Kind)> {
+    let letters = ["a", "b", "c", "d", "▁"];
+    let score = |i: usize| -9.8318 - 0.7 * i as f32;
+    let single = |i: usize| (letters[i].to_string(), score(i), Kind::Normal);
+    let double = |i: usize, k: usize| (format!("{}{}", letters[i], letters[k]), score(i) + score(k), Kind::Normal);
+    let pairs = (0..5).flat_map(|i| (0..4).map(move |k| (i, k)));
+    (0..5).map(single).chain(pairs.map(|(i, k)| double(i, k))).collect()
+}
+
+proptest! {
+    #[test]
+    fn words_are_what_the_whole_search_finds(
+        pieces in pieces(), texts in prop::collection::vec("(▁?[abcdé世界]{1,6}|▁|[.-]{1,9}|😀|[xyц]{1,3}){0,40}", 1..4)) {
+        for line in LINES {
+            let model = compile(&pieces, line);
+            let mut scratch = UnigramScratch::default();
+            for text in &texts {
+                check(&model, text.as_bytes(), &mut scratch);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_too(pieces in pieces(), bytes in prop::collection::vec(
+        prop::sample::select(vec![&b"a"[..], b"\xE2\x96\x81", b"\xE4\xB8\x96", b"\xE4", b"\x96", b"\xC3", b"\xF0\x9F", b"\xC0\x80",
+            b"\xED\xA0\x80", b"\xFF", b"b"]), 0..30)) {
+        for line in LINES {
+            check(&compile(&pieces, line), &bytes.concat(), &mut UnigramScratch::default());
+        }
+    }
+
+    /// Texts from pieces, again and again, so that the sums get large.
+    #[test]
+    fn large_sums_round_as_they_do(pieces in pieces(), picks in prop::collection::vec(any::<prop::sample::Index>(), 1..30), times in 1usize..400) {
+        let text: String = picks.iter().map(|pick| &*pieces[pick.index(pieces.len())].0).collect();
+        for line in LINES {
+            check(&compile(&pieces, line), text.repeat(times).as_bytes(), &mut UnigramScratch::default());
+        }
+    }
+}
+
+#[test]
+fn near_ties_in_megabytes() {
+    let words = ["▁abcd", "▁dcba", "▁aabb", "abca", "▁dd", "▁", "dabcabdacbdabcdabcdbacdbac"];
+    let mut rng = crate::rng::Rng::new(3);
+    let mut text = String::new();
+    while text.len() < 1 << 20 {
+        text.push_str(words[rng.next_u64() as usize % words.len()]);
+        if rng.next_u64().is_multiple_of(3) {
+            text.push_str(&"abcd".repeat(rng.next_u64() as usize % 9));
+        }
+    }
+    for line in LINES {
+        check(&compile(&near_ties(), line), text.as_bytes(), &mut UnigramScratch::default());
+    }
+}
+
+#[test]
+fn large_scores_and_malformed_pieces_are_searched_whole() {
+    let huge = [("a".to_string(), -1e30, Kind::Normal), ("b".to_string(), -1.0, Kind::Normal)];
+    for line in LINES {
+        let model = compile(&huge, line);
+        assert!(model.letters.is_none());
+        check(&model, b"abba", &mut UnigramScratch::default());
+    }
+}
