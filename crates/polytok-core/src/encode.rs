@@ -1,5 +1,7 @@
 //! The pipeline: special, normalize, split, model, post. It reads as the picture in lib.rs, from top to bottom.
 
+pub(crate) mod unescaped;
+
 use crate::cache::Waiting;
 use crate::error::{Error, Result};
 use crate::model::Segment;
@@ -75,6 +77,12 @@ impl Tokenizer {
         sink: &mut S,
     ) -> Result<()> {
         let set = set.filter(|set| set.has_normalized());
+        if let (Some(stretches), None) = (&self.stretches, set)
+            && !S::SPANS
+            && stretches.can_take(text)
+        {
+            return self.encode_unescaped(stretches, text, at, scratch, sink);
+        }
         if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
             let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
             return self.encode_stretches(&normalized, at, Some(&spans), set, scratch, sink);

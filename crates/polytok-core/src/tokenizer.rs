@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
+use crate::encode::unescaped::StretchRoom;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::model::Segment;
@@ -25,6 +26,7 @@ use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, Template
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
+use crate::split::stretches::Stretches;
 use crate::tiling::TilingScratch;
 use crate::trie::Trie;
 use crate::trim::{Piece, trim};
@@ -39,6 +41,8 @@ pub struct Tokenizer {
     pub(crate) specials: Specials,
     pub(crate) normalizer: Normalizer,
     pub(crate) splits: Chain,
+    /// Where texts are encoded without being rewritten first.
+    pub(crate) stretches: Option<Stretches>,
     pub(crate) model: Compiled,
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
@@ -77,6 +81,7 @@ pub struct Scratch {
     waiting: Vec<Box<Waiting>>,
     /// See `Pool`.
     pub(crate) epoch: usize,
+    pub(crate) stretches: Option<Box<StretchRoom>>,
 }
 
 /// What models need.
@@ -171,16 +176,26 @@ impl Tokenizer {
         let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
+        let mut model =
+            Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
         };
         let specials = Specials::new(spec.special, &vocab, spec.matching, &normalized)?;
         check_template(&spec.single, &vocab, &specials)?;
+        let splits = Chain::compile(&spec.split)?;
+        let fallback = Fallback::compile(spec.unknown, spelling, &vocab)?;
+        let stretches = match (normalizer.escape(), &mut model) {
+            (Some(escape), Compiled::Bpe(bpe, Some(_))) if splits.is_empty() && spec.line == Line::V0_2_3 => {
+                Stretches::compile(escape, bpe, &vocab, &fallback)
+            }
+            _ => None,
+        };
         Ok(Tokenizer {
-            splits: Chain::compile(&spec.split)?,
-            fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
+            stretches,
+            splits,
+            fallback,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
             trim: spec.trim,
@@ -444,6 +459,7 @@ impl Compiled {
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         match self {
+            Compiled::Bpe(bpe, _) if bpe.is_raw(piece) => bpe.segment_raw(piece, is_part, &mut scratch.bpe, emit),
             Compiled::Bpe(bpe, _) => bpe.segment(piece, at, is_part, &mut scratch.bpe, emit),
             Compiled::Unigram(unigram) => {
                 let mut result = Ok(());
