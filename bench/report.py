@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -141,8 +141,8 @@ def counting(results: Results) -> str:
     return _matrix(results.of("beside ids"), lambda result: _speed_and_times(results, result), has_text=True)
 
 
-def _matrix(found: Sequence[Result], cell: object, has_text: bool = False) -> str:
-    assert callable(cell)
+def _matrix(found: Sequence[Result], cell: Callable[[Result], str], has_text: bool = False) -> str:
+    """A column per operation."""
     if not found:
         return ""
 
@@ -151,8 +151,7 @@ def _matrix(found: Sequence[Result], cell: object, has_text: bool = False) -> st
         return (vocabulary, result.text.title, engine) if has_text else (vocabulary, engine)
 
     head = ["vocabulary", "text", "engine"] if has_text else ["vocabulary", "engine"]
-    columns = lambda result: f"{OPERATIONS[result.operation].title}, MB/s"  # noqa: E731
-    return matrix(found, row, columns, cell, head)
+    return matrix(found, row, lambda result: f"{OPERATIONS[result.operation].title}, MB/s", cell, head)
 
 
 def _titles(result: Result) -> tuple[str, str]:
