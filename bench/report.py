@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from statistics import median
 
-from .cases import ENGLISH, OURS, TEXTS, Text, Vocabulary
+from .cases import ENGLISH, OURS, TEXTS, UNCACHED, Text, Vocabulary
 from .engines import ENGINES
 from .markdown import matrix, table
 from .measure import Result
@@ -40,7 +40,7 @@ def full(results: Results, selection: Selection) -> str:
 
 def machine(results: Results, selection: Selection) -> str:
     """Where, when and with what the figures were taken."""
-    names = dict.fromkeys(result.engine for result in results.all)
+    names = [name for name in dict.fromkeys(result.engine for result in results.all) if name != UNCACHED]
     versions = ", ".join(f"{name} {ENGINES[name].version or '(not installed)'}" for name in names)
     rounds = sum(len(result.first) + len(result.again) for result in results.all)
     disturbed = sum(result.disturbed for result in results.all)
