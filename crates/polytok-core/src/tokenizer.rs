@@ -77,7 +77,6 @@ pub struct Scratch {
     pub(crate) segments: Vec<Segment>,
     pub(crate) tiling: TilingScratch,
     pub(crate) ids: Vec<u32>,
-    #[expect(clippy::vec_box, reason = "room for pieces is large, and moved for each text")]
     waiting: Vec<Box<Waiting>>,
     /// See `Pool`.
     pub(crate) epoch: usize,
