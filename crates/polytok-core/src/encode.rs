@@ -1,5 +1,7 @@
 //! The pipeline: special, normalize, split, model, post. It reads as the picture in lib.rs, from top to bottom.
 
+pub(crate) mod unescaped;
+
 use crate::cache::Waiting;
 use crate::error::{Error, Result};
 use crate::model::Segment;
@@ -75,6 +77,12 @@ impl Tokenizer {
         sink: &mut S,
     ) -> Result<()> {
         let set = set.filter(|set| set.has_normalized());
+        if let (Some(stretches), None) = (&self.stretches, set)
+            && !S::SPANS
+            && stretches.can_take(text)
+        {
+            return self.encode_unescaped(stretches, text, at, scratch, sink);
+        }
         if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
             let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
             return self.encode_stretches(&normalized, at, Some(&spans), set, scratch, sink);
@@ -134,6 +142,9 @@ impl Tokenizer {
         }
         if !self.splits.rewrites() {
             sink.begin_part(at as u32, spans);
+            if S::TILES && self.encode_tiled(text, scratch, sink) {
+                return Ok(());
+            }
             return self.encode_normalized(text, scratch, sink);
         }
         let own = (S::SPANS && spans.is_none()).then(|| spans_of(text));
@@ -151,7 +162,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+    pub(crate) fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
         let mut out = Out::new(text, &self.fallback, sink);
         if !self.splits.is_empty() {
             return self.encode_split(text, scratch, &mut out);

@@ -50,6 +50,13 @@ enum Step {
     ByteLevel,
 }
 
+/// A rewriting that leaves all as it is, but makes each space a U+2581.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Escape {
+    /// A text that is not empty gets a space before it.
+    pub has_prefix: bool,
+}
+
 /// All steps, one after the other.
 pub struct Normalizer {
     steps: Vec<Step>,
@@ -71,6 +78,14 @@ impl Normalizer {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
+    }
+
+    /// What is done to a text, if that is nothing but making spaces visible.
+    pub fn escape(&self) -> Option<Escape> {
+        match &self.steps[..] {
+            [Step::SentencePiece(step)] => step.escape(),
+            _ => None,
+        }
     }
 
     /// Every text gets a space before it.

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::charsmap::Charsmap;
-use super::growth;
+use super::{Escape, growth};
 use crate::error::Result;
 use crate::spec::{Line, SentencePieceNormalize};
 use crate::trie::{NONE, ROOT, Trie};
@@ -67,6 +67,13 @@ impl SentencePieceNormalizer {
             space: if spec.escape_whitespaces { VISIBLE_SPACE } else { b" " },
             starts,
         })
+    }
+
+    /// What is done to a text, if that is nothing but making spaces visible (and mending what is no UTF-8).
+    pub fn escape(&self) -> Option<Escape> {
+        let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == VISIBLE_SPACE;
+        let has_prefix = self.add_dummy_prefix;
+        (is_plain && !(has_prefix && self.whitespace_as_suffix)).then_some(Escape { has_prefix })
     }
 
     /// Appends the normalized text to `out`.
