@@ -34,6 +34,11 @@ impl Finder {
         Ok(Finder { search })
     }
 
+    /// Matches are known to cover every text.
+    pub(super) fn leaves_no_gap(&self) -> bool {
+        matches!(&self.search, Search::Regex(splitter) if splitter.leaves_no_gap())
+    }
+
     /// A plain text that is not empty is looked for.
     pub fn is_plain(&self) -> bool {
         matches!(self.search, Search::Text(_))
