@@ -39,6 +39,11 @@ impl Finder {
         matches!(self.search, Search::Text(_))
     }
 
+    /// This plain text is looked for.
+    pub fn is_of(&self, text: &str) -> bool {
+        matches!(&self.search, Search::Text(finder) if finder.needle() == text.as_bytes())
+    }
+
     /// Calls `found(start, end)` for each match, left to right. `Error::Encode` if the search gives up.
     #[inline]
     pub fn matches(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {
