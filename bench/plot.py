@@ -21,17 +21,18 @@ def draw(results: Results, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     matplotlib.rcParams.update({"svg.hashsalt": "polytok", "svg.fonttype": "none", "font.size": 9})
-    found = [result for result in results.of("documents") if result.void is None]
+    found = results.of("documents")
     vocabularies = list(dict.fromkeys(result.vocabulary for result in found))
     if not vocabularies:
         return
-    figure, panels = plt.subplots(len(vocabularies), 1, figsize=(8, 2.2 * len(vocabularies)), squeeze=False)
+    height = 2.1 * len(vocabularies)
+    figure, panels = plt.subplots(len(vocabularies), 1, figsize=(8, height), sharey=True, squeeze=False)
     colours = _colours(found)
     for (axes,), vocabulary in zip(panels, vocabularies, strict=True):
         _panel(axes, results, vocabulary, colours)
     handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colours.values()]
     figure.legend(handles, list(colours), loc="upper center", ncols=5, frameon=False)
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.6 / (2.2 * len(vocabularies))))
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.6 / height))
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
@@ -51,8 +52,13 @@ def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict
     width = 0.8 / max(1, len(engines))
     for place, name in enumerate(engines):
         speeds = [_speed(results, vocabulary.name, text.name, name) for text in TEXTS]
-        axes.bar([group + place * width for group in range(len(TEXTS))], speeds, width * 0.92, color=colours[name])
+        places = [group + place * width for group in range(len(TEXTS))]
+        bars = axes.bar(places, [max(1.0, speed) for speed in speeds], width * 0.92, color=colours[name])
+        axes.bar_label(bars, [f"{speed:.0f}" if speed else "≠" for speed in speeds], fontsize=7)
     axes.set_yscale("log")
+    axes.set_ylim(1, 1000)
+    axes.set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
+    axes.minorticks_off()
     axes.set_ylabel("MB/s")
     axes.set_title(f"{vocabulary.title} ({vocabulary.family})", loc="left", fontsize=10)
     axes.set_xticks([group + 0.4 - width / 2 for group in range(len(TEXTS))], [text.title for text in TEXTS])
@@ -60,6 +66,6 @@ def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict
 
 
 def _speed(results: Results, vocabulary: str, text: str, engine: str) -> float:
-    """The first pass with what the engine encodes to fastest."""
+    """The first pass with what the engine encodes to fastest; 0 if its ids are others or it has none."""
     found = results.of("documents", vocabulary, text, engine=engine)
     return max((median(result.first) for result in found if result.void is None), default=0.0)

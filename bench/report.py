@@ -116,7 +116,7 @@ def worst(results: Results) -> str:
 
     def cell(result: Result) -> str:
         if result.void is not None:
-            return result.void
+            return brief(result.void)
         nanoseconds = 1e3 / median(result.first)
         english = results.of("worst", result.vocabulary.name, ENGLISH.name, engine=result.engine)
         if result.text == ENGLISH or not english or english[0].void is not None:
@@ -161,7 +161,7 @@ def _titles(result: Result) -> tuple[str, str]:
 
 def _speed_and_times(results: Results, result: Result) -> str:
     if result.void is not None:
-        return result.void
+        return brief(result.void)
     over = ours_over(results, result)
     return f"{median(result.first):.0f}" + (f" ({over})" if over else "")
 
@@ -212,6 +212,11 @@ def _over(results: Results, result: Result, passes: str = "first") -> float | No
         return None
     ours = results.ours(result.workload.name, result.vocabulary.name, result.text.name, result.operation)
     return beside(ours, result, passes).times if ours else None
+
+
+def brief(why: str) -> str:
+    """Why there is no time, for a narrow column: of an error its kind."""
+    return why.partition(":")[0]
 
 
 def spread(values: list[float]) -> str:

@@ -31,9 +31,9 @@ Measure = Callable[[Results, str, str], "Measured | None"]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure, and beside what if the target does not name it."""
+    """A figure, and beside what if the target does not name it; None if there is nothing to be beside, and why."""
 
-    value: float
+    value: float | None
     beside: str = ""
 
     @property
@@ -53,7 +53,9 @@ class Target:
     is_limit: bool = False
     unit: str = "×"
 
-    def is_met(self, value: float) -> bool:
+    def is_met(self, value: float | None) -> bool:
+        if value is None:
+            return True
         return value <= self.wanted if self.is_limit else value >= self.wanted
 
 
@@ -63,8 +65,10 @@ def over(engine: str, passes: str = "first") -> Measure:
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours("documents", vocabulary, text, "numpy")
         theirs = [row for row in results.peers("documents", vocabulary, text) if row.engine == engine]
-        if ours is None or not theirs:
+        if ours is None or not results.of("documents", vocabulary, text, engine=engine):
             return None
+        if not theirs:
+            return Measured(None, f"no {engine} with these ids")
         fastest = max(theirs, key=lambda result: median(getattr(result, passes)))
         return Measured(beside(ours, fastest, passes).times)
 
@@ -167,8 +171,8 @@ def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[Row]
 def targets_table(results: Results) -> str:
     """A row for each target and vocabulary, a column for each text; what falls short in bold."""
     found = list(rows(results))
-    met = sum(target.is_met(measured.value) for target, _, _, measured in found)
-    tables = [f"{met} of {len(found)} are met; the others are **bold**."]
+    judged = [target.is_met(measured.value) for target, _, _, measured in found if measured.value is not None]
+    tables = [f"{sum(judged)} of {len(judged)} are met; the others are **bold**."]
     for texts in (TEXTS, WORST):
         if shown := [row for row in found if row[2] in texts]:
             head = ["vocabulary", "what", "target"]
@@ -183,5 +187,7 @@ def _titles(row: Row) -> tuple[str, ...]:
 
 def _cell(row: Row) -> str:
     target, _, _, measured = row
+    if measured.value is None:
+        return measured.beside
     value = f"{measured.value:.2f}"
     return f"{value if target.is_met(measured.value) else f'**{value}**'}{measured.note}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cases import OURS, Vocabulary
+from ..cases import OURS, UNCACHED, Vocabulary
 from .base import Adapter, Engine
 
 if TYPE_CHECKING:
@@ -17,6 +17,15 @@ def load(vocabulary: Vocabulary) -> Adapter:
     import polytok
 
     return adapted(polytok.load(vocabulary.path))
+
+
+def load_uncached(vocabulary: Vocabulary) -> Adapter:
+    """Only what a cache is for."""
+    import polytok
+
+    tokenizer = polytok.load(vocabulary.path)
+    tokenizer.cache_limit = 0
+    return Adapter(encode_array=tokenizer.encode_array)
 
 
 def adapted(tokenizer: Tokenizer) -> Adapter:
@@ -35,3 +44,4 @@ def adapted(tokenizer: Tokenizer) -> Adapter:
 
 
 ENGINE = Engine(OURS, "polytok", load)
+UNCACHED_ENGINE = Engine(UNCACHED, "polytok", load_uncached, distribution="polytok")

@@ -142,6 +142,9 @@ impl Tokenizer {
         }
         if !self.splits.rewrites() {
             sink.begin_part(at as u32, spans);
+            if S::TILES && self.encode_tiled(text, scratch, sink) {
+                return Ok(());
+            }
             return self.encode_normalized(text, scratch, sink);
         }
         let own = (S::SPANS && spans.is_none()).then(|| spans_of(text));
@@ -159,7 +162,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+    pub(crate) fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
         let mut out = Out::new(text, &self.fallback, sink);
         if !self.splits.is_empty() {
             return self.encode_split(text, scratch, &mut out);

@@ -124,3 +124,6 @@ impl Tokenizer {
         segments.iter().try_for_each(|&segment| out.take(start, segment))
     }
 }
+
+#[cfg(test)]
+mod tests;

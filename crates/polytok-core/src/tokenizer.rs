@@ -1,6 +1,6 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
@@ -20,12 +20,14 @@ use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::user_defined::prefix_matcher;
+use crate::pool::Pool;
 use crate::post::{Count, Fallback, Spelling, Token, Tokens};
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
 use crate::split::stretches::Stretches;
+use crate::tiling::TilingScratch;
 use crate::trie::Trie;
 use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
@@ -50,9 +52,7 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    /// Boxed, so that taking one out and putting it back moves a pointer.
-    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
-    pool: Mutex<Vec<Box<Scratch>>>,
+    pool: Pool,
 }
 
 /// A compiled model.
@@ -75,8 +75,12 @@ pub struct Scratch {
     pub(crate) model: ModelScratch,
     pub(crate) cache: Cache,
     pub(crate) segments: Vec<Segment>,
+    pub(crate) tiling: TilingScratch,
     pub(crate) ids: Vec<u32>,
+    #[expect(clippy::vec_box, reason = "room for pieces is large, and moved for each text")]
     waiting: Vec<Box<Waiting>>,
+    /// See `Pool`.
+    pub(crate) epoch: usize,
     pub(crate) stretches: Option<Box<StretchRoom>>,
 }
 
@@ -106,7 +110,7 @@ impl Scratch {
     }
 
     /// Gives back what one huge text made the buffers grow to.
-    fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         const KEPT: usize = 1 << 20;
         fn shrink<T>(buffer: &mut Vec<T>) {
             if buffer.capacity() > KEPT {
@@ -117,6 +121,7 @@ impl Scratch {
         shrink(&mut self.spare);
         shrink(&mut self.segments);
         shrink(&mut self.ids);
+        self.tiling.release(KEPT);
         self.model.bpe.release(KEPT);
     }
 }
@@ -200,7 +205,7 @@ impl Tokenizer {
             normalizer,
             model,
             rows: Lazy::default(),
-            pool: Mutex::new(Vec::new()),
+            pool: Pool::default(),
         })
     }
 
@@ -261,7 +266,7 @@ impl Tokenizer {
         for part in &self.template {
             match part {
                 TemplatePart::Insert(ids) if options.add_special => {
-                    let insert = |&id| Token { id, start: at, end: at, word: None, unknown: None, found: None };
+                    let insert = |&id| Token { id, start: at, end: at, word: None, said: None };
                     tokens.extend(ids.iter().map(insert));
                 }
                 TemplatePart::Insert(_) => {}
@@ -281,12 +286,15 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokens that windows can be cut out of: first as they are inside of one, then as its first.
-    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Vec<Token>)> {
+    /// Tokens that windows can be cut out of: as they are inside of one, and if that is something else, as its first.
+    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
         let mut inside = self.untrimmed(text, options)?;
-        let mut first = inside.clone();
+        let first = self.trim.map(|_| {
+            let mut first = inside.clone();
+            self.trim(&mut first, text, |_| true);
+            first
+        });
         self.trim(&mut inside, text, |_| false);
-        self.trim(&mut first, text, |_| true);
         Ok((inside, first))
     }
 
@@ -309,7 +317,7 @@ impl Tokenizer {
 
     /// The text in which `trim` counts spaces.
     fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
-        if let Some(text) = token.found.as_ref().or(token.unknown.as_ref()) {
+        if let Some(text) = token.found().or(token.unknown()) {
             return Piece::Text(text);
         }
         let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
@@ -320,9 +328,7 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
         let mut state = DecodeState::default();
-        for &id in ids {
-            self.decode_next(id, skip_special, &mut state, &mut out)?;
-        }
+        self.decode_more(ids, skip_special, &mut state, &mut out)?;
         self.decode_finish(&mut state, &mut out)?;
         Ok(out)
     }
@@ -332,14 +338,15 @@ impl Tokenizer {
         self.decoder.skips_unknown() || self.token_bytes(id).is_some()
     }
 
-    /// Appends what one more id adds to a stream.
-    #[inline]
-    pub fn decode_next(&self, id: u32, skip_special: bool, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
-        if skip_special && self.specials.is_skippable(id) {
-            self.decoder.skip(state);
-            return Ok(());
-        }
-        self.decoder.push(&self.vocab, &self.specials, id, state, out)
+    /// Appends what more ids add to a stream.
+    pub fn decode_more(
+        &self,
+        ids: &[u32],
+        skip_special: bool,
+        state: &mut DecodeState,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.decoder.append(&self.vocab, &self.specials, ids, skip_special, state, out)
     }
 
     /// Appends what a stream still holds back, and makes the state new.
@@ -347,17 +354,14 @@ impl Tokenizer {
         self.decoder.finish(state, out)
     }
 
-    /// Runs with a scratch of the pool. The lock is never waited for: another thread, or one that a fork left behind with the lock
-    /// held, only costs a new scratch.
+    /// Runs with a scratch of the pool.
     pub fn with_scratch<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
-        let pooled = self.pool.try_lock().ok().and_then(|mut pool| pool.pop());
-        let mut scratch = pooled.unwrap_or_default();
-        let result = run(&mut scratch);
-        scratch.release();
-        if let Ok(mut pool) = self.pool.try_lock() {
-            pool.push(scratch);
-        }
-        result
+        self.pool.with(run)
+    }
+
+    /// What threads keep from call to call.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
     }
 }
 

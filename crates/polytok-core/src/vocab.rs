@@ -162,6 +162,12 @@ impl Vocab {
         self.odd_rows().filter(move |&row| self.kind(row) == kind)
     }
 
+    /// Whether every row's id is its number.
+    #[inline]
+    pub fn is_in_order(&self) -> bool {
+        matches!(self.rows, RowOfId::Same)
+    }
+
     /// The row of an id.
     #[inline]
     pub fn row(&self, id: u32) -> Option<usize> {

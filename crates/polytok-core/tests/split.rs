@@ -86,6 +86,13 @@ impl Pair {
     }
 }
 
+/// Stretches of text of one alphabet each, long enough for whole blocks.
+fn long_text() -> impl Strategy<Value = String> {
+    let alphabets = ["abcdestrevmlABC '.,", "x \n\r\t", "'sStTrevlLdDm a.", "019 a.", ALPHABET];
+    let stretch = prop::sample::select(alphabets.to_vec()).prop_flat_map(|alphabet| text(alphabet, 60));
+    prop::collection::vec(stretch, 1..12).prop_map(|all| all.concat())
+}
+
 fn pieces(splitter: &Splitter, text: &str) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     splitter.split(text, |start, end| pieces.push((start, end))).unwrap();
@@ -142,6 +149,14 @@ proptest! {
     #[test]
     fn mixed_text(text in text(ALPHABET, 24)) {
         PAIRS.iter().for_each(|pair| pair.check(&text));
+    }
+
+    #[test]
+    fn long_texts(text in long_text()) {
+        for pair in PAIRS.iter() {
+            pair.splitter.prepare();
+            pair.check(&text);
+        }
     }
 
     #[test]
@@ -253,6 +268,8 @@ proptest! {
     ) {
         let pair = Pair::new(&pattern, &pattern);
         texts.iter().for_each(|text| pair.check(text));
+        pair.splitter.prepare();
+        pair.check(&texts.concat().repeat(4));
     }
 
     #[test]
@@ -318,6 +335,7 @@ fn worst_cases_are_linear() {
     texts.push(long(&format!("{}{}", "漢".repeat(500), "A".repeat(500))));
     texts.push(long(&format!("\n{}x", " ".repeat(5000))));
     for pair in PAIRS.iter() {
+        pair.splitter.prepare();
         for text in &texts {
             let mut last = 0;
             pair.splitter
@@ -347,7 +365,10 @@ fn corpus() {
         for at in [0, bytes.len() / 2, bytes.len().saturating_sub(12_000)] {
             let chunk = &bytes[at..(at + 12_000).min(bytes.len())];
             let text = String::from_utf8_lossy(chunk);
-            PAIRS.iter().take(PUBLISHED.len()).for_each(|pair| pair.check(&text));
+            for pair in PAIRS.iter().take(PUBLISHED.len()) {
+                pair.splitter.prepare();
+                pair.check(&text);
+            }
         }
     }
 }

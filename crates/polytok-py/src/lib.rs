@@ -2,6 +2,7 @@
 
 mod convert;
 mod errors;
+mod ids;
 mod ints;
 mod native;
 mod spec;

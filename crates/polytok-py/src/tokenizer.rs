@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{self, Batch};
+use polytok_core::batch::{Batch, Id, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
@@ -15,8 +15,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::to_python;
+use crate::ids::{HELD, Ids};
 use crate::ints::Ints;
-use crate::{spec, text};
+use crate::{ids, spec, text};
 
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
@@ -50,6 +51,18 @@ impl From<Tokenizer> for PyTokenizer {
 /// Id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
 
+/// Flat ids and row offsets.
+type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
+
+/// Ids, starts and ends in characters, starts and ends in bytes.
+type Spans<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+);
+
 /// Ids, starts and ends in characters, the same as of the first token of a window, numbers of pieces; and the texts of special
 /// tokens, and of unknown ones where they are not their entry's, with their places.
 type TokenColumns<'py> = (
@@ -64,6 +77,9 @@ type TokenColumns<'py> = (
 
 /// The spans of tokens in characters.
 fn char_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
+    if text.is_ascii() {
+        return tokens.iter().map(|token| (token.start, token.end)).unzip();
+    }
     let mut chars = polytok_core::utf8::CharCounter::new(text);
     let span = |token: &Token| (chars.char_at(token.start as usize) as u32, chars.count_to(token.end as usize) as u32);
     tokens.iter().map(span).unzip()
@@ -105,6 +121,27 @@ impl PyTokenizer {
     fn special_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
         let set = self.tokenizer.special_set(|text| texts.contains(text)).map_err(to_python)?;
         Ok(PySpecialSet(set))
+    }
+
+    /// Bytes that the cache of each thread may take.
+    #[getter]
+    fn cache_limit(&self) -> usize {
+        self.tokenizer.pool().limit()
+    }
+
+    #[setter]
+    fn set_cache_limit(&self, bytes: usize) {
+        self.tokenizer.pool().set_limit(bytes);
+    }
+
+    /// Bytes that caches take, but for those of threads at work.
+    #[getter]
+    fn cache_bytes(&self) -> usize {
+        self.tokenizer.pool().cached()
+    }
+
+    fn clear_cache(&self) {
+        self.tokenizer.pool().clear();
     }
 
     /// The set of these, to be refused.
@@ -152,13 +189,14 @@ impl PyTokenizer {
         add_special: bool,
         special: Set<'_, 'py>,
         reject: Set<'_, 'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> PyResult<BatchArrays<'py>> {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
         let options = engine_options(add_special, special, reject);
-        let Batch { ids, offsets } =
-            py.detach(|| batch::encode_batch(&self.tokenizer, &slices, options, threads)).map_err(to_python)?;
-        Ok((self.array(py, ids), offsets.into_pyarray(py).into_any()))
+        match self.is_narrow {
+            true => self.batch::<u16>(py, &slices, threads, options),
+            false => self.batch::<u32>(py, &slices, threads, options),
+        }
     }
 
     #[pyo3(signature = (text, add_special, special=None, reject=None))]
@@ -190,11 +228,35 @@ impl PyTokenizer {
         let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
-            let piece = token.unknown.as_deref().or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
+            let piece = token.unknown().or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
             let (start, end) = (chars.char_at(token.start as usize), chars.count_to(token.end as usize));
             (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
         Ok(rows.collect())
+    }
+
+    /// Ids, first and last characters, first and last bytes of every token.
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    fn spans<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+    ) -> PyResult<Spans<'py>> {
+        let text = text::text(text)?;
+        let options = engine_options(add_special, special, reject);
+        let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
+        let (starts, ends) = char_spans(&text, &tokens);
+        let (byte_starts, byte_ends) = tokens.iter().map(|token| (token.start, token.end)).unzip();
+        Ok((
+            self.array(py, tokens.iter().map(|token| token.id).collect()),
+            column(py, starts),
+            column(py, ends),
+            column(py, byte_starts),
+            column(py, byte_ends),
+        ))
     }
 
     /// Columns of a text's tokens, without the template.
@@ -211,20 +273,20 @@ impl PyTokenizer {
         let options = engine_options(add_special, special, reject);
         let (tokens, firsts) =
             detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
-        let column = |values: Vec<u32>| values.into_pyarray(py);
         let said = |(i, token): (usize, &Token)| {
-            let unknown = token.unknown.as_ref().filter(|_| self.tokenizer.spells_unknown());
-            token.found.as_ref().or(unknown).map(|text| (i, PyBytes::new(py, text)))
+            let unknown = token.unknown().filter(|_| self.tokenizer.spells_unknown());
+            token.found().or(unknown).map(|text| (i, PyBytes::new(py, text)))
         };
         let (starts, ends) = char_spans(&text, &tokens);
-        let (first_starts, first_ends) = char_spans(&text, &firsts);
+        let (first_starts, first_ends) =
+            firsts.map_or_else(|| (starts.clone(), ends.clone()), |firsts| char_spans(&text, &firsts));
         Ok((
-            column(tokens.iter().map(|token| token.id).collect()),
-            column(starts),
-            column(ends),
-            column(first_starts),
-            column(first_ends),
-            tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect::<Vec<_>>().into_pyarray(py),
+            column(py, tokens.iter().map(|token| token.id).collect()),
+            column(py, starts),
+            column(py, ends),
+            column(py, first_starts),
+            column(py, first_ends),
+            column(py, tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect()),
             tokens.iter().enumerate().filter_map(said).collect(),
         ))
     }
@@ -235,9 +297,7 @@ impl PyTokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = text::ids(ids)?;
-        let bytes = detached(py, ids.len(), || self.tokenizer.decode(&ids, skip_special)).map_err(to_python)?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, &self.bytes_of(py, ids::ids(ids)?.as_slice(), skip_special)?))
     }
 
     /// The text of ids; bytes that are no UTF-8 are treated as Python's `errors` says.
@@ -247,13 +307,19 @@ impl PyTokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
         errors: &str,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let ids = text::ids(ids)?;
-        let bytes = detached(py, ids.len(), || self.tokenizer.decode(&ids, skip_special)).map_err(to_python)?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(PyString::new(py, text).into_any()),
-            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
-        }
+    ) -> PyResult<Bound<'py, PyString>> {
+        self.text_of(py, ids::ids(ids)?.as_slice(), skip_special, errors)
+    }
+
+    /// The texts of rows of ids.
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        skip_special: bool,
+        errors: &str,
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+        rows.try_iter()?.map(|row| self.text_of(py, ids::ids(&row?)?.as_slice(), skip_special, errors)).collect()
     }
 
     /// A new stream.
@@ -301,7 +367,7 @@ impl PyTokenizer {
     }
 
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let id = text::one_id(id)?;
+        let id = ids::one_id(id)?;
         let bytes = self.tokenizer.token_bytes(id).ok_or_else(|| crate::errors::bad_id(id))?;
         Ok(PyBytes::new(py, bytes))
     }
@@ -325,6 +391,34 @@ impl PyTokenizer {
         }
     }
 
+    fn batch<'py, T: Id + Element>(
+        &self,
+        py: Python<'py>,
+        texts: &[&[u8]],
+        threads: usize,
+        options: EncodeOptions,
+    ) -> PyResult<BatchArrays<'py>> {
+        let encode = || encode_batch(&self.tokenizer, texts, options, threads);
+        let Batch::<T> { ids, offsets } = py.detach(encode).map_err(to_python)?;
+        Ok((column(py, ids).into_any(), column(py, offsets)))
+    }
+
+    /// The bytes of ids. They may be an array's, so that the GIL is kept while they are few.
+    fn bytes_of(&self, py: Python<'_>, ids: &[u32], skip_special: bool) -> PyResult<Vec<u8>> {
+        let decode = || self.tokenizer.decode(ids, skip_special);
+        if ids.len() <= HELD { decode() } else { py.detach(decode) }.map_err(to_python)
+    }
+
+    fn text_of<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[u32],
+        skip_special: bool,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors)
+    }
+
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
         let mut ids = Vec::with_capacity(text.len() / FEW_BYTES_PER_ID + 16);
@@ -345,19 +439,18 @@ pub struct PyDecodeStream {
 impl PyDecodeStream {
     /// The bytes that this id, or these, complete.
     fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = match text::one_id(ids) {
-            Ok(id) => vec![id],
-            Err(_) => text::ids(ids)?,
+        let ids = match ids::one_id(ids) {
+            Ok(id) => Ids::Copied(vec![id]),
+            Err(_) => ids::ids(ids)?,
         };
+        let ids = ids.as_slice();
         // All are checked before the first is decoded, so that an error loses nothing.
         if let Some(&unknown) = ids.iter().find(|&&id| !self.tokenizer.can_decode(id)) {
             return Err(to_python(Error::Id(unknown)));
         }
         let mut out = Vec::new();
         let mut state = self.lock();
-        for id in ids {
-            self.tokenizer.decode_next(id, self.skip_special, &mut state, &mut out).map_err(to_python)?;
-        }
+        self.tokenizer.decode_more(ids, self.skip_special, &mut state, &mut out).map_err(to_python)?;
         Ok(PyBytes::new(py, &out))
     }
 

@@ -5,7 +5,7 @@ use super::short::IDS;
 use super::{Cache, Key};
 
 /// How many pieces wait.
-pub const WAITING: usize = 64;
+pub const WAITING: usize = 128;
 
 /// A piece of the text: where it is, and whether it was cut out of a longer one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub struct Piece {
 #[derive(Debug)]
 pub struct Waiting {
     ranges: [(u32, u32); WAITING],
-    /// A bit for each piece.
-    are_parts: u64,
+    are_parts: [bool; WAITING],
     count: usize,
-    keys: [(Key, u32); WAITING],
+    keys: [Key; WAITING],
+    hashes: [u32; WAITING],
     /// Ids of pieces that were found, one after the other.
     pub(crate) found: [u32; WAITING * IDS],
 }
@@ -35,9 +35,10 @@ impl Waiting {
     pub fn new() -> Waiting {
         Waiting {
             ranges: [(0, 0); WAITING],
-            are_parts: 0,
+            are_parts: [false; WAITING],
             count: 0,
-            keys: [(Key::default(), 0); WAITING],
+            keys: [Key::default(); WAITING],
+            hashes: [0; WAITING],
             found: [0; WAITING * IDS],
         }
     }
@@ -46,7 +47,7 @@ impl Waiting {
     #[inline]
     pub fn push(&mut self, start: usize, end: usize, is_part: bool) -> bool {
         self.ranges[self.count] = (start as u32, end as u32);
-        self.are_parts |= (is_part as u64) << self.count;
+        self.are_parts[self.count] = is_part;
         self.count += 1;
         self.count == WAITING
     }
@@ -55,6 +56,7 @@ impl Waiting {
     #[inline]
     pub fn fill<E>(&mut self, fill: impl FnOnce(&mut [(u32, u32)]) -> Result<usize, E>) -> Result<usize, E> {
         self.count = fill(&mut self.ranges)?.min(WAITING);
+        self.are_parts = [false; WAITING];
         Ok(self.count)
     }
 
@@ -67,26 +69,26 @@ impl Waiting {
     /// Nobody waits any more.
     #[inline]
     pub fn clear(&mut self) {
-        (self.count, self.are_parts) = (0, 0);
+        self.count = 0;
     }
 
     /// One of those that wait.
     #[inline]
     pub fn piece(&self, at: usize) -> Piece {
         let (start, end) = self.ranges[at];
-        Piece { start: start as usize, end: end as usize, is_part: self.are_parts >> at & 1 == 1 }
+        Piece { start: start as usize, end: end as usize, is_part: self.are_parts[at] }
     }
 
     /// Computes the keys of all and has the processor fetch where they may be. `parts_differ` says whether parts have other ids
     /// than whole pieces.
     #[inline]
     pub fn prepare(&mut self, text: &[u8], cache: &Cache, parts_differ: bool) {
-        let are_parts = if parts_differ { self.are_parts } else { 0 };
-        for (at, (slot, &(start, end))) in self.keys.iter_mut().zip(&self.ranges[..self.count]).enumerate() {
-            let key = Key::new(text, start as usize, end as usize, are_parts >> at & 1 == 1);
-            let hash = key.hash();
-            cache.prefetch(hash);
-            *slot = (key, hash);
+        let pieces = self.ranges.iter().zip(&self.are_parts).take(self.count);
+        let slots = self.keys.iter_mut().zip(&mut self.hashes);
+        for ((&(start, end), &is_part), (key, hash)) in pieces.zip(slots) {
+            *key = Key::new(text, start as usize, end as usize, is_part & parts_differ);
+            *hash = key.hash();
+            cache.prefetch(*hash);
         }
     }
 
@@ -94,14 +96,13 @@ impl Waiting {
     /// 0 if it is not there.
     #[inline]
     pub fn look_up(&mut self, at: usize, count: usize, cache: &Cache) -> usize {
-        let (key, hash) = self.keys[at];
-        self.found[count..].first_chunk_mut().map_or(0, |room| cache.get(key, hash, room))
+        self.found[count..].first_chunk_mut().map_or(0, |room| cache.get(self.keys[at], self.hashes[at], room))
     }
 
     /// The key of the piece at `at`.
     #[inline]
     pub fn key(&self, at: usize) -> Key {
-        self.keys[at].0
+        self.keys[at]
     }
 }
 

@@ -1,6 +1,7 @@
 //! llama2.c's `decode(prev, token)`: what a piece prints depends on the token before it.
 
 use super::hex_byte;
+use super::texts::Settled;
 
 /// llama2.c's hard-wired BOS.
 const BOS: u32 = 1;
@@ -16,5 +17,19 @@ pub(super) fn push(piece: &[u8], id: u32, last: &mut Option<u32>, out: &mut Vec<
     match hex_byte(piece) {
         Some(byte) => out.push(byte),
         None => out.extend_from_slice(piece),
+    }
+}
+
+/// Whether what a piece prints does not depend on the token before it.
+pub(super) fn is_settled(last: Option<u32>) -> bool {
+    last.is_some_and(|last| last != BOS)
+}
+
+/// What a piece prints in a settled state.
+pub(super) fn settled(piece: &[u8], id: u32) -> Settled<'_> {
+    match hex_byte(piece) {
+        _ if id == BOS => Settled::Depends,
+        Some(byte) => Settled::Text(vec![byte].into()),
+        None => Settled::Text(piece.into()),
     }
 }

@@ -1,13 +1,10 @@
 //! llama.cpp's detokenizer: each token prints its text, the first loses a space, and spaces before English punctuation may go.
 //!
-//! Reference: `token_to_piece` and `detokenize`. The texts do not depend on their neighbours, so they are made beforehand. The cleanup is
-//! three passes of replacing over the whole result, each of the bytes that the one before gave; here each pass holds back what
+//! Reference: `token_to_piece` and `detokenize`. The texts do not depend on their neighbours. The cleanup is three passes of replacing over the whole result, each of the bytes that the one before gave; here each pass holds back what
 //! may still become a match, four bytes at most, so a stream and a whole cannot differ.
 
-use super::texts::Texts;
 use super::{hex_byte, spaced};
 use crate::byte_level::byte_of;
-use crate::lazy::Lazy;
 use crate::spec::{Family, Kind};
 use crate::vocab::Vocab;
 
@@ -20,7 +17,6 @@ const PASSES: [&[(&[u8], &[u8])]; 3] = [
 
 /// The compiled rules.
 pub(super) struct LlamaCppDecoder {
-    texts: Lazy<Texts>,
     family: Family,
     strips_space: bool,
     cleans_spaces: bool,
@@ -40,18 +36,18 @@ pub(super) struct State {
 impl LlamaCppDecoder {
     /// Compiles the rules.
     pub fn compile(family: Family, strips_space: bool, cleans_spaces: bool, escaped_spaces: bool) -> LlamaCppDecoder {
-        LlamaCppDecoder { texts: Lazy::default(), family, strips_space, cleans_spaces, escaped_spaces }
+        LlamaCppDecoder { family, strips_space, cleans_spaces, escaped_spaces }
     }
 
-    /// Appends what a row adds.
+    /// What a row prints.
+    pub fn print(&self, vocab: &Vocab, row: usize) -> Vec<u8> {
+        print(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row))
+    }
+
+    /// Whether texts are appended as they are.
     #[inline]
-    pub fn push(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
-        let print = |row| print(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row));
-        let texts = self.texts.get(|| Texts::new((0..vocab.len()).map(print)));
-        if state.has_token && !self.cleans_spaces {
-            return texts.append(row, out);
-        }
-        self.push_text(texts.get(row), state, out);
+    pub fn is_settled(&self, state: &State) -> bool {
+        state.has_token && !self.cleans_spaces
     }
 
     /// Appends a text.
@@ -216,7 +212,8 @@ mod tests {
         let decode = |family, escaped, ids: &[usize]| {
             let decoder = LlamaCppDecoder::compile(family, true, false, escaped);
             let (mut state, mut out) = (State::default(), Vec::new());
-            ids.iter().for_each(|&row| decoder.push(&vocab(&rows), row, &mut state, &mut out));
+            let vocab = vocab(&rows);
+            ids.iter().for_each(|&row| decoder.push_text(&decoder.print(&vocab, row), &mut state, &mut out));
             decoder.finish(&mut state, &mut out);
             String::from_utf8(out).unwrap()
         };

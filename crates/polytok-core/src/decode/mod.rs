@@ -1,10 +1,14 @@
-//! ids → bytes: one state machine per family, fed id by id. Decoding a whole sequence feeds it in one go, so a stream and a
-//! whole cannot differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
+//! ids → bytes: one state machine per family. Decoding a whole sequence feeds it in one go, so a stream and a whole cannot
+//! differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
+//!
+//! Each family says what its rows print in a settled state (texts.rs), and has its rules for all else.
 
 mod chain;
 mod llama2c;
 mod llama_cpp;
 mod sentencepiece;
+#[cfg(test)]
+mod tests;
 mod texts;
 
 use crate::error::{Error, Result};
@@ -15,7 +19,7 @@ use crate::vocab::Vocab;
 use chain::{Chain, ChainState};
 use llama_cpp::LlamaCppDecoder;
 use sentencepiece::SentencePieceDecoder;
-use texts::Texts;
+use texts::{Settled, Texts};
 
 /// U+2581, the escaped space.
 const SPACE: &[u8] = "\u{2581}".as_bytes();
@@ -23,11 +27,12 @@ const SPACE: &[u8] = "\u{2581}".as_bytes();
 /// The compiled rules.
 pub struct Decoder {
     rules: Rules,
+    texts: Lazy<Texts>,
     skips_unknown: bool,
 }
 
 enum Rules {
-    Bytes(Lazy<Texts>),
+    Bytes,
     SentencePiece(Box<SentencePieceDecoder>),
     Llama2c,
     LlamaCpp(LlamaCppDecoder),
@@ -48,7 +53,7 @@ impl Decoder {
     /// Compiles the decode step.
     pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
         let rules = match decode {
-            Decode::Bytes { .. } => Rules::Bytes(Lazy::default()),
+            Decode::Bytes { .. } => Rules::Bytes,
             Decode::Llama2c => Rules::Llama2c,
             Decode::Chain { steps, byte_level } => Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?),
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
@@ -67,7 +72,7 @@ impl Decoder {
             }
         };
         let skips_unknown = matches!(decode, Decode::Chain { .. } | Decode::Bytes { skips_unknown: true });
-        Ok(Decoder { rules, skips_unknown })
+        Ok(Decoder { rules, texts: Lazy::default(), skips_unknown })
     }
 
     /// Whether an id that no token has prints nothing; if not, it is an error.
@@ -75,18 +80,68 @@ impl Decoder {
         self.skips_unknown
     }
 
-    /// Appends what one id adds.
-    #[inline]
-    pub fn push(
+    /// Appends what ids add; of special tokens nothing if `skip_special`.
+    pub fn append(
         &self,
         vocab: &Vocab,
         specials: &Specials,
+        ids: &[u32],
+        skip_special: bool,
+        state: &mut DecodeState,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let texts = self.texts.get(|| self.compile_texts(vocab, specials));
+        let mut rest = ids;
+        loop {
+            if let Some(out) = self.settled(state, out) {
+                rest = &rest[texts.append_run(vocab, rest, skip_special, out)..];
+            }
+            let Some((&id, after)) = rest.split_first() else { return Ok(()) };
+            match skip_special && specials.is_skippable(id) {
+                true => self.skip(state),
+                false => self.push(vocab, specials, texts, id, state, out)?,
+            }
+            rest = after;
+        }
+    }
+
+    fn compile_texts(&self, vocab: &Vocab, specials: &Specials) -> Texts {
+        let mut chain_room = chain::room(vocab);
+        let settled = |row| match &self.rules {
+            Rules::Bytes => Settled::Text(vocab.bytes(row).into()),
+            Rules::Llama2c => llama2c::settled(vocab.bytes(row), vocab.id(row)),
+            Rules::SentencePiece(rules) => rules.settled_text(vocab, row),
+            Rules::LlamaCpp(rules) => Settled::Text(rules.print(vocab, row).into()),
+            Rules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut chain_room),
+        };
+        let is_skippable = |row| specials.is_skippable(vocab.id(row));
+        Texts::new((0..vocab.len()).zip((0..vocab.len()).map(settled)).map(|(row, text)| (text, is_skippable(row))))
+    }
+
+    /// Where settled texts go, if the state is settled.
+    #[inline]
+    fn settled<'a>(&self, state: &'a mut DecodeState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
+        match &self.rules {
+            Rules::Bytes => Some(out),
+            Rules::Llama2c => llama2c::is_settled(state.last).then_some(out),
+            Rules::SentencePiece(rules) => rules.settled(&mut state.sentencepiece, out),
+            Rules::LlamaCpp(rules) => rules.is_settled(&state.llama_cpp).then_some(out),
+            Rules::Chain(_) => state.chain.is_settled().then_some(out),
+        }
+    }
+
+    /// Appends what one id adds, by the rules.
+    fn push(
+        &self,
+        vocab: &Vocab,
+        specials: &Specials,
+        texts: &Texts,
         id: u32,
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         if let Rules::Chain(chain) = &self.rules {
-            return chain.push(vocab, specials, id, &mut state.chain, out);
+            return chain.push(vocab, specials, texts, id, &mut state.chain, out);
         }
         let Some(row) = vocab.row(id) else {
             return match specials.text(id) {
@@ -99,12 +154,10 @@ impl Decoder {
             };
         };
         match &self.rules {
-            Rules::Bytes(texts) => {
-                texts.get(|| Texts::new((0..vocab.len()).map(|row| vocab.bytes(row)))).append(row, out);
-            }
+            Rules::Bytes => out.extend_from_slice(vocab.bytes(row)),
             Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
             Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
-            Rules::LlamaCpp(rules) => rules.push(vocab, row, &mut state.llama_cpp, out),
+            Rules::LlamaCpp(rules) => rules.push_text(&rules.print(vocab, row), &mut state.llama_cpp, out),
             Rules::Chain(_) => {}
         }
         Ok(())
@@ -113,7 +166,7 @@ impl Decoder {
     /// Appends the text of a special token that is no row of the vocabulary.
     fn push_text(&self, text: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
         match &self.rules {
-            Rules::Bytes(_) | Rules::Chain(_) => out.extend_from_slice(text),
+            Rules::Bytes | Rules::Chain(_) => out.extend_from_slice(text),
             Rules::Llama2c => {
                 out.extend_from_slice(text);
                 state.last = Some(id);
@@ -124,8 +177,7 @@ impl Decoder {
     }
 
     /// A special token is left out; llama.cpp's rule for the first token takes notice.
-    #[inline]
-    pub fn skip(&self, state: &mut DecodeState) {
+    fn skip(&self, state: &mut DecodeState) {
         if let Rules::LlamaCpp(rules) = &self.rules {
             rules.skip(&mut state.llama_cpp);
         }
@@ -135,7 +187,7 @@ impl Decoder {
     pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         let mut state = std::mem::take(state);
         match &self.rules {
-            Rules::Bytes(_) | Rules::Llama2c => Ok(()),
+            Rules::Bytes | Rules::Llama2c => Ok(()),
             Rules::SentencePiece(rules) => {
                 rules.finish(&mut state.sentencepiece, out);
                 Ok(())
@@ -152,6 +204,11 @@ impl Decoder {
 /// A piece with its escaped spaces as spaces.
 fn spaced(piece: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
+    append_spaced(piece, &mut out);
+    out
+}
+
+fn append_spaced(piece: &[u8], out: &mut Vec<u8>) {
     let mut rest = piece;
     while let Some(at) = memchr::memmem::find(rest, SPACE) {
         out.extend_from_slice(&rest[..at]);
@@ -159,7 +216,6 @@ fn spaced(piece: &[u8]) -> Vec<u8> {
         rest = &rest[at + SPACE.len()..];
     }
     out.extend_from_slice(rest);
-    out
 }
 
 /// The byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, what follows is not looked at.

@@ -1,10 +1,11 @@
 //! SentencePiece's `Decode`: the space that the normalizer put before a text goes, byte pieces become characters, and
 //! a denormalizer may run over the result. The order of the rules is the reference's.
 
-use super::texts::Texts;
-use super::{SPACE, hex_byte, spaced};
+use std::borrow::Cow;
+
+use super::texts::Settled;
+use super::{SPACE, append_spaced, hex_byte, spaced};
 use crate::error::Result;
-use crate::lazy::Lazy;
 use crate::model::dictionary::Rows;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
@@ -22,8 +23,6 @@ pub(super) struct SentencePieceDecoder {
     denormalizer: Option<SentencePieceNormalizer>,
     /// What each row prints.
     prints: Vec<Print>,
-    /// The text of each row, escaped spaces as spaces.
-    texts: Lazy<Texts>,
 }
 
 /// What a row prints.
@@ -66,17 +65,29 @@ impl SentencePieceDecoder {
             unk_surface: unk_surface.to_vec(),
             denormalizer,
             prints: prints(vocab, line)?,
-            texts: Lazy::default(),
         })
     }
 
+    /// What a row prints in a settled state.
+    pub fn settled_text<'a>(&'a self, vocab: &'a Vocab, row: usize) -> Settled<'a> {
+        match self.prints[row] {
+            Print::Piece => Settled::Text(spaced(vocab.bytes(row)).into()),
+            // Such a byte is a character.
+            Print::Byte(byte) if byte.is_ascii() => Settled::Text(vec![byte].into()),
+            Print::Byte(_) => Settled::Depends,
+            Print::Nothing => Settled::Text(Cow::Borrowed(&[])),
+            Print::UnkSurface => Settled::Text(self.unk_surface.as_slice().into()),
+        }
+    }
+
+    /// Where settled texts go: in the middle of a text nothing is stripped and nothing waits.
     #[inline]
-    fn texts(&self, vocab: &Vocab) -> &Texts {
-        self.texts.get(|| Texts::new((0..vocab.len()).map(|row| spaced(vocab.bytes(row)))))
+    pub fn settled<'a>(&self, state: &'a mut State, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
+        let is_settled = state.has_text && state.pending.is_empty();
+        is_settled.then_some(if self.denormalizer.is_some() { &mut state.held } else { out })
     }
 
     /// Appends what a row adds.
-    #[inline]
     pub fn push(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
         if self.denormalizer.is_none() {
             return self.push_piece(vocab, row, state, out);
@@ -105,11 +116,6 @@ impl SentencePieceDecoder {
 
     /// The rules for one piece (their order is the reference's).
     fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
-        if state.has_text && state.pending.is_empty() && matches!(self.prints[row], Print::Piece) {
-            // By far the most common case: in the middle of a text nothing is stripped and nothing waits.
-            self.texts(vocab).append(row, out);
-            return;
-        }
         if let Print::Byte(byte) = self.prints[row] {
             state.pending.push(byte);
             flush_characters(state, out, false);
@@ -123,12 +129,12 @@ impl SentencePieceDecoder {
             Print::Byte(_) | Print::Nothing => {}
             Print::UnkSurface => append(&self.unk_surface, state, out),
             Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(SPACE) => {
-                append(&self.texts(vocab).get(row)[1..], state, out);
+                append(&spaced(vocab.bytes(row))[1..], state, out);
                 state.ate_space = !self.collapses;
             }
             Print::Piece => {
                 state.has_text |= !vocab.bytes(row).is_empty();
-                self.texts(vocab).append(row, out);
+                append_spaced(vocab.bytes(row), out);
             }
         }
     }

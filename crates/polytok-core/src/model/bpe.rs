@@ -143,6 +143,16 @@ impl Bpe {
         })
     }
 
+    /// Whether a token stands for no other text than its own bytes.
+    pub fn covers_own_bytes(&self) -> bool {
+        matches!(self.symbols, Symbols::Bytes | Symbols::Chars)
+    }
+
+    /// Whether there are pieces that are matched before merging.
+    pub fn has_frozen(&self) -> bool {
+        self.frozen.is_some()
+    }
+
     /// Whether symbols are bytes, so that any bytes can be encoded.
     pub fn is_of_bytes(&self) -> bool {
         self.symbols == Symbols::Bytes

@@ -108,35 +108,41 @@ impl Lanes {
         // There are no more ids than bytes, so each lane has room for its own.
         let (from, room) = (borders[0], ids.len());
         ids.resize(room + borders[LANES] - from, 0);
-        let mut lanes: [Lane; LANES] = std::array::from_fn(|i| {
-            let at = borders[i];
-            Lane { to: room + at - from, ..self.start(text, at) }
-        });
-        loop {
-            // No step takes more than a byte.
-            let steps = lanes.iter().zip(&borders[1..]).map(|(lane, end)| end - lane.at).min().unwrap_or(0);
-            if steps == 0 {
-                break;
-            }
-            for _ in 0..steps {
-                for lane in &mut lanes {
-                    self.step(text, lane, ids);
-                }
-            }
-        }
-        let (mut end, mut len) = (from, room);
-        for (lane, window) in lanes.iter().zip(borders.windows(2)) {
-            let mut to = lane.to;
-            end = self.finish(text, *lane, window[1], |id| {
+        let mut lanes = self.walk_side_by_side(text, borders, &mut ids[room..]);
+        let mut len = room;
+        for (lane, ends) in lanes.iter_mut().zip(borders.windows(2)) {
+            let mut to = room + lane.to;
+            lane.at = self.finish(text, *lane, ends[1], |id| {
                 ids[to] = id;
                 to += 1;
             });
-            let start = room + window[0] - from;
+            let start = room + ends[0] - from;
             ids.copy_within(start..to, len);
             len += to - start;
         }
         ids.truncate(len);
-        end
+        lanes[LANES - 1].at
+    }
+
+    /// Takes steps in all lanes until one is at its end.
+    fn walk_side_by_side(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut [u32]) -> [Lane; LANES] {
+        let mut lanes: [Lane; LANES] = std::array::from_fn(|i| self.start(text, borders[i]));
+        for (lane, &start) in lanes.iter_mut().zip(borders) {
+            lane.to = start - borders[0];
+        }
+        loop {
+            // No step takes more than a byte.
+            let steps = lanes.iter().zip(&borders[1..]).map(|(lane, end)| end - lane.at).min().unwrap_or(0);
+            if steps == 0 {
+                return lanes;
+            }
+            for _ in 0..steps {
+                for lane in &mut lanes {
+                    // SAFETY: no lane is at its end, and each has room for as many ids as it has bytes up to there.
+                    unsafe { self.step(text, lane, ids) };
+                }
+            }
+        }
     }
 
     /// A walk whose first byte is taken.
@@ -146,14 +152,24 @@ impl Lanes {
     }
 
     /// A byte more, or the token ends and the next walk starts: then one byte behind the token is taken.
+    ///
+    /// # Safety
+    /// The lane comes from `start` and steps, its next byte is one of the text, and `ids` has room for one more.
     #[inline(always)]
-    fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [u32]) {
-        let byte = text[lane.at];
-        let child = self.nodes[(lane.node.base() ^ byte as u32) as usize];
+    unsafe fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [u32]) {
+        debug_assert!(lane.at < text.len() && lane.to < ids.len() && lane.node.back() < lane.at);
+        // SAFETY: the caller says so of the byte; and all bases lead to nodes of the table (`Lanes::new`).
+        let (byte, child) = unsafe {
+            let byte = *text.get_unchecked(lane.at);
+            (byte, *self.nodes.get_unchecked((lane.node.base() ^ byte as u32) as usize))
+        };
         let goes_on = child.label() == byte;
         let next = lane.at - lane.node.back();
-        let start = self.first[text[next] as usize];
-        ids[lane.to] = lane.node.id();
+        // SAFETY: a node is never deeper than the walk to it, so `next` is inside of what was walked; the caller says so of the ids.
+        let start = unsafe {
+            *ids.get_unchecked_mut(lane.to) = lane.node.id();
+            self.first[*text.get_unchecked(next) as usize]
+        };
         lane.to += !goes_on as usize;
         lane.node = std::hint::select_unpredictable(goes_on, child, start);
         lane.at = std::hint::select_unpredictable(goes_on, lane.at, next) + 1;

@@ -186,15 +186,16 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
         }
         let key = key(left, right);
         let mut at = self.first(key);
+        let key = key << VALUE_BITS;
         for _ in 0..MOST_PROBES {
-            let Some(Bucket(slots)) = self.buckets.get(at) else { break };
-            let mut found = NO_VALUE as u64;
-            for slot in slots {
-                found = if slot >> VALUE_BITS == key { slot & NO_VALUE as u64 } else { found };
-            }
-            // A bucket that is not full ends the search.
-            if (found != NO_VALUE as u64) | (slots[3] == EMPTY) {
+            let Some(&Bucket([one, two, three, four])) = self.buckets.get(at) else { break };
+            // Of a slot with this key only the value is left, which is less than all others.
+            let found = lesser(lesser(one ^ key, two ^ key), lesser(three ^ key, four ^ key));
+            if found < NO_VALUE as u64 {
                 return found as u32;
+            }
+            if four == EMPTY {
+                break; // a bucket that is not full
             }
             at = (at + 1) & (self.buckets.len() - 1);
         }
@@ -228,6 +229,11 @@ impl Map<Vec<Bucket>> {
         }
         false
     }
+}
+
+#[inline(always)]
+fn lesser(one: u64, other: u64) -> u64 {
+    if other < one { other } else { one }
 }
 
 #[inline]

@@ -1,8 +1,9 @@
 //! Merging few symbols: again and again the adjacent pair of the lowest rank, the leftmost of equals.
 //!
 //! Up to 64 symbols stay where they are; a bit of one word says which of them are left, so that neighbours are found by counting
-//! zeros and nothing is moved. A candidate's rank and place are one number, so the least of these numbers is the next to merge; looking
-//! for it takes no branch. Cost: n² steps of that search, but each is a fraction of a nanosecond. Twin: the heap of merge.rs.
+//! zeros and nothing is moved. A candidate's rank and place are one number, so the least of these numbers is the next to merge. They
+//! are kept as floating-point numbers between one and two, since all processors find the least of several of those at once. Cost: n²
+//! steps of that search, but each is a fraction of a nanosecond. Twin: the heap of merge.rs.
 
 use super::merge::{Lookup, Symbol};
 use super::pairs::NO_RANK;
@@ -11,7 +12,7 @@ use super::pairs::NO_RANK;
 pub const MOST: usize = 64;
 
 /// The number of a place where nothing can merge.
-const NEVER: u64 = u64::MAX;
+const NEVER: f64 = f64::INFINITY;
 
 /// Symbols that are merged. What is behind `len` is left over from earlier runs.
 #[derive(Debug)]
@@ -19,12 +20,17 @@ pub struct Short {
     symbols: [u32; MOST],
     starts: [u32; MOST],
     /// The rank of the pair that starts here, and behind it the place.
-    due: [u64; MOST],
+    due: [f64; MOST],
     /// What this pair becomes.
     merged: [u32; MOST],
     len: usize,
     /// The symbols that are left.
     alive: u64,
+}
+
+#[inline(always)]
+fn lesser(one: f64, other: f64) -> f64 {
+    if other < one { other } else { one }
 }
 
 impl Default for Short {
@@ -72,7 +78,7 @@ impl Short {
 
     #[inline]
     fn rate(&mut self, at: usize, (rank, merged): (u32, u32)) {
-        self.due[at] = (rank as u64) << 32 | at as u64;
+        self.due[at] = f64::from_bits(1f64.to_bits() | (rank as u64) << 6 | at as u64);
         self.merged[at] = merged;
     }
 
@@ -88,9 +94,10 @@ impl Short {
         let mut alive = u64::MAX >> (MOST - self.len);
         loop {
             let least = self.least();
-            if (least >> 32) as u32 == NO_RANK {
+            if least >= f64::from_bits(1f64.to_bits() | (NO_RANK as u64) << 6) {
                 break;
             }
+            let least = least.to_bits();
             let left = least as usize % MOST;
             let above = alive & (u64::MAX - 1) << left;
             let right = above.trailing_zeros() as usize % MOST;
@@ -112,14 +119,18 @@ impl Short {
 
     /// The least number.
     #[inline]
-    fn least(&self) -> u64 {
+    fn least(&self) -> f64 {
         let mut least = [NEVER; 4];
-        for four in self.due[..self.len.next_multiple_of(4).min(MOST)].as_chunks::<4>().0 {
-            for (least, due) in least.iter_mut().zip(four) {
-                *least = (*least).min(*due);
-            }
+        let mut at = 0;
+        while at < self.len {
+            let four = &self.due[at % MOST..at % MOST + 4];
+            least[0] = lesser(least[0], four[0]);
+            least[1] = lesser(least[1], four[1]);
+            least[2] = lesser(least[2], four[2]);
+            least[3] = lesser(least[3], four[3]);
+            at += 4;
         }
-        least[0].min(least[1]).min(least[2].min(least[3]))
+        lesser(lesser(least[0], least[1]), lesser(least[2], least[3]))
     }
 
     /// Rates two neighbours; `above` are those behind them.

@@ -51,15 +51,59 @@ impl Bert {
         self.unchanged.rewrite(text, out, false, |from, to, out| {
             let mut at = from;
             while at < to {
-                let end = at + self.options.stretch(&text[at..to], at, &mut stretch);
-                self.options.write(&mut stretch, out);
-                at = end;
+                at += match self.alone(&text[at..]) {
+                    Some(c) => {
+                        self.options.write_alone(c, at, out);
+                        c.len_utf8()
+                    }
+                    None => {
+                        let len = self.options.stretch(&text[at..to], at, &mut stretch);
+                        self.options.write(&mut stretch, out);
+                        len
+                    }
+                };
             }
         });
     }
 }
 
+impl Bert {
+    /// The first character, if nothing moves up to it and it has no accent to strip, so that it is cleaned by itself.
+    fn alone(&self, text: &str) -> Option<char> {
+        let mut chars = text.chars();
+        let c = chars.next()?;
+        if !self.options.strip_accents {
+            return Some(c);
+        }
+        let is_plain = |c: char| match c.is_ascii() {
+            true => !is_removed(c),
+            false => is_unified(c) || self.unchanged.has(c),
+        };
+        (is_plain(c) && chars.next().is_none_or(is_plain)).then_some(c)
+    }
+}
+
 impl Options {
+    /// Writes a character that `Bert::alone` gave.
+    fn write_alone<O: Output>(&self, c: char, at: usize, out: &mut O) {
+        if self.clean_text && is_removed(c) {
+            return;
+        }
+        let mut buffer = [b' '; 6];
+        if self.clean_text && c.is_whitespace() {
+            out.change(b" ", at);
+        } else if self.handle_chinese_chars && is_chinese(c) {
+            // No ideograph has another case.
+            let len = c.encode_utf8(&mut buffer[1..5]).len();
+            buffer[len + 1] = b' ';
+            out.change(&buffer[..len + 2], at);
+        } else if self.lowercase {
+            c.to_lowercase().for_each(|c| out.change(c.encode_utf8(&mut buffer).as_bytes(), at));
+        } else {
+            out.change(c.encode_utf8(&mut buffer).as_bytes(), at);
+        }
+    }
+
     /// Nothing is done to the character, whatever stands beside it.
     fn leaves(&self, c: char) -> bool {
         !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
@@ -124,8 +168,49 @@ fn is_starter(c: char) -> bool {
     first.is_none_or(|first| canonical_combining_class(first) == 0)
 }
 
+/// An ideograph that is not decomposed, and so a starter.
+fn is_unified(c: char) -> bool {
+    matches!(c as u32, 0x4E00..=0x9FFF | 0x3400..=0x4DBF)
+}
+
 fn is_chinese(c: char) -> bool {
     matches!(c as u32,
         0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F | 0x2B740..=0x2B81F
         | 0x2B920..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalize::output::{Aligned, spans_of};
+    use proptest::prelude::*;
+
+    /// Each stretch cleaned the long way.
+    fn slow<O: Output>(options: Options, text: &str, out: &mut O) {
+        let (mut at, mut stretch) = (0, Vec::new());
+        while at < text.len() {
+            let end = at + options.stretch(&text[at..], at, &mut stretch);
+            options.write(&mut stretch, out);
+            at = end;
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn short_ways_change_nothing(
+            text in "([a-zA-Z ,]{0,40}|[\n\t\u{0}\u{7F}]|[éÉßİΣ中国豈\u{2F800}ｶ한]|[\u{300}-\u{345}]|[\u{AD}\u{200B}\u{3000}\u{FFFD}]){0,12}",
+            flags in 0u8..16,
+        ) {
+            let flag = |bit: u8| flags >> bit & 1 == 1;
+            let options = Options {
+                clean_text: flag(0), handle_chinese_chars: flag(1), strip_accents: flag(2), lowercase: flag(3),
+            };
+            let spans = spans_of(text.as_bytes());
+            let (mut fast, mut expected) = (Aligned::new(&spans), Aligned::new(&spans));
+            Bert::compile(options).apply(&text, &mut fast);
+            slow(options, &text, &mut expected);
+            prop_assert_eq!(fast.text, expected.text);
+            prop_assert_eq!(fast.spans, expected.spans);
+        }
+    }
 }

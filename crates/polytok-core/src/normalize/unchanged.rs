@@ -10,10 +10,25 @@ use super::output::Output;
 const BLOCK: usize = 256;
 const BLOCKS: usize = 0x11_0000 / BLOCK;
 
+/// The two longest runs of true; where there are fewer, one of them again, or what no ASCII character is in.
+fn longest_runs(ascii: &[bool; 128]) -> [(u8, u8); 2] {
+    let mut runs: Vec<(u8, u8)> = Vec::new();
+    for byte in (0..128u8).filter(|&byte| ascii[byte as usize]) {
+        match runs.last_mut() {
+            Some((first, more)) if *first + *more + 1 == byte => *more += 1,
+            _ => runs.push((byte, 0)),
+        }
+    }
+    runs.sort_by_key(|&(_, more)| std::cmp::Reverse(more));
+    let first = runs.first().copied().unwrap_or((0xFF, 0));
+    [first, runs.get(1).copied().unwrap_or(first)]
+}
+
 /// What is known about one step.
 pub(super) struct Unchanged {
     ascii: [bool; 128],
-    all_ascii: bool,
+    /// The two longest runs of unchanged ASCII characters: the first of each, and how many follow it.
+    runs: [(u8, u8); 2],
     blocks: Box<[OnceLock<[u64; BLOCK / 64]>]>,
     test: Box<dyn Fn(char) -> bool + Send + Sync>,
 }
@@ -22,11 +37,12 @@ impl Unchanged {
     /// `test` says whether a character stays as it is, whatever stands beside it.
     pub(super) fn new(test: impl Fn(char) -> bool + Send + Sync + 'static) -> Unchanged {
         let ascii = std::array::from_fn(|byte| test(byte as u8 as char));
-        let all_ascii = ascii == [true; 128];
-        Unchanged { ascii, all_ascii, blocks: (0..BLOCKS).map(|_| OnceLock::new()).collect(), test: Box::new(test) }
+        let runs = longest_runs(&ascii);
+        Unchanged { ascii, runs, blocks: (0..BLOCKS).map(|_| OnceLock::new()).collect(), test: Box::new(test) }
     }
 
-    fn has(&self, c: char) -> bool {
+    /// Whether a character beyond ASCII stays as it is.
+    pub(super) fn has(&self, c: char) -> bool {
         let (block, bit) = (c as usize / BLOCK, c as usize % BLOCK);
         self.blocks[block].get_or_init(|| self.block(block))[bit / 64] >> (bit % 64) & 1 != 0
     }
@@ -58,14 +74,17 @@ impl Unchanged {
 
     /// The length of the unchanged ASCII characters at the start.
     fn ascii_run(&self, text: &[u8]) -> usize {
-        if !self.all_ascii {
-            return text.iter().take_while(|byte| byte.is_ascii() && self.ascii[**byte as usize]).count();
-        }
+        let [(one, more), (other, others)] = self.runs;
+        let is_inside = |byte: u8| (byte.wrapping_sub(one) <= more) | (byte.wrapping_sub(other) <= others);
         let mut at = 0;
-        while text[at..].first_chunk::<32>().is_some_and(|some| some.is_ascii()) {
+        // Without a branch for each byte, so that many are looked at at once.
+        while text[at..]
+            .first_chunk::<32>()
+            .is_some_and(|some| some.iter().fold(true, |all, &byte| all & is_inside(byte)))
+        {
             at += 32;
         }
-        at + text[at..].iter().take_while(|byte| byte.is_ascii()).count()
+        at + text[at..].iter().take_while(|byte| byte.is_ascii() && self.ascii[**byte as usize]).count()
     }
 
     /// Where the run of other characters at `from` ends.

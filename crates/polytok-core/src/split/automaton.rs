@@ -18,7 +18,8 @@ use super::pattern::UNBOUNDED;
 use super::program::{Step, has};
 use std::collections::HashMap;
 
-const MAX_STATES: usize = 256;
+/// States of an automaton at most.
+pub(super) const MAX_STATES: usize = 256;
 /// Levels of a state, and so candidates that wait at a time.
 pub(super) const MAX_LEVELS: usize = 4;
 /// Above the rows of the table, in a cell.
@@ -39,12 +40,17 @@ struct Thread {
 type Level = Vec<Thread>;
 
 /// What to do for a class in a state.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cell(u32);
 
+/// In a cell: the place is a candidate.
+const NOTED: u32 = 1 << 15;
+
 impl Cell {
-    fn new(row: usize, store: usize, commit: usize, is_gap: bool) -> Cell {
-        Cell((row as u32) << 16 | (store as u32) << 8 | commit as u32 | if is_gap { GAP } else { 0 })
+    fn new(row: usize, store: usize, commit: usize, accepted: Option<bool>) -> Cell {
+        let noted = if accepted.is_some() { NOTED } else { 0 };
+        let gap = if accepted == Some(true) { GAP } else { 0 };
+        Cell((row as u32) << 16 | (store as u32) << 8 | commit as u32 | noted | gap)
     }
 
     /// The row of the next state.
@@ -56,7 +62,12 @@ impl Cell {
     /// Behind how many candidates that wait this place is to be noted; if it is none, it will be written over.
     #[inline]
     pub(super) fn store(self) -> usize {
-        (self.0 >> 8 & 0xFF) as usize
+        (self.0 >> 8 & 0x7F) as usize
+    }
+
+    /// The place is a candidate.
+    pub(super) fn is_noted(self) -> bool {
+        self.0 & NOTED != 0
     }
 
     /// How many of the candidates are ends now.
@@ -75,6 +86,8 @@ impl Cell {
 /// The table: rows of states, each with a cell for each class. A search begins in row 0.
 pub(super) struct Automaton {
     pub(super) cells: Vec<Cell>,
+    /// Cells of a row.
+    pub(super) stride: usize,
 }
 
 impl Automaton {
@@ -91,12 +104,12 @@ impl Automaton {
         let mut state = 0;
         while state < states.len() {
             for class in 0..classes as u8 {
-                let Change { levels, store, commit, is_gap } = builder.change(&states[state], class)?;
+                let Change { levels, store, commit, accepted } = builder.change(&states[state], class)?;
                 let next = *known.entry(levels).or_insert_with_key(|levels| {
                     states.push(levels.clone());
                     states.len() - 1
                 });
-                cells.push(Cell::new(next * stride, store, commit, is_gap));
+                cells.push(Cell::new(next * stride, store, commit, accepted));
             }
             state += 1;
             cells.resize(state * stride, Cell::default());
@@ -104,7 +117,7 @@ impl Automaton {
                 return None;
             }
         }
-        Some(Automaton { cells })
+        Some(Automaton { cells, stride })
     }
 }
 
@@ -113,7 +126,8 @@ struct Change {
     levels: Vec<Level>,
     store: usize,
     commit: usize,
-    is_gap: bool,
+    /// A match ends here; true: it is a gap.
+    accepted: Option<bool>,
 }
 
 struct Builder<'a> {
@@ -132,7 +146,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// None if there are too many levels.
     fn change(&mut self, state: &[Level], class: u8) -> Option<Change> {
-        let mut change = Change { levels: Vec::new(), store: state.len() - 1, commit: 0, is_gap: false };
+        let mut change = Change { levels: Vec::new(), store: state.len() - 1, commit: 0, accepted: None };
         for (index, level) in state.iter().enumerate() {
             let (next, accepted) = self.step(level, class);
             if next.is_empty() && change.levels.is_empty() {
@@ -140,9 +154,9 @@ impl Builder<'_> {
             } else {
                 change.levels.push(next);
             }
-            if let Some(is_gap) = accepted {
+            if accepted.is_some() {
                 change.store = index;
-                change.is_gap = is_gap;
+                change.accepted = accepted;
                 let fresh = self.fresh.clone();
                 change.levels.push(self.step(&fresh, class).0);
                 break;

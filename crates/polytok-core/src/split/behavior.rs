@@ -22,6 +22,11 @@ impl PatternSplit {
         Ok(PatternSplit { finder: Finder::compile(pattern)?, behavior, invert })
     }
 
+    /// Its pattern is run by the scanner.
+    pub fn is_scanner(&self) -> bool {
+        self.finder.is_scanner()
+    }
+
     /// Calls `piece(start, end)` for each piece of `text`, left to right. `Error::Encode` if the search gives up.
     #[inline]
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {

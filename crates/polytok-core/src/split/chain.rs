@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::output::{Aligned, Output, Span};
-use crate::spec::{Scheme, Split};
+use crate::spec::{Behavior, Pattern, Scheme, Split};
 
 /// A step that cuts.
 enum Cut {
@@ -56,7 +56,16 @@ impl Chain {
     /// Compiles the steps.
     pub fn compile(steps: &[Split]) -> Result<Chain> {
         let mut compiled = Vec::new();
-        for step in steps {
+        let mut rest = steps;
+        while let [step, others @ ..] = rest {
+            rest = others;
+            if let Some((words, behind)) =
+                others.split_first().and_then(|(next, behind)| Some((words(step, next)?, behind)))
+            {
+                compiled.push(Step::Cut(Cut::Pattern(words)));
+                rest = behind;
+                continue;
+            }
             let step = match step {
                 Split::Pattern { pattern, behavior, invert } => {
                     Step::Cut(Cut::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
@@ -161,6 +170,28 @@ impl Chain {
     }
 }
 
+/// White space goes and each character of a class stands alone: BERT's two steps, as one pattern for what lies between.
+fn words(spaces: &Split, alone: &Split) -> Option<PatternSplit> {
+    let is_same = |step: &Split, cuts: Behavior| match step {
+        Split::Pattern { pattern, behavior, invert: false } => {
+            *behavior == cuts && pattern.is_regex && pattern.unicode.is_none()
+        }
+        _ => false,
+    };
+    let (Split::Pattern { pattern: space, .. }, Split::Pattern { pattern: Pattern { text: class, .. }, .. }) =
+        (spaces, alone)
+    else {
+        return None;
+    };
+    let is_class = class.len() > 2 && class.starts_with('[') && class.find(']') == Some(class.len() - 1);
+    if !is_same(spaces, Behavior::Removed) || !is_same(alone, Behavior::Isolated) || space.text != r"\s" || !is_class {
+        return None;
+    }
+    let text = format!(r"[^\s{class}]+|[{class}&&\S]");
+    let split = PatternSplit::compile(&Pattern { text, is_regex: true, unicode: None }, Behavior::Matches, false);
+    split.ok().filter(PatternSplit::is_scanner)
+}
+
 /// The error for bytes that no step can take.
 pub fn not_utf8(at: usize) -> Error {
     Error::Encode(format!(
@@ -245,6 +276,32 @@ impl Rewrite {
                 }
             }
             Rewrite::ByteLevel => ByteLevel.apply(text, (start, end), out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn white_space_and_marks_at_once(text in "[ab世 \n\u{3000},.。]{0,30}") {
+            let step = |text: &str, behavior| Split::Pattern {
+                pattern: Pattern { text: text.into(), is_regex: true, unicode: None }, behavior, invert: false,
+            };
+            let steps = [step(r"\s", Behavior::Removed), step(r"[\x{2C}-\x{2E}\x{3002}\x{A}]", Behavior::Isolated)];
+            let pieces = |chain: &Chain| {
+                let mut found = Vec::new();
+                chain.split(&text, |start, end| found.push((start, end))).unwrap();
+                found
+            };
+            let both = Chain::compile(&steps).unwrap();
+            prop_assert_eq!(both.steps.len(), 1);
+            let single = |step: &Split| Chain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
+            let chain = Chain { steps: steps.iter().map(single).collect(), needs_spans: false };
+            prop_assert_eq!(pieces(&both), pieces(&chain));
         }
     }
 }

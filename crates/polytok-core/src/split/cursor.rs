@@ -11,6 +11,10 @@ pub struct Cursor {
     pub(super) row: usize,
     /// The end of the last piece.
     pub(super) from: u32,
+    /// All ends before it are found by the rule.
+    pub(super) sure: usize,
+    /// The automaton has to find an end here or behind it.
+    pub(super) ask: usize,
     /// Candidates for the next ends.
     pub(super) waiting: [u32; MAX_LEVELS],
     /// What the scanner remembers of this text.
@@ -23,7 +27,16 @@ impl Cursor {
     /// Nothing is found yet.
     #[inline]
     pub fn new() -> Cursor {
-        Cursor { at: 0, row: 0, from: 0, waiting: [0; MAX_LEVELS], failures: Failures::new(), rest: None }
+        Cursor {
+            at: 0,
+            row: 0,
+            from: 0,
+            sure: 0,
+            ask: 0,
+            waiting: [0; MAX_LEVELS],
+            failures: Failures::new(),
+            rest: None,
+        }
     }
 }
 

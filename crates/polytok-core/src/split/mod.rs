@@ -13,6 +13,7 @@
 
 mod automaton;
 pub mod behavior;
+mod blocks;
 pub mod boundary;
 pub mod chain;
 mod char_table;
@@ -27,6 +28,7 @@ mod pair_set;
 mod pattern;
 mod program;
 mod regex;
+mod rule;
 mod scanner;
 pub mod script;
 mod stream;
@@ -65,6 +67,13 @@ impl Splitter {
     /// The pattern is run by the scanner, which is linear in the text, and not by the general engine.
     pub fn is_scanner(&self) -> bool {
         matches!(self.engine, Engine::Scanner(_))
+    }
+
+    /// Derives at once what `fill` otherwise derives when it has read enough.
+    pub fn prepare(&self) {
+        if let Engine::Scanner(program) = &self.engine {
+            program.prepare();
+        }
     }
 
     /// Calls `piece(start, end)` for each match in `text`, left to right. `Error::Encode` if the general engine gives up.

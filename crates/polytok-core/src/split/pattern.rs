@@ -204,6 +204,7 @@ impl Parser<'_> {
         match c {
             's' | 'S' | 'd' | 'D' | 'w' | 'W' => Some(self.take(2).to_string()),
             'p' | 'P' => self.property(),
+            'x' => self.code_point(),
             'r' | 'n' | 't' => {
                 self.take(2);
                 Some(literal(match c {
@@ -218,6 +219,15 @@ impl Parser<'_> {
             }
             _ => None,
         }
+    }
+
+    /// `\x{21}`.
+    fn code_point(&mut self) -> Option<String> {
+        let len = self.rest.find('}')? + 1;
+        let digits = self.rest[..len].strip_prefix(r"\x{")?.strip_suffix('}')?;
+        let c = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?;
+        self.take(len);
+        Some(literal(c))
     }
 
     /// `\pL` or `\p{Name}`.

@@ -14,6 +14,7 @@ use super::classes::{Classes, Mask};
 use super::cursor::Cursor;
 use super::dispatch::Dispatch;
 use super::pattern::{Node, Tree, UNBOUNDED};
+use super::stream::Stream;
 
 const MAX_STEPS: usize = 256;
 /// Ways through all alternatives when each run that gives back counts its lengths.
@@ -64,7 +65,7 @@ pub(super) struct Program {
     pub(super) sets: Vec<Set>,
     pub(super) classes: Classes,
     pub(super) dispatch: Dispatch,
-    pub(super) automaton: Option<Automaton>,
+    pub(super) stream: Option<Stream>,
 }
 
 impl Program {
@@ -81,19 +82,26 @@ impl Program {
         let mut steps = emitter.steps;
         analyse(&mut steps, &masks, &starts)?;
         let sets = masks.iter().map(|&mask| Set { mask, ascii: ascii_members(&classes, mask) }).collect();
-        let automaton = Automaton::build(&steps, &masks, &starts, classes.count());
+        let stream = Automaton::build(&steps, &masks, &starts, classes.count()).map(Stream::new);
         let dispatch = Dispatch::build(&mut steps, &masks, &starts, &classes);
-        Some(Program { steps, sets, classes, dispatch, automaton })
+        Some(Program { steps, sets, classes, dispatch, stream })
+    }
+
+    /// Derives what is otherwise derived when enough was read.
+    pub(super) fn prepare(&self) {
+        if let Some(stream) = &self.stream {
+            stream.prepare(&self.classes);
+        }
     }
 
     /// Writes the next matches to `pieces` and says how many; 0 when there are no more.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();
         // Places in the text have one bit less in the automaton.
-        if let Some(automaton) = &self.automaton
+        if let Some(stream) = &self.stream
             && text.len() < GAP as usize
         {
-            return automaton.fill(&self.classes, text, cursor, pieces);
+            return stream.fill(&self.classes, text, cursor, pieces);
         }
         let mut count = 0;
         for piece in pieces {

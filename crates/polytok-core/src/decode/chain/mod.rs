@@ -5,10 +5,9 @@
 //! parts ([`step::Step`]), so a stream and a whole cannot differ; it holds back what may still change, which is the whole
 //! text only where a regular expression, a WordPiece cleanup or a CTC stands behind a Fuse.
 //!
-//! The fast way: once every step is settled (no run of bytes is open, the start of the text is stripped), most rows have a
-//! text that does not depend on what is around them. These are computed beforehand, by sending each row through the steps,
-//! and decoding such a row is an append. Where nothing behind ByteFallback changes settled text (Llama's chain), rows of bytes
-//! go the fast way too. Cost: linear; a row outside of the fast way costs a pass through all steps.
+//! Every step settles: no run of bytes is open, the start of the text is stripped. Then most rows have a text that does not depend
+//! on what is around them, which is found by sending each row through the steps. Where nothing behind ByteFallback changes settled
+//! text (Llama's chain), rows of bytes go no slow way either. Cost: linear; a row outside of the fast way costs a pass through all steps.
 
 mod bpe;
 mod byte_fallback;
@@ -26,10 +25,9 @@ mod wordpiece;
 
 use std::borrow::Cow;
 
-use super::texts::Texts;
+use super::texts::{Settled, Texts};
 use crate::byte_level::to_text;
 use crate::error::Result;
-use crate::lazy::Lazy;
 use crate::normalize::growth::{limit, too_long};
 use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
@@ -44,24 +42,6 @@ pub struct Chain {
     byte_level: bool,
     /// The ByteFallback behind which all steps are idle.
     fallback: Option<usize>,
-    rows: Lazy<Rows>,
-}
-
-/// What rows do when every step is settled, and the texts of those that print one.
-struct Rows {
-    fast: Vec<Fast>,
-    texts: Texts,
-}
-
-/// What a row does when every step is settled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fast {
-    /// That depends.
-    No,
-    /// It prints its text.
-    Text,
-    /// It adds a byte to a run.
-    Byte(u8),
 }
 
 /// What a chain remembers between ids.
@@ -69,28 +49,23 @@ enum Fast {
 pub struct ChainState {
     steps: Vec<State>,
     is_settled: bool,
-    /// The run of bytes of the fast way.
+    /// The run of bytes while the steps are settled.
     run: Vec<u8>,
     input: Flow,
     output: Flow,
 }
 
-impl Rows {
-    /// Does what the row does; false if that depends.
+impl ChainState {
+    /// Whether every step is settled and no run is open.
     #[inline]
-    fn push(&self, row: usize, run: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
-        match self.fast[row] {
-            Fast::No => return false,
-            Fast::Byte(byte) => run.push(byte),
-            Fast::Text => {
-                if !run.is_empty() {
-                    append_run(run, out);
-                }
-                self.texts.append(row, out);
-            }
-        }
-        true
+    pub fn is_settled(&self) -> bool {
+        self.is_settled && self.run.is_empty()
     }
+}
+
+/// Bytes that the settled texts of a vocabulary may have; rows that do not fit go the slow way.
+pub fn room(vocab: &Vocab) -> usize {
+    (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20)
 }
 
 impl Chain {
@@ -102,40 +77,52 @@ impl Chain {
             Some(steps) => compile_steps(steps)?,
         };
         let fallback = fallback(&steps);
-        Ok(Chain { steps, byte_level, fallback, rows: Lazy::default() })
+        Ok(Chain { steps, byte_level, fallback })
     }
 
-    fn compile_rows(&self, vocab: &Vocab, specials: &Specials) -> Rows {
-        let mut left = (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20); // rows whose texts do not fit go the slow way
-        let (fast, texts): (Vec<Fast>, Vec<Vec<u8>>) = (0..vocab.len())
-            .map(|row| token_text(vocab, specials, vocab.id(row), self.byte_level).unwrap_or_default())
-            .map(|token| settle(&self.steps, self.fallback, &token))
-            .map(|(fast, text)| match left.checked_sub(text.len()) {
-                Some(rest) => {
-                    left = rest;
-                    (fast, text)
-                }
-                None => (Fast::No, Vec::new()),
-            })
-            .unzip();
-        Rows { fast, texts: Texts::new(texts.into_iter()) }
+    /// What a row does when every step is settled; its text takes from the `room`.
+    pub(super) fn settled_text<'a>(
+        &self,
+        vocab: &'a Vocab,
+        specials: &'a Specials,
+        row: usize,
+        room: &mut usize,
+    ) -> Settled<'a> {
+        let token = token_text(vocab, specials, vocab.id(row), self.byte_level).unwrap_or_default();
+        let settled = settle(&self.steps, self.fallback, &token);
+        let Settled::Text(text) = &settled else { return settled };
+        match room.checked_sub(text.len()) {
+            Some(rest) => *room = rest,
+            None => return Settled::Depends,
+        }
+        settled
     }
 
     /// Appends what one id adds.
-    #[inline]
-    pub fn push(
+    pub(super) fn push(
         &self,
         vocab: &Vocab,
         specials: &Specials,
+        texts: &Texts,
         id: u32,
         state: &mut ChainState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         if state.is_settled
             && let Some(row) = vocab.row(id)
-            && self.rows.get(|| self.compile_rows(vocab, specials)).push(row, &mut state.run, out)
         {
-            return Ok(());
+            match texts.get(row) {
+                Settled::Byte(byte) => {
+                    state.run.push(byte);
+                    return Ok(());
+                }
+                Settled::Text(text) => {
+                    append_run(&mut state.run, out);
+                    out.extend_from_slice(&text);
+                    return Ok(());
+                }
+                Settled::Depends => {}
+            }
         }
         match token_text(vocab, specials, id, self.byte_level) {
             Some(token) => self.push_token(&token, state, out),
@@ -151,7 +138,6 @@ impl Chain {
         result
     }
 
-    #[cold]
     fn push_token(&self, token: &[u8], state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
         self.leave_fast(state);
         state.input.token(token);
@@ -257,21 +243,21 @@ fn fallback(steps: &[Box<dyn Step>]) -> Option<usize> {
     (is_whole && steps[found + 1..].iter().all(|step| step.is_idle())).then_some(found)
 }
 
-/// What a token does when every step is settled, and the text that it prints.
-fn settle(steps: &[Box<dyn Step>], fallback: Option<usize>, token: &[u8]) -> (Fast, Vec<u8>) {
+/// What a token does when every step is settled.
+fn settle(steps: &[Box<dyn Step>], fallback: Option<usize>, token: &[u8]) -> Settled<'static> {
     let mut text = token.to_vec();
     let mut is_part = false;
     for (i, step) in steps.iter().enumerate() {
         if let Some(byte) = step.byte(&text).filter(|_| fallback == Some(i)) {
-            return (Fast::Byte(byte), Vec::new());
+            return Settled::Byte(byte);
         }
         match step.settled(&text, is_part) {
             Some(settled) if settled.len() <= limit(token.len()) => text = settled,
-            _ => return (Fast::No, Vec::new()),
+            _ => return Settled::Depends,
         }
         is_part |= step.fuses();
     }
-    (Fast::Text, text)
+    Settled::Text(text.into())
 }
 
 /// A token that came in parts, as text.

@@ -27,11 +27,6 @@ impl Bpe {
         self.raw.is_some()
     }
 
-    /// Whether user-defined pieces are matched before merging.
-    pub fn has_frozen(&self) -> bool {
-        self.frozen.is_some()
-    }
-
     /// `segment` for such a piece; where segments start and end is counted in the piece as it is.
     pub fn segment_raw(
         &self,

@@ -1,0 +1,161 @@
+//! The kernel against the model piece by piece, without cache and blocks.
+
+use crate::error::Result;
+use crate::model::bpe::BpeScratch;
+use crate::post::Out;
+use crate::spec::{
+    Behavior, Decode, Kind, Line, Matching, Model, Pattern, Priority, ScalarRules, Spec, Split, Symbols, TemplatePart,
+    UnigramRules, Unknown, VocabColumns,
+};
+use crate::tokenizer::{Compiled, EncodeOptions, ModelScratch, Tokenizer};
+use proptest::prelude::*;
+
+/// Rows: the unknown one if there is one, bytes or characters, and entries of them.
+fn vocab(unknown: Unknown, entries: &[String]) -> VocabColumns {
+    let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
+    let mut push = |piece: &[u8], kind: Kind| {
+        let row = columns.ids.len() as u32;
+        columns.blob.extend_from_slice(piece);
+        columns.offsets.push(columns.blob.len() as u32);
+        columns.ids.push(row);
+        columns.scores.push(-(row as f32));
+        columns.kinds.push(kind);
+    };
+    match unknown {
+        Unknown::Unk => {
+            push(b"<unk>", Kind::Unknown);
+            ["a", "b", " ", "é"].iter().for_each(|text| push(text.as_bytes(), Kind::Normal));
+        }
+        _ => (0..=255).for_each(|byte| push(&[byte], Kind::Normal)),
+    }
+    let mut sorted: Vec<&String> = entries.iter().filter(|entry| entry.chars().count() > 1).collect();
+    sorted.sort_by_key(|entry| entry.len());
+    sorted.dedup();
+    sorted.iter().for_each(|entry| push(entry.as_bytes(), Kind::Normal));
+    columns
+}
+
+fn tokenizer(model: Model, unknown: Unknown, pattern: Option<&str>, entries: &[String]) -> Tokenizer {
+    let split = |text: &str| Split::Pattern {
+        pattern: Pattern { text: text.into(), is_regex: true, unicode: None },
+        behavior: Behavior::Isolated,
+        invert: false,
+    };
+    let spec = Spec {
+        vocab: vocab(unknown, entries),
+        special: Vec::new(),
+        matching: Matching::Longest,
+        normalize: Vec::new(),
+        split: pattern.into_iter().map(split).collect(),
+        model,
+        unknown,
+        single: vec![TemplatePart::Slot],
+        trim: None,
+        decode: Decode::Bytes { skips_unknown: false },
+        line: Line::default(),
+    };
+    Tokenizer::compile(spec).unwrap()
+}
+
+fn bpe(priority: Priority, symbols: Symbols, whole_piece_first: bool) -> Model {
+    Model::Bpe { priority, symbols, whole_piece_first, reserved: false, scalars: ScalarRules::default() }
+}
+
+/// All families, with and without a split.
+fn tokenizers(entries: &[String]) -> Vec<Tokenizer> {
+    let wordpiece = Model::WordPiece { continuing_prefix: "a".into(), max_chars: None, phantom_space: false };
+    let words = Some(r" ?[^ ]+| +");
+    vec![
+        tokenizer(bpe(Priority::Rank, Symbols::Bytes, false), Unknown::Error, words, entries),
+        tokenizer(bpe(Priority::Rank, Symbols::Bytes, true), Unknown::Error, words, entries),
+        tokenizer(bpe(Priority::Rank, Symbols::Bytes, false), Unknown::Error, None, entries),
+        tokenizer(bpe(Priority::Score, Symbols::Chars, false), Unknown::Unk, None, entries),
+        tokenizer(bpe(Priority::Score, Symbols::Groups, false), Unknown::Unk, None, entries),
+        tokenizer(Model::Unigram(UnigramRules::SentencePiece), Unknown::Unk, None, entries),
+        tokenizer(Model::Unigram(UnigramRules::HuggingFace { byte_fallback: false }), Unknown::Unk, words, entries),
+        tokenizer(wordpiece, Unknown::Unk, words, entries),
+        tokenizer(Model::WordLevel, Unknown::Unk, words, entries),
+        tokenizer(Model::Longest, Unknown::Error, None, entries),
+    ]
+}
+
+/// What the model makes of each piece.
+fn by_model(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
+    let (mut ids, mut scratch) = (Vec::new(), ModelScratch::default());
+    let mut out = Out::new(text.as_bytes(), &tokenizer.fallback, &mut ids);
+    match &tokenizer.model {
+        Compiled::Bpe(bpe, _) if tokenizer.splits.is_empty() => {
+            bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut |segment| out.take(0, segment))?;
+        }
+        model if tokenizer.splits.is_empty() => {
+            model.segment(text.as_bytes(), 0, false, &mut scratch, &mut |segment| out.take(0, segment))?;
+        }
+        model => {
+            let mut pieces = Vec::new();
+            tokenizer.splits.split(text, |start, end| pieces.push((start, end)))?;
+            for (start, end) in pieces {
+                let take = &mut |segment| out.take(start, segment);
+                model.segment(&text.as_bytes()[start..end], start, false, &mut scratch, take)?;
+            }
+        }
+    }
+    Ok(ids)
+}
+
+fn check(tokenizer: &Tokenizer, text: &str) {
+    let mut ids = Vec::new();
+    let encoded = tokenizer.encode(text.as_bytes(), EncodeOptions::default(), &mut ids).map(|()| ids);
+    match (by_model(tokenizer, text), encoded) {
+        (Ok(expected), Ok(ids)) => {
+            let count = tokenizer.count(text.as_bytes(), EncodeOptions::default()).unwrap();
+            assert_eq!(ids, expected, "{text:?}");
+            assert_eq!(count, ids.len(), "{text:?}");
+        }
+        (expected, encoded) => {
+            assert_eq!(expected.map_err(|error| error.to_string()), encoded.map_err(|error| error.to_string()));
+        }
+    }
+}
+
+/// Words of lengths around the borders of keys, most of them met again, some with characters that no entry has.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        6 => "[ab]{1,4}",
+        2 => "(ab|é){7,8}",
+        2 => "[ab]{14,18}",
+        2 => "[aé]{15,17}",
+        2 => "[ab]{31,34}",
+        1 => "[ab世é]{1,12}",
+        1 => " {0,40}",
+    ];
+    prop::collection::vec(word, 0..150).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn the_kernel_is_the_model(
+        entries in prop::collection::vec("[ab é]{2,6}|[ab]{15,17}", 0..24),
+        texts in prop::collection::vec(text(), 3),
+        limit in prop::sample::select(vec![0usize, 256, 2048, 1 << 20]),
+    ) {
+        for tokenizer in tokenizers(&entries) {
+            tokenizer.pool().set_limit(limit);
+            texts.iter().for_each(|text| check(&tokenizer, text));
+            check(&tokenizer, &texts[0]);
+            tokenizer.pool().clear();
+            texts.iter().for_each(|text| check(&tokenizer, text));
+        }
+    }
+}
+
+#[test]
+fn pieces_end_where_the_text_ends() {
+    let entries = ["ab", " ab", "abab"].map(String::from);
+    for tokenizer in tokenizers(&entries) {
+        for len in 0..70 {
+            let text = "ab ".repeat(30)[..len].to_owned() + &"b".repeat(len % 40);
+            (0..2).for_each(|_| check(&tokenizer, &text));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What threads need while they encode, kept from call to call, and how much memory of it may be cache.
+//!
+//! The lock is never waited for: another thread, or one that a fork left behind with the lock held, only costs a new scratch.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::cache::{Cache, DEFAULT_LIMIT};
+use crate::tokenizer::Scratch;
+
+/// Scratches that no thread is using.
+pub struct Pool {
+    /// Boxed, so that taking one out and putting it back moves a pointer.
+    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
+    free: Mutex<Vec<Box<Scratch>>>,
+    /// Bytes that a cache may take.
+    limit: AtomicUsize,
+    /// Counts how often all caches were cleared; those of an earlier number are out of date.
+    epoch: AtomicUsize,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        Pool { free: Mutex::default(), limit: DEFAULT_LIMIT.into(), epoch: 1.into() }
+    }
+}
+
+impl Pool {
+    /// Runs with a scratch, whose cache is of these days.
+    #[inline]
+    pub fn with<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
+        let pooled = self.free.try_lock().ok().and_then(|mut free| free.pop());
+        let mut scratch = pooled.unwrap_or_default();
+        self.renew(&mut scratch);
+        let result = run(&mut scratch);
+        scratch.release();
+        self.renew(&mut scratch);
+        if let Ok(mut free) = self.free.try_lock() {
+            free.push(scratch);
+        }
+        result
+    }
+
+    /// Clears the scratch's cache if it is out of date.
+    #[inline]
+    fn renew(&self, scratch: &mut Scratch) {
+        let epoch = self.epoch.load(Ordering::Acquire);
+        if scratch.epoch != epoch {
+            scratch.epoch = epoch;
+            scratch.cache = Cache::new(self.limit());
+        }
+    }
+
+    /// Bytes that the cache of each thread may take.
+    pub fn limit(&self) -> usize {
+        self.limit.load(Ordering::Acquire)
+    }
+
+    /// Sets the limit, 0 for no caches; they start anew.
+    pub fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Ordering::Release);
+        self.clear();
+    }
+
+    /// Forgets what the caches hold: at once where no thread is at work, else when it is done.
+    pub fn clear(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        if let Ok(mut free) = self.free.try_lock() {
+            free.iter_mut().for_each(|scratch| self.renew(scratch));
+        }
+    }
+
+    /// Bytes that the caches take of which no thread is at work.
+    pub fn cached(&self) -> usize {
+        self.free.try_lock().map_or(0, |free| free.iter().map(|scratch| scratch.cache.bytes()).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Key;
+
+    #[test]
+    fn caches_are_cleared_and_limited() {
+        let pool = Pool::default();
+        let insert = |scratch: &mut Scratch| scratch.cache.insert(b"a", Key::new(b"a", 0, 1, false), &[1]);
+        pool.with(insert);
+        assert!(pool.cached() > 0);
+        pool.clear();
+        assert_eq!(pool.cached(), 0);
+        pool.with(|scratch| {
+            insert(scratch);
+            pool.set_limit(0);
+        });
+        assert_eq!(pool.cached(), 0);
+        pool.with(insert);
+        assert_eq!((pool.cached(), pool.limit()), (0, 0));
+        pool.set_limit(1 << 20);
+        pool.with(insert);
+        assert!((1..=1 << 20).contains(&pool.cached()));
+    }
+}
