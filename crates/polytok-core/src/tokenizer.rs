@@ -458,7 +458,7 @@ impl Compiled {
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         match self {
-            Compiled::Bpe(bpe, _) if bpe.is_raw(piece) => bpe.segment_raw(piece, is_part, &mut scratch.bpe, emit),
+            Compiled::Bpe(bpe, _) if bpe.takes_raw() => bpe.segment_raw(piece, is_part, &mut scratch.bpe, emit),
             Compiled::Bpe(bpe, _) => bpe.segment(piece, at, is_part, &mut scratch.bpe, emit),
             Compiled::Unigram(unigram) => {
                 let mut result = Ok(());

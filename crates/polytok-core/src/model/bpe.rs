@@ -21,6 +21,7 @@ use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::native::Tables;
+use crate::normalize::Escape;
 use crate::rng::Rng;
 use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
@@ -65,7 +66,9 @@ pub struct Bpe {
     /// The normalizer puts a space before every text: a symbol of its own that takes no continuation bytes (llama2.c).
     has_prefix: bool,
     /// See `take_raw`.
-    takes_raw: bool,
+    raw: Option<Escape>,
+    /// A bit for each row that its own text becomes; built when it is first asked for.
+    own_rows: Lazy<Vec<u64>>,
     /// llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
     merges_fallbacks: bool,
 }
@@ -130,7 +133,8 @@ impl Bpe {
             frozen,
             resegments,
             has_prefix,
-            takes_raw: false,
+            raw: None,
+            own_rows: Lazy::default(),
             merges_fallbacks,
             priority: match priority {
                 Priority::Merges(_) => Priority::Merges(Vec::new()), // never pruned

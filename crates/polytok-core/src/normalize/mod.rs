@@ -55,6 +55,8 @@ enum Step {
 pub struct Escape {
     /// A text that is not empty gets a space before it.
     pub has_prefix: bool,
+    /// Bytes that are no UTF-8 become U+FFFD.
+    pub mends: bool,
 }
 
 /// All steps, one after the other.
@@ -84,6 +86,10 @@ impl Normalizer {
     pub fn escape(&self) -> Option<Escape> {
         match &self.steps[..] {
             [Step::SentencePiece(step)] => step.escape(),
+            [Step::PrefixSpace, Step::Replace(step)] if step.is_escape() => {
+                Some(Escape { has_prefix: true, mends: false })
+            }
+            [Step::Replace(step)] if step.is_escape() => Some(Escape { has_prefix: false, mends: false }),
             _ => None,
         }
     }

@@ -73,7 +73,7 @@ impl SentencePieceNormalizer {
     pub fn escape(&self) -> Option<Escape> {
         let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == VISIBLE_SPACE;
         let has_prefix = self.add_dummy_prefix;
-        (is_plain && !(has_prefix && self.whitespace_as_suffix)).then_some(Escape { has_prefix })
+        (is_plain && !(has_prefix && self.whitespace_as_suffix)).then_some(Escape { has_prefix, mends: true })
     }
 
     /// Appends the normalized text to `out`.

@@ -44,6 +44,11 @@ impl Finder {
         matches!(self.search, Search::Text(_))
     }
 
+    /// This plain text is looked for.
+    pub fn is_of(&self, text: &str) -> bool {
+        matches!(&self.search, Search::Text(finder) if finder.needle() == text.as_bytes())
+    }
+
     /// A pattern that is run by the scanner is looked for.
     pub fn is_scanner(&self) -> bool {
         matches!(&self.search, Search::Regex(splitter) if splitter.is_scanner())

@@ -72,7 +72,7 @@ struct Frozen {
 impl Stretches {
     /// Whether this text may be cut here.
     pub fn can_take(&self, text: &[u8]) -> bool {
-        text.len() < LONGEST
+        text.len() < LONGEST && (self.escape.mends || std::str::from_utf8(text).is_ok())
     }
 
     /// The text as `fill` takes it, in `buffer`; where it ends there.

@@ -1,11 +1,13 @@
 //! Pieces as they stand in a text that SentencePiece's normalizer would only make spaces visible of, and mend.
 //!
 //! The model knows U+2581 and U+FFFD; the text has spaces, and bytes that are no character, in their places. Text that is cut
-//! before it is rewritten comes here when the cache does not know it. Cost: a copy of the piece.
+//! before it is rewritten comes here when the cache does not know it. A piece that is an entry mostly becomes this entry, which
+//! the table of pairs tells for all: see derived.rs. Cost: a copy of the piece.
 
 use super::{Bpe, BpeScratch, Emit};
 use crate::error::Result;
 use crate::model::Segment;
+use crate::normalize::Escape;
 use crate::utf8::decode_strict;
 
 /// What stands for a space in entries.
@@ -15,14 +17,14 @@ const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Bpe {
     /// From now on pieces stand as they are in the text. None may then be given that was rewritten and has spaces of its own.
-    pub fn take_raw(&mut self) {
-        self.takes_raw = true;
+    pub fn take_raw(&mut self, escape: Escape) {
+        self.raw = Some(escape);
     }
 
-    /// Whether something in a piece stands for something else.
+    /// Whether they do.
     #[inline]
-    pub fn is_raw(&self, piece: &[u8]) -> bool {
-        self.takes_raw && (piece.contains(&b' ') || std::str::from_utf8(piece).is_err())
+    pub fn takes_raw(&self) -> bool {
+        self.raw.is_some()
     }
 
     /// `segment` for such a piece; where segments start and end is counted in the piece as it is.
@@ -33,19 +35,30 @@ impl Bpe {
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
+        let mends = self.raw.is_some_and(|escape| escape.mends);
+        if !piece.contains(&b' ') && !(mends && std::str::from_utf8(piece).is_err()) {
+            return match self.own_id(piece) {
+                Some(id) => emit(Segment { id, start: 0, end: piece.len() as u32 }),
+                None => self.segment(piece, 0, is_part, scratch, emit),
+            };
+        }
         let mut rewritten = std::mem::take(&mut scratch.rewritten);
         rewritten.clear();
         let mut at = 0;
         while at < piece.len() {
-            let (text, len) = rewrite(&piece[at..]);
+            let (text, len) = rewrite(&piece[at..], mends);
             rewritten.extend_from_slice(text);
             at += len;
+        }
+        if let Some(id) = self.own_id(&rewritten) {
+            scratch.rewritten = rewritten;
+            return emit(Segment { id, start: 0, end: piece.len() as u32 });
         }
         // How far the segments have come, in both texts.
         let (mut at, mut raw) = (0, 0);
         let mut place = |to: u32| {
             while at < to {
-                let (text, len) = rewrite(&piece[raw..]);
+                let (text, len) = rewrite(&piece[raw..], mends);
                 at += text.len() as u32;
                 raw += len;
             }
@@ -57,6 +70,24 @@ impl Bpe {
         });
         scratch.rewritten = rewritten;
         result
+    }
+
+    /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
+    fn own_id(&self, text: &[u8]) -> Option<u32> {
+        let merging = self.merging.peek()?.as_ref().filter(|merging| merging.is_pruned)?;
+        let own_rows = self.own_rows.get(|| {
+            let mut bits = vec![0; self.vocab.len().div_ceil(64)];
+            let rows = merging.pairs.list().iter().map(|pair| pair.merged as usize);
+            // A table of a file may name any row.
+            rows.filter(|&row| row < self.vocab.len()).for_each(|row| bits[row / 64] |= 1 << (row % 64));
+            bits
+        });
+        let row = self.dictionary.normal.find(&self.vocab, text)?;
+        let is_own = own_rows.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1);
+        match is_own.then(|| self.becomes(row, text)) {
+            Some(Emit::Id(id)) => Some(id),
+            _ => None,
+        }
     }
 
     /// The id that a character alone becomes; None if it is unknown, or not simply an id.
@@ -77,11 +108,12 @@ impl Bpe {
 
 /// What the first character of a text stands for, and its length. An empty text stands for something, so that no walk stays there.
 #[inline]
-fn rewrite(text: &[u8]) -> (&[u8], usize) {
+fn rewrite(text: &[u8], mends: bool) -> (&[u8], usize) {
     match text.first() {
         None => (REPLACEMENT, 0),
         Some(b' ') => (MARK, 1),
         Some(0..0x80) => (&text[..1], 1),
+        _ if !mends => (&text[..1], 1),
         _ => decode_strict(text).map_or((REPLACEMENT, 1), |(_, len)| (&text[..len], len)),
     }
 }

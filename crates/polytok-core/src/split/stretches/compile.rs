@@ -25,7 +25,7 @@ impl Stretches {
             _ => None,
         };
         let value = |c: char| value(bpe, c, bytes.is_some());
-        if value(MARK) > INVALID {
+        if value(MARK) > INVALID || bpe.takes_whole_pieces() {
             return None;
         }
         let joined = Joined::of(bpe.reachable())?;
@@ -47,10 +47,12 @@ impl Stretches {
         let (cuts, pairs) = (joined.cuts(), joined.pairs());
         let ascii = [PIECE; 256];
         let mut stretches = Stretches { escape, cuts, pairs, chars, ascii, frozen: None, bytes, replacement, invalid };
-        stretches.freeze(matched_pieces(vocab, Line::V0_2_3), bpe)?;
+        if bpe.has_frozen() {
+            stretches.freeze(matched_pieces(vocab, Line::V0_2_3), bpe)?;
+        }
         *stretches.chars.at(' ') = space;
         (0..128).for_each(|byte| stretches.ascii[byte] = stretches.chars.get(byte as u32) & VALUE);
-        bpe.take_raw();
+        bpe.take_raw(escape);
         Some(stretches)
     }
 

@@ -1,13 +1,13 @@
 use proptest::prelude::*;
 
 use crate::spec::{
-    Decode, Kind, Line, Matching, Model, Normalize, Priority, ScalarRules, SentencePieceNormalize, Spec, Symbols,
-    TemplatePart, Unknown, VocabColumns,
+    Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules, SentencePieceNormalize,
+    Spec, Symbols, TemplatePart, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// A SentencePiece model with these pieces, and those of bytes.
-fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool) -> Spec {
+fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_cpp: bool) -> Spec {
     let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
     let mut add = |piece: &[u8], kind: Kind| {
         columns.blob.extend_from_slice(piece);
@@ -25,30 +25,39 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool) -> Spec {
             add(piece.as_bytes(), if *is_user_defined { Kind::UserDefined } else { Kind::Normal });
         }
     }
-    let normalize = Normalize::SentencePiece(SentencePieceNormalize {
+    let escape = Normalize::Replace(Replace {
+        pattern: Pattern { text: " ".into(), is_regex: false, unicode: None },
+        content: "\u{2581}".into(),
+    });
+    let sentencepiece = Normalize::SentencePiece(SentencePieceNormalize {
         charsmap: Vec::new(),
         add_dummy_prefix: has_prefix,
         remove_extra_whitespaces: false,
         escape_whitespaces: true,
         whitespace_as_suffix: false,
     });
+    let normalize = match (is_llama_cpp, has_prefix) {
+        (true, true) => vec![Normalize::PrefixSpace, escape],
+        (true, false) => vec![escape],
+        (false, _) => vec![sentencepiece],
+    };
     Spec {
         vocab: columns,
         special: Vec::new(),
         matching: Matching::Longest,
-        normalize: vec![normalize],
+        normalize,
         split: Vec::new(),
         model: Model::Bpe {
             priority: Priority::Score,
             symbols: Symbols::Chars,
             whole_piece_first: false,
-            reserved: false,
+            reserved: is_llama_cpp,
             scalars: ScalarRules::default(),
         },
         unknown,
         single: vec![TemplatePart::Slot],
         trim: None,
-        decode: Decode::Bytes,
+        decode: Decode::Bytes { skips_unknown: false },
         line: Line::V0_2_3,
     }
 }
@@ -93,9 +102,10 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 proptest! {
     #[test]
-    fn ids_are_those_of_the_rewritten_text(pieces in pieces(), texts in texts(), unknown in 0..3usize, has_prefix in any::<bool>()) {
+    fn ids_are_those_of_the_rewritten_text(pieces in pieces(), texts in texts(), unknown in 0..3usize,
+                                            has_prefix in any::<bool>(), is_llama_cpp in any::<bool>()) {
         let unknown = [Unknown::Unk, Unknown::Bytes, Unknown::Drop][unknown];
-        check(spec(&pieces, unknown, has_prefix), &texts);
+        check(spec(&pieces, unknown, has_prefix, is_llama_cpp), &texts);
     }
 }
 
@@ -103,7 +113,7 @@ proptest! {
 fn stretches_are_used_where_they_may_be() {
     let piece = |text: &str, is_user_defined| (text.to_owned(), is_user_defined);
     let has = |pieces: &[(String, bool)], unknown| {
-        Tokenizer::compile(spec(pieces, unknown, true)).unwrap().stretches.is_some()
+        Tokenizer::compile(spec(pieces, unknown, true, false)).unwrap().stretches.is_some()
     };
     assert!(has(&[piece("a", false), piece("a b", true)], Unknown::Bytes));
     assert!(has(&[piece("a\u{FFFD}", false), piece("\u{FFFD}", false)], Unknown::Unk));
@@ -123,7 +133,7 @@ fn borders() {
         .iter()
         .flat_map(|pattern| [62, 63, 64, 65, 66, 127, 129, 700].map(|n| pattern.repeat(n).into()))
         .collect();
-    check(spec(&pieces, Unknown::Bytes, true), &texts);
+    check(spec(&pieces, Unknown::Bytes, true, false), &texts);
     let shifted = (60..70).map(|n| [&b"a".repeat(n)[..], "世 ab\u{2581}".as_bytes(), &b"ab ".repeat(40)[..n]].concat());
-    check(spec(&pieces, Unknown::Unk, false), &shifted.collect::<Vec<_>>());
+    check(spec(&pieces, Unknown::Unk, false, false), &shifted.collect::<Vec<_>>());
 }
