@@ -2,8 +2,8 @@
 
 use crate::cache::Waiting;
 use crate::error::{Error, Result};
-use crate::model::bpe::Bpe;
 use crate::model::Segment;
+use crate::model::bpe::Bpe;
 use crate::normalize::output::{Span, spans_of};
 use crate::post::{Out, Sink};
 use crate::spec::TemplatePart;
@@ -81,6 +81,14 @@ impl Tokenizer {
         }
         if self.normalizer.is_empty() {
             return self.encode_stretches(text, at, None, set, scratch, sink);
+        }
+        if let (Compiled::Unigram(unigram), Some(normalizer), None) =
+            (&self.model, self.normalizer.sentencepiece(), set)
+            && !self.fallback.may_fail()
+            && unigram.takes_raw(text)
+        {
+            let mut out = Out::new(text, &self.fallback, sink);
+            return unigram.encode_raw(normalizer, text, &mut scratch.model.unigram, &mut out);
         }
         let mut normalized = std::mem::take(&mut scratch.normalized);
         let result = self
