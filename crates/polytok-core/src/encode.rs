@@ -90,6 +90,14 @@ impl Tokenizer {
         if self.normalizer.is_empty() {
             return self.encode_stretches(text, at, None, set, scratch, sink);
         }
+        if let (Compiled::Unigram(unigram), Some(normalizer), None) =
+            (&self.model, self.normalizer.sentencepiece(), set)
+            && !self.fallback.may_fail()
+            && unigram.takes_raw(text)
+        {
+            let mut out = Out::new(text, &self.fallback, sink);
+            return unigram.encode_raw(normalizer, text, &mut scratch.model.unigram, &mut out);
+        }
         let mut normalized = std::mem::take(&mut scratch.normalized);
         let result = self
             .normalizer

@@ -36,6 +36,15 @@ pub enum Spelling {
 }
 
 impl Fallback {
+    /// Whether unknown text is an error, which says where it is.
+    pub fn may_fail(&self) -> bool {
+        match self {
+            Fallback::Error => true,
+            Fallback::Bytes(ids) => ids.contains(&UNKNOWN),
+            _ => false,
+        }
+    }
+
     /// Finds the unknown piece, or the byte pieces: those of kind Byte, or what else `spelling` says.
     pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
@@ -299,7 +308,7 @@ impl<'a, S: Sink> Out<'a, S> {
     pub fn take(&mut self, at: usize, segment: Segment) -> Result<()> {
         let (start, end) = (at as u32 + segment.start, at as u32 + segment.end);
         if segment.id == UNKNOWN {
-            return self.take_unknown(start, end);
+            return self.take_unknown(&self.text[start as usize..end as usize], start);
         }
         self.after_unknown = false;
         match self.fallback {
@@ -318,22 +327,22 @@ impl<'a, S: Sink> Out<'a, S> {
         self.sink.push_all(ids);
     }
 
-    /// Takes unknown characters, which stand one after the other.
-    pub fn take_unknown_run(&mut self, start: u32, end: u32) -> Result<()> {
+    /// Takes unknown characters, which stand one after the other from `start` on.
+    pub fn take_unknown_run(&mut self, text: &[u8], start: u32) -> Result<()> {
         if matches!(self.fallback, Fallback::Unk(_)) {
-            return self.take_unknown(start, end);
+            return self.take_unknown(text, start);
         }
-        let mut at = start;
-        while at < end {
-            let next = at + char_len(&self.text[at as usize..]) as u32;
-            self.take_unknown(at, next)?;
+        let mut at = 0;
+        while at < text.len() {
+            let next = at + char_len(&text[at..]);
+            self.take_unknown(&text[at..next], start + at as u32)?;
             at = next;
         }
         Ok(())
     }
 
-    fn take_unknown(&mut self, start: u32, end: u32) -> Result<()> {
-        let text = &self.text[start as usize..end as usize];
+    fn take_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
+        let end = start + text.len() as u32;
         match self.fallback {
             Fallback::Error => return Err(no_entry(text, start)),
             Fallback::Bytes(ids) => {

@@ -58,7 +58,7 @@ pub struct Tokenizer {
 /// A compiled model.
 pub(crate) enum Compiled {
     Bpe(Box<Bpe>, Option<Boundary>),
-    Unigram(Unigram),
+    Unigram(Box<Unigram>),
     Longest(Longest),
     Whole(Whole),
     WordLevel(WordLevel),
@@ -177,6 +177,9 @@ impl Tokenizer {
         let has_prefix = normalizer.has_prefix_space();
         let mut model =
             Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
+        if let (Compiled::Unigram(unigram), Some(normalizer)) = (&mut model, normalizer.sentencepiece()) {
+            unigram.learn(normalizer, &vocab);
+        }
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
@@ -435,7 +438,9 @@ impl Compiled {
             Model::Unigram(rules @ (UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp)) => {
                 Compiled::WideUnigram(WideUnigram::compile(vocab, rules, tables)?)
             }
-            Model::Unigram(UnigramRules::SentencePiece) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
+            Model::Unigram(UnigramRules::SentencePiece) => {
+                Compiled::Unigram(Box::new(Unigram::compile(vocab, line, tables)?))
+            }
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),

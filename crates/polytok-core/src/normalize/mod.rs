@@ -94,6 +94,11 @@ impl Normalizer {
         }
     }
 
+    /// SentencePiece's step, if it is the only one.
+    pub fn sentencepiece(&self) -> Option<&SentencePieceNormalizer> {
+        if let [Step::SentencePiece(step)] = &self.steps[..] { Some(step) } else { None }
+    }
+
     /// Every text gets a space before it.
     pub fn has_prefix_space(&self) -> bool {
         matches!(self.steps.last(), Some(Step::PrefixSpace))
