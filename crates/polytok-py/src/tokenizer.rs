@@ -126,22 +126,22 @@ impl PyTokenizer {
     /// Bytes that the cache of each thread may take.
     #[getter]
     fn cache_limit(&self) -> usize {
-        self.0.pool().limit()
+        self.tokenizer.pool().limit()
     }
 
     #[setter]
     fn set_cache_limit(&self, bytes: usize) {
-        self.0.pool().set_limit(bytes);
+        self.tokenizer.pool().set_limit(bytes);
     }
 
     /// Bytes that caches take, but for those of threads at work.
     #[getter]
     fn cache_bytes(&self) -> usize {
-        self.0.pool().cached()
+        self.tokenizer.pool().cached()
     }
 
     fn clear_cache(&self) {
-        self.0.pool().clear();
+        self.tokenizer.pool().clear();
     }
 
     /// The set of these, to be refused.
