@@ -112,6 +112,10 @@ pub trait Sink {
     /// What follows is a text of its own that starts at byte `at` of the whole; `spans` says for each byte of it what it stands for
     /// there, None that nothing was rewritten.
     fn begin_part(&mut self, _at: u32, _spans: Option<&[Span]>) {}
+    /// Whether `begin_word` matters.
+    fn wants_words(&self) -> bool {
+        false
+    }
     /// What follows is a piece of its own.
     fn begin_word(&mut self) {}
     /// An id that covers this stretch of the normalized text.
@@ -176,7 +180,7 @@ pub struct Token {
     pub start: u32,
     /// Behind the last byte.
     pub end: u32,
-    /// The number of the piece it belongs to; special tokens are pieces too. None for those of the template.
+    /// The number of the piece it belongs to; special tokens are pieces too. None for those of the template, or if nobody asked.
     pub word: Option<u32>,
     /// The text of the few that stand for another than their entry's.
     pub said: Option<Box<Said>>,
@@ -206,6 +210,7 @@ impl Token {
 /// Collects tokens.
 #[derive(Default)]
 pub struct Tokens {
+    wants_words: bool,
     tokens: Vec<Token>,
     at: u32,
     spans: Option<Vec<Span>>,
@@ -213,6 +218,11 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// With the numbers of their words, or without.
+    pub fn new(wants_words: bool) -> Tokens {
+        Tokens { wants_words, ..Tokens::default() }
+    }
+
     /// The tokens.
     pub fn finish(self) -> Vec<Token> {
         self.tokens
@@ -229,7 +239,7 @@ impl Tokens {
     }
 
     fn word(&self) -> Option<u32> {
-        self.words.checked_sub(1)
+        self.words.checked_sub(1).filter(|_| self.wants_words)
     }
 }
 
@@ -240,6 +250,10 @@ impl Sink for Tokens {
     fn begin_part(&mut self, at: u32, spans: Option<&[Span]>) {
         self.at = at;
         self.spans = spans.map(<[Span]>::to_vec);
+    }
+
+    fn wants_words(&self) -> bool {
+        self.wants_words
     }
 
     fn begin_word(&mut self) {

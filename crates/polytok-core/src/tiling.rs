@@ -9,7 +9,11 @@
 
 use crate::post::Sink;
 use crate::spec::Kind;
+use crate::split::cursor::Cursor;
 use crate::tokenizer::{Compiled, Scratch, Tokenizer};
+
+/// Pieces that are looked for at a time.
+const PIECES: usize = 256;
 
 /// Memory for one stretch of text.
 #[derive(Default)]
@@ -46,9 +50,10 @@ impl Tokenizer {
         }
         let mut tiling = std::mem::take(&mut scratch.tiling);
         tiling.ids.clear();
+        tiling.words.clear();
         let tiles = self.encode_normalized(text, scratch, &mut tiling.ids).is_ok()
             && self.find_ends(text, &mut tiling)
-            && self.find_words(text, &mut tiling);
+            && (!sink.wants_words() || self.find_words(text, &mut tiling));
         if tiles {
             tiling.push(sink);
         }
@@ -75,13 +80,19 @@ impl Tokenizer {
 
     /// Finds where words start; false if the text cannot be split.
     fn find_words(&self, text: &[u8], TilingScratch { words, .. }: &mut TilingScratch) -> bool {
-        words.clear();
         if self.splits.is_empty() {
             words.push(0);
             return true;
         }
         let Ok(text) = std::str::from_utf8(text) else { return false };
-        self.splits.split(text, |start, _| words.push(start as u32)).is_ok()
+        let (mut cursor, mut pieces) = (Cursor::new(), [(0, 0); PIECES]);
+        loop {
+            match self.splits.fill(text, &mut cursor, &mut pieces) {
+                Ok(0) => return true,
+                Ok(count) => words.extend(pieces[..count].iter().map(|&(start, _)| start)),
+                Err(_) => return false,
+            }
+        }
     }
 }
 
@@ -105,15 +116,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::Result;
     use crate::native::tests::specs;
     use crate::normalize::output::Span;
-    use crate::post::{Token, Tokens};
+    use crate::post::Tokens;
     use crate::spec::{Behavior, Pattern, SentencePieceNormalize, Spec, SpecialToken, Split, Unknown};
     use crate::tokenizer::EncodeOptions;
 
     /// The slow way.
-    #[derive(Default)]
     struct Slow(Tokens);
 
     impl Sink for Slow {
@@ -121,6 +130,10 @@ mod tests {
 
         fn begin_part(&mut self, at: u32, spans: Option<&[Span]>) {
             self.0.begin_part(at, spans);
+        }
+
+        fn wants_words(&self) -> bool {
+            self.0.wants_words()
         }
 
         fn begin_word(&mut self) {
@@ -176,11 +189,10 @@ mod tests {
         all.into_iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect()
     }
 
-    fn slow(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<Token>> {
-        let mut sink = Slow::default();
-        tokenizer
-            .with_scratch(|scratch| tokenizer.encode_plain(text, EncodeOptions::default(), scratch, &mut sink))
-            .map(|()| sink.0.finish())
+    fn tokens<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::result::Result<S, String> {
+        let encode = |scratch: &mut Scratch| tokenizer.encode_plain(text, EncodeOptions::default(), scratch, &mut sink);
+        tokenizer.with_scratch(encode).map_err(|error| error.to_string())?;
+        Ok(sink)
     }
 
     proptest! {
@@ -200,9 +212,11 @@ mod tests {
                 *byte = 0xE9;
             }
             for tokenizer in variants() {
-                let found = tokenizer.plain_tokens(&text, EncodeOptions::default());
-                let expected = slow(&tokenizer, &text);
-                prop_assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(|error| error.to_string()));
+                for words in [true, false] {
+                    let found = tokens(&tokenizer, &text, Tokens::new(words)).map(Tokens::finish);
+                    let expected = tokens(&tokenizer, &text, Slow(Tokens::new(words))).map(|slow| slow.0.finish());
+                    prop_assert_eq!(found, expected);
+                }
             }
         }
     }

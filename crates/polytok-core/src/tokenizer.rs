@@ -258,7 +258,7 @@ impl Tokenizer {
         Ok(count.0)
     }
 
-    /// The tokens of a text, with their spans in it.
+    /// The tokens of a text, with their spans in it, but not their words.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let plain = self.plain_tokens(text, options)?;
         if let [TemplatePart::Slot] = self.template[..] {
@@ -283,14 +283,14 @@ impl Tokenizer {
 
     /// The same without the template.
     pub fn plain_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let mut tokens = self.untrimmed(text, options)?;
+        let mut tokens = self.untrimmed(text, options, false)?;
         self.trim(&mut tokens, text, |i| i == 0);
         Ok(tokens)
     }
 
     /// Tokens that windows can be cut out of: as they are inside of one, and if that is something else, as its first.
     pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
-        let mut inside = self.untrimmed(text, options)?;
+        let mut inside = self.untrimmed(text, options, true)?;
         let first = self.trim.map(|_| {
             let mut first = inside.clone();
             self.trim(&mut first, text, |_| true);
@@ -300,8 +300,8 @@ impl Tokenizer {
         Ok((inside, first))
     }
 
-    fn untrimmed(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let mut tokens = Tokens::default();
+    fn untrimmed(&self, text: &[u8], options: EncodeOptions, words: bool) -> Result<Vec<Token>> {
+        let mut tokens = Tokens::new(words);
         self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut tokens))?;
         Ok(tokens.finish())
     }
