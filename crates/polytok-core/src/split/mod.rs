@@ -29,6 +29,7 @@ mod regex;
 mod rule;
 mod scanner;
 pub mod script;
+mod sides;
 mod stream;
 mod unicode;
 
