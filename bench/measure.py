@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Protocol, TypeVar
 
-from .cases import OURS, Text, Vocabulary
+from .cases import OURS, UNCACHED, Text, Vocabulary
 from .checker import MISSING, Checker, differing
 from .clock import MEMORY, READY, Ready, Task, Took, serve
 from .engines import ENGINES
@@ -52,8 +52,8 @@ class Digests(Protocol):
 
 
 def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
-    """One for each engine of a vocabulary that is installed."""
-    installed = [name for name in vocabulary.engines if ENGINES[name].version is not None]
+    """One for each engine that is installed and may be asked for the vocabulary; its process starts when it is."""
+    installed = [name for name in (*vocabulary.engines, UNCACHED) if ENGINES[name].version is not None]
     return {name: Checker(name, vocabulary, PATIENCE) for name in installed}
 
 
@@ -63,7 +63,7 @@ def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> li
     results: list[Result] = []
     for operation in case.workload.operations:
         for text in case.texts:
-            rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in case.vocabulary.engines]
+            rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in case.engines]
             documents = [document for portion in given[text.name].rounds for document in portion]
             results += verified(rows, documents, checked_by)
     for turn in range(amount.processes):

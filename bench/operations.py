@@ -86,8 +86,11 @@ def _batch(threads: int) -> Callable[[Adapter], Call | None]:
 
 def _batches(threads: int) -> Operation:
     title = f"{threads} thread{'s' if threads > 1 else ''}"
-    rows = lambda adapter, output: list(adapter.rows(output))  # noqa: E731
-    return Operation(title, _batch(threads), _same, _ids, rows=rows, is_whole=True, threads=threads)
+    return Operation(title, _batch(threads), _same, _ids, rows=_rows, is_whole=True, threads=threads)
+
+
+def _rows(adapter: Adapter, output: Any) -> list[Any]:
+    return list(adapter.rows(output))
 
 
 OPERATIONS = {

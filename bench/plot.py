@@ -19,6 +19,7 @@ def draw(results: Results, path: Path) -> None:
 
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
+    from matplotlib.patches import Patch
 
     matplotlib.rcParams.update({"svg.hashsalt": "polytok", "svg.fonttype": "none", "font.size": 9})
     found = results.of("documents")
@@ -30,8 +31,8 @@ def draw(results: Results, path: Path) -> None:
     colours = _colours(found)
     for (axes,), vocabulary in zip(panels, vocabularies, strict=True):
         _panel(axes, results, vocabulary, colours)
-    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colours.values()]
-    figure.legend(handles, list(colours), loc="upper center", ncols=5, frameon=False)
+    handles = [Patch(color=colour, label=name) for name, colour in colours.items()]
+    figure.legend(handles=handles, loc="upper center", ncols=5, frameon=False)
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.6 / height))
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median
 
-from .cases import ENGLISH, OURS, TEXTS, Text, Vocabulary
+from .cases import ENGLISH, OURS, TEXTS, UNCACHED, Text, Vocabulary
 from .engines import ENGINES
 from .markdown import matrix, table
 from .measure import Result
@@ -40,7 +40,7 @@ def full(results: Results, selection: Selection) -> str:
 
 def machine(results: Results, selection: Selection) -> str:
     """Where, when and with what the figures were taken."""
-    names = dict.fromkeys(result.engine for result in results.all)
+    names = [name for name in dict.fromkeys(result.engine for result in results.all) if name != UNCACHED]
     versions = ", ".join(f"{name} {ENGINES[name].version or '(not installed)'}" for name in names)
     rounds = sum(len(result.first) + len(result.again) for result in results.all)
     disturbed = sum(result.disturbed for result in results.all)
@@ -116,7 +116,7 @@ def worst(results: Results) -> str:
 
     def cell(result: Result) -> str:
         if result.void is not None:
-            return result.void
+            return brief(result.void)
         nanoseconds = 1e3 / median(result.first)
         english = results.of("worst", result.vocabulary.name, ENGLISH.name, engine=result.engine)
         if result.text == ENGLISH or not english or english[0].void is not None:
@@ -141,8 +141,8 @@ def counting(results: Results) -> str:
     return _matrix(results.of("beside ids"), lambda result: _speed_and_times(results, result), has_text=True)
 
 
-def _matrix(found: Sequence[Result], cell: object, has_text: bool = False) -> str:
-    assert callable(cell)
+def _matrix(found: Sequence[Result], cell: Callable[[Result], str], has_text: bool = False) -> str:
+    """A column per operation."""
     if not found:
         return ""
 
@@ -151,8 +151,7 @@ def _matrix(found: Sequence[Result], cell: object, has_text: bool = False) -> st
         return (vocabulary, result.text.title, engine) if has_text else (vocabulary, engine)
 
     head = ["vocabulary", "text", "engine"] if has_text else ["vocabulary", "engine"]
-    columns = lambda result: f"{OPERATIONS[result.operation].title}, MB/s"  # noqa: E731
-    return matrix(found, row, columns, cell, head)
+    return matrix(found, row, lambda result: f"{OPERATIONS[result.operation].title}, MB/s", cell, head)
 
 
 def _titles(result: Result) -> tuple[str, str]:
@@ -161,7 +160,7 @@ def _titles(result: Result) -> tuple[str, str]:
 
 def _speed_and_times(results: Results, result: Result) -> str:
     if result.void is not None:
-        return result.void
+        return brief(result.void)
     over = ours_over(results, result)
     return f"{median(result.first):.0f}" + (f" ({over})" if over else "")
 
@@ -212,6 +211,11 @@ def _over(results: Results, result: Result, passes: str = "first") -> float | No
         return None
     ours = results.ours(result.workload.name, result.vocabulary.name, result.text.name, result.operation)
     return beside(ours, result, passes).times if ours else None
+
+
+def brief(why: str) -> str:
+    """Why there is no time, for a narrow column: of an error its kind."""
+    return why.partition(":")[0]
 
 
 def spread(values: list[float]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from .cases import CJK, ENGLISH, TEXTS, VOCABULARIES, Text, Vocabulary
+from .cases import CJK, ENGLISH, TEXTS, UNCACHED, VOCABULARIES, Text, Vocabulary
 from .worst_texts import WORST
 
 
@@ -31,7 +31,7 @@ class Workload:
     after the other ``in_one_process``.
 
     Where ``has_again`` each round is also repeated, after all of them. ``quick_texts`` are the texts of a quick run,
-    ``vocabularies`` limits those of any run.
+    ``engines`` are measured besides those of the vocabulary, ``vocabularies`` limits those of any run.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Workload:
     has_again: bool = False
     in_one_process: bool = False
     quick_texts: tuple[Text, ...] = ()
+    engines: tuple[str, ...] = ()
     vocabularies: frozenset[str] | None = None
     quick_vocabularies: frozenset[str] | None = None
 
@@ -55,6 +56,10 @@ class Case:
     vocabulary: Vocabulary
     workload: Workload
     texts: tuple[Text, ...]
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        return self.vocabulary.engines + self.workload.engines
 
     @property
     def title(self) -> str:
@@ -74,6 +79,7 @@ DOCUMENTS = Workload(
     quick=Amount(warm_up=MB, test=5 * MB // 4, rounds=5, processes=1),
     full=Amount(warm_up=3 * MB, test=3 * MB, rounds=5, processes=3),
     has_again=True,
+    engines=(UNCACHED,),
 )
 COLD = Workload(
     "cold",

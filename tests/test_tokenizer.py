@@ -147,6 +147,17 @@ def test_spans_count_characters_and_bytes() -> None:
     assert [span[:2] for span in spans[4:]] == [(4, 5)] * 4
 
 
+@given(st.text(alphabet="ab é世😀\n<|endoftext|>", max_size=60))
+def test_spans_are_the_columns_of_tokens(text: str) -> None:
+    tokenizer = polytok.load("default")
+    tokens, spans = tokenizer.tokens(text, special="all"), tokenizer.spans(text, special="all")
+    assert [column.tolist() for column in spans] == [
+        [token[field] for token in tokens] for field in range(6) if field != 1
+    ]
+    assert spans.ids.dtype == tokenizer.encode_array(text).dtype
+    assert b"".join(token.piece for token in tokens).decode() == text
+
+
 # Special tokens
 
 
@@ -218,6 +229,49 @@ def test_bytes_that_are_no_text(default: Tokenizer) -> None:
     assert default.decode(half, errors="ignore") == ""
     with pytest.raises(UnicodeDecodeError):
         default.decode(half, errors="strict")
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.int8])
+def test_ids_of_every_kind_decode_alike(dtype: type) -> None:
+    tokenizer = Tokenizer(rank_spec())
+    text = "Hello, world! " * 2000
+    ids = tokenizer.encode(text)
+    array = np.array(ids, dtype=dtype)
+    assert tokenizer.decode(array) == tokenizer.decode(ids) == text
+    assert tokenizer.decode(tuple(ids)) == tokenizer.decode(iter(ids)) == text
+    assert tokenizer.decode(np.repeat(array, 2)[::2]) == text
+    assert tokenizer.decode_batch([array, ids, []]) == [text, text, ""]
+    assert tokenizer.decode_bytes(array[:100]) == text[:100].encode()
+
+
+def test_ids_that_are_none() -> None:
+    tokenizer = Tokenizer(rank_spec())
+    for ids in ([97, -1], [97, 2**40], [97, 2**70], np.array([97, -1]), np.array([97, 2**40]), [97, 256]):
+        with pytest.raises(polytok.TokenIdError):
+            tokenizer.decode(ids)
+    for other in ([97, "b"], [97, 1.5], "ab", b"ab", 97):
+        with pytest.raises(TypeError):
+            tokenizer.decode(other)  # type: ignore[arg-type]
+    assert tokenizer.decode([True, np.int64(98)]) == "\x01b"
+
+
+class Shrinking(int):
+    """Takes items of a list away when it is asked for its number."""
+
+    items: list[int]
+
+    def __index__(self) -> int:
+        del self.items[1:]
+        return 97
+
+
+def test_a_list_that_changes_while_it_is_read() -> None:
+    tokenizer, first = Tokenizer(rank_spec()), Shrinking(97)
+    first.items = [first, *range(90, 120)]
+    try:
+        assert tokenizer.decode(first.items).startswith("a")
+    except IndexError:
+        assert len(first.items) == 1
 
 
 @given(st.lists(st.integers(0, 263)), st.integers(1, 4))

@@ -25,6 +25,7 @@ ENGINES = {
     engine.name: engine
     for engine in (
         polytok.ENGINE,
+        polytok.UNCACHED_ENGINE,
         gigatoken.ENGINE,
         quicktok.ENGINE,
         snaptokens.ENGINE,

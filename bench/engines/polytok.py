@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cases import OURS, Vocabulary
+from ..cases import OURS, UNCACHED, Vocabulary
 from .base import Adapter, Engine
 
 if TYPE_CHECKING:
@@ -19,14 +19,23 @@ def load(vocabulary: Vocabulary) -> Adapter:
     return adapted(polytok.load(vocabulary.path))
 
 
+def load_uncached(vocabulary: Vocabulary) -> Adapter:
+    """Only what a cache is for."""
+    import polytok
+
+    tokenizer = polytok.load(vocabulary.path)
+    tokenizer.cache_limit = 0
+    return Adapter(encode_array=tokenizer.encode_array)
+
+
 def adapted(tokenizer: Tokenizer) -> Adapter:
     return Adapter(
         encode=tokenizer.encode,
         encode_array=tokenizer.encode_array,
         encode_batch=lambda texts, threads: tokenizer.encode_batch(texts, threads=threads),
         count=tokenizer.count,
-        offsets=tokenizer.encoding,
-        token_ids=lambda encoding: encoding.ids,
+        offsets=tokenizer.spans,
+        token_ids=lambda spans: spans.ids,
         given_ids=np.array,
         decode=tokenizer.decode,
         decode_bytes=tokenizer.decode_bytes,
@@ -35,3 +44,4 @@ def adapted(tokenizer: Tokenizer) -> Adapter:
 
 
 ENGINE = Engine(OURS, "polytok", load)
+UNCACHED_ENGINE = Engine(UNCACHED, "polytok", load_uncached, distribution="polytok")

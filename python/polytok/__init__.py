@@ -25,7 +25,7 @@ from .lossless import Lossless
 from .spec import Kind, Spec, Vocab
 from .stream import StreamDecoder
 from .tokenizer import Tokenizer
-from .values import Batch, Token
+from .values import Batch, Spans, Token
 
 __version__ = "0.1.0"
 
@@ -43,6 +43,7 @@ __all__ = [
     "Padding",
     "PieceError",
     "PolytokError",
+    "Spans",
     "Spec",
     "SpecError",
     "SpecialTokenError",

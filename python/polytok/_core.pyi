@@ -50,6 +50,10 @@ _Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
 ]
 
+_Spans: TypeAlias = tuple[
+    IdArray, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32]
+]
+
 _TokenColumns: TypeAlias = tuple[
     npt.NDArray[np.uint32],
     npt.NDArray[np.uint32],
@@ -166,6 +170,9 @@ class Tokenizer:
     def tokens(
         self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
     ) -> list[tuple[int, bytes, int, int, int, int]]: ...
+    def spans(
+        self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
+    ) -> _Spans: ...
     def token_columns(
         self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
     ) -> _TokenColumns: ...

@@ -20,7 +20,7 @@ from .lossless import Lossless, lossless
 from .restriction import restricted
 from .spec import Spec
 from .stream import StreamDecoder
-from .values import Batch, Errors, IdArray, Ids, Special, Text, Token
+from .values import Batch, Errors, IdArray, Ids, Spans, Special, Text, Token
 
 _Options: TypeAlias = "tuple[bool, _core.SpecialSet | None, _core.SpecialSet | None]"
 
@@ -154,7 +154,19 @@ class Tokenizer:
         ['a', ' b']
         """
         rows = self._core.tokens(text, *self._resolve(add_special, special, reject_special))
-        return [Token(*row) for row in rows]
+        return [Token._make(row) for row in rows]
+
+    def spans(
+        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
+    ) -> Spans:
+        """The tokens of a text as columns, which costs much less than `tokens`.
+
+        >>> import polytok
+        >>> spans = polytok.load("default").spans("a é")
+        >>> spans.starts.tolist(), spans.ends.tolist(), spans.byte_ends.tolist()
+        ([0, 1], [1, 3], [1, 4])
+        """
+        return Spans(*self._core.spans(text, *self._resolve(add_special, special, reject_special)))
 
     def encoding(
         self,

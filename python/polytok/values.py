@@ -31,6 +31,19 @@ class Token(NamedTuple):
     byte_end: int
 
 
+class Spans(NamedTuple):
+    """The tokens of a text as columns: a row is a `Token` without its piece.
+
+    ``ids`` is as of `Tokenizer.encode_array`; the others are uint32, of shape (tokens,).
+    """
+
+    ids: IdArray
+    starts: npt.NDArray[np.uint32]
+    ends: npt.NDArray[np.uint32]
+    byte_starts: npt.NDArray[np.uint32]
+    byte_ends: npt.NDArray[np.uint32]
+
+
 class Batch(Sequence[IdArray]):
     """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
 

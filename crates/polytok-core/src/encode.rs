@@ -1,5 +1,7 @@
 //! The pipeline: special, normalize, split, model, post. It reads as the picture in lib.rs, from top to bottom.
 
+pub(crate) mod unescaped;
+
 use crate::cache::Waiting;
 use crate::error::{Error, Result};
 use crate::model::Segment;
@@ -75,12 +77,26 @@ impl Tokenizer {
         sink: &mut S,
     ) -> Result<()> {
         let set = set.filter(|set| set.has_normalized());
+        if let (Some(stretches), None) = (&self.stretches, set)
+            && !S::SPANS
+            && stretches.can_take(text)
+        {
+            return self.encode_unescaped(stretches, text, at, scratch, sink);
+        }
         if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
             let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
             return self.encode_stretches(&normalized, at, Some(&spans), set, scratch, sink);
         }
         if self.normalizer.is_empty() {
             return self.encode_stretches(text, at, None, set, scratch, sink);
+        }
+        if let (Compiled::Unigram(unigram), Some(normalizer), None) =
+            (&self.model, self.normalizer.sentencepiece(), set)
+            && !self.fallback.may_fail()
+            && unigram.takes_raw(text)
+        {
+            let mut out = Out::new(text, &self.fallback, sink);
+            return unigram.encode_raw(normalizer, text, &mut scratch.model.unigram, &mut out);
         }
         let mut normalized = std::mem::take(&mut scratch.normalized);
         let result = self
@@ -134,6 +150,9 @@ impl Tokenizer {
         }
         if !self.splits.rewrites() {
             sink.begin_part(at as u32, spans);
+            if S::TILES && self.encode_tiled(text, scratch, sink) {
+                return Ok(());
+            }
             return self.encode_normalized(text, scratch, sink);
         }
         let own = (S::SPANS && spans.is_none()).then(|| spans_of(text));
@@ -151,7 +170,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+    pub(crate) fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
         let mut out = Out::new(text, &self.fallback, sink);
         if !self.splits.is_empty() {
             return self.encode_split(text, scratch, &mut out);

@@ -34,6 +34,7 @@ pub mod spec;
 pub mod special;
 pub mod split;
 pub mod table;
+mod tiling;
 pub mod tokenizer;
 pub mod trie;
 pub mod trim;

@@ -36,6 +36,15 @@ pub enum Spelling {
 }
 
 impl Fallback {
+    /// Whether unknown text is an error, which says where it is.
+    pub fn may_fail(&self) -> bool {
+        match self {
+            Fallback::Error => true,
+            Fallback::Bytes(ids) => ids.contains(&UNKNOWN),
+            _ => false,
+        }
+    }
+
     /// Finds the unknown piece, or the byte pieces: those of kind Byte, or what else `spelling` says.
     pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
@@ -98,6 +107,8 @@ fn capital_digit(digit: u8) -> Option<u8> {
 pub trait Sink {
     /// Whether spans are wanted; if not, ids may come from a cache.
     const SPANS: bool;
+    /// Whether spans may be found by way of the ids (see `tiling`).
+    const TILES: bool = false;
     /// What follows is a text of its own that starts at byte `at` of the whole; `spans` says for each byte of it what it stands for
     /// there, None that nothing was rewritten.
     fn begin_part(&mut self, _at: u32, _spans: Option<&[Span]>) {}
@@ -167,10 +178,29 @@ pub struct Token {
     pub end: u32,
     /// The number of the piece it belongs to; special tokens are pieces too. None for those of the template.
     pub word: Option<u32>,
+    /// The text of the few that stand for another than their entry's.
+    pub said: Option<Box<Said>>,
+}
+
+/// The text that a token stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
     /// The normalized text of an unknown token.
-    pub unknown: Option<Vec<u8>>,
+    Unknown(Vec<u8>),
     /// What was found of a special token: normalized where it is searched so, and with the white space that it takes.
-    pub found: Option<Vec<u8>>,
+    Found(Vec<u8>),
+}
+
+impl Token {
+    /// The normalized text of an unknown token.
+    pub fn unknown(&self) -> Option<&[u8]> {
+        if let Some(Said::Unknown(text)) = self.said.as_deref() { Some(text) } else { None }
+    }
+
+    /// What was found of a special token.
+    pub fn found(&self) -> Option<&[u8]> {
+        if let Some(Said::Found(text)) = self.said.as_deref() { Some(text) } else { None }
+    }
 }
 
 /// Collects tokens.
@@ -205,6 +235,7 @@ impl Tokens {
 
 impl Sink for Tokens {
     const SPANS: bool = true;
+    const TILES: bool = true;
 
     fn begin_part(&mut self, at: u32, spans: Option<&[Span]>) {
         self.at = at;
@@ -217,7 +248,7 @@ impl Sink for Tokens {
 
     fn push(&mut self, id: u32, start: u32, end: u32) {
         let (start, end) = self.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None, found: None });
+        self.tokens.push(Token { id, start, end, word: self.word(), said: None });
     }
 
     fn push_all(&mut self, ids: &[u32]) {
@@ -226,20 +257,29 @@ impl Sink for Tokens {
 
     fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
         let (start, end) = self.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: Some(text.to_vec()), found: None });
+        self.tokens.push(Token {
+            id,
+            start,
+            end,
+            word: self.word(),
+            said: Some(Box::new(Said::Unknown(text.to_vec()))),
+        });
     }
 
     fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
         let (_, end) = self.original(start, end);
         if let Some(last) = self.tokens.last_mut() {
             last.end = end;
-            last.unknown.get_or_insert_default().extend_from_slice(text);
+            match last.said.as_deref_mut() {
+                Some(Said::Unknown(before) | Said::Found(before)) => before.extend_from_slice(text),
+                None => last.said = Some(Box::new(Said::Unknown(text.to_vec()))),
+            }
         }
     }
 
     fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
         self.words += 1;
-        self.tokens.push(Token { id, start, end, word: self.word(), unknown: None, found: Some(text.to_vec()) });
+        self.tokens.push(Token { id, start, end, word: self.word(), said: Some(Box::new(Said::Found(text.to_vec()))) });
     }
 }
 
@@ -268,7 +308,7 @@ impl<'a, S: Sink> Out<'a, S> {
     pub fn take(&mut self, at: usize, segment: Segment) -> Result<()> {
         let (start, end) = (at as u32 + segment.start, at as u32 + segment.end);
         if segment.id == UNKNOWN {
-            return self.take_unknown(start, end);
+            return self.take_unknown(&self.text[start as usize..end as usize], start);
         }
         self.after_unknown = false;
         match self.fallback {
@@ -287,22 +327,22 @@ impl<'a, S: Sink> Out<'a, S> {
         self.sink.push_all(ids);
     }
 
-    /// Takes unknown characters, which stand one after the other.
-    pub fn take_unknown_run(&mut self, start: u32, end: u32) -> Result<()> {
+    /// Takes unknown characters, which stand one after the other from `start` on.
+    pub fn take_unknown_run(&mut self, text: &[u8], start: u32) -> Result<()> {
         if matches!(self.fallback, Fallback::Unk(_)) {
-            return self.take_unknown(start, end);
+            return self.take_unknown(text, start);
         }
-        let mut at = start;
-        while at < end {
-            let next = at + char_len(&self.text[at as usize..]) as u32;
-            self.take_unknown(at, next)?;
+        let mut at = 0;
+        while at < text.len() {
+            let next = at + char_len(&text[at..]);
+            self.take_unknown(&text[at..next], start + at as u32)?;
             at = next;
         }
         Ok(())
     }
 
-    fn take_unknown(&mut self, start: u32, end: u32) -> Result<()> {
-        let text = &self.text[start as usize..end as usize];
+    fn take_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
+        let end = start + text.len() as u32;
         match self.fallback {
             Fallback::Error => return Err(no_entry(text, start)),
             Fallback::Bytes(ids) => {

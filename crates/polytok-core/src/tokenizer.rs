@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
+use crate::encode::unescaped::StretchRoom;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::model::Segment;
@@ -25,6 +26,8 @@ use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, Template
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
+use crate::split::stretches::Stretches;
+use crate::tiling::TilingScratch;
 use crate::trie::Trie;
 use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
@@ -38,6 +41,8 @@ pub struct Tokenizer {
     pub(crate) specials: Specials,
     pub(crate) normalizer: Normalizer,
     pub(crate) splits: Chain,
+    /// Where texts are encoded without being rewritten first.
+    pub(crate) stretches: Option<Stretches>,
     pub(crate) model: Compiled,
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
@@ -53,7 +58,7 @@ pub struct Tokenizer {
 /// A compiled model.
 pub(crate) enum Compiled {
     Bpe(Box<Bpe>, Option<Boundary>),
-    Unigram(Unigram),
+    Unigram(Box<Unigram>),
     Longest(Longest),
     Whole(Whole),
     WordLevel(WordLevel),
@@ -70,11 +75,12 @@ pub struct Scratch {
     pub(crate) model: ModelScratch,
     pub(crate) cache: Cache,
     pub(crate) segments: Vec<Segment>,
+    pub(crate) tiling: TilingScratch,
     pub(crate) ids: Vec<u32>,
-    #[expect(clippy::vec_box, reason = "room for pieces is large, and moved for each text")]
     waiting: Vec<Box<Waiting>>,
     /// See `Pool`.
     pub(crate) epoch: usize,
+    pub(crate) stretches: Option<Box<StretchRoom>>,
 }
 
 /// What models need.
@@ -114,6 +120,7 @@ impl Scratch {
         shrink(&mut self.spare);
         shrink(&mut self.segments);
         shrink(&mut self.ids);
+        self.tiling.release(KEPT);
         self.model.bpe.release(KEPT);
     }
 }
@@ -168,16 +175,29 @@ impl Tokenizer {
         let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
+        let mut model =
+            Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
+        if let (Compiled::Unigram(unigram), Some(normalizer)) = (&mut model, normalizer.sentencepiece()) {
+            unigram.learn(normalizer, &vocab);
+        }
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
         };
         let specials = Specials::new(spec.special, &vocab, spec.matching, &normalized)?;
         check_template(&spec.single, &vocab, &specials)?;
+        let splits = Chain::compile(&spec.split)?;
+        let fallback = Fallback::compile(spec.unknown, spelling, &vocab)?;
+        let stretches = match (normalizer.escape(), &mut model) {
+            (Some(escape), Compiled::Bpe(bpe, Some(_))) if splits.is_empty() && spec.line == Line::V0_2_3 => {
+                Stretches::compile(escape, bpe, &vocab, &fallback)
+            }
+            _ => None,
+        };
         Ok(Tokenizer {
-            splits: Chain::compile(&spec.split)?,
-            fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
+            stretches,
+            splits,
+            fallback,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
             template: spec.single,
             trim: spec.trim,
@@ -248,7 +268,7 @@ impl Tokenizer {
         for part in &self.template {
             match part {
                 TemplatePart::Insert(ids) if options.add_special => {
-                    let insert = |&id| Token { id, start: at, end: at, word: None, unknown: None, found: None };
+                    let insert = |&id| Token { id, start: at, end: at, word: None, said: None };
                     tokens.extend(ids.iter().map(insert));
                 }
                 TemplatePart::Insert(_) => {}
@@ -268,12 +288,15 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokens that windows can be cut out of: first as they are inside of one, then as its first.
-    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Vec<Token>)> {
+    /// Tokens that windows can be cut out of: as they are inside of one, and if that is something else, as its first.
+    pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
         let mut inside = self.untrimmed(text, options)?;
-        let mut first = inside.clone();
+        let first = self.trim.map(|_| {
+            let mut first = inside.clone();
+            self.trim(&mut first, text, |_| true);
+            first
+        });
         self.trim(&mut inside, text, |_| false);
-        self.trim(&mut first, text, |_| true);
         Ok((inside, first))
     }
 
@@ -296,7 +319,7 @@ impl Tokenizer {
 
     /// The text in which `trim` counts spaces.
     fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
-        if let Some(text) = token.found.as_ref().or(token.unknown.as_ref()) {
+        if let Some(text) = token.found().or(token.unknown()) {
             return Piece::Text(text);
         }
         let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
@@ -415,7 +438,9 @@ impl Compiled {
             Model::Unigram(rules @ (UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp)) => {
                 Compiled::WideUnigram(WideUnigram::compile(vocab, rules, tables)?)
             }
-            Model::Unigram(UnigramRules::SentencePiece) => Compiled::Unigram(Unigram::compile(vocab, line, tables)?),
+            Model::Unigram(UnigramRules::SentencePiece) => {
+                Compiled::Unigram(Box::new(Unigram::compile(vocab, line, tables)?))
+            }
             Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
             Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
             Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
@@ -438,6 +463,7 @@ impl Compiled {
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         match self {
+            Compiled::Bpe(bpe, _) if bpe.takes_raw() => bpe.segment_raw(piece, is_part, &mut scratch.bpe, emit),
             Compiled::Bpe(bpe, _) => bpe.segment(piece, at, is_part, &mut scratch.bpe, emit),
             Compiled::Unigram(unigram) => {
                 let mut result = Ok(());

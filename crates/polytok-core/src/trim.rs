@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn trimmed(text: &str, piece: &str, (start, end): (u32, u32), add_prefix_space: bool) -> (u32, u32) {
-        let token = |start, end| Token { id: 0, start, end, word: Some(0), unknown: None, found: None };
+        let token = |start, end| Token { id: 0, start, end, word: Some(0), said: None };
         let mut tokens = [token(0, 0), token(start, end)];
         tokens[1].id = 1;
         trim(

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{self, Batch};
+use polytok_core::batch::{Batch, Id, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
@@ -51,6 +51,18 @@ impl From<Tokenizer> for PyTokenizer {
 /// Id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
 
+/// Flat ids and row offsets.
+type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
+
+/// Ids, starts and ends in characters, starts and ends in bytes.
+type Spans<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+);
+
 /// Ids, starts and ends in characters, the same as of the first token of a window, numbers of pieces; and the texts of special
 /// tokens, and of unknown ones where they are not their entry's, with their places.
 type TokenColumns<'py> = (
@@ -65,6 +77,9 @@ type TokenColumns<'py> = (
 
 /// The spans of tokens in characters.
 fn char_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
+    if text.is_ascii() {
+        return tokens.iter().map(|token| (token.start, token.end)).unzip();
+    }
     let mut chars = polytok_core::utf8::CharCounter::new(text);
     let span = |token: &Token| (chars.char_at(token.start as usize) as u32, chars.count_to(token.end as usize) as u32);
     tokens.iter().map(span).unzip()
@@ -111,22 +126,22 @@ impl PyTokenizer {
     /// Bytes that the cache of each thread may take.
     #[getter]
     fn cache_limit(&self) -> usize {
-        self.0.pool().limit()
+        self.tokenizer.pool().limit()
     }
 
     #[setter]
     fn set_cache_limit(&self, bytes: usize) {
-        self.0.pool().set_limit(bytes);
+        self.tokenizer.pool().set_limit(bytes);
     }
 
     /// Bytes that caches take, but for those of threads at work.
     #[getter]
     fn cache_bytes(&self) -> usize {
-        self.0.pool().cached()
+        self.tokenizer.pool().cached()
     }
 
     fn clear_cache(&self) {
-        self.0.pool().clear();
+        self.tokenizer.pool().clear();
     }
 
     /// The set of these, to be refused.
@@ -174,13 +189,14 @@ impl PyTokenizer {
         add_special: bool,
         special: Set<'_, 'py>,
         reject: Set<'_, 'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> PyResult<BatchArrays<'py>> {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
         let options = engine_options(add_special, special, reject);
-        let Batch { ids, offsets } =
-            py.detach(|| batch::encode_batch(&self.tokenizer, &slices, options, threads)).map_err(to_python)?;
-        Ok((self.array(py, ids), offsets.into_pyarray(py).into_any()))
+        match self.is_narrow {
+            true => self.batch::<u16>(py, &slices, threads, options),
+            false => self.batch::<u32>(py, &slices, threads, options),
+        }
     }
 
     #[pyo3(signature = (text, add_special, special=None, reject=None))]
@@ -212,11 +228,35 @@ impl PyTokenizer {
         let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
-            let piece = token.unknown.as_deref().or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
+            let piece = token.unknown().or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
             let (start, end) = (chars.char_at(token.start as usize), chars.count_to(token.end as usize));
             (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
         Ok(rows.collect())
+    }
+
+    /// Ids, first and last characters, first and last bytes of every token.
+    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    fn spans<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+    ) -> PyResult<Spans<'py>> {
+        let text = text::text(text)?;
+        let options = engine_options(add_special, special, reject);
+        let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
+        let (starts, ends) = char_spans(&text, &tokens);
+        let (byte_starts, byte_ends) = tokens.iter().map(|token| (token.start, token.end)).unzip();
+        Ok((
+            self.array(py, tokens.iter().map(|token| token.id).collect()),
+            column(py, starts),
+            column(py, ends),
+            column(py, byte_starts),
+            column(py, byte_ends),
+        ))
     }
 
     /// Columns of a text's tokens, without the template.
@@ -233,20 +273,20 @@ impl PyTokenizer {
         let options = engine_options(add_special, special, reject);
         let (tokens, firsts) =
             detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
-        let column = |values: Vec<u32>| values.into_pyarray(py);
         let said = |(i, token): (usize, &Token)| {
-            let unknown = token.unknown.as_ref().filter(|_| self.tokenizer.spells_unknown());
-            token.found.as_ref().or(unknown).map(|text| (i, PyBytes::new(py, text)))
+            let unknown = token.unknown().filter(|_| self.tokenizer.spells_unknown());
+            token.found().or(unknown).map(|text| (i, PyBytes::new(py, text)))
         };
         let (starts, ends) = char_spans(&text, &tokens);
-        let (first_starts, first_ends) = char_spans(&text, &firsts);
+        let (first_starts, first_ends) =
+            firsts.map_or_else(|| (starts.clone(), ends.clone()), |firsts| char_spans(&text, &firsts));
         Ok((
-            column(tokens.iter().map(|token| token.id).collect()),
-            column(starts),
-            column(ends),
-            column(first_starts),
-            column(first_ends),
-            tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect::<Vec<_>>().into_pyarray(py),
+            column(py, tokens.iter().map(|token| token.id).collect()),
+            column(py, starts),
+            column(py, ends),
+            column(py, first_starts),
+            column(py, first_ends),
+            column(py, tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect()),
             tokens.iter().enumerate().filter_map(said).collect(),
         ))
     }
@@ -349,6 +389,18 @@ impl PyTokenizer {
             true => column(py, ids.iter().map(|&id| id as u16).collect()).into_any(),
             false => column(py, ids).into_any(),
         }
+    }
+
+    fn batch<'py, T: Id + Element>(
+        &self,
+        py: Python<'py>,
+        texts: &[&[u8]],
+        threads: usize,
+        options: EncodeOptions,
+    ) -> PyResult<BatchArrays<'py>> {
+        let encode = || encode_batch(&self.tokenizer, texts, options, threads);
+        let Batch::<T> { ids, offsets } = py.detach(encode).map_err(to_python)?;
+        Ok((column(py, ids).into_any(), column(py, offsets)))
     }
 
     /// The bytes of ids. They may be an array's, so that the GIL is kept while they are few.

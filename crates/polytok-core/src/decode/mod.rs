@@ -7,6 +7,8 @@ mod chain;
 mod llama2c;
 mod llama_cpp;
 mod sentencepiece;
+#[cfg(test)]
+mod tests;
 mod texts;
 
 use crate::error::{Error, Result};

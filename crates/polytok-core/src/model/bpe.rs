@@ -21,6 +21,7 @@ use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::native::Tables;
+use crate::normalize::Escape;
 use crate::rng::Rng;
 use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
@@ -28,6 +29,7 @@ use crate::utf8;
 use crate::vocab::Vocab;
 
 mod derive;
+mod raw;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -63,6 +65,10 @@ pub struct Bpe {
     resegments: bool,
     /// The normalizer puts a space before every text: a symbol of its own that takes no continuation bytes (llama2.c).
     has_prefix: bool,
+    /// See `take_raw`.
+    raw: Option<Escape>,
+    /// A bit for each row that its own text becomes; built when it is first asked for.
+    own_rows: Lazy<Vec<u64>>,
     /// llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
     merges_fallbacks: bool,
 }
@@ -72,6 +78,7 @@ pub struct Bpe {
 pub struct BpeScratch {
     symbols: Vec<Symbol>,
     merge: MergeScratch,
+    rewritten: Vec<u8>,
 }
 
 impl BpeScratch {
@@ -126,12 +133,24 @@ impl Bpe {
             frozen,
             resegments,
             has_prefix,
+            raw: None,
+            own_rows: Lazy::default(),
             merges_fallbacks,
             priority: match priority {
                 Priority::Merges(_) => Priority::Merges(Vec::new()), // never pruned
                 other => other.clone(),
             },
         })
+    }
+
+    /// Whether a token stands for no other text than its own bytes.
+    pub fn covers_own_bytes(&self) -> bool {
+        matches!(self.symbols, Symbols::Bytes | Symbols::Chars)
+    }
+
+    /// Whether there are pieces that are matched before merging.
+    pub fn has_frozen(&self) -> bool {
+        self.frozen.is_some()
     }
 
     /// Whether symbols are bytes, so that any bytes can be encoded.
@@ -180,7 +199,7 @@ impl Bpe {
         {
             return emit(Segment { id: self.vocab.id(row as usize), start: 0, end: piece.len() as u32 });
         }
-        let BpeScratch { symbols, merge: run } = scratch;
+        let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();
         let Some(merging) = self.merging(piece.len()) else {
             let by_text = self.by_text(piece);
@@ -219,7 +238,7 @@ impl Bpe {
         {
             return emit(Segment { id: self.vocab.id(row as usize), start: 0, end: text.len() as u32 });
         }
-        let BpeScratch { symbols, merge: run } = scratch;
+        let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();
         let is_dropout = dropout.is_some();
         let mut watch = Watcher { splits: Splits::default(), dropout };

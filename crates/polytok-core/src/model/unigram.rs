@@ -8,13 +8,15 @@
 mod certain;
 mod letters;
 mod memo;
+mod raw;
 mod send;
 mod words;
 
-use super::best_path::{search, walk};
+use super::best_path::{Score, search, walk};
 use crate::error::{Error, Result};
 use crate::model::{Segment, UNKNOWN};
 use crate::native::{Part, PartWriter, Stored, Tables};
+use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::post::{Out, Sink};
 use crate::spec::{Kind, Line};
 use crate::table::Table;
@@ -23,7 +25,7 @@ use crate::utf8::lead_len;
 use crate::vocab::Vocab;
 use letters::Letters;
 use send::Sender;
-use words::{Dictionary, WordsScratch};
+use words::{Dictionary, Receiver, Row, WordsScratch};
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
@@ -43,12 +45,32 @@ pub struct Unigram {
     lens: Vec<u32>,
     /// None if texts cannot be taken word by word.
     letters: Option<Letters>,
+    /// Whether texts need not be normalized first.
+    takes_raw: bool,
 }
 
 /// Scores as `segment` adds them, in the precision of the line.
 enum BestPathScores {
-    Double(Table<f64>),
-    Single(Table<f32>),
+    Double(Scores<f64>),
+    Single(Scores<f32>),
+}
+
+/// Scores by entry.
+struct Scores<S: 'static> {
+    table: Table<S>,
+    /// With ids, and a row that adds nothing.
+    rows: Vec<Row<S>>,
+}
+
+impl<S: Score> Scores<S> {
+    fn new(table: Table<S>) -> Scores<S> {
+        Scores { table, rows: Vec::new() }
+    }
+
+    fn add_ids(&mut self, ids: &[u32]) {
+        let rows = self.table.iter().zip(ids).map(|(&score, &id)| Row { score, id });
+        self.rows = rows.chain([Row { score: S::NOTHING, id: 0 }]).collect();
+    }
 }
 
 /// Memory that calls share; one per thread.
@@ -67,6 +89,10 @@ impl Unigram {
         }
         let pieces = unigram.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row));
         unigram.lens = pieces.clone().map(|piece| piece.len() as u32).collect();
+        match &mut unigram.best_path {
+            BestPathScores::Double(scores) => scores.add_ids(&unigram.ids),
+            BestPathScores::Single(scores) => scores.add_ids(&unigram.ids),
+        }
         unigram.letters = if unigram.is_tame() { Letters::new(pieces.zip(0..)) } else { None };
         Ok(unigram)
     }
@@ -86,6 +112,7 @@ impl Unigram {
             best_path: columns.best_path_scores(),
             lens: Vec::new(),
             letters: None,
+            takes_raw: false,
         })
     }
 
@@ -93,8 +120,8 @@ impl Unigram {
     fn is_tame(&self) -> bool {
         certain::is_tame(self.unknown_score as f64)
             && match &self.best_path {
-                BestPathScores::Double(scores) => scores.iter().all(|&score| certain::is_tame(score)),
-                BestPathScores::Single(scores) => scores.iter().all(|&score| certain::is_tame(score as f64)),
+                BestPathScores::Double(scores) => scores.table.iter().all(|&score| certain::is_tame(score)),
+                BestPathScores::Single(scores) => scores.table.iter().all(|&score| certain::is_tame(score as f64)),
             }
     }
 
@@ -110,27 +137,66 @@ impl Unigram {
             return result;
         };
         let mut sender = Sender::new(self, out);
-        let words = &mut scratch.words;
-        match &self.best_path {
-            BestPathScores::Double(scores) => {
-                let unknown_score = self.unknown_score as f64;
-                Dictionary { trie: &self.trie, scores, unknown_score, letters }.solve(text, words, &mut sender)
-            }
-            BestPathScores::Single(scores) => {
-                let unknown_score = self.unknown_score;
-                Dictionary { trie: &self.trie, scores, unknown_score, letters }.solve(text, words, &mut sender)
-            }
-        }?;
+        self.solve(letters, None, text, scratch, &mut sender)?;
         sender.flush();
         Ok(())
+    }
+
+    /// Learns what the normalizer does, so that texts need not be normalized first.
+    pub fn learn(&mut self, normalizer: &SentencePieceNormalizer, vocab: &Vocab) {
+        let user_defined = vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
+        let pieces = self.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row));
+        let letters = self.letters.as_mut();
+        self.takes_raw = letters.is_some_and(|letters| letters.learn(normalizer, user_defined, pieces));
+    }
+
+    /// Whether `encode_raw` takes this text.
+    pub fn takes_raw(&self, text: &[u8]) -> bool {
+        self.takes_raw && text.len() <= raw::LONGEST && memchr::memchr(0, text).is_none()
+    }
+
+    /// The same as `encode` for a text that the normalizer did not see yet; without spans.
+    pub fn encode_raw<S: Sink>(
+        &self,
+        normalizer: &SentencePieceNormalizer,
+        text: &[u8],
+        scratch: &mut UnigramScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let Some(letters) = &self.letters else { return Ok(()) };
+        let mut sender = Sender::new(self, out);
+        self.solve(letters, Some(normalizer), text, scratch, &mut sender)?;
+        sender.flush();
+        Ok(())
+    }
+
+    fn solve(
+        &self,
+        letters: &Letters,
+        normalizer: Option<&SentencePieceNormalizer>,
+        text: &[u8],
+        scratch: &mut UnigramScratch,
+        to: &mut impl Receiver,
+    ) -> Result<()> {
+        let (trie, words) = (&self.trie, &mut scratch.words);
+        match &self.best_path {
+            BestPathScores::Double(Scores { table, rows }) => {
+                let unknown_score = self.unknown_score as f64;
+                Dictionary { trie, scores: table, rows, unknown_score, letters }.run(normalizer, text, words, to)
+            }
+            BestPathScores::Single(Scores { table, rows }) => {
+                let unknown_score = self.unknown_score;
+                Dictionary { trie, scores: table, rows, unknown_score, letters }.run(normalizer, text, words, to)
+            }
+        }
     }
 
     /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
     pub fn segment(&self, norm: &[u8], scratch: &mut UnigramScratch, mut emit: impl FnMut(Segment)) {
         let states = &mut scratch.words.states;
         match &self.best_path {
-            BestPathScores::Double(scores) => search(&self.trie, scores, self.unknown_score, norm, 0.0, states),
-            BestPathScores::Single(scores) => search(&self.trie, scores, self.unknown_score, norm, 0.0, states),
+            BestPathScores::Double(scores) => search(&self.trie, &scores.table, self.unknown_score, norm, 0.0, states),
+            BestPathScores::Single(scores) => search(&self.trie, &scores.table, self.unknown_score, norm, 0.0, states),
         };
         walk(states, |start, end, entry| {
             let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
@@ -148,15 +214,15 @@ impl Stored for Unigram {
         out.table("char_lens", &self.char_lens);
         out.table("unknown_score", &[self.unknown_score]);
         match &self.best_path {
-            BestPathScores::Double(scores) => out.table("double_scores", scores),
-            BestPathScores::Single(scores) => out.table("single_scores", scores),
+            BestPathScores::Double(scores) => out.table("double_scores", &scores.table),
+            BestPathScores::Single(scores) => out.table("single_scores", &scores.table),
         }
     }
 
     fn read(part: &Part) -> Result<Unigram> {
         let (line, best_path) = match part.optional("double_scores")? {
-            Some(scores) => (Line::V0_2_1, BestPathScores::Double(scores)),
-            None => (Line::V0_2_3, BestPathScores::Single(part.table("single_scores")?)),
+            Some(scores) => (Line::V0_2_1, BestPathScores::Double(Scores::new(scores))),
+            None => (Line::V0_2_3, BestPathScores::Single(Scores::new(part.table("single_scores")?))),
         };
         let unigram = Unigram {
             trie: Trie::read(part)?,
@@ -168,10 +234,11 @@ impl Stored for Unigram {
             best_path,
             lens: Vec::new(),
             letters: None,
+            takes_raw: false,
         };
         let entries = match &unigram.best_path {
-            BestPathScores::Double(scores) => scores.len(),
-            BestPathScores::Single(scores) => scores.len(),
+            BestPathScores::Double(scores) => scores.table.len(),
+            BestPathScores::Single(scores) => scores.table.len(),
         };
         let lengths = [unigram.ids.len(), unigram.lattice_scores.len(), unigram.char_lens.len()];
         let are_inside = unigram.trie.values().all(|entry| (entry as usize) < entries);
@@ -261,8 +328,10 @@ impl Columns<'_> {
     fn best_path_scores(&self) -> BestPathScores {
         let scores = self.scores(|piece| piece.len() as u32);
         match self.line {
-            Line::V0_2_1 => BestPathScores::Double(scores.collect::<Vec<_>>().into()),
-            Line::V0_2_3 => BestPathScores::Single(scores.map(|score| score as f32).collect::<Vec<_>>().into()),
+            Line::V0_2_1 => BestPathScores::Double(Scores::new(scores.collect::<Vec<_>>().into())),
+            Line::V0_2_3 => {
+                BestPathScores::Single(Scores::new(scores.map(|score| score as f32).collect::<Vec<_>>().into()))
+            }
         }
     }
 }

@@ -72,4 +72,4 @@ fn checksum(file: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -39,7 +39,7 @@ fn bpe(priority: Priority, symbols: Symbols) -> Model {
     Model::Bpe { priority, symbols, whole_piece_first: false, reserved: false, scalars: ScalarRules::default() }
 }
 
-fn specs() -> Vec<Spec> {
+pub(crate) fn specs() -> Vec<Spec> {
     let by_row = |row: usize| -(row as f32);
     vec![
         spec(bpe(Priority::Rank, Symbols::Bytes), |_| 0.0),

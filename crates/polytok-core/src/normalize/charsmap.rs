@@ -115,10 +115,106 @@ impl Charsmap {
         Some((len, &rest[..memchr::memchr(0, rest)?]))
     }
 
+    /// Calls `found` with the characters of all keys: each first one, and each that stands behind others, once for each place
+    /// of the array that it is read at. False if keys are no UTF-8, or the array is no automaton of keys.
+    pub fn characters<'a>(&'a self, found: &mut impl FnMut(KeyChar<'a>)) -> bool {
+        // The children of each place, as lists: the first one, and the next of each.
+        let (mut first, mut next) = (vec![0; self.units.len()], vec![0; self.units.len()]);
+        for (at, &unit) in self.units.iter().enumerate().skip(1).rev() {
+            if let label @ 1..256 = label(unit)
+                && let Some(head) = first.get_mut(at ^ label as usize)
+            {
+                next[at] = std::mem::replace(head, at);
+            }
+        }
+        let root = offset(self.units[0]);
+        let mut chars = Chars { map: self, first, next, todo: vec![(root, 0)], budget: 16 * self.units.len() };
+        let mut is_seen = vec![false; self.units.len()];
+        let mut at = 0;
+        // Shorter keys come first, as places are read in the order in which they are found.
+        while let Some(&(base, depth)) = chars.todo.get(at) {
+            at += 1;
+            let is_new = is_seen.get_mut(base).is_some_and(|seen| !std::mem::replace(seen, true));
+            if is_new && !chars.under(base, depth, &mut Vec::new(), found) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Whether some key starts with `first` and then goes on with `second` (or is `first` alone).
     #[inline]
     pub fn may_start(&self, first: u8, second: u8) -> bool {
         self.seconds[first as usize][second as usize >> 6] >> (second & 63) & 1 != 0
+    }
+}
+
+/// A character of a key.
+pub struct KeyChar<'a> {
+    /// The character.
+    pub char: char,
+    /// The bytes of the shortest key that ends with it here.
+    pub len: usize,
+    /// It is the first of its key.
+    pub is_first: bool,
+    /// What a key that ends here becomes.
+    pub text: Option<&'a [u8]>,
+}
+
+/// A walk over the characters of all keys; keys may share places of the array.
+struct Chars<'a> {
+    map: &'a Charsmap,
+    first: Vec<usize>,
+    next: Vec<usize>,
+    /// Places between characters, and how many bytes lead there.
+    todo: Vec<(usize, usize)>,
+    /// Steps that may still be taken.
+    budget: usize,
+}
+
+impl<'a> Chars<'a> {
+    /// The characters under a place, of which these bytes were read.
+    fn under(&mut self, base: usize, depth: usize, bytes: &mut Vec<u8>, found: &mut impl FnMut(KeyChar<'a>)) -> bool {
+        let mut at = self.first.get(base).copied().unwrap_or(0);
+        while at != 0 {
+            if self.budget == 0 {
+                return false;
+            }
+            self.budget -= 1;
+            let unit = self.map.units[at];
+            let below = at ^ offset(unit);
+            bytes.push(label(unit) as u8);
+            let is_fine = match std::str::from_utf8(bytes) {
+                Ok(text) => self.end(text.chars().next(), (unit, below), depth, bytes.len(), found),
+                Err(error) => error.error_len().is_none() && !has_leaf(unit) && self.under(below, depth, bytes, found),
+            };
+            if !is_fine {
+                return false;
+            }
+            bytes.pop();
+            at = self.next[at];
+        }
+        true
+    }
+
+    /// A character has been read.
+    fn end(
+        &mut self,
+        char: Option<char>,
+        (unit, below): (u32, usize),
+        depth: usize,
+        len: usize,
+        found: &mut impl FnMut(KeyChar<'a>),
+    ) -> bool {
+        let text = match has_leaf(unit) {
+            true => self.map.units.get(below).and_then(|&leaf| self.map.string(value(leaf))),
+            false => None,
+        };
+        let is_root = below == offset(self.map.units[0]);
+        let Some(char) = char.filter(|_| text.is_some() == has_leaf(unit) && !is_root) else { return false };
+        found(KeyChar { char, len: depth + len, is_first: depth == 0, text });
+        self.todo.push((below, depth + len));
+        true
     }
 }
 

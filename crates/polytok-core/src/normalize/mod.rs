@@ -50,6 +50,15 @@ enum Step {
     ByteLevel,
 }
 
+/// A rewriting that leaves all as it is, but makes each space a U+2581.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Escape {
+    /// A text that is not empty gets a space before it.
+    pub has_prefix: bool,
+    /// Bytes that are no UTF-8 become U+FFFD.
+    pub mends: bool,
+}
+
 /// All steps, one after the other.
 pub struct Normalizer {
     steps: Vec<Step>,
@@ -71,6 +80,23 @@ impl Normalizer {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
+    }
+
+    /// What is done to a text, if that is nothing but making spaces visible.
+    pub fn escape(&self) -> Option<Escape> {
+        match &self.steps[..] {
+            [Step::SentencePiece(step)] => step.escape(),
+            [Step::PrefixSpace, Step::Replace(step)] if step.is_escape() => {
+                Some(Escape { has_prefix: true, mends: false })
+            }
+            [Step::Replace(step)] if step.is_escape() => Some(Escape { has_prefix: false, mends: false }),
+            _ => None,
+        }
+    }
+
+    /// SentencePiece's step, if it is the only one.
+    pub fn sentencepiece(&self) -> Option<&SentencePieceNormalizer> {
+        if let [Step::SentencePiece(step)] = &self.steps[..] { Some(step) } else { None }
     }
 
     /// Every text gets a space before it.

@@ -39,6 +39,11 @@ impl Replace {
         Ok(())
     }
 
+    /// Spaces are made visible, and nothing else.
+    pub fn is_escape(&self) -> bool {
+        self.finder.is_of(" ") && self.content == "\u{2581}"
+    }
+
     /// A plain text is replaced, so that bytes that are no UTF-8 need not be mended first.
     pub fn is_plain(&self) -> bool {
         self.finder.is_plain()

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::charsmap::Charsmap;
-use super::growth;
+use super::{Escape, growth};
 use crate::error::Result;
 use crate::spec::{Line, SentencePieceNormalize};
 use crate::trie::{NONE, ROOT, Trie};
@@ -69,6 +69,26 @@ impl SentencePieceNormalizer {
         })
     }
 
+    /// What is done to a text, if that is nothing but making spaces visible (and mending what is no UTF-8).
+    pub fn escape(&self) -> Option<Escape> {
+        let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == VISIBLE_SPACE;
+        let has_prefix = self.add_dummy_prefix;
+        (is_plain && !(has_prefix && self.whitespace_as_suffix)).then_some(Escape { has_prefix, mends: true })
+    }
+
+    /// Whether spaces are made visible, collapsed, and there is one before the text: what models are trained with.
+    pub fn is_usual(&self) -> bool {
+        self.add_dummy_prefix
+            && self.remove_extra_whitespaces
+            && !self.whitespace_as_suffix
+            && self.space == VISIBLE_SPACE
+    }
+
+    /// The rules for rewriting.
+    pub fn charsmap(&self) -> Option<&Charsmap> {
+        self.charsmap.as_ref()
+    }
+
     /// Appends the normalized text to `out`.
     pub fn normalize(&self, text: &[u8], out: &mut Vec<u8>) {
         self.run(text, out, &mut ());
@@ -108,7 +128,7 @@ impl SentencePieceNormalizer {
     }
 
     /// The length of the steps at the start that give exactly one space.
-    fn leading_spaces(&self, text: &[u8]) -> usize {
+    pub fn leading_spaces(&self, text: &[u8]) -> usize {
         let mut at = 0;
         while self.remove_extra_whitespaces && at < text.len() {
             let (output, consumed) = self.step(&text[at..]);
@@ -250,7 +270,7 @@ impl SentencePieceNormalizer {
     }
 
     /// One step at the start of `text`: what it gives and how many bytes it consumes.
-    fn step<'a>(&'a self, text: &'a [u8]) -> (&'a [u8], usize) {
+    pub fn step<'a>(&'a self, text: &'a [u8]) -> (&'a [u8], usize) {
         if self.starts[text[0] as usize] == Start::Space && text.get(1).is_none_or(|&next| next < 0x80) {
             return (b" ", 1);
         }

@@ -15,13 +15,18 @@ const MAX_NESTED: usize = 64;
 
 /// The trie of the user-defined pieces, with their ids; `None` if there are none.
 pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
+    match matched_pieces(vocab, line) {
+        pieces if pieces.is_empty() => Ok(None),
+        pieces => Ok(Some(Arc::new(Trie::build(pieces)?))),
+    }
+}
+
+/// The user-defined pieces that are looked at, with their ids, in the order of their bytes.
+pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], u32)> {
     let user_defined = vocab.rows_of(Kind::UserDefined);
     let mut pieces: Vec<(&[u8], u32)> =
         user_defined.map(|row| (match_text(vocab.bytes(row), line), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
-    if pieces.is_empty() {
-        return Ok(None);
-    }
     pieces.sort_by_key(|&(piece, _)| piece); // a piece comes right before those that start with it
     pieces.dedup_by_key(|&mut (piece, _)| piece);
     let mut nested: Vec<&[u8]> = Vec::new();
@@ -32,7 +37,7 @@ pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
         nested.push(piece);
         nested.len() <= MAX_NESTED
     });
-    Ok(Some(Arc::new(Trie::build(pieces)?)))
+    pieces
 }
 
 fn match_text(piece: &[u8], line: Line) -> &[u8] {

@@ -119,6 +119,11 @@ impl Automaton {
         }
         Some(Automaton { cells, stride })
     }
+
+    /// Matches cover every text.
+    pub(super) fn leaves_no_gap(&self) -> bool {
+        self.cells.iter().all(|cell| cell.gap() == 0)
+    }
 }
 
 /// What a class makes of a state.

@@ -56,6 +56,7 @@ impl PatternSplit {
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
         match (self.behavior, self.invert) {
             (Behavior::Matches, false) | (Behavior::Removed, true) => self.finder.fill(text, cursor, pieces),
+            (Behavior::Isolated, _) if self.finder.leaves_no_gap() => self.finder.fill(text, cursor, pieces),
             _ => None,
         }
     }

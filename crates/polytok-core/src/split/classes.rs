@@ -20,8 +20,6 @@ pub(super) struct Classes {
     ascii: [u8; 128],
     block_of: Vec<u16>,
     blocks: Vec<u8>,
-    /// The classes that characters beyond ASCII have.
-    pub(super) beyond_ascii: Mask,
     /// The class of the end of the text, one after those of characters.
     pub(super) end: u8,
 }
@@ -45,8 +43,7 @@ impl Classes {
         }
         let (block_of, blocks) = compress(&codes);
         let ascii = std::array::from_fn(|byte| codes[byte]);
-        let beyond_ascii = codes[128..].iter().fold(0, |mask, class| mask | 1 << class);
-        Some((Classes { ascii, block_of, blocks, beyond_ascii, end: class_of.len() as u8 }, masks))
+        Some((Classes { ascii, block_of, blocks, end: class_of.len() as u8 }, masks))
     }
 
     /// The number of classes, the end of the text included.
@@ -84,8 +81,9 @@ impl Classes {
         }
     }
 
+    /// The class of a code point.
     #[inline]
-    fn of(&self, code: usize) -> u8 {
+    pub(super) fn of(&self, code: usize) -> u8 {
         self.blocks[self.block_of[code / BLOCK] as usize * BLOCK + code % BLOCK]
     }
 }

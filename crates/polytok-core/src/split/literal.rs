@@ -34,9 +34,19 @@ impl Finder {
         Ok(Finder { search })
     }
 
+    /// Matches are known to cover every text.
+    pub(super) fn leaves_no_gap(&self) -> bool {
+        matches!(&self.search, Search::Regex(splitter) if splitter.leaves_no_gap())
+    }
+
     /// A plain text that is not empty is looked for.
     pub fn is_plain(&self) -> bool {
         matches!(self.search, Search::Text(_))
+    }
+
+    /// This plain text is looked for.
+    pub fn is_of(&self, text: &str) -> bool {
+        matches!(&self.search, Search::Text(finder) if finder.needle() == text.as_bytes())
     }
 
     /// A pattern that is run by the scanner is looked for.

@@ -2,7 +2,8 @@
 //!
 //! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
 //! `pattern` (text to tree), `classes` (Unicode to at most 63 character classes), `program` (tree to steps) and then one of two
-//! ways over a text: `automaton` (steps to states) and `stream`, in bulk; or `dispatch` (where to start) and
+//! ways over a text: in bulk with an `automaton` (steps to states) and what neighbouring characters tell (`rule`, `blocks`, with
+//! `char_groups`), both in `stream`; or `dispatch` (where to start) and
 //! `scanner` (steps over text), for every pattern of the family. Any other pattern is run by the general engine in `regex`. Both
 //! give what `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order
 //! of alternatives; what no match covers is dropped.
@@ -16,6 +17,8 @@ pub mod behavior;
 mod blocks;
 pub mod boundary;
 pub mod chain;
+mod char_groups;
+mod char_table;
 mod classes;
 pub mod cursor;
 pub mod digit_groups;
@@ -23,6 +26,7 @@ mod dispatch;
 pub mod fixed_length;
 pub mod literal;
 pub mod metaspace;
+mod pair_set;
 mod pattern;
 mod program;
 mod regex;
@@ -31,6 +35,7 @@ mod scanner;
 pub mod script;
 mod sides;
 mod stream;
+pub mod stretches;
 mod unicode;
 
 use crate::error::Result;
@@ -65,6 +70,11 @@ impl Splitter {
     /// The pattern is run by the scanner, which is linear in the text, and not by the general engine.
     pub fn is_scanner(&self) -> bool {
         matches!(self.engine, Engine::Scanner(_))
+    }
+
+    /// Matches are known to cover every text.
+    pub(crate) fn leaves_no_gap(&self) -> bool {
+        matches!(&self.engine, Engine::Scanner(program) if program.leaves_no_gap())
     }
 
     /// Derives at once what `fill` otherwise derives when it has read enough.

@@ -87,6 +87,11 @@ impl Program {
         Some(Program { steps, sets, classes, dispatch, stream })
     }
 
+    /// Matches are known to cover every text.
+    pub(super) fn leaves_no_gap(&self) -> bool {
+        self.stream.as_ref().is_some_and(Stream::leaves_no_gap)
+    }
+
     /// Derives what is otherwise derived when enough was read.
     pub(super) fn prepare(&self) {
         if let Some(stream) = &self.stream {

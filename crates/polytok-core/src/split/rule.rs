@@ -7,13 +7,14 @@
 //! Eight cubes are one bit each of a byte, so that five table lookups and four ANDs try eight cubes at one place; `blocks`
 //! does that for 32 places at a time.
 //!
-//! The characters are ASCII bytes in at most 15 groups; group 0 is any byte beyond. The more classes a group has, the more
-//! often it is asked, and no more than that.
+//! Classes are in at most 16 groups, so that a set of them is a row of a vector's table. Where there are more classes, some share
+//! a group: then it is asked more often, and no more than that.
 //!
 //! Construction: all states are followed at once through each three characters, which gives a set of states; an end before the
 //! fourth is certain when all states of the set agree after the fifth. The cubes are grown greedily from single windows.
 
 use super::automaton::{Automaton, Cell, MAX_STATES};
+use super::char_groups::CharGroups;
 use super::classes::{Classes, Mask};
 use super::program::has;
 use std::collections::HashMap;
@@ -27,13 +28,15 @@ pub(super) const WINDOW: usize = BEFORE + 2;
 /// More cubes are not worth their lookups.
 const MAX_CUBES: usize = 64;
 
+/// Rows of what is told, at most: they are the bits of a number.
+const MAX_ROWS: usize = u128::BITS as usize;
+
 /// Eight cubes: for each character of the window and each group a bit for each cube that has the group in its set.
 pub(super) type Octet = [[u8; GROUPS]; WINDOW];
 
 /// What neighbouring characters tell.
 pub(super) struct Rule {
-    /// The group of each ASCII byte, from 1 on.
-    pub(super) group: [u8; 128],
+    pub(super) groups: CharGroups,
     pub(super) yes: Vec<Octet>,
     pub(super) ask: Vec<Octet>,
 }
@@ -45,14 +48,20 @@ impl Rule {
     /// The rule of an automaton; None if it has too many cubes.
     pub(super) fn derive(automaton: &Automaton, classes: &Classes) -> Option<Rule> {
         // The pieces that ends make here are not told from gaps.
-        if automaton.cells.iter().any(|cell| cell.gap() != 0) {
+        if !automaton.leaves_no_gap() {
             return None;
         }
-        let (group, members) = groups(automaton, classes);
+        let members = groups(automaton, classes);
+        let of_class = std::array::from_fn(|class| {
+            members.iter().position(|&mask| has(mask, class as u8)).unwrap_or_default() as u8
+        });
         let windows = Windows::of(automaton, &members);
+        if windows.told.len() > MAX_ROWS {
+            return None;
+        }
         let yes = windows.cover(YES, |told| told != NO)?;
         let ask = windows.cover(ASK, |told| told == ASK || told == 0)?;
-        Some(Rule { group, yes: octets(&yes), ask: octets(&ask) })
+        Some(Rule { groups: CharGroups::build(classes, of_class), yes: octets(&yes), ask: octets(&ask) })
     }
 }
 
@@ -66,22 +75,40 @@ fn octets(cubes: &[Cube]) -> Vec<Octet> {
     cubes.chunks(8).map(octet).collect()
 }
 
-/// Groups of ASCII bytes and the classes in each group. Classes that most states treat alike share a group where there are too many.
-fn groups(automaton: &Automaton, classes: &Classes) -> ([u8; 128], Vec<Mask>) {
-    let present = (0..128u8).fold(0, |mask: Mask, byte| mask | 1 << classes.ascii(byte));
-    let mut members: Vec<Mask> = (0..64).map(|class| 1 << class & present).filter(|&mask| mask != 0).collect();
-    while members.len() > GROUPS - 1 {
-        let alike = |&(one, other): &(usize, usize)| {
-            let (a, b) = (members[one].trailing_zeros() as usize, members[other].trailing_zeros() as usize);
-            automaton.cells.chunks(automaton.stride).filter(|row| row[a] == row[b]).count()
+/// Groups of classes. Where there are too many, those share a group whose difference matters least: in few states, or for rare characters.
+fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
+    let mut weights = vec![SCRIPT; classes.end as usize];
+    (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] = 0);
+    (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] += frequency(byte));
+    let mut members: Vec<(Mask, u32)> =
+        weights.iter().enumerate().map(|(class, &weight)| (1 << class, weight)).collect();
+    while members.len() > GROUPS {
+        let cost = |&(one, other): &(usize, usize)| {
+            let (a, b) = (members[one].0.trailing_zeros() as usize, members[other].0.trailing_zeros() as usize);
+            let differ = automaton.cells.chunks(automaton.stride).filter(|row| row[a] != row[b]).count();
+            differ as u32 * members[one].1.min(members[other].1)
         };
         let pairs = (0..members.len()).flat_map(|other| (0..other).map(move |one| (one, other)));
-        let Some((one, other)) = pairs.max_by_key(alike) else { break };
-        members[one] |= members.remove(other);
+        let Some((one, other)) = pairs.min_by_key(cost) else { break };
+        let (mask, weight) = members.remove(other);
+        members[one] = (members[one].0 | mask, members[one].1 + weight);
     }
-    members.insert(0, classes.beyond_ascii);
-    let group_of = |byte: usize| members[1..].iter().position(|&mask| has(mask, classes.ascii(byte as u8)));
-    (std::array::from_fn(|byte| group_of(byte).map_or(0, |index| index as u8 + 1)), members)
+    members.into_iter().map(|(mask, _)| mask).collect()
+}
+
+/// How often a small letter stands among 100 of an English text, roughly.
+const LETTERS: [u32; 26] = [8, 2, 3, 4, 12, 2, 2, 6, 7, 1, 1, 4, 3, 7, 8, 2, 1, 6, 6, 9, 3, 1, 2, 1, 2, 1];
+/// The weight of classes that only characters beyond ASCII have.
+const SCRIPT: u32 = 20;
+
+/// The weight of an ASCII character.
+fn frequency(byte: u8) -> u32 {
+    match byte {
+        b'a'..=b'z' => LETTERS[(byte - b'a') as usize],
+        b' ' | b'\n' | b'\'' => SCRIPT,
+        b'!'..=b'@' => 12,
+        _ => 1,
+    }
 }
 
 /// What is known of an end: bits, of which both are set where it depends.
@@ -158,7 +185,10 @@ impl Windows {
                 |window: &Cube| self.alike[at].iter().map(|&groups| with(window, at, groups)).collect::<Vec<_>>();
             windows = windows.iter().flat_map(with).collect();
         }
-        windows.retain(|window| self.all(window, |told| told == wanted));
+        windows.retain(|window| {
+            let [one, two, three, at, next] = window.map(|groups| groups.trailing_zeros() as usize);
+            self.told[self.row_of[(one * GROUPS + two) * GROUPS + three]][at * GROUPS + next] == wanted
+        });
         windows
     }
 
@@ -183,16 +213,15 @@ impl Windows {
                 .filter(move |&&groups| groups & cube[at] != 0)
                 .map(|groups| groups.trailing_zeros() as usize)
         };
-        let mut rows: Vec<usize> = Vec::new();
+        let mut rows: u128 = 0;
         for one in first(0) {
             for two in first(1) {
-                rows.extend(first(2).map(|three| self.row_of[(one * GROUPS + two) * GROUPS + three]));
+                first(2).for_each(|three| rows |= 1 << self.row_of[(one * GROUPS + two) * GROUPS + three]);
             }
         }
-        rows.sort_unstable();
-        rows.dedup();
         let ends: Vec<usize> = first(3).flat_map(|at| first(4).map(move |next| at * GROUPS + next)).collect();
-        rows.iter().all(|&row| ends.iter().all(|&end| allowed(self.told[row][end])))
+        let has = |row: usize| rows >> row & 1 != 0;
+        (0..self.told.len()).filter(|&row| has(row)).all(|row| ends.iter().all(|&end| allowed(self.told[row][end])))
     }
 }
 
@@ -227,10 +256,6 @@ fn told_in(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; GROUPS
     let row = state * automaton.stride;
     std::array::from_fn(|index| {
         let (at, next) = (index / GROUPS, index % GROUPS);
-        // Which byte of a character it is, is not known.
-        if at == 0 {
-            return ASK;
-        }
         let mut all = 0;
         for class in classes_of(members, at) {
             let cell = automaton.cells[row + class];
@@ -264,9 +289,8 @@ fn fate(cell: Cell, next: Cell) -> u8 {
 fn steps_from(automaton: &Automaton, members: &[Mask], state: usize) -> Vec<States> {
     let next = |class: usize| automaton.cells[state * automaton.stride + class].row() / automaton.stride;
     let after = |group: usize| {
-        // Behind the first byte of a character the state is still the one before.
-        let same = if group == 0 { states(state..state + 1) } else { States::default() };
-        classes_of(members, group).fold(same, |all, class| union(all, states(next(class)..next(class) + 1)))
+        classes_of(members, group)
+            .fold(States::default(), |all, class| union(all, states(next(class)..next(class) + 1)))
     };
     (0..GROUPS).map(after).collect()
 }

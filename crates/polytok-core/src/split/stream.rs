@@ -11,10 +11,10 @@
 //! Deriving the rule takes milliseconds, so it is done when enough was read.
 
 use super::automaton::{Automaton, GAP, MAX_LEVELS};
-use super::blocks;
+use super::blocks::{self, Block, Word};
 use super::classes::Classes;
 use super::cursor::Cursor;
-use super::rule::Rule;
+use super::rule::{BEFORE, Rule};
 use crate::lazy::Lazy;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,10 +30,12 @@ const NEAR: usize = 8;
 const PATIENCE: usize = 1 << 17;
 /// More questions in a word than these are answered together.
 const FEW: u32 = 3;
-/// With more questions in a word than these the rule is of no use here.
+/// With more questions in a word than these the rule is of no use for the whole block.
 const MANY: u32 = 16;
-/// And this is how far the automaton reads instead.
-const FAR: usize = 512;
+/// Behind the last place of a block.
+const FAR: usize = usize::MAX / 2;
+/// Before this offset there may be too few characters to tell an end.
+const START: usize = 4 * BEFORE;
 
 /// An automaton and its rule.
 pub(super) struct Stream {
@@ -60,15 +62,16 @@ impl Found<'_> {
 
     /// Ends at the places from `first` on that have a bit.
     #[inline]
-    fn ends(&mut self, first: usize, mut bits: u64) {
+    fn ends(&mut self, block: &Block, first: usize, mut bits: u64) {
         while bits != 0 {
-            self.end(first as u32 + bits.trailing_zeros(), false);
+            self.end(block.offset(first + bits.trailing_zeros() as usize) as u32, false);
             bits &= bits - 1;
         }
     }
 
-    fn has_room(&self) -> bool {
-        self.count + ROOM <= self.pieces.len()
+    #[inline]
+    fn has_room_for(&self, more: u32) -> bool {
+        self.count + more as usize <= self.pieces.len()
     }
 }
 
@@ -81,11 +84,12 @@ impl Stream {
     pub(super) fn fill(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
         assert!(pieces.len() >= ROOM, "room for {ROOM} pieces is needed");
         let rule = self.rule(classes, text, cursor);
+        let mut block = Block::new();
         let mut found = Found { pieces, count: 0, from: cursor.from };
-        while found.has_room() && cursor.at <= text.len() {
+        while found.has_room_for(ROOM as u32) && cursor.at <= text.len() {
             match rule {
                 Some(rule) if cursor.ask <= found.from as usize && cursor.at <= found.from as usize + NEAR => {
-                    by_rule(rule, text, cursor, &mut found);
+                    by_rule(rule, classes, text, &mut block, cursor, &mut found);
                 }
                 _ => self.by_automaton(
                     classes,
@@ -110,6 +114,11 @@ impl Stream {
             return None;
         }
         self.prepare(classes)
+    }
+
+    /// Matches cover every text.
+    pub(super) fn leaves_no_gap(&self) -> bool {
+        self.automaton.leaves_no_gap()
     }
 
     /// The rule, derived if it was not.
@@ -149,27 +158,33 @@ impl Stream {
 
 /// Finds ends by the rule, up to the first place at which it asks. The cursor then stands at the last end, with the automaton
 /// at its beginning.
-fn by_rule(rule: &Rule, text: &[u8], cursor: &mut Cursor, found: &mut Found) {
+fn by_rule(rule: &Rule, classes: &Classes, text: &[u8], block: &mut Block, cursor: &mut Cursor, found: &mut Found) {
     let from = cursor.sure.max(found.from as usize);
-    let (words, count) = blocks::block(rule, text, from);
-    cursor.sure = from;
+    let start = block.place(from).unwrap_or_else(|| {
+        block.read(rule, classes, text, from);
+        0
+    });
     // Nothing can be told so near to the start or the end of the text.
-    cursor.ask = if count == 0 { if from < super::rule::BEFORE { super::rule::BEFORE } else { usize::MAX } } else { 0 };
-    for word in &words[..count] {
-        if !found.has_room() {
+    cursor.ask = match block.places() {
+        0 if from < START => START,
+        0 => usize::MAX,
+        _ => 0,
+    };
+    cursor.sure = if block.places() == 0 { from } else { block.offset(block.places()) };
+    // The place where a piece begins is no question.
+    let start = start + (from == found.from as usize) as usize;
+    for (first, word) in block.words(start) {
+        let Word { yes, ask } = word;
+        let told = yes & (ask & ask.wrapping_neg()).wrapping_sub(1);
+        let room = found.has_room_for(told.count_ones());
+        if room {
+            found.ends(block, first, told);
+        }
+        if !room || ask != 0 {
+            cursor.sure = block.offset(first.max(start));
+            cursor.ask = if room { block.offset((first + asked(ask)).min(block.places())) } else { 0 };
             break;
         }
-        let first = cursor.sure;
-        // The place where a piece begins is no question.
-        let open = if first == found.from as usize { !1 } else { !0 };
-        let (yes, ask) = (word.yes & open, word.ask & open);
-        let told = (ask & ask.wrapping_neg()).wrapping_sub(1);
-        found.ends(first, yes & told);
-        if ask != 0 {
-            cursor.ask = first + asked(ask);
-            break;
-        }
-        cursor.sure += 64;
     }
     cursor.at = found.from as usize;
     cursor.row = 0;

@@ -26,7 +26,7 @@ impl Bpe {
         }
         // Halves have the numbers of the tables.
         let Some(merging) = self.merging.get(|| self.build_merging()) else { return Derived::Never };
-        let BpeScratch { symbols, merge: run } = scratch;
+        let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();
         merging.units.push(text, 0, symbols);
         let mut last = LastMerge(None);

@@ -154,7 +154,9 @@ proptest! {
 
 #[test]
 fn the_table_is_built_when_it_pays() {
-    let vocab = Arc::new(vocab(&[("a", -1.0, Kind::Normal), ("aa", -2.0, Kind::Normal)]));
+    let mut rows = vec![("a", -1.0, Kind::Normal), ("aa", -2.0, Kind::Normal)];
+    rows.extend(["b", "c", "d", "e", "f", "g", "h", "i", "j"].map(|letter| (letter, -3.0, Kind::Normal)));
+    let vocab = Arc::new(vocab(&rows));
     let rules = BpeRules::new(Symbols::Chars, false, Line::default());
     let bpe = Bpe::compile(vocab, &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
     let mut seen = Vec::new();

@@ -15,7 +15,7 @@ pub(super) const END: u32 = (1 << 24) - 1;
 const FEWEST_LINES: usize = 1 << 9;
 const MOST_LINES: usize = 1 << 15;
 
-const SPACE: &[u8] = "\u{2581}".as_bytes();
+pub(super) const SPACE: &[u8] = "\u{2581}".as_bytes();
 
 /// A path of up to five entries, and below which code of the sum it is certain (`certain::code`); 0: never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +70,16 @@ impl Key {
 
     /// The key of `text[start..end]`.
     #[inline]
-    pub fn new(text: &[u8], mut start: usize, end: usize) -> Key {
-        let has_space = text[start..end].starts_with(SPACE);
-        start += if has_space { SPACE.len() } else { 0 };
+    pub fn new(text: &[u8], start: usize, end: usize) -> Key {
+        match text[start..end] {
+            [0xE2, 0x96, 0x81, ..] => Key::with_space(text, start + SPACE.len(), end, true),
+            _ => Key::with_space(text, start, end, false),
+        }
+    }
+
+    /// The same with a U+2581 before it, if `has_space`.
+    #[inline]
+    pub fn with_space(text: &[u8], start: usize, end: usize, has_space: bool) -> Key {
         let len = end - start;
         if len > KEY {
             return Key::NONE;

@@ -46,26 +46,23 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
 
 impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
-    fn known(&mut self, path: Path, start: u32) -> Result<()> {
+    fn known(&mut self, path: Path, ids: &[u32; PATH], count: usize, start: u32) -> Result<()> {
         if S::SPANS {
             return self.known_pieces(path, start);
         }
         if self.count + PATH > WAITING {
             self.flush();
         }
-        let Some(room) = self.ids[self.count..].first_chunk_mut::<PATH>() else { return Ok(()) };
-        for (i, room) in room.iter_mut().enumerate() {
-            let entry = path.entry(i);
-            *room = self.unigram.ids.get(entry as usize).copied().unwrap_or(UNKNOWN);
-            self.count += (entry != END) as usize;
+        if let Some(room) = self.ids[self.count..].first_chunk_mut::<PATH>() {
+            *room = *ids;
         }
+        self.count += count;
         Ok(())
     }
 
     #[inline]
     fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()> {
-        if S::SPANS || entry == UNKNOWN {
-            self.flush();
+        if S::SPANS {
             return self.out.take(0, Segment { id: self.id(entry), start, end });
         }
         if self.count == WAITING {
@@ -77,8 +74,8 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
     }
 
     #[inline]
-    fn unknown(&mut self, start: u32, end: u32) -> Result<()> {
+    fn unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         self.flush();
-        self.out.take_unknown_run(start, end)
+        self.out.take_unknown_run(text, start)
     }
 }

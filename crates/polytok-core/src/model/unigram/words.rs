@@ -3,7 +3,7 @@
 //! The text falls into stretches that no piece crosses (`letters`), so every way through it goes through their ends, and each is
 //! solved by itself, given the sum before it. The sum is carried as the reference carries it, one rounded addition for each piece. A
 //! word whose path is certain at the present sum (`certain`) is taken from memory; any other is searched with the very sums of the
-//! reference. Twin: `best_path::search` over the whole text.
+//! reference. The text may also be one that is not normalized yet (`raw`). Twin: `best_path::search` over the whole text.
 //!
 //! Cost: linear for words seen before; a new word is searched once. Worst input: one long word, which costs what the twin costs.
 
@@ -11,18 +11,29 @@ use super::super::UNKNOWN;
 use super::super::best_path::{Score, State, search, walk};
 use super::certain::{LONGEST, Word, code};
 use super::letters::{Letters, STRETCHES, Stretch, What};
-use super::memo::{Key, Memo, PATH, Path};
+use super::memo::{END, Key, Memo, PATH, Path, SPACE};
+use super::raw::{Cursor, Stop};
 use crate::error::Result;
+use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::trie::Trie;
 
 /// Scratch of longer words than this is given back after the call.
 const KEPT_STATES: usize = 1 << 20;
+
+/// What an entry adds: to the sum, and to the ids.
+#[derive(Clone, Copy)]
+pub(in crate::model) struct Row<S> {
+    pub score: S,
+    pub id: u32,
+}
 
 /// What a model knows of its pieces.
 pub(in crate::model) struct Dictionary<'a, S: Score> {
     pub trie: &'a Trie,
     /// By the trie's values.
     pub scores: &'a [S],
+    /// The same with ids, and one more behind the last.
+    pub rows: &'a [Row<S>],
     pub unknown_score: S,
     pub letters: &'a Letters,
 }
@@ -31,12 +42,21 @@ pub(in crate::model) struct Dictionary<'a, S: Score> {
 pub(in crate::model) struct WordsScratch<Sum> {
     memo: Memo,
     word: Word,
+    /// A word with the U+2581 before it.
+    spelled: Vec<u8>,
+    rewritten: Vec<u8>,
     pub states: Vec<State<Sum>>,
 }
 
 impl<Sum> Default for WordsScratch<Sum> {
     fn default() -> Self {
-        WordsScratch { memo: Memo::default(), word: Word::default(), states: Vec::new() }
+        WordsScratch {
+            memo: Memo::default(),
+            word: Word::default(),
+            spelled: Vec::new(),
+            rewritten: Vec::new(),
+            states: Vec::new(),
+        }
     }
 }
 
@@ -46,73 +66,137 @@ impl<Sum> WordsScratch<Sum> {
         if self.states.capacity() > KEPT_STATES {
             self.states = Vec::new();
         }
+        for bytes in [&mut self.spelled, &mut self.rewritten] {
+            if bytes.capacity() > KEPT_STATES {
+                *bytes = Vec::new();
+            }
+        }
     }
 }
 
-/// Where paths go.
+/// Where paths go. Places are those of the normalized text; without meaning for one that is not normalized.
 pub(in crate::model) trait Receiver {
-    /// A path from memory that starts at this place.
-    fn known(&mut self, path: Path, start: u32) -> Result<()>;
-    /// One piece, or an unknown character.
+    /// A path from memory that starts at this place; so many of these ids are its.
+    fn known(&mut self, path: Path, ids: &[u32; PATH], count: usize, start: u32) -> Result<()>;
+    /// One piece.
     fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()>;
-    /// So many unknown characters.
-    fn unknown(&mut self, start: u32, end: u32) -> Result<()>;
+    /// Unknown characters.
+    fn unknown(&mut self, text: &[u8], start: u32) -> Result<()>;
 }
 
 impl<S: Score> Dictionary<'_, S> {
-    /// Sends the best path of the text.
-    pub fn solve(&self, text: &[u8], scratch: &mut WordsScratch<S::Sum>, to: &mut impl Receiver) -> Result<()> {
-        let (mut sum, mut at) = (S::Sum::default(), 0);
-        let mut stretches = [Stretch::NONE; STRETCHES];
-        let mut keys = [Key::NONE; STRETCHES];
-        while at < text.len() {
-            let (count, end) = self.letters.fill(text, at, &mut stretches);
-            for (key, stretch) in keys.iter_mut().zip(&stretches[..count]) {
-                *key = Key::new(text, stretch.start as usize, stretch.end as usize);
-            }
-            for (stretch, &key) in stretches[..count].iter().zip(&keys) {
-                sum = match stretch.what {
-                    What::Word => {
-                        let path = scratch.memo.get(key);
-                        match code(S::magnitude(sum)) < path.limit() {
-                            true => self.remembered(path, sum, stretch.start, to)?,
-                            false => self.missed(text, *stretch, (key, path), sum, scratch, to)?,
-                        }
-                    }
-                    What::Piece(entry) => {
-                        to.piece(entry, stretch.start, stretch.end)?;
-                        self.scores[entry as usize].behind(sum)
-                    }
-                    What::Unknown(chars) => {
-                        to.unknown(stretch.start, stretch.end)?;
-                        (0..chars).fold(sum, |sum, _| self.unknown_score.behind(sum))
-                    }
-                };
-            }
-            at = end;
-        }
+    /// Sends the best path of the text, which is normalized or still to be.
+    pub fn run(
+        &self,
+        normalizer: Option<&SentencePieceNormalizer>,
+        text: &[u8],
+        scratch: &mut WordsScratch<S::Sum>,
+        to: &mut impl Receiver,
+    ) -> Result<()> {
+        let result = match normalizer {
+            Some(normalizer) => self.solve_raw(normalizer, text, scratch, to),
+            None => self.solve_after(S::Sum::default(), text, scratch, to).map(|_| ()),
+        };
         scratch.release();
-        Ok(())
+        result
     }
 
-    /// Sends a path from memory; the sum behind it. How long it is cannot be foreseen, so it is no branch.
-    #[inline]
-    fn remembered(&self, path: Path, sum: S::Sum, start: u32, to: &mut impl Receiver) -> Result<S::Sum> {
-        to.known(path, start)?;
-        let mut sum = sum;
-        for i in 0..PATH {
-            sum = S::round(self.score(path.entry(i)).plus(sum));
+    /// A text that is still to be normalized.
+    fn solve_raw(
+        &self,
+        normalizer: &SentencePieceNormalizer,
+        text: &[u8],
+        scratch: &mut WordsScratch<S::Sum>,
+        to: &mut impl Receiver,
+    ) -> Result<()> {
+        let mut cursor = Cursor { at: normalizer.leading_spaces(text), has_space: true };
+        let mut sum = S::Sum::default();
+        let mut stretches = [Stretch::NONE; STRETCHES];
+        loop {
+            let (count, stop) = self.letters.fill_raw(text, &mut cursor, &mut stretches);
+            sum = self.solve_stretches(sum, text, &stretches[..count], scratch, to)?;
+            match stop {
+                Stop::Full => {}
+                Stop::End => return Ok(()),
+                Stop::Rewrite => {
+                    let mut rewritten = std::mem::take(&mut scratch.rewritten);
+                    self.letters.rewrite(normalizer, text, &mut cursor, &mut rewritten);
+                    let result = self.solve_after(sum, &rewritten, scratch, to);
+                    scratch.rewritten = rewritten;
+                    sum = result?;
+                }
+            }
+        }
+    }
+
+    /// Sends the best path of a text that starts and ends with a cut; the sum behind it.
+    fn solve_after(
+        &self,
+        mut sum: S::Sum,
+        text: &[u8],
+        scratch: &mut WordsScratch<S::Sum>,
+        to: &mut impl Receiver,
+    ) -> Result<S::Sum> {
+        let mut at = 0;
+        let mut stretches = [Stretch::NONE; STRETCHES];
+        while at < text.len() {
+            let (count, end) = self.letters.fill(text, at, &mut stretches);
+            sum = self.solve_stretches(sum, text, &stretches[..count], scratch, to)?;
+            at = end;
         }
         Ok(sum)
     }
 
-    /// The score of an entry; `NOTHING` for `END`.
+    /// Sends the best paths of stretches; the sum behind them.
     #[inline]
-    fn score(&self, entry: u32) -> S {
-        match self.scores.get(entry as usize) {
-            Some(&score) => score,
-            None => S::NOTHING,
+    fn solve_stretches(
+        &self,
+        mut sum: S::Sum,
+        text: &[u8],
+        stretches: &[Stretch],
+        scratch: &mut WordsScratch<S::Sum>,
+        to: &mut impl Receiver,
+    ) -> Result<S::Sum> {
+        for stretch in stretches {
+            let (start, end) = (stretch.start as usize, stretch.end as usize);
+            sum = match stretch.what {
+                What::Word => {
+                    let key = match stretch.has_space {
+                        true => Key::with_space(text, start, end, true),
+                        false => Key::new(text, start, end),
+                    };
+                    let path = scratch.memo.get(key);
+                    match code(S::magnitude(sum)) < path.limit() {
+                        true => self.remembered(path, sum, stretch.start, to)?,
+                        false => self.missed(text, *stretch, (key, path), sum, scratch, to)?,
+                    }
+                }
+                What::Piece(entry) => {
+                    to.piece(entry, stretch.start, stretch.end)?;
+                    self.scores[entry as usize].behind(sum)
+                }
+                What::Unknown(chars) => {
+                    to.unknown(if start < end { &text[start..end] } else { SPACE }, stretch.start)?;
+                    (0..chars).fold(sum, |sum, _| self.unknown_score.behind(sum))
+                }
+            };
         }
+        Ok(sum)
+    }
+
+    /// Sends a path from memory; the sum behind it. How long it is cannot be foreseen, so it is no branch: the last row adds nothing.
+    #[inline]
+    fn remembered(&self, path: Path, sum: S::Sum, start: u32, to: &mut impl Receiver) -> Result<S::Sum> {
+        let (mut sum, mut ids, mut count) = (sum, [0; PATH], 0);
+        for (i, id) in ids.iter_mut().enumerate() {
+            let entry = path.entry(i);
+            let row = self.rows[(entry as usize).min(self.rows.len() - 1)];
+            *id = row.id;
+            sum = S::round(row.score.plus(sum));
+            count += (entry != END) as usize;
+        }
+        to.known(path, &ids, count, start)?;
+        Ok(sum)
     }
 
     /// A word that memory does not know, or not for this sum; the sum behind it.
@@ -127,8 +211,29 @@ impl<S: Score> Dictionary<'_, S> {
         to: &mut impl Receiver,
     ) -> Result<S::Sum> {
         let word = &text[stretch.start as usize..stretch.end as usize];
+        if stretch.has_space {
+            let mut spelled = std::mem::take(&mut scratch.spelled);
+            spelled.clear();
+            spelled.extend_from_slice(SPACE);
+            spelled.extend_from_slice(word);
+            let result = self.missed_word(&spelled, stretch.start, (key, path), sum, scratch, to);
+            scratch.spelled = spelled;
+            return result;
+        }
+        self.missed_word(word, stretch.start, (key, path), sum, scratch, to)
+    }
+
+    fn missed_word(
+        &self,
+        word: &[u8],
+        at: u32,
+        (key, path): (Key, Path),
+        sum: S::Sum,
+        scratch: &mut WordsScratch<S::Sum>,
+        to: &mut impl Receiver,
+    ) -> Result<S::Sum> {
         if path.is_known() || word.len() > LONGEST {
-            return self.searched(word, stretch.start, sum, &mut scratch.states, to);
+            return self.searched(word, at, sum, &mut scratch.states, to);
         }
         let found = &mut scratch.word;
         let limit = found.search(self.trie, self.scores, self.unknown_score.exact(), word);
@@ -139,15 +244,18 @@ impl<S: Score> Dictionary<'_, S> {
             scratch.memo.insert(key, path);
         }
         if code(S::magnitude(sum)) >= limit as u32 {
-            return self.searched(word, stretch.start, sum, &mut scratch.states, to);
+            return self.searched(word, at, sum, &mut scratch.states, to);
         }
         let mut sum = sum;
-        let mut start = stretch.start;
+        let mut start = 0;
         for &(entry, end) in found.path() {
-            let end = stretch.start + end;
-            let score = if entry == UNKNOWN { self.unknown_score } else { self.scores[entry as usize] };
-            sum = S::round(score.plus(sum));
-            to.piece(entry, start, end)?;
+            if entry == UNKNOWN {
+                sum = S::round(self.unknown_score.plus(sum));
+                to.unknown(&word[start as usize..end as usize], at + start)?;
+            } else {
+                sum = S::round(self.scores[entry as usize].plus(sum));
+                to.piece(entry, at + start, at + end)?;
+            }
             start = end;
         }
         Ok(sum)
@@ -166,7 +274,10 @@ impl<S: Score> Dictionary<'_, S> {
         let mut result = Ok(());
         walk(states, |start, end, entry| {
             if result.is_ok() {
-                result = to.piece(entry, at + start, at + end);
+                result = match entry {
+                    UNKNOWN => to.unknown(&word[start as usize..end as usize], at + start),
+                    _ => to.piece(entry, at + start, at + end),
+                };
             }
         });
         result.map(|()| sum)

@@ -1,0 +1,101 @@
+//! Runs of ids against the rules alone, id by id, for every family.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::unigram::tests::vocab;
+use crate::spec::{DecodeStep, Family, Kind, Matching, Pattern, Replace, Scheme, SpecialToken};
+
+fn rows() -> Vec<(&'static str, f32, Kind)> {
+    vec![
+        ("<unk>", 0.0, Kind::Unknown),
+        ("<s>", 0.0, Kind::Control),
+        ("\u{2581}a", 0.0, Kind::Normal),
+        ("\u{2581}", 0.0, Kind::Normal),
+        ("b", 0.0, Kind::Normal),
+        ("", 0.0, Kind::Unused),
+        ("<0xE4>", 0.0, Kind::Byte),
+        ("<0xB8>", 0.0, Kind::Byte),
+        ("<0x96>", 0.0, Kind::Byte),
+        ("<0x0A>", 0.0, Kind::Byte),
+        ("fifteen bytes!!", 0.0, Kind::Normal),
+        ("sixteen bytes !!", 0.0, Kind::Normal),
+        ("\u{2581}a long one that stands in no slot", 0.0, Kind::UserDefined),
+        (" ?", 0.0, Kind::Normal),
+        ("##c", 0.0, Kind::Normal),
+        ("d</w>", 0.0, Kind::Normal),
+        ("Ġe", 0.0, Kind::Normal),
+    ]
+}
+
+fn sentencepiece((add_dummy_prefix, remove_extra_whitespaces): (bool, bool)) -> Decode {
+    let unk_surface = " \u{2047} ".as_bytes().to_vec();
+    Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize: None }
+}
+
+fn chain(steps: Vec<DecodeStep>) -> Decode {
+    Decode::Chain { steps: Some(steps), byte_level: false }
+}
+
+fn decodes() -> Vec<Decode> {
+    let pattern = Pattern { text: "\u{2581}".into(), is_regex: false, unicode: None };
+    let llama_cpp = |family, strip_space, clean_spaces| Decode::LlamaCpp {
+        family,
+        strip_space,
+        clean_spaces,
+        escaped_spaces: false,
+    };
+    vec![
+        Decode::Bytes { skips_unknown: false },
+        Decode::Llama2c,
+        sentencepiece((true, false)),
+        sentencepiece((false, true)),
+        sentencepiece((false, false)),
+        llama_cpp(Family::Spm, true, false),
+        llama_cpp(Family::Bpe, false, true),
+        Decode::Chain { steps: None, byte_level: false },
+        chain(vec![
+            DecodeStep::Replace(Replace { pattern, content: " ".into() }),
+            DecodeStep::ByteFallback,
+            DecodeStep::Fuse,
+            DecodeStep::Strip { content: ' ', start: 1, stop: 0 },
+        ]),
+        chain(vec![DecodeStep::ByteLevel]),
+        chain(vec![DecodeStep::WordPiece { prefix: "##".into(), cleanup: true }]),
+        chain(vec![DecodeStep::Metaspace { replacement: "\u{2581}".into(), prepend: Scheme::Always }]),
+        chain(vec![DecodeStep::Bpe { suffix: "</w>".into() }]),
+    ]
+}
+
+fn decoded(decoder: &Decoder, vocab: &Vocab, specials: &Specials, parts: &[&[u32]], skip: bool) -> Result<Vec<u8>> {
+    let (mut state, mut out) = (DecodeState::default(), Vec::new());
+    for ids in parts {
+        decoder.append(vocab, specials, ids, skip, &mut state, &mut out)?;
+    }
+    decoder.finish(&mut state, &mut out)?;
+    Ok(out)
+}
+
+proptest! {
+    #[test]
+    fn runs_are_the_rules(
+        kind in 0..decodes().len(),
+        ids in proptest::collection::vec(prop_oneof![2..5u32, 0..18u32], 0..90),
+        cut in 0..90usize,
+        skip: bool,
+    ) {
+        let vocab = vocab(&rows()[1..]);
+        let special = |text: &str, id| SpecialToken { text: text.into(), id, ..SpecialToken::default() };
+        let listed = vec![special("<|x|>", vocab.size()), special("b", 4)];
+        let specials = Specials::new(listed, &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
+        let fast = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
+        let mut slow = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
+        slow.texts = Texts::new((0..vocab.len()).map(|_| (Settled::Depends, false))).into();
+        let expected = decoded(&slow, &vocab, &specials, &[&ids], skip);
+        let cut = cut.min(ids.len());
+        for parts in [&[&ids[..]][..], &[&ids[..cut], &ids[cut..]]] {
+            let found = decoded(&fast, &vocab, &specials, parts, skip);
+            prop_assert_eq!(found.map_err(|error| error.to_string()), expected.as_ref().map(Vec::clone).map_err(|error| error.to_string()));
+        }
+    }
+}

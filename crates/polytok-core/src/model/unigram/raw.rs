@@ -1,0 +1,230 @@
+//! Stretches of a text that is not normalized yet: most of it the normalizer only copies.
+//!
+//! SentencePiece's normalizer goes step by step: it takes the longest key of its rules, or copies one character. A character that is
+//! no key by itself, and that none follows which stands inside of a key, is copied, whatever is around it. One that a rule turns
+//! into a single space is a space like any other: of several in a row one stays, as U+2581, and none at the end. So the text is cut
+//! as `letters` cuts the normalized one, with the U+2581 before a stretch as a mark, as long as characters are copied.
+//!
+//! Where something else comes, the steps are really taken, from the last cut that is certain whatever comes (`Stop`) up to the next
+//! certain cut before a character that is copied (`rewrite`). A cut needs both its neighbours as they will be: the left one must not be
+//! followed by a character that stands inside of a key, nor the right one, and neither may be rewritten. A character that no piece
+//! joins to another is cut off on both sides, whatever its neighbours.
+//!
+//! Cost: linear. Worst input: characters that are all rewritten, which costs what normalizing costs. Twin: the normalized text.
+
+use super::letters::{Letter, Letters, STRETCHES, Stretch, What};
+use super::memo::SPACE;
+use crate::normalize::charsmap::KeyChar;
+use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::utf8::decode_strict;
+
+/// Characters that end a run of copied ones.
+const STOP: u32 = Letter::REWRITTEN | Letter::FOLLOWS;
+
+/// Longer texts are normalized first, so that no sum of lengths overflows.
+pub(super) const LONGEST: usize = 1 << 26;
+
+/// The most bytes that a rule may make of one, so that no text becomes more than the normalizer lets pass.
+const MOST_GROWTH: usize = 30;
+
+/// How far a text is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub at: usize,
+    /// A space before it waits for a stretch.
+    pub has_space: bool,
+}
+
+/// Why no more stretches come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// There is no more room.
+    Full,
+    /// From the cursor on, steps must be taken.
+    Rewrite,
+    End,
+}
+
+impl Letters {
+    /// Notes what the normalizer does with each character; false if its texts must be normalized first.
+    pub fn learn<'a>(
+        &mut self,
+        normalizer: &SentencePieceNormalizer,
+        user_defined: impl Iterator<Item = &'a [u8]> + Clone,
+        mut pieces: impl Iterator<Item = &'a [u8]>,
+    ) -> bool {
+        let mut rules =
+            Rules { marks: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)], is_fine: normalizer.is_usual() };
+        let is_listed = normalizer.charsmap().is_none_or(|map| map.characters(&mut |char| rules.add(&char)));
+        if !is_listed || !rules.is_fine || pieces.any(|piece| piece.windows(3).skip(1).any(|part| part == SPACE)) {
+            return false;
+        }
+        if !rules.marks.iter().any(|&(char, _)| char == '\u{2581}') {
+            rules.marks.push(('\u{2581}', Letter::REWRITTEN));
+        }
+        // A piece that is one character is copied, unless it starts a longer one.
+        for piece in user_defined.clone() {
+            let Some((first, len)) = decode_strict(piece) else { return false };
+            let others = user_defined.clone().filter(|other| other.starts_with(&piece[..len]));
+            let is_copied = piece.len() == len && others.count() == 1;
+            let is_key = rules.marks.iter().any(|&(char, flag)| char == first && flag != Letter::FOLLOWS);
+            if !is_copied || is_key {
+                rules.marks.push((first, Letter::REWRITTEN));
+            }
+        }
+        self.mark(rules.marks);
+        (0..128u8).all(|byte| !self.of(byte as char).is(Letter::FOLLOWS))
+    }
+
+    /// The stretches from the cursor on; how many.
+    pub fn fill_raw(&self, text: &[u8], cursor: &mut Cursor, stretches: &mut [Stretch; STRETCHES]) -> (usize, Stop) {
+        let mut count = 0;
+        while count < STRETCHES {
+            let before = *cursor;
+            let letter = match self.skip_spaces(text, cursor) {
+                None => return (count, Stop::End),
+                Some(letter) => letter,
+            };
+            if letter.is(STOP) {
+                // What follows a space may be one with it.
+                *cursor = if letter.is(Letter::FOLLOWS) { before } else { *cursor };
+                return (count, Stop::Rewrite);
+            }
+            match self.raw_stretch(text, *cursor, letter) {
+                Some((stretch, is_last)) => {
+                    stretches[count] = stretch;
+                    *cursor = Cursor { at: stretch.end as usize, has_space: false };
+                    count += 1;
+                    if is_last {
+                        return (count, Stop::Rewrite);
+                    }
+                }
+                None => return (count, Stop::Rewrite),
+            }
+        }
+        (count, Stop::Full)
+    }
+
+    /// Takes the spaces at the cursor; the character behind them. None at the end, where spaces are nothing.
+    #[inline]
+    fn skip_spaces(&self, text: &[u8], cursor: &mut Cursor) -> Option<Letter> {
+        while cursor.at < text.len() {
+            let (letter, len) = self.letter(&text[cursor.at..]);
+            if !letter.is(Letter::SPACE) || letter.is(STOP) {
+                return Some(letter);
+            }
+            *cursor = Cursor { at: cursor.at + len, has_space: true };
+        }
+        None
+    }
+
+    /// The stretch at the cursor, where a copied character stands, and whether it is the last before a rewritten one; None if it
+    /// does not end with a certain cut.
+    #[inline]
+    fn raw_stretch(&self, text: &[u8], Cursor { at, has_space }: Cursor, letter: Letter) -> Option<(Stretch, bool)> {
+        let (_, len) = self.letter(&text[at..]);
+        let char_end = at + len;
+        if has_space && !(letter.joins() && self.boundary.joins(SPACE, &text[at..char_end])) {
+            // The space alone, if the next character stays what it is.
+            let what = self.of('\u{2581}').entry().map_or(What::Unknown(1), What::Piece);
+            let stretch = Stretch { start: at as u32, end: at as u32, what, has_space };
+            return (!self.follows(text, char_end)).then_some((stretch, false));
+        }
+        let mut end = char_end;
+        let mut what = letter.entry().map_or(What::Unknown(1), What::Piece);
+        if letter.joins() {
+            end = self.word_end(text, at, char_end, STOP | Letter::SPACE);
+            if end > char_end || has_space {
+                what = What::Word;
+            }
+        } else if letter.entry().is_none() {
+            let (run_end, more) = self.unknown_end(text, char_end, STOP | Letter::SPACE);
+            (end, what) = (run_end, What::Unknown(1 + more));
+        }
+        let stretch = Stretch { start: at as u32, end: end as u32, what, has_space };
+        if end == text.len() {
+            return Some((stretch, false));
+        }
+        let (next, next_len) = self.letter(&text[end..]);
+        if next.is(Letter::FOLLOWS) {
+            return None;
+        }
+        let is_certain = !next.is(Letter::REWRITTEN) && !self.follows(text, end + next_len);
+        (is_certain || !letter.joins()).then_some((stretch, !is_certain))
+    }
+
+    /// Whether the character at `at` may be one with what is before it.
+    #[inline]
+    fn follows(&self, text: &[u8], at: usize) -> bool {
+        text.get(at).is_some_and(|&byte| byte >= 128) && self.letter(&text[at..]).0.is(Letter::FOLLOWS)
+    }
+
+    /// Normalizes from the cursor up to the next certain cut, into `out`.
+    pub fn rewrite(&self, normalizer: &SentencePieceNormalizer, text: &[u8], cursor: &mut Cursor, out: &mut Vec<u8>) {
+        out.clear();
+        let mut after_space = cursor.has_space;
+        out.extend_from_slice(if after_space { SPACE } else { b"" });
+        while cursor.at < text.len() {
+            let (output, consumed) = normalizer.step(&text[cursor.at..]);
+            let spaces = if after_space { output.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
+            let kept = &output[spaces..];
+            for &byte in kept {
+                out.extend_from_slice(if byte == b' ' { SPACE } else { std::slice::from_ref(&byte) });
+            }
+            after_space = kept.last().map_or(after_space, |&last| last == b' ');
+            cursor.at += consumed;
+            if cursor.at < text.len() && !out.ends_with(SPACE) && self.is_cut(out, text, cursor.at) {
+                *cursor = Cursor { at: cursor.at, has_space: false };
+                return;
+            }
+        }
+        while out.ends_with(SPACE) {
+            out.truncate(out.len() - SPACE.len());
+        }
+    }
+
+    /// Whether there is a certain cut between normalized text and what is still to be normalized.
+    fn is_cut(&self, normalized: &[u8], text: &[u8], at: usize) -> bool {
+        let (next, len) = self.letter(&text[at..]);
+        if next.is(STOP) || self.follows(text, at + len) {
+            return false;
+        }
+        let is_start = |&place: &usize| normalized[place] & 0xC0 != 0x80;
+        let tail = normalized.len().saturating_sub(4)..normalized.len();
+        let Some(last) = tail.rev().find(is_start).map(|place| &normalized[place..]) else { return false };
+        // A character that is cut off would be walked on into what follows.
+        let is_whole = decode_strict(last).is_some_and(|(_, len)| len == last.len());
+        is_whole && (next.is(Letter::SPACE) || !self.joins(last, &text[at..at + len]))
+    }
+
+    fn joins(&self, left: &[u8], right: &[u8]) -> bool {
+        match (left, right) {
+            (&[left], &[right]) => self.boundary.joins_ascii(left, right),
+            _ => self.boundary.joins(left, right),
+        }
+    }
+}
+
+/// What rules do with characters.
+struct Rules {
+    marks: Vec<(char, u32)>,
+    is_fine: bool,
+}
+
+impl Rules {
+    fn add(&mut self, key: &KeyChar) {
+        if let Some(text) = key.text {
+            let written = text.len() + 2 * text.iter().filter(|&&byte| byte == b' ').count();
+            self.is_fine &= written <= MOST_GROWTH * key.len;
+        }
+        match key.text {
+            _ if !key.is_first => self.marks.push((key.char, Letter::FOLLOWS)),
+            Some(b" ") => self.marks.push((key.char, Letter::SPACE)),
+            Some(_) => self.marks.push((key.char, Letter::REWRITTEN)),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

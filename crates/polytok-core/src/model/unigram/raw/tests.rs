@@ -1,0 +1,107 @@
+//! Texts cut before they are normalized, against normalized texts.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::model::unigram::tests::vocab;
+use crate::model::unigram::{Unigram, UnigramScratch};
+use crate::native::Tables;
+use crate::normalize::charsmap::tests::blob;
+use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::normalize::user_defined::prefix_matcher;
+use crate::post::{Fallback, Out};
+use crate::spec::{Kind, Line, SentencePieceNormalize};
+use crate::vocab::Vocab;
+
+const RULES: [(&str, &str); 16] = [
+    ("\n", " "),
+    ("\u{3000}", " "),
+    ("▁", " "),
+    ("，", ","),
+    ("…", "..."),
+    ("x", ""),
+    ("a\u{301}", "á"),
+    ("b\u{301}", ""),
+    (" \u{301}", " c"),
+    ("世\u{301}", "é"),
+    ("世界", "W"),
+    ("½", " 1 2 "),
+    ("Ａ", "a"),
+    ("¨", "  "),
+    ("á", "a"),
+    ("😀\u{301}é\u{301}", "b"),
+];
+
+fn models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram, SentencePieceNormalizer) {
+    let spec = SentencePieceNormalize {
+        charsmap: if rules.is_empty() { Vec::new() } else { blob(rules) },
+        add_dummy_prefix: true,
+        remove_extra_whitespaces: true,
+        escape_whitespaces: true,
+        whitespace_as_suffix: false,
+    };
+    let user_defined: Option<Arc<_>> = prefix_matcher(vocab, line).unwrap();
+    let normalizer = SentencePieceNormalizer::compile(&spec, user_defined, line).unwrap();
+    let mut unigram = Unigram::compile(vocab, line, &mut Tables::default()).unwrap();
+    unigram.learn(&normalizer, vocab);
+    (unigram, normalizer)
+}
+
+fn check(unigram: &Unigram, normalizer: &SentencePieceNormalizer, text: &[u8], fallback: &Fallback) {
+    let mut normalized = Vec::new();
+    normalizer.normalize(text, &mut normalized);
+    let mut expected: Vec<u32> = Vec::new();
+    let mut out = Out::new(&normalized, fallback, &mut expected);
+    unigram.segment(&normalized, &mut UnigramScratch::default(), |segment| out.take(0, segment).unwrap());
+    let mut scratch = UnigramScratch::default();
+    for _ in 0..2 {
+        let mut ids: Vec<u32> = Vec::new();
+        unigram.encode_raw(normalizer, text, &mut scratch, &mut Out::new(text, fallback, &mut ids)).unwrap();
+        assert_eq!(
+            ids,
+            expected,
+            "{:?} becomes {:?}",
+            String::from_utf8_lossy(text),
+            String::from_utf8_lossy(&normalized)
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn texts_need_not_be_normalized(
+        pieces in prop::collection::btree_map("▁?[abcé,.世W界]{1,4}|▁|▁▁|[.,]{1,4}|😀|á|1|b\u{301}", (-12i32..0, 0usize..8), 1..24),
+        picks in prop::collection::vec(0..RULES.len(), 0..10),
+        parts in prop::collection::vec(
+            prop_oneof![
+                6 => "[abcé世界ц,.]{1,4}", 4 => " {1,3}", 1 => "\u{301}", 1 => "[x\n\u{3000}▁，…½Ａ¨áW😀1]", 2 => "[a世b😀] ?\u{301}", 1 => "[цщ]{1,5}"],
+            0..30)) {
+        let kind = |kind| if kind == 0 { Kind::UserDefined } else { Kind::Normal };
+        let rows: Vec<(&str, f32, Kind)> =
+            [("q", -20.0, Kind::Normal)].into_iter().chain(pieces.iter().map(|(piece, &(score, k))| (&**piece, score as f32 * 1.1, kind(k)))).collect();
+        let rules: Vec<(&str, &str)> = picks.iter().collect::<std::collections::BTreeSet<_>>().into_iter().map(|&i| RULES[i]).collect();
+        let text = parts.concat();
+        let bytes = Fallback::Bytes(Box::new(std::array::from_fn(|byte| 1000 + byte as u32)));
+        for line in [Line::V0_2_1, Line::V0_2_3] {
+            let (unigram, normalizer) = models(&vocab(&rows), &rules, line);
+            if unigram.takes_raw(text.as_bytes()) {
+                for fallback in [&Fallback::Unk(0), &bytes, &Fallback::Drop] {
+                    check(&unigram, &normalizer, text.as_bytes(), fallback);
+                }
+                let mut broken = text.clone().into_bytes();
+                broken.retain(|&byte| byte != 0xB8 && byte != 0x81);
+                check(&unigram, &normalizer, &broken, &bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn usual_rules_are_taken_raw_and_unusual_ones_are_not() {
+    let vocab = vocab(&[("a", -1.0, Kind::Normal), ("▁a", -1.0, Kind::Normal)]);
+    let takes = |rules: &[(&str, &str)]| models(&vocab, rules, Line::V0_2_3).0.takes_raw(b"a");
+    assert!(takes(&[]) && takes(&RULES));
+    assert!(!takes(&[("ab", "c")]), "ASCII inside of a key");
+    assert!(!takes(&[("c", &"long".repeat(20))]), "much from little");
+}

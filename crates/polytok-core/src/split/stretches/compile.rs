@@ -1,0 +1,183 @@
+//! The tables of stretches, from the entries of a vocabulary.
+
+use super::{BYTES, Frozen, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, Stretches, VALUE};
+use crate::model::UNKNOWN;
+use crate::model::bpe::Bpe;
+use crate::normalize::Escape;
+use crate::normalize::user_defined::matched_pieces;
+use crate::post::Fallback;
+use crate::spec::Line;
+use crate::split::char_table::CharTable;
+use crate::split::pair_set::{PairSet, pair};
+use crate::trie::Trie;
+use crate::vocab::Vocab;
+
+/// What spaces become.
+pub(super) const MARK: char = '\u{2581}';
+
+impl Stretches {
+    /// The tables; None where texts must be rewritten first. `bpe` is told that it gets texts as they are.
+    pub fn compile(escape: Escape, bpe: &mut Bpe, vocab: &Vocab, fallback: &Fallback) -> Option<Stretches> {
+        let bytes = match fallback {
+            Fallback::Bytes(ids) if !ids.contains(&UNKNOWN) => Some(ids.clone()),
+            // An error names a place in the rewritten text.
+            Fallback::Bytes(_) | Fallback::Error => return None,
+            _ => None,
+        };
+        let value = |c: char| value(bpe, c, bytes.is_some());
+        if value(MARK) > INVALID || bpe.takes_whole_pieces() {
+            return None;
+        }
+        let joined = Joined::of(bpe.reachable())?;
+        let mut chars = CharTable::new(if bytes.is_some() { BYTES } else { PIECE });
+        for entry in bpe.reachable().filter(|entry| entry.len() <= 4) {
+            if let Some(c) = only_char(entry) {
+                *chars.at(c) = value(c);
+            }
+        }
+        joined.mark(&mut chars);
+        let replacement = ids_of(value(char::REPLACEMENT_CHARACTER), char::REPLACEMENT_CHARACTER, bytes.as_deref());
+        let invalid = match chars.get(char::REPLACEMENT_CHARACTER as u32) {
+            // It may be a part of what the model is asked, which must then have an id for it.
+            number if number > VALUE && number & VALUE < INVALID => number,
+            number if number > VALUE => return None,
+            _ => INVALID,
+        };
+        let space = chars.get(MARK as u32);
+        let (cuts, pairs) = (joined.cuts(), joined.pairs());
+        let ascii = [PIECE; 256];
+        let mut stretches = Stretches { escape, cuts, pairs, chars, ascii, frozen: None, bytes, replacement, invalid };
+        if bpe.has_frozen() {
+            stretches.freeze(matched_pieces(vocab, Line::V0_2_3), bpe)?;
+        }
+        *stretches.chars.at(' ') = space;
+        (0..128).for_each(|byte| stretches.ascii[byte] = stretches.chars.get(byte as u32) & VALUE);
+        bpe.take_raw(escape);
+        Some(stretches)
+    }
+
+    /// Takes up the user-defined pieces. One that is a character, and starts no other, is like any character that joins nothing.
+    fn freeze(&mut self, mut pieces: Vec<(&[u8], u32)>, bpe: &Bpe) -> Option<()> {
+        pieces.retain(|(piece, _)| !piece.contains(&b' ')); // spaces are gone when they are looked for
+        let is_odd = |piece: &[u8]| {
+            std::str::from_utf8(piece).map_or(true, |text| text.contains([MARK, char::REPLACEMENT_CHARACTER]))
+        };
+        if pieces.iter().any(|(piece, _)| is_odd(piece)) {
+            return None;
+        }
+        let mut searched = Vec::new();
+        for (at, &(piece, id)) in pieces.iter().enumerate() {
+            let starts_next = pieces.get(at + 1).is_some_and(|(next, _)| next.starts_with(piece));
+            match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id < INVALID) {
+                Some(c) => self.isolate(c, id),
+                None => searched.push((piece, id)),
+            }
+        }
+        if !searched.is_empty() {
+            let starts = std::array::from_fn(|byte| searched.iter().any(|(piece, _)| piece[0] as usize == byte));
+            self.frozen = Some(Frozen { trie: Trie::build(searched).ok()?, starts });
+        }
+        Some(())
+    }
+
+    /// A character that joins nothing.
+    fn isolate(&mut self, c: char, id: u32) {
+        *self.chars.at(c) = id;
+        if c.is_ascii() {
+            for other in 0..128 {
+                self.cuts[c as usize | other << 8] = 1;
+                self.cuts[other | (c as usize) << 8] = 1;
+            }
+        }
+    }
+}
+
+/// What a character alone becomes.
+fn value(bpe: &Bpe, c: char, has_bytes: bool) -> u32 {
+    let mut buffer = [0; 4];
+    let unit = c.encode_utf8(&mut buffer).as_bytes();
+    match bpe.id_of_char(unit) {
+        Some(id) if id < INVALID => id,
+        None if has_bytes && bpe.is_unknown(unit) => BYTES,
+        _ => PIECE,
+    }
+}
+
+/// The ids of a character with this value.
+fn ids_of(value: u32, c: char, bytes: Option<&[u32; 256]>) -> Option<Vec<u32>> {
+    match (value, bytes) {
+        (PIECE, _) => None,
+        (BYTES, bytes) => bytes.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).collect()),
+        (id, _) => Some(vec![id]),
+    }
+}
+
+fn only_char(entry: &[u8]) -> Option<char> {
+    let mut chars = std::str::from_utf8(entry).ok()?.chars();
+    chars.next().filter(|_| chars.next().is_none())
+}
+
+/// The pairs of neighbours in entries, a space for each U+2581.
+struct Joined {
+    /// For each ASCII character a bit for each that follows it.
+    ascii: Box<[u128; 128]>,
+    /// All others.
+    others: Vec<(char, char)>,
+}
+
+impl Joined {
+    /// None if entries are not characters.
+    fn of<'a>(entries: impl Iterator<Item = &'a [u8]>) -> Option<Joined> {
+        let mut joined = Joined { ascii: Box::new([0; 128]), others: Vec::new() };
+        for entry in entries {
+            // No text has this entry when it is looked for.
+            if !entry.contains(&b' ') {
+                joined.add(std::str::from_utf8(entry).ok()?);
+            }
+        }
+        joined.others.sort_unstable();
+        joined.others.dedup();
+        Some(joined)
+    }
+
+    fn add(&mut self, entry: &str) {
+        let mut chars = entry.chars().map(|c| if c == MARK { ' ' } else { c });
+        let Some(mut last) = chars.next() else { return };
+        for c in chars {
+            match (last, c) {
+                ('\0'..='\x7F', '\0'..='\x7F') => self.ascii[last as usize] |= 1 << c as u32,
+                _ => self.others.push((last, c)),
+            }
+            last = c;
+        }
+    }
+
+    /// All pairs.
+    fn all(&self) -> impl Iterator<Item = (char, char)> {
+        let bits = move |left: u8| (0..128u8).filter(move |right| self.ascii[left as usize] >> right & 1 == 1);
+        let ascii = (0..128u8).flat_map(move |left| bits(left).map(move |right| (left as char, right as char)));
+        ascii.chain(self.others.iter().copied())
+    }
+
+    fn pairs(&self) -> PairSet {
+        let pairs: Vec<u64> = self.all().map(|(left, right)| pair(left as u32, right as u32)).collect();
+        PairSet::new(&pairs)
+    }
+
+    fn cuts(&self) -> Box<[u8; 1 << 16]> {
+        let mut cuts = Box::new([0; 1 << 16]);
+        for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
+            cuts[left | right << 8] = (self.ascii[left] >> right & 1 == 0) as u8;
+        }
+        cuts
+    }
+
+    /// Says of characters what they join.
+    fn mark(&self, chars: &mut CharTable) {
+        for (left, right) in self.all() {
+            let real = |c: char| if c == ' ' { MARK } else { c };
+            *chars.at(real(left)) |= JOINS_RIGHT;
+            *chars.at(real(right)) |= JOINS_LEFT;
+        }
+    }
+}

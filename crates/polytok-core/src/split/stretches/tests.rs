@@ -1,0 +1,139 @@
+use proptest::prelude::*;
+
+use crate::spec::{
+    Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules, SentencePieceNormalize,
+    Spec, Symbols, TemplatePart, Unknown, VocabColumns,
+};
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+
+/// A SentencePiece model with these pieces, and those of bytes.
+fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_cpp: bool) -> Spec {
+    let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
+    let mut add = |piece: &[u8], kind: Kind| {
+        columns.blob.extend_from_slice(piece);
+        columns.offsets.push(columns.blob.len() as u32);
+        columns.ids.push(columns.ids.len() as u32);
+        columns.scores.push(-(columns.scores.len() as f32));
+        columns.kinds.push(kind);
+    };
+    add(b"<unk>", Kind::Unknown);
+    (0..=255).for_each(|byte: u8| add(format!("<0x{byte:02X}>").as_bytes(), Kind::Byte));
+    add("\u{2581}".as_bytes(), Kind::Normal);
+    let mut known = std::collections::HashSet::from(["\u{2581}"]);
+    for (piece, is_user_defined) in pieces.iter().filter(|(piece, _)| !piece.is_empty()) {
+        if known.insert(piece) {
+            add(piece.as_bytes(), if *is_user_defined { Kind::UserDefined } else { Kind::Normal });
+        }
+    }
+    let escape = Normalize::Replace(Replace {
+        pattern: Pattern { text: " ".into(), is_regex: false, unicode: None },
+        content: "\u{2581}".into(),
+    });
+    let sentencepiece = Normalize::SentencePiece(SentencePieceNormalize {
+        charsmap: Vec::new(),
+        add_dummy_prefix: has_prefix,
+        remove_extra_whitespaces: false,
+        escape_whitespaces: true,
+        whitespace_as_suffix: false,
+    });
+    let normalize = match (is_llama_cpp, has_prefix) {
+        (true, true) => vec![Normalize::PrefixSpace, escape],
+        (true, false) => vec![escape],
+        (false, _) => vec![sentencepiece],
+    };
+    Spec {
+        vocab: columns,
+        special: Vec::new(),
+        matching: Matching::Longest,
+        normalize,
+        split: Vec::new(),
+        model: Model::Bpe {
+            priority: Priority::Score,
+            symbols: Symbols::Chars,
+            whole_piece_first: false,
+            reserved: is_llama_cpp,
+            scalars: ScalarRules::default(),
+        },
+        unknown,
+        single: vec![TemplatePart::Slot],
+        trim: None,
+        decode: Decode::Bytes { skips_unknown: false },
+        line: Line::V0_2_3,
+    }
+}
+
+fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
+    let mut ids = Vec::new();
+    tokenizer.encode(text, EncodeOptions::default(), &mut ids).unwrap();
+    ids
+}
+
+/// Ids are those of the rewritten text, when the cache is empty and when it is not.
+fn check(spec: Spec, texts: &[Vec<u8>]) {
+    let fast = Tokenizer::compile(spec.clone()).unwrap();
+    let mut slow = Tokenizer::compile(spec).unwrap();
+    slow.stretches = None;
+    for text in texts.iter().chain(texts) {
+        assert_eq!(ids(&fast, text), ids(&slow, text), "{:?}", String::from_utf8_lossy(text));
+    }
+}
+
+fn pieces() -> impl Strategy<Value = Vec<(String, bool)>> {
+    let piece = prop_oneof![
+        4 => ("[ab▁]{1,4}", Just(false)),
+        4 => ("[ab▁é世界\u{FFFD}]{1,3}", Just(false)),
+        2 => ("▁[ab]{1,20}", Just(false)),
+        1 => ("[ab1\n世 ]{1,2}", Just(true)),
+    ];
+    prop::collection::vec(piece, 0..24)
+}
+
+fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let part = prop_oneof![
+        6 => "[ab ]{1,6}".prop_map(String::into_bytes),
+        3 => "[ab▁é世界\u{FFFD}😀 1\n]{1,4}".prop_map(String::into_bytes),
+        1 => "[ab ]{50,80}".prop_map(String::into_bytes),
+        1 => prop::collection::vec(any::<u8>(), 1..4),
+        1 => prop::sample::select(vec![&b"\xE4\xB8"[..], b"\xED\xA0\x80", b"\xF0\x9F\x98", b"\xC0\x80", b"\xE2\x96"])
+            .prop_map(<[u8]>::to_vec),
+    ];
+    prop::collection::vec(prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat()), 1..4)
+}
+
+proptest! {
+    #[test]
+    fn ids_are_those_of_the_rewritten_text(pieces in pieces(), texts in texts(), unknown in 0..3usize,
+                                            has_prefix in any::<bool>(), is_llama_cpp in any::<bool>()) {
+        let unknown = [Unknown::Unk, Unknown::Bytes, Unknown::Drop][unknown];
+        check(spec(&pieces, unknown, has_prefix, is_llama_cpp), &texts);
+    }
+}
+
+#[test]
+fn stretches_are_used_where_they_may_be() {
+    let piece = |text: &str, is_user_defined| (text.to_owned(), is_user_defined);
+    let has = |pieces: &[(String, bool)], unknown| {
+        Tokenizer::compile(spec(pieces, unknown, true, false)).unwrap().stretches.is_some()
+    };
+    assert!(has(&[piece("a", false), piece("a b", true)], Unknown::Bytes));
+    assert!(has(&[piece("a\u{FFFD}", false), piece("\u{FFFD}", false)], Unknown::Unk));
+    // No id for what may be a part of a piece; a place in the rewritten text is to be told; spaces are looked for.
+    assert!(!has(&[piece("a\u{FFFD}", false)], Unknown::Bytes));
+    assert!(!has(&[], Unknown::Error));
+    assert!(!has(&[piece("\u{2581}a", true)], Unknown::Bytes));
+}
+
+/// Borders of the blocks that ASCII text is taken in, and of batches.
+#[test]
+fn borders() {
+    let pieces: Vec<(String, bool)> =
+        ["a", "b", "ab", "\u{2581}a", "世", "é", "aé"].iter().map(|piece| (piece.to_string(), false)).collect();
+    let patterns = ["ab ", "a", " ", "世", "abé", "a世", "b\n", "\u{2581}a", "a\u{FFFD}b"];
+    let texts: Vec<Vec<u8>> = patterns
+        .iter()
+        .flat_map(|pattern| [62, 63, 64, 65, 66, 127, 129, 700].map(|n| pattern.repeat(n).into()))
+        .collect();
+    check(spec(&pieces, Unknown::Bytes, true, false), &texts);
+    let shifted = (60..70).map(|n| [&b"a".repeat(n)[..], "世 ab\u{2581}".as_bytes(), &b"ab ".repeat(40)[..n]].concat());
+    check(spec(&pieces, Unknown::Unk, false, false), &shifted.collect::<Vec<_>>());
+}
