@@ -9,6 +9,9 @@
 //!
 //! The pairs are kept in a bit set under a hash. A false hit joins what need not be joined, which is slower, never wrong.
 
+use hashbrown::HashSet;
+
+use super::sides::{self, Sides};
 use crate::error::Result;
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::Symbols;
@@ -24,6 +27,8 @@ pub struct Boundary {
     ascii: Table<u128>,
     bits: Table<u64>,
     shift: u32,
+    /// Of what entries of bytes hold.
+    sides: Sides,
     symbols: Symbols,
 }
 
@@ -33,6 +38,7 @@ impl Boundary {
         let has_parts = symbols == Symbols::Bytes;
         let mut ascii = vec![0u128; 128];
         let mut pairs = Vec::new();
+        let mut parts = HashSet::new();
         for entry in entries {
             if entry.is_ascii() {
                 entry.windows(2).for_each(|pair| ascii[pair[0] as usize] |= 1 << pair[1]);
@@ -40,7 +46,12 @@ impl Boundary {
             }
             neighbours(entry, has_parts, |left, right| match (left, right) {
                 (&[left @ 0..128], &[right @ 0..128]) => ascii[left as usize] |= 1 << right,
-                _ => pairs.push(pair(left, right)),
+                _ => {
+                    pairs.push(pair(left, right));
+                    if has_parts {
+                        parts.insert((left, right));
+                    }
+                }
             });
         }
         // Most pairs come many times. How many there are is seen in a set with room for all.
@@ -48,7 +59,9 @@ impl Boundary {
         let count = all.iter().map(|word| word.count_ones() as usize).sum();
         let bits = bit_set(&pairs, count);
         let shift = shift_of(&bits);
-        Boundary { ascii: ascii.into(), bits: bits.into(), shift, symbols }
+        let mut sides = vec![0; if has_parts { sides::SIZE } else { 0 }];
+        parts.iter().for_each(|(left, right)| sides::note(&mut sides, left, right));
+        Boundary { ascii: ascii.into(), bits: bits.into(), shift, sides: Sides(sides.into()), symbols }
     }
 
     /// Whether this text may be cut.
@@ -92,14 +105,14 @@ impl Boundary {
     pub fn joins(&self, left: &[u8], right: &[u8]) -> bool {
         // Entries of bytes may start and end inside a character.
         if self.symbols != Symbols::Bytes {
-            return self.has(left, right);
+            return self.has(pack(left), pack(right));
         }
-        (0..left.len()).any(|from| (1..=right.len()).any(|to| self.has(&left[from..], &right[..to])))
+        self.sides.any(left, right, |end, start| self.has(end, start))
     }
 
     #[inline]
-    fn has(&self, left: &[u8], right: &[u8]) -> bool {
-        let bit = bit(pair(left, right), self.shift);
+    fn has(&self, left: u32, right: u32) -> bool {
+        let bit = bit((left as u64) << 32 | right as u64, self.shift);
         self.bits[bit / 64] >> (bit % 64) & 1 == 1
     }
 }
@@ -108,6 +121,7 @@ impl Stored for Boundary {
     fn write(&self, out: &mut PartWriter) {
         out.table("ascii", &self.ascii);
         out.table("bits", &self.bits);
+        out.table("sides", &self.sides.0);
         out.table("symbols", &[self.symbols as u32]);
     }
 
@@ -118,7 +132,7 @@ impl Stored for Boundary {
         let symbols = kinds.into_iter().find(|&symbols| symbols as u32 == number);
         match symbols {
             Some(symbols) if ascii.len() == 128 && bits.len().is_power_of_two() => {
-                Ok(Boundary { ascii, shift: shift_of(&bits), bits, symbols })
+                Ok(Boundary { ascii, shift: shift_of(&bits), bits, sides: Sides(part.table("sides")?), symbols })
             }
             _ => Err(part.wrong("bits", "are not a boundary's")),
         }
@@ -170,7 +184,7 @@ fn pair(left: &[u8], right: &[u8]) -> u64 {
 
 /// A unit's bytes in one number; two units that share one only join more.
 #[inline]
-fn pack(unit: &[u8]) -> u32 {
+pub(super) fn pack(unit: &[u8]) -> u32 {
     match *unit {
         [a] => a as u32,
         [a, b] => a as u32 | (b as u32) << 8,

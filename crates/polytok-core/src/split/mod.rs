@@ -33,6 +33,7 @@ mod regex;
 mod rule;
 mod scanner;
 pub mod script;
+mod sides;
 mod stream;
 pub mod stretches;
 mod unicode;
