@@ -36,7 +36,7 @@ impl Bpe {
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         let mends = self.raw.is_some_and(|escape| escape.mends);
-        if !piece.contains(&b' ') && !(mends && std::str::from_utf8(piece).is_err()) {
+        if !piece.contains(&b' ') && (!mends || std::str::from_utf8(piece).is_ok()) {
             return match self.own_id(piece) {
                 Some(id) => emit(Segment { id, start: 0, end: piece.len() as u32 }),
                 None => self.segment(piece, 0, is_part, scratch, emit),
