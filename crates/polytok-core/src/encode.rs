@@ -77,8 +77,9 @@ impl Tokenizer {
         sink: &mut S,
     ) -> Result<()> {
         let set = set.filter(|set| set.has_normalized());
-        if let (Some(stretches), None) = (&self.stretches, set)
+        if let (Compiled::Bpe(bpe, Some(_)), None) = (&self.model, set)
             && !S::SPANS
+            && let Some(stretches) = self.stretches.get(text.len(), bpe, &self.vocab, &self.fallback)
             && stretches.can_take(text)
         {
             return self.encode_unescaped(stretches, text, at, scratch, sink);

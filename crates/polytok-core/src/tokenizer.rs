@@ -26,7 +26,7 @@ use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, Template
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
-use crate::split::stretches::Stretches;
+use crate::split::stretches::LazyStretches;
 use crate::tiling::TilingScratch;
 use crate::trie::Trie;
 use crate::trim::{Piece, trim};
@@ -42,7 +42,7 @@ pub struct Tokenizer {
     pub(crate) normalizer: Normalizer,
     pub(crate) splits: Chain,
     /// Where texts are encoded without being rewritten first.
-    pub(crate) stretches: Option<Stretches>,
+    pub(crate) stretches: LazyStretches,
     pub(crate) model: Compiled,
     pub(crate) fallback: Fallback,
     pub(crate) template: Vec<TemplatePart>,
@@ -188,14 +188,9 @@ impl Tokenizer {
         check_template(&spec.single, &vocab, &specials)?;
         let splits = Chain::compile(&spec.split)?;
         let fallback = Fallback::compile(spec.unknown, spelling, &vocab)?;
-        let stretches = match (normalizer.escape(), &mut model) {
-            (Some(escape), Compiled::Bpe(bpe, Some(_))) if splits.is_empty() && spec.line == Line::V0_2_3 => {
-                Stretches::compile(escape, bpe, &vocab, &fallback)
-            }
-            _ => None,
-        };
+        let escape = normalizer.escape().filter(|_| splits.is_empty() && spec.line == Line::V0_2_3);
         Ok(Tokenizer {
-            stretches,
+            stretches: LazyStretches::of(escape),
             splits,
             fallback,
             decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,

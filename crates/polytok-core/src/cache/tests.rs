@@ -77,10 +77,10 @@ proptest! {
         let mut cache = Cache::new(limit);
         let mut map = HashMap::new();
         for (piece, is_part, ids) in &entries {
-            if !map.contains_key(&(piece.clone(), *is_part)) {
+            map.entry((piece.clone(), *is_part)).or_insert_with(|| {
                 insert(&mut cache, piece, *is_part, ids);
-                map.insert((piece.clone(), *is_part), ids);
-            }
+                ids
+            });
             for ((piece, is_part), ids) in &map {
                 let found = get(&cache, piece, *is_part);
                 prop_assert!(found.is_none() || found.as_ref() == Some(*ids));

@@ -66,7 +66,7 @@ pub struct Bpe {
     /// The normalizer puts a space before every text: a symbol of its own that takes no continuation bytes (llama2.c).
     has_prefix: bool,
     /// See `take_raw`.
-    raw: Option<Escape>,
+    raw: Lazy<Escape>,
     /// A bit for each row that its own text becomes; built when it is first asked for.
     own_rows: Lazy<Vec<u64>>,
     /// llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
@@ -133,7 +133,7 @@ impl Bpe {
             frozen,
             resegments,
             has_prefix,
-            raw: None,
+            raw: Lazy::default(),
             own_rows: Lazy::default(),
             merges_fallbacks,
             priority: match priority {

@@ -13,6 +13,7 @@
 //! Cost: linear; the longest user-defined piece for each place where one may start. Twin: the rewritten text, in `boundary`.
 
 mod compile;
+mod lazy;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use super::pair_set::PairSet;
 use crate::normalize::Escape;
 use crate::trie::Trie;
 
+pub use lazy::LazyStretches;
 pub use scan::{Batch, Cursor, ROOM};
 
 /// What a text must have behind it, so that reading many bytes at once never reads beyond its end.

@@ -17,14 +17,14 @@ const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Bpe {
     /// From now on pieces stand as they are in the text. None may then be given that was rewritten and has spaces of its own.
-    pub fn take_raw(&mut self, escape: Escape) {
-        self.raw = Some(escape);
+    pub fn take_raw(&self, escape: Escape) {
+        self.raw.get(|| escape);
     }
 
     /// Whether they do.
     #[inline]
     pub fn takes_raw(&self) -> bool {
-        self.raw.is_some()
+        self.raw.peek().is_some()
     }
 
     /// `segment` for such a piece; where segments start and end is counted in the piece as it is.
@@ -35,7 +35,7 @@ impl Bpe {
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let mends = self.raw.is_some_and(|escape| escape.mends);
+        let mends = self.raw.peek().is_some_and(|escape| escape.mends);
         if !piece.contains(&b' ') && (!mends || std::str::from_utf8(piece).is_ok()) {
             return match self.own_id(piece) {
                 Some(id) => emit(Segment { id, start: 0, end: piece.len() as u32 }),

@@ -111,8 +111,11 @@ proptest! {
     }
 }
 
+/// Piece, score and kind of entries.
+type Rows = Vec<(Vec<u8>, f32, Kind)>;
+
 /// Entries that merging may make out of each other, and texts with repetitions in them.
-fn many_pieces() -> impl Strategy<Value = (Vec<(Vec<u8>, f32, Kind)>, Vec<String>)> {
+fn many_pieces() -> impl Strategy<Value = (Rows, Vec<String>)> {
     let score = prop::sample::select(vec![-9.0, -8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0]);
     let word = prop_oneof![4 => "[ab]{1,3}", 4 => "[ab]{2,9}", 1 => "(ab){1,40}", 1 => "a{1,70}", 1 => "[abé世]{1,4}"];
     let row = (word, score).prop_map(|(word, score)| (word.into_bytes(), score, Kind::Normal));

@@ -17,7 +17,7 @@ pub(super) const MARK: char = '\u{2581}';
 
 impl Stretches {
     /// The tables; None where texts must be rewritten first. `bpe` is told that it gets texts as they are.
-    pub fn compile(escape: Escape, bpe: &mut Bpe, vocab: &Vocab, fallback: &Fallback) -> Option<Stretches> {
+    pub fn compile(escape: Escape, bpe: &Bpe, vocab: &Vocab, fallback: &Fallback) -> Option<Stretches> {
         let bytes = match fallback {
             Fallback::Bytes(ids) if !ids.contains(&UNKNOWN) => Some(ids.clone()),
             // An error names a place in the rewritten text.
