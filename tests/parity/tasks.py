@@ -109,8 +109,11 @@ def corpus(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     """A file of the corpus line by line, and in blocks."""
     path = DATA / "corpus" / str(task.part)
     lines = texts.lines(path, task.count)
-    blocks = texts.blocks(b"".join(lines), BLOCK)
     references = vocabulary.corpus()
+    if vocabulary.every > 1:
+        some = lines[:: vocabulary.every]
+        return _each(vocabulary, references, f"corpus: 1 line in {vocabulary.every}", texts.chunks(some, BATCH))
+    blocks = texts.blocks(b"".join(lines), BLOCK)
     return _each(vocabulary, references, "corpus: lines", texts.chunks(lines, BATCH)) + _each(
         vocabulary, references, "corpus: blocks of 4 KB", texts.chunks(blocks, 50)
     )
@@ -118,6 +121,8 @@ def corpus(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
 
 def whole(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     """A file of the corpus as one text."""
+    if vocabulary.every > 1:
+        return []
     with (DATA / "corpus" / str(task.part)).open("rb") as file:
         text = next(texts.blocks(file.read(task.count + 3), task.count))
     return _each(vocabulary, vocabulary.corpus(), "corpus: whole files", iter([[text]]))

@@ -37,6 +37,8 @@ from .references import (
 
 TWIN_LIMIT = 700
 """Texts longer than this are too slow for the twins that search all pairs at each merge."""
+TWIN_LINES = 20
+"""Of the corpus one line in so many goes through llama.cpp's twin, which takes minutes for a megabyte."""
 
 
 MOST_CODES, PARTS = 20, 300
@@ -45,7 +47,10 @@ MOST_CODES, PARTS = 20, 300
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """One vocabulary. ``lossless`` says which texts come back whole: all bytes, UTF-8, or none for certain."""
+    """One vocabulary. ``lossless`` says which texts come back whole: all bytes, UTF-8, or none for certain.
+
+    ``every``: of the corpus only each so manieth line is compared, because the reference is a slow twin.
+    """
 
     name: str
     family: str
@@ -54,6 +59,7 @@ class Vocabulary:
     generated: Callable[[], Sequence[Reference]]
     lossless: str = "no"
     files: frozenset[str] = field(default_factory=frozenset)
+    every: int = 1
 
     def words(self) -> Words:
         """The pieces as they stand in texts, and the special tokens."""
@@ -183,7 +189,7 @@ def _references(*references: Reference) -> Sequence[Reference]:
 def gguf(path: Path) -> Vocabulary:
     load = functools.cache(lambda: polytok.load(path))
     twin = functools.cache(lambda: _references(LlamaCppTwin(path.read_bytes(), TWIN_LIMIT)))
-    return Vocabulary(path.stem, "gguf", load, lambda: _references(), twin, "no", frozenset({path.name}))
+    return Vocabulary(path.stem, "gguf", load, twin, twin, "no", frozenset({path.name}), TWIN_LINES)
 
 
 def rwkv() -> Vocabulary:
