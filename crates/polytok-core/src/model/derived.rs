@@ -6,6 +6,8 @@
 //! by no pair of halves of lower ranks, since these would have come together; should there be a cut into halves of which one
 //! has no lower rank, which is so in no trained vocabulary, then all cuts are needed and `None` says so.
 //!
+//! Entries that are too long for that are looked at by their cuts: where there is none they are made of nothing.
+//!
 //! Cost: one merge run over each entry.
 
 use super::dictionary::Dictionary;
@@ -15,6 +17,9 @@ use super::pairs::{Growing, Pair};
 use super::units::Numbering;
 use crate::error::Result;
 use crate::vocab::Vocab;
+
+/// Longer entries are in no trained vocabulary, and merging them would take sixteen times their memory.
+const LONGEST: usize = 1 << 12;
 
 /// The table of these pairs; units that are no rows get their numbers. `ranks` has a rank for each row, [`INERT`] for none.
 pub(super) fn derived_pairs(
@@ -40,6 +45,12 @@ pub(super) fn derived_pairs(
         }
         if waiting.last().is_some_and(|last| last.rank != rank) {
             waiting.drain(..).try_for_each(|pair| pairs.insert(pair))?;
+        }
+        if piece.len() > LONGEST {
+            match cuts.has_late_half(piece, 0) {
+                true => return Ok(None),
+                false => continue,
+            }
         }
         units.number(piece, &mut symbols);
         if symbols.len() < 2 || dictionary.normal.find(vocab, piece) != Some(row) {
