@@ -359,9 +359,9 @@ MORE_MEMORY = {
     "gguf: escapes of RWKV": 25,
     "minbpe: small merges": 25,
 }
-"""Of the first, an entry has as many pairs as it can be cut in two places, of which each takes more than 20 bytes. Of the
-last, eight bytes are a row and a pair, and the table of pairs has room for twice as many. The others were measured at 19.9
-to 20.2 times the file, from run to run."""
+"""Of the first, an entry has as many pairs as it can be cut in two places, of which each takes more than 20 bytes. Of
+the last, eight bytes are a row and a pair, and the table of pairs has room for twice as many. The others were
+measured at 19.9 to 20.2 times the file, from run to run."""
 
 
 def nested(value: bytes) -> bytes:
