@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use super::derived::derived_pairs;
 use super::dictionary::Dictionary;
-use super::merge::{INERT, Watch};
+use super::merge::{INERT, MergeScratch, Watch, merge};
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, Short};
 use super::units::{Numbering, Units};
@@ -59,7 +59,11 @@ impl Source<'_> {
                 return Ok(Merging::new(units.finish()?, pairs.finish(), true));
             }
         }
-        self.build_all()
+        // Pruning takes longer than all else. A table by score waits until it pays; others are built at load.
+        match (self.priority, self.symbols) {
+            (Priority::Score, Symbols::Chars) => self.build_all()?.pruned(self),
+            _ => self.build_all(),
+        }
     }
 
     /// The same with all pairs, which may be several for each entry.
@@ -146,6 +150,27 @@ impl Merging {
             at += len;
         }
         at
+    }
+
+    /// The same with the pairs that encoding needs, where it is known that others are not.
+    fn pruned(self, source: &Source) -> Result<Merging> {
+        let vocab = source.vocab;
+        let mut scratch = MergeScratch::default();
+        let mut symbols = Vec::new();
+        let mut derivation = |row: u32| {
+            let mut last = LastMerge(None);
+            symbols.clear();
+            self.units.push(vocab.bytes(row as usize), 0, &mut symbols);
+            merge(&self.pairs, &mut symbols, &mut scratch, &mut last);
+            last.0.filter(|_| symbols.len() == 1)
+        };
+        let mut known: HashMap<u32, Option<(u32, u32)>> = HashMap::new();
+        let mut is_needed = |pair: &&Pair| {
+            let found = *known.entry(pair.merged).or_insert_with(|| derivation(pair.merged));
+            found == Some((pair.left, pair.right))
+        };
+        let pairs = self.pairs.list().iter().filter(|pair| is_needed(pair)).copied().collect();
+        Ok(Merging::new(self.units, Pairs::build(pairs, source.seed())?, true))
     }
 
     /// Whether symbols of single bytes merge (llama2.c's merge by the texts of their pieces).
