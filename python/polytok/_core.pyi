@@ -15,6 +15,7 @@ __all__ = [
     "NativeFile",
     "SpecialSet",
     "Tokenizer",
+    "Words",
     "bpe_derivations",
     "gguf_byte_level",
     "gguf_byte_level_texts",
@@ -202,3 +203,9 @@ class DecodeStream:
 
     def push(self, ids: int | Ids) -> bytes: ...
     def finish(self) -> bytes: ...
+
+@final
+class Words:
+    def __new__(cls, pairs: list[tuple[bytes, int]]) -> Words: ...
+    def __len__(self) -> int: ...
+    def to_list(self) -> list[tuple[bytes, int]]: ...

@@ -17,6 +17,8 @@ pub enum Error {
     Id(u32),
     /// An option or argument out of its range.
     Argument(String),
+    /// The caller wants a long work to stop.
+    Interrupted,
 }
 
 impl fmt::Display for Error {
@@ -28,6 +30,7 @@ impl fmt::Display for Error {
             | Error::Special(text)
             | Error::Argument(text) => f.write_str(text),
             Error::Id(id) => write!(f, "id {id} is not in the vocabulary"),
+            Error::Interrupted => f.write_str("interrupted"),
         }
     }
 }

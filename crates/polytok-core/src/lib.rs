@@ -10,7 +10,7 @@
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
 //! over many texts. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
 //! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
-//! what one kind of model needs to be written as another. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
+//! what one kind of model needs to be written as another. [`train`] makes vocabularies of texts. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
 //! mapped from.
 
 pub mod batch;
@@ -36,6 +36,7 @@ pub mod split;
 pub mod table;
 mod tiling;
 pub mod tokenizer;
+pub mod train;
 pub mod trie;
 pub mod trim;
 pub mod utf8;

@@ -2,6 +2,7 @@
 
 use polytok_core::error::Error;
 use pyo3::PyErr;
+use pyo3::exceptions::PyKeyboardInterrupt;
 
 /// The Python classes.
 mod classes {
@@ -23,6 +24,7 @@ pub fn to_python(error: Error) -> PyErr {
         Error::Special(_) => classes::SpecialTokenError::new_err(message),
         Error::Id(_) => classes::TokenIdError::new_err(message),
         Error::Argument(_) => classes::ArgumentError::new_err(message),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }
 

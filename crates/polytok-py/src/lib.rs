@@ -8,6 +8,7 @@ mod native;
 mod spec;
 mod text;
 mod tokenizer;
+mod train;
 mod wire;
 
 use pyo3::prelude::*;
@@ -20,5 +21,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyDecodeStream>()?;
     native::register(module)?;
     wire::register(module)?;
-    convert::register(module)
+    convert::register(module)?;
+    train::register(module)
 }

@@ -1,0 +1,4 @@
+//! Texts to vocabularies. A trainer works on counted [`words`] and tells its [`progress`]; one file for each algorithm.
+
+pub mod progress;
+pub mod words;

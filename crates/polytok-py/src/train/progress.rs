@@ -1,0 +1,57 @@
+//! A Python function that is told how far the work is.
+
+use std::time::{Duration, Instant};
+
+use polytok_core::error::{Error, Result};
+use polytok_core::train::progress::Progress;
+use pyo3::prelude::*;
+
+use crate::errors::to_python;
+
+/// How often Python is asked.
+const EACH: Duration = Duration::from_millis(50);
+
+/// Calls a Python function (stage, done, of) and looks for Ctrl-C, a few times a second. What Python raises is kept, for
+/// the engine's errors carry no Python objects.
+pub struct Reporter {
+    function: Option<Py<PyAny>>,
+    last: Option<(&'static str, Instant)>,
+    raised: Option<PyErr>,
+}
+
+impl Reporter {
+    /// `None` looks for Ctrl-C only.
+    pub fn new(function: Option<Py<PyAny>>) -> Reporter {
+        Reporter { function, last: None, raised: None }
+    }
+
+    /// Runs a long work without the GIL; an exception from the Python function is the work's.
+    pub fn run<T: Send>(mut self, py: Python<'_>, work: impl FnOnce(&mut Reporter) -> Result<T> + Send) -> PyResult<T> {
+        let outcome = py.detach(|| work(&mut self));
+        outcome.map_err(|error| match (error, self.raised) {
+            (Error::Interrupted, Some(raised)) => raised,
+            (error, _) => to_python(error),
+        })
+    }
+
+    fn ask(&mut self, stage: &'static str, done: u64, of: u64) -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            self.function.as_ref().map_or(Ok(()), |function| function.call1(py, (stage, done, of)).map(drop))
+        })
+    }
+}
+
+impl Progress for Reporter {
+    fn report(&mut self, stage: &'static str, done: u64, of: u64) -> Result<()> {
+        let is_due = self.last.is_none_or(|(before, at)| before != stage || done == of || at.elapsed() >= EACH);
+        if !is_due {
+            return Ok(());
+        }
+        self.last = Some((stage, Instant::now()));
+        self.ask(stage, done, of).map_err(|raised| {
+            self.raised = Some(raised);
+            Error::Interrupted
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! Counted words as a Python class.
+
+use polytok_core::train::words::Words;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Distinct words with their counts.
+#[pyclass(frozen, name = "Words")]
+pub struct PyWords(pub Words);
+
+#[pymethods]
+impl PyWords {
+    /// From (word, count) pairs, which the caller knows to be distinct.
+    #[new]
+    fn new(pairs: Vec<(Bound<'_, PyBytes>, u64)>) -> PyWords {
+        let mut words = Words::default();
+        for (word, count) in &pairs {
+            words.push(word.as_bytes(), *count);
+        }
+        PyWords(words)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// All of them, in their order.
+    fn to_list<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u64)> {
+        self.0.iter().map(|(word, count)| (PyBytes::new(py, word), count)).collect()
+    }
+}
