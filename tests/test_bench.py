@@ -343,4 +343,4 @@ def test_walked_text_has_its_size_is_whole_and_the_same_each_time(
     assert first.startswith(corpus)
     walked = first.decode()[len(corpus.decode()) :]
     assert set(walked) <= set(corpus.decode())
-    assert len(set(walked.split()) - set(corpus.decode().split())) > 100
+    assert len(set(walked.splitlines()) - set(corpus.decode().splitlines())) > 1000
