@@ -1,22 +1,25 @@
 """The native engine and file readers; python/polytok is their public face."""
 
 import os
-from collections.abc import Iterable
-from typing import TypeAlias, final
+from collections.abc import Callable, Iterable
+from typing import IO, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
-from .spec import Spec, Vocab
+from .spec import NormalizeStep, Spec, SplitStep, Vocab
 from .values import IdArray, Ids, Text
 
 __all__ = [
     "DecodeStream",
     "NativeFile",
     "SpecialSet",
+    "TextCounter",
     "Tokenizer",
+    "WordCounter",
     "Words",
     "bpe_derivations",
+    "counts_description",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -46,6 +49,8 @@ __all__ = [
     "tekken_vocab_range",
     "tekken_write",
 ]
+
+Report: TypeAlias = Callable[[str, int, int], object]
 
 _Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
@@ -112,6 +117,7 @@ def rwkv_read(data: bytes) -> _Columns: ...
 def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.uint32], _Columns]: ...
 def rank_file_read(data: bytes) -> _Columns: ...
 def rank_file_write(vocab: Vocab) -> bytes: ...
+def counts_description(file: IO[bytes]) -> str: ...
 def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
@@ -203,6 +209,27 @@ class DecodeStream:
 
     def push(self, ids: int | Ids) -> bytes: ...
     def finish(self) -> bytes: ...
+
+@final
+class TextCounter:
+    def __new__(
+        cls,
+        normalize: Iterable[NormalizeStep],
+        split: Iterable[SplitStep],
+        special: list[bytes],
+        threads: int,
+        limit: tuple[int, str] | None,
+    ) -> TextCounter: ...
+    def push(self, texts: list[bytes]) -> None: ...
+    def push_part(self, part: bytes, is_last: bool) -> None: ...
+    def finish(self) -> WordCounter: ...
+
+@final
+class WordCounter:
+    def __new__(cls, limit: tuple[int, str] | None) -> WordCounter: ...
+    def read(self, file: IO[bytes], progress: Report | None) -> str: ...
+    def write(self, description: str, file: IO[bytes], progress: Report | None) -> None: ...
+    def words(self, order: str, progress: Report | None) -> Words: ...
 
 @final
 class Words:
