@@ -184,7 +184,7 @@ impl Tokenizer {
             _ => Spelling::Plain,
         };
         let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
-        let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
+        let normalizer = Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
         let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {

@@ -43,7 +43,7 @@ fn models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram, Senten
         whitespace_as_suffix: false,
     };
     let user_defined: Option<Arc<_>> = prefix_matcher(vocab, line).unwrap();
-    let normalizer = SentencePieceNormalizer::compile(&spec, user_defined, line).unwrap();
+    let normalizer = SentencePieceNormalizer::compile(spec, user_defined, line).unwrap();
     (Unigram::compile(vocab, line, &mut Tables::default()).unwrap(), normalizer)
 }
 
