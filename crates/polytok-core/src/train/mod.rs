@@ -2,4 +2,5 @@
 
 pub mod counter;
 pub mod progress;
+pub mod sentencepiece;
 pub mod words;
