@@ -3,4 +3,5 @@
 pub mod counter;
 pub mod progress;
 pub mod sentencepiece;
+pub mod unigram;
 pub mod words;
