@@ -1,4 +1,5 @@
 //! Texts to vocabularies. A trainer works on counted [`words`] and tells its [`progress`]; one file for each algorithm.
 
+pub mod longest;
 pub mod progress;
 pub mod words;
