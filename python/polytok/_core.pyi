@@ -1,7 +1,7 @@
 """The native engine and file readers; python/polytok is their public face."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias, final
 
 import numpy as np
@@ -35,6 +35,7 @@ __all__ = [
     "llama2c_write",
     "minbpe_read",
     "native_write",
+    "pattern_matches",
     "rank_file_read",
     "rank_file_write",
     "rwkv_read",
@@ -45,6 +46,7 @@ __all__ = [
     "tekken_read",
     "tekken_vocab_range",
     "tekken_write",
+    "train_longest_match",
 ]
 
 _Columns: TypeAlias = tuple[
@@ -121,6 +123,18 @@ def tekken_read(
 ) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
 def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
 def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
+def pattern_matches(pattern: str, texts: list[bytes]) -> list[bool]: ...
+def train_longest_match(
+    words: Words,
+    entries: int,
+    chars: int,
+    bytes: int,
+    min_count: int | None,
+    parts_of_chars: bool,
+    forced: list[bytes],
+    threads: int,
+    report: Callable[[str, int, int], object] | None,
+) -> tuple[list[bytes], int]: ...
 
 @final
 class NativeFile:

@@ -1,5 +1,6 @@
 //! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
 
+mod longest;
 mod progress;
 mod words;
 
@@ -7,5 +8,6 @@ use pyo3::prelude::*;
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    longest::register(module)?;
     module.add_class::<words::PyWords>()
 }
