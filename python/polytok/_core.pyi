@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from typing import IO, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,7 @@ __all__ = [
     "llama2c_write",
     "minbpe_read",
     "native_write",
+    "pattern_matches",
     "rank_file_read",
     "rank_file_write",
     "rwkv_read",
@@ -48,6 +50,7 @@ __all__ = [
     "tekken_read",
     "tekken_vocab_range",
     "tekken_write",
+    "train_longest_match",
 ]
 
 Report: TypeAlias = Callable[[str, int, int], object]
@@ -108,7 +111,7 @@ def huggingface_write(
     indent: int,
 ) -> tuple[str, str]: ...
 def sentencepiece_probe(data: bytes) -> None: ...
-def sentencepiece_read(data: bytes) -> tuple[_Columns, bytes, bytes]: ...
+def sentencepiece_read(data: bytes) -> tuple[_Columns, list[bytes]]: ...
 def sentencepiece_write(vocab: Vocab, details: bytes) -> bytes: ...
 def sentencepiece_check(vocab: Vocab, model_type: int, byte_fallback: bool, line: str) -> None: ...
 def llama2c_read(data: bytes) -> _Columns: ...
@@ -127,6 +130,18 @@ def tekken_read(
 ) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
 def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
 def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
+def pattern_matches(pattern: str, texts: list[bytes]) -> list[bool]: ...
+def train_longest_match(
+    words: Words,
+    entries: int,
+    chars: int,
+    bytes: int,
+    min_count: int | None,
+    parts_of_chars: bool,
+    forced: list[bytes],
+    threads: int,
+    report: Callable[[str, int, int], object] | None,
+) -> tuple[list[bytes], int]: ...
 
 @final
 class NativeFile:

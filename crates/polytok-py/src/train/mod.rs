@@ -1,6 +1,7 @@
 //! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
 
 mod counts;
+mod longest;
 mod progress;
 mod words;
 
@@ -12,4 +13,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
     module.add_function(wrap_pyfunction!(counts::counts_description, module)?)
+    longest::register(module)?;
+    module.add_class::<words::PyWords>()
 }
