@@ -69,7 +69,7 @@ fn rules(pattern: Option<&str>) -> TextRules {
         behavior: Behavior::Matches,
         invert: false,
     });
-    TextRules::compile(&special, &[], split.as_slice()).unwrap()
+    TextRules::compile(&special, Vec::new(), split.as_slice()).unwrap()
 }
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
