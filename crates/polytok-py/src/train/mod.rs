@@ -1,11 +1,13 @@
 //! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
 
 mod progress;
+mod sentencepiece;
 mod words;
 
 use pyo3::prelude::*;
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<sentencepiece::PySentencePieceTrainer>()?;
     module.add_class::<words::PyWords>()
 }
