@@ -172,6 +172,11 @@ impl WordCounter {
 
     /// All words, each once.
     pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
+        self.words(order, progress)
+    }
+
+    /// The same; all stay counted.
+    pub fn words(&mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
         let mut words = Words::default();
         let mut reporter = Reporter { progress, done: 0 };
         let mut push = |word: &[u8], entry: Entry| {
@@ -179,12 +184,11 @@ impl WordCounter {
             reporter.one()
         };
         match self.limit.clone().filter(|_| !self.runs.is_empty()) {
-            None => self.table.drain(order, &mut push)?,
+            None => self.table.visit(order, &mut push)?,
             Some(_) if order == Order::Bytes => self.stream(&mut push)?,
             Some(limit) => {
                 let mut sorter = Sorter { limit, order, table: Table::default(), runs: Vec::new() };
                 self.stream(&mut |word, entry| sorter.push(word, entry))?;
-                drop(self);
                 sorter.finish(&mut push)?;
             }
         }

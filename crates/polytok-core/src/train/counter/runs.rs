@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 const BUFFER: usize = 1 << 16;
 
 /// A file that is written, and then read from its beginning.
-pub trait RunFile: Read + Write + Seek + Send {}
+pub trait RunFile: Read + Write + Seek + Send + Sync {}
 
-impl<F: Read + Write + Seek + Send> RunFile for F {}
+impl<F: Read + Write + Seek + Send + Sync> RunFile for F {}
 
 /// Makes files for what does not fit memory. Whoever makes them sees to it that none is left behind.
 pub trait Spill: Send + Sync {
