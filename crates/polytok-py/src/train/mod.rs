@@ -3,12 +3,14 @@
 mod counts;
 mod longest;
 mod progress;
+mod sentencepiece;
 mod words;
 
 use pyo3::prelude::*;
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<sentencepiece::PySentencePieceTrainer>()?;
     module.add_class::<words::PyWords>()?;
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
