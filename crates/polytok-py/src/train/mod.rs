@@ -4,6 +4,7 @@ mod counts;
 mod longest;
 mod progress;
 mod sentencepiece;
+mod unigram;
 mod words;
 
 use pyo3::prelude::*;
@@ -11,6 +12,7 @@ use pyo3::prelude::*;
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sentencepiece::PySentencePieceTrainer>()?;
+    module.add_class::<unigram::PyUnigramTrainer>()?;
     module.add_class::<words::PyWords>()?;
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
