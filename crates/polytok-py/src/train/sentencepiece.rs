@@ -5,7 +5,7 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1};
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Line, SentencePieceNormalize};
-use polytok_core::train::counter::WordCounter;
+use polytok_core::train::counter::{Limit, WordCounter};
 use polytok_core::train::progress::Progress;
 use polytok_core::train::sentencepiece::alphabet::{Alphabet, CharCounts};
 use polytok_core::train::sentencepiece::corpus::Corpus;
@@ -13,13 +13,43 @@ use polytok_core::train::sentencepiece::options::{Options, Sentences};
 use polytok_core::train::sentencepiece::units::{self, Units};
 use polytok_core::train::sentencepiece::validity::Validity;
 use polytok_core::train::sentencepiece::whole::{self, WordSink};
-use polytok_core::train::sentencepiece::{Scored, bpe};
+use polytok_core::train::sentencepiece::{Scored, bpe, charsmap};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use super::counts::{self, PyLimit};
 use super::progress::Reporter;
 use crate::errors::to_python;
+
+/// Adds the class and the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PySentencePieceTrainer>()?;
+    module.add_function(wrap_pyfunction!(sentencepiece_charsmap, module)?)?;
+    module.add_function(wrap_pyfunction!(sentencepiece_compile_rules, module)?)
+}
+
+/// The character map of rules that have a name.
+#[pyfunction]
+fn sentencepiece_charsmap<'py>(py: Python<'py>, name: &str, line: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let compiled = py.detach(|| charsmap::compile(&charsmap::named::rules(name, core_line(line)?)?));
+    Ok(PyBytes::new(py, &compiled.map_err(to_python)?))
+}
+
+/// The character map of a file of rules.
+#[pyfunction]
+fn sentencepiece_compile_rules<'py>(py: Python<'py>, file: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let compiled = py.detach(|| charsmap::compile(&charsmap::parse(file)?));
+    Ok(PyBytes::new(py, &compiled.map_err(to_python)?))
+}
+
+fn core_line(line: &str) -> Result<Line> {
+    match line {
+        "0.2.1" => Ok(Line::V0_2_1),
+        "0.2.3" => Ok(Line::V0_2_3),
+        other => Err(Error::Argument(format!("unknown line: {other:?}"))),
+    }
+}
 
 /// The options as a dictionary, by the names of the engine's.
 #[derive(FromPyObject)]
@@ -54,18 +84,13 @@ pub struct PyOptions {
 impl PyOptions {
     /// The engine's.
     pub fn to_core(&self) -> Result<Options> {
-        let unknown = |what: &str, value: &str| Err(Error::Argument(format!("unknown {what}: {value:?}")));
         Ok(Options {
-            line: match self.line.as_str() {
-                "0.2.1" => Line::V0_2_1,
-                "0.2.3" => Line::V0_2_3,
-                other => return unknown("line", other),
-            },
+            line: core_line(&self.line)?,
             sentences: match self.sentences.as_str() {
                 "lines" => Sentences::Lines,
                 "items" => Sentences::Items,
                 "texts" => Sentences::Texts,
-                other => return unknown("sentences", other),
+                other => return Err(Error::Argument(format!("unknown kind of sentences: {other:?}"))),
             },
             normalize: SentencePieceNormalize {
                 charsmap: self.charsmap.clone(),
@@ -108,24 +133,26 @@ enum Sinks {
 #[pyclass(name = "SentencePieceTrainer")]
 pub struct PySentencePieceTrainer {
     options: Options,
-    sinks: Option<Sinks>,
+    /// In a box, for it holds vectors of 32 bytes, and Python aligns its objects to 16.
+    sinks: Option<Box<Sinks>>,
 }
 
 #[pymethods]
 impl PySentencePieceTrainer {
-    /// `model` is "bpe", "word" or "char".
+    /// `model` is "bpe", "word" or "char"; `limit` is a number of bytes and a folder.
     #[new]
-    fn new(model: &str, options: PyOptions) -> PyResult<PySentencePieceTrainer> {
+    fn new(model: &str, options: PyOptions, limit: PyLimit) -> PyResult<PySentencePieceTrainer> {
         let options = options.to_core().map_err(to_python)?;
-        let sinks = sinks(model, &options).map_err(to_python)?;
-        Ok(PySentencePieceTrainer { options, sinks: Some(sinks) })
+        let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
+        let sinks = sinks(model, &options, limit.as_ref()).map_err(to_python)?;
+        Ok(PySentencePieceTrainer { options, sinks: Some(Box::new(sinks)) })
     }
 
     /// Reads more texts.
     fn push(&mut self, py: Python<'_>, texts: Vec<PyBackedBytes>) -> PyResult<()> {
         let Some(sinks) = &mut self.sinks else { return Err(to_python(finished())) };
         let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
-        Reporter::new(None).run(py, |_| match sinks {
+        Reporter::new(None).run(py, |_| match &mut **sinks {
             Sinks::Units(corpus) => corpus.push(&texts),
             Sinks::Words(corpus) => corpus.push(&texts),
             Sinks::Chars(corpus) => corpus.push(&texts),
@@ -134,7 +161,7 @@ impl PySentencePieceTrainer {
 
     /// How many sentences were left out until now: too long ones, and those with a reserved character.
     fn skipped(&self) -> (u64, u64) {
-        let skipped = match &self.sinks {
+        let skipped = match self.sinks.as_deref() {
             Some(Sinks::Units(corpus)) => corpus.skipped(),
             Some(Sinks::Words(corpus)) => corpus.skipped(),
             Some(Sinks::Chars(corpus)) => corpus.skipped(),
@@ -152,7 +179,7 @@ impl PySentencePieceTrainer {
     ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>)> {
         let Some(sinks) = self.sinks.take() else { return Err(to_python(finished())) };
         let options = &self.options;
-        let found = Reporter::new(progress).run(py, |progress| train(sinks, options, most, progress))?;
+        let found = Reporter::new(progress).run(py, |progress| train(*sinks, options, most, progress))?;
         let (pieces, scores): (Vec<_>, Vec<f32>) =
             found.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
         Ok((pieces, scores.into_pyarray(py)))
@@ -163,15 +190,18 @@ fn finished() -> Error {
     Error::Argument("this training is finished".into())
 }
 
-fn sinks(model: &str, options: &Options) -> Result<Sinks> {
+fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks> {
     let threads = 0..options.threads.max(1);
     Ok(match model {
         "bpe" => {
             let validity = Arc::new(Validity::new(options)?);
-            let sink = |_| Units::new(validity.clone(), WordCounter::default());
+            let sink = |_| Units::new(validity.clone(), WordCounter::new(limit.cloned()));
             Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
         }
-        "word" => Sinks::Words(Corpus::new(options, threads.map(|_| WordSink::default()).collect())?),
+        "word" => {
+            let sink = |_| WordSink::new(WordCounter::new(limit.cloned()));
+            Sinks::Words(Corpus::new(options, threads.map(sink).collect())?)
+        }
         "char" => Sinks::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
         other => return Err(Error::Argument(format!("unknown model {other:?}"))),
     })

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import os
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ... import _core
+from ...errors import ArgumentError
 from ...spec import Spec
 from ..progress import Report
+from ..resources import processors
 from .assembly import assembled
 from .meta import reserved
 from .normalization import denormalizer, normalizer
@@ -37,17 +39,23 @@ class SentencePieceTrainer:
     model: str
     keeps_bytes = True
 
-    def __init__(self, *, threads: int | None = None, **options: Any) -> None:
+    def __init__(self, *, max_memory: int | None = None, threads: int | None = None, **options: Any) -> None:
         self.options, self.explicit = chosen(options, self.model)
         self.lines = self.options.sentences == "lines"
         self.meta = reserved(self.options, self.model)
         self.normalize = normalizer(self.options)
         self.denormalize = denormalizer(self.options)
-        self.threads = threads or os.cpu_count() or 1
-        self._trainer = self._start()
+        self.threads = processors() if threads is None else threads
+        if self.threads < 1:
+            raise ArgumentError(f"threads={threads} is less than 1")
+        self._folder = (
+            tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True) if max_memory else None
+        )
+        limit = (max_memory, self._folder.name) if max_memory and self._folder else None
+        self._trainer = self._start(limit)
 
-    def _start(self) -> Any:
-        return _core.SentencePieceTrainer(self.model, self.core_options())
+    def _start(self, limit: tuple[int, str] | None) -> Any:
+        return _core.SentencePieceTrainer(self.model, self.core_options(), limit)
 
     def core_options(self) -> dict[str, Any]:
         """The options as the engine takes them."""
@@ -111,8 +119,11 @@ def with_options(*left_out: str) -> Any:
     def decorate(cls: type[SentencePieceTrainer]) -> type[SentencePieceTrainer]:
         declared = inspect.signature(Options, eval_str=True).parameters
         taken = [declared[name] for name in NAMES if name not in left_out]
-        threads = inspect.Parameter("threads", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None)
-        cls.__signature__ = inspect.Signature([*taken, threads])  # type: ignore[attr-defined]
+        resources = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None)
+            for name in ("max_memory", "threads")
+        ]
+        cls.__signature__ = inspect.Signature([*taken, *resources])  # type: ignore[attr-defined]
         return cls
 
     return decorate

@@ -86,7 +86,9 @@ def _rows(
     for id in range(size):
         if id in meta:
             if len(rows) != id:
-                raise ArgumentError(f"{meta[id][0]!r} is to have the id {id}, but there are only {len(rows)} other pieces")
+                raise ArgumentError(
+                    f"{meta[id][0]!r} is to have the id {id}, but there are only {len(rows)} other pieces"
+                )
             rows.append((meta[id][0].encode(), 0.0, meta[id][1]))
         elif (next_piece := next(trained, None)) is not None:
             rows.append((*next_piece, Kind.NORMAL))

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ...spec import SentencePieceNormalize
+import os
+from functools import cache
+from pathlib import Path
+
+from ... import _core
+from ...errors import ArgumentError
+from ...spec import Line, SentencePieceNormalize
 from .options import Options
 
 
@@ -18,27 +24,37 @@ def normalizer(options: Options) -> SentencePieceNormalize:
 
 def denormalizer(options: Options) -> SentencePieceNormalize | None:
     """What is done to decoded texts."""
-    return None
+    if options.denormalization_rule_tsv is None:
+        return None
+    return SentencePieceNormalize(
+        charsmap=_compiled(options.denormalization_rule_tsv),
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        escape_whitespaces=False,
+    )
 
 
 def _charsmap(options: Options) -> bytes:
     if options.precompiled_charsmap is not None:
         return options.precompiled_charsmap
-    if options.normalization_rule_name == "identity":
-        return b""
-    import sentencepiece
-
-    return _blob(sentencepiece, options.normalization_rule_name)
+    if options.normalization_rule_tsv is not None:
+        return _compiled(options.normalization_rule_tsv)
+    return named_charsmap(options.normalization_rule_name, options.line)
 
 
-def _blob(sp, name):
-    import io
+@cache
+def named_charsmap(name: str, line: Line = "0.2.3") -> bytes:
+    """The character map of a name, as the release has it: Unicode 17.0 in 0.2.3, 16.0 in 0.2.1.
 
-    out = io.BytesIO()
-    sp.SentencePieceTrainer.train(
-        sentence_iterator=iter(["a b"]), model_writer=out, model_type="char", vocab_size=10, normalization_rule_name=name, minloglevel=2
-    )
-    from polytok.formats import sentencepiece as f
-    from polytok.formats.base import ReadOptions
+    >>> len(named_charsmap("nmt_nfkc")), named_charsmap("identity")
+    (240007, b'')
+    """
+    return b"" if name == "identity" else _core.sentencepiece_charsmap(name, line)
 
-    return f.read(out.getvalue(), ReadOptions()).normalize[0].charsmap
+
+def _compiled(path: str | os.PathLike[str]) -> bytes:
+    try:
+        rules = Path(path).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{os.fspath(path)} holds no rules: it is no UTF-8 ({error})") from error
+    return _core.sentencepiece_compile_rules(rules)

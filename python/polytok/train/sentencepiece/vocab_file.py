@@ -17,4 +17,6 @@ def vocab_text(spec: Spec, *, scores: bool = True) -> bytes:
     if not scores:
         return b"".join(piece + b"\n" for piece in pieces)
     # C's %g, which Python's is as well.
-    return b"".join(b"%b\t%g\n" % (piece, score) for piece, score in zip(pieces, spec.vocab.scores.tolist(), strict=True))
+    return b"".join(
+        b"%b\t%g\n" % (piece, score) for piece, score in zip(pieces, spec.vocab.scores.tolist(), strict=True)
+    )
