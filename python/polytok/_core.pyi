@@ -1,13 +1,14 @@
 """The native engine and file readers; python/polytok is their public face."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
-from .spec import Spec, Vocab
+from .spec import NormalizeStep, Spec, SplitStep, Vocab
+from .train.bpe_learning import Units
 from .values import IdArray, Ids, Text
 
 __all__ = [
@@ -15,8 +16,11 @@ __all__ = [
     "NativeFile",
     "SpecialSet",
     "Tokenizer",
+    "WordSplitter",
     "Words",
+    "bpe_alphabet",
     "bpe_derivations",
+    "bpe_learn",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -115,6 +119,19 @@ def rank_file_write(vocab: Vocab) -> bytes: ...
 def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
+def bpe_alphabet(
+    words: Words, units: Units, special: list[str], initial: list[str], limit: int | None
+) -> list[bytes]: ...
+def bpe_learn(
+    words: Words,
+    units: Units,
+    initial: list[bytes],
+    size: int,
+    min_count: int,
+    below_length: int | None,
+    first_seen: bool,
+    progress: Callable[[str, int, int], object] | None,
+) -> tuple[bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
 def tekken_vocab_range(data: bytes) -> tuple[int, int]: ...
 def tekken_read(
     vocab: bytes, live: int, first_id: int
@@ -203,6 +220,14 @@ class DecodeStream:
 
     def push(self, ids: int | Ids) -> bytes: ...
     def finish(self) -> bytes: ...
+
+@final
+class WordSplitter:
+    """Cuts texts and counts the pieces."""
+
+    def __new__(cls, normalize: list[NormalizeStep], split: list[SplitStep]) -> WordSplitter: ...
+    def push(self, texts: list[bytes]) -> None: ...
+    def words(self) -> Words: ...
 
 @final
 class Words:
