@@ -1,7 +1,7 @@
 """Pre-tokenizers: JSON to split steps and back.
 
-Those that split by a class of characters become patterns (polytok.patterns). ByteLevel becomes up to three steps: a space
-before each piece, GPT-2's pattern, and the mapping of bytes to characters.
+Those that split by a class of characters become patterns (polytok.patterns). ByteLevel becomes up to three steps: a
+space before each piece, GPT-2's pattern, and the mapping of bytes to characters.
 """
 
 from __future__ import annotations
