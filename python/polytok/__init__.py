@@ -25,6 +25,7 @@ from .lossless import Lossless
 from .spec import Kind, Spec, Vocab
 from .stream import StreamDecoder
 from .tokenizer import Tokenizer
+from .train import Counts, Reading, TrainingReport, TrainingWarning, count_words, train
 from .values import Batch, Spans, Token
 
 __version__ = "0.1.0"
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "Batch",
+    "Counts",
     "EncodeError",
     "Encoding",
     "FetchError",
@@ -43,6 +45,7 @@ __all__ = [
     "Padding",
     "PieceError",
     "PolytokError",
+    "Reading",
     "Spans",
     "Spec",
     "SpecError",
@@ -51,7 +54,11 @@ __all__ = [
     "Token",
     "TokenIdError",
     "Tokenizer",
+    "TrainingReport",
+    "TrainingWarning",
     "Truncation",
     "Vocab",
+    "count_words",
     "load",
+    "train",
 ]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TypeAlias, final
+from typing import IO, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,14 @@ __all__ = [
     "DecodeStream",
     "NativeFile",
     "SpecialSet",
+    "TextCounter",
     "Tokenizer",
-    "WordSplitter",
+    "WordCounter",
     "Words",
     "bpe_alphabet",
     "bpe_derivations",
     "bpe_learn",
+    "counts_description",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -39,6 +41,7 @@ __all__ = [
     "llama2c_write",
     "minbpe_read",
     "native_write",
+    "pattern_matches",
     "rank_file_read",
     "rank_file_write",
     "rwkv_read",
@@ -49,7 +52,10 @@ __all__ = [
     "tekken_read",
     "tekken_vocab_range",
     "tekken_write",
+    "train_longest_match",
 ]
+
+Report: TypeAlias = Callable[[str, int, int], object]
 
 _Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
@@ -107,7 +113,7 @@ def huggingface_write(
     indent: int,
 ) -> tuple[str, str]: ...
 def sentencepiece_probe(data: bytes) -> None: ...
-def sentencepiece_read(data: bytes) -> tuple[_Columns, bytes, bytes]: ...
+def sentencepiece_read(data: bytes) -> tuple[_Columns, list[bytes]]: ...
 def sentencepiece_write(vocab: Vocab, details: bytes) -> bytes: ...
 def sentencepiece_check(vocab: Vocab, model_type: int, byte_fallback: bool, line: str) -> None: ...
 def llama2c_read(data: bytes) -> _Columns: ...
@@ -116,6 +122,7 @@ def rwkv_read(data: bytes) -> _Columns: ...
 def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.uint32], _Columns]: ...
 def rank_file_read(data: bytes) -> _Columns: ...
 def rank_file_write(vocab: Vocab) -> bytes: ...
+def counts_description(file: IO[bytes]) -> str: ...
 def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
@@ -138,6 +145,18 @@ def tekken_read(
 ) -> tuple[_Columns, list[tuple[int, str | None]], tuple[int, int] | None]: ...
 def tekken_write(vocab: Vocab, odd_texts: list[tuple[int, str | None]], layout: list[str], ascii: bool) -> bytes: ...
 def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: bytes) -> bytes: ...
+def pattern_matches(pattern: str, texts: list[bytes]) -> list[bool]: ...
+def train_longest_match(
+    words: Words,
+    entries: int,
+    chars: int,
+    bytes: int,
+    min_count: int | None,
+    parts_of_chars: bool,
+    forced: list[bytes],
+    threads: int,
+    report: Callable[[str, int, int], object] | None,
+) -> tuple[list[bytes], int]: ...
 
 @final
 class NativeFile:
@@ -222,12 +241,25 @@ class DecodeStream:
     def finish(self) -> bytes: ...
 
 @final
-class WordSplitter:
-    """Cuts texts and counts the pieces."""
-
-    def __new__(cls, normalize: list[NormalizeStep], split: list[SplitStep]) -> WordSplitter: ...
+class TextCounter:
+    def __new__(
+        cls,
+        normalize: Iterable[NormalizeStep],
+        split: Iterable[SplitStep],
+        special: list[bytes],
+        threads: int,
+        limit: tuple[int, str] | None,
+    ) -> TextCounter: ...
     def push(self, texts: list[bytes]) -> None: ...
-    def words(self) -> Words: ...
+    def push_part(self, part: bytes, is_last: bool) -> None: ...
+    def finish(self) -> WordCounter: ...
+
+@final
+class WordCounter:
+    def __new__(cls, limit: tuple[int, str] | None) -> WordCounter: ...
+    def read(self, file: IO[bytes], progress: Report | None) -> str: ...
+    def write(self, description: str, file: IO[bytes], progress: Report | None) -> None: ...
+    def words(self, order: str, progress: Report | None) -> Words: ...
 
 @final
 class Words:

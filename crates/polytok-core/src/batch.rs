@@ -105,7 +105,7 @@ fn joined<T: Id>(runs: &[Batch<u32>], threads: usize) -> Batch<T> {
 }
 
 /// Works off items, in up to so many threads.
-fn in_threads<T: Send>(threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
+pub(crate) fn in_threads<T: Send>(threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
     let items = Mutex::new(items);
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work_off = || {

@@ -5,6 +5,7 @@ mod errors;
 mod ids;
 mod ints;
 mod native;
+mod pattern;
 mod spec;
 mod text;
 mod tokenizer;
@@ -22,5 +23,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     native::register(module)?;
     wire::register(module)?;
     convert::register(module)?;
+    pattern::register(module)?;
     train::register(module)
 }

@@ -1,5 +1,7 @@
 //! Distinct words and how often each occurs: what every trainer works on.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 
 /// Distinct words with their counts, in an order that whoever made them says.
@@ -30,8 +32,17 @@ impl Words {
 
     /// The word at an index below [`Words::len`].
     pub fn word(&self, index: usize) -> &[u8] {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[index]]
+        &self.bytes[self.range(index)]
+    }
+
+    /// Where the word at an index lies in [`Words::text`].
+    pub fn range(&self, index: usize) -> Range<usize> {
+        index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]
+    }
+
+    /// All distinct words, one behind the other.
+    pub fn text(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// How often the word at an index occurs.

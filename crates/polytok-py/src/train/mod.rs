@@ -1,15 +1,19 @@
 //! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
 
 mod bpe;
+mod counts;
+mod longest;
 mod progress;
-mod splitting;
 mod words;
 
 use pyo3::prelude::*;
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<words::PyWords>()?;
+    module.add_class::<counts::PyTextCounter>()?;
+    module.add_class::<counts::PyWordCounter>()?;
+    module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
     bpe::register(module)?;
-    module.add_class::<splitting::WordSplitter>()?;
-    module.add_class::<words::PyWords>()
+    longest::register(module)
 }

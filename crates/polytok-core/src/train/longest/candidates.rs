@@ -1,0 +1,202 @@
+//! The strings that may become entries: those that occur often enough in the words.
+//!
+//! A string of n characters cannot occur more often than its first n-1 and its last n-1, so strings are counted level by level:
+//! only where both shorter ones are frequent is the longer one counted at all. A string that never occurs but within one
+//! that is a character longer is left out: the longer one does all it could do, with fewer tokens. Besides, the first
+//! bytes of long characters are candidates, with which a rare character takes two tokens and not three or four.
+//!
+//! Cost: two passes over the distinct words for each length, and a table of the pairs of one level. Threads share out the keys
+//! of the table, so that its size does not grow with their number. Bytes that are no UTF-8 are characters of their own.
+
+use hashbrown::HashTable;
+
+use super::shares::{self, Share};
+use crate::batch::in_threads;
+use crate::error::Result;
+use crate::hash::hash_number;
+use crate::train::progress::Progress;
+use crate::train::words::Words;
+use crate::utf8::decode_strict;
+
+/// No frequent string begins here.
+const NONE: u32 = u32::MAX;
+const STAGE: &str = "finding frequent strings";
+
+/// What makes a string a candidate.
+pub(super) struct Limits {
+    pub min_count: u64,
+    pub chars: usize,
+    pub bytes: usize,
+    /// Whether the first bytes of characters count too.
+    pub parts_of_chars: bool,
+    pub threads: usize,
+}
+
+/// A string, and how often it occurs.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate<'w> {
+    pub text: &'w [u8],
+    pub count: u64,
+    chars: usize,
+}
+
+impl Candidate<'_> {
+    /// About how many tokens it spares.
+    pub fn worth(&self) -> u64 {
+        let parts = if self.chars > 1 { self.chars } else { self.text.len() };
+        self.count.saturating_mul(parts as u64 - 1)
+    }
+}
+
+/// All candidates, in no order.
+pub(super) fn candidates<'w>(
+    words: &'w Words,
+    limits: &Limits,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Candidate<'w>>> {
+    let mut ids = vec![NONE; words.text().len()];
+    let mut level = next_level(words, &mut ids, limits, &|_, character| Some(number(character)));
+    let mut found = if limits.parts_of_chars { parts_of_chars(words, limits) } else { Vec::new() };
+    for chars in 1..=limits.chars {
+        progress.report(STAGE, chars as u64 - 1, limits.chars as u64)?;
+        let mut longer = vec![0; level.len()];
+        let next = match chars < limits.chars && !level.is_empty() {
+            true => next_level(words, &mut ids, limits, &|ids, character| pair(ids, character.len())),
+            false => Vec::new(),
+        };
+        for string in &next {
+            for part in [string.key >> 32, string.key & u64::from(u32::MAX)] {
+                longer[part as usize] = longer[part as usize].max(string.count);
+            }
+        }
+        let kept = level.iter().zip(&longer).filter(|(string, longer)| string.count > **longer);
+        let texts = kept.map(|(string, _)| string.candidate(words, chars));
+        found.extend(texts.filter(|string| (2..=limits.bytes).contains(&string.text.len())));
+        level = next;
+    }
+    progress.report(STAGE, limits.chars as u64, limits.chars as u64)?;
+    Ok(found)
+}
+
+/// A frequent string: its place in the table of its length, how often it occurs and where it does.
+#[derive(Clone, Copy)]
+struct Found {
+    key: u64,
+    count: u64,
+    at: usize,
+    id: u32,
+}
+
+impl Found {
+    fn candidate<'w>(&self, words: &'w Words, chars: usize) -> Candidate<'w> {
+        let text = &words.text()[self.at..];
+        let len = (0..chars).fold(0, |len, _| len + width(&text[len..]));
+        Candidate { text: &text[..len], count: self.count, chars }
+    }
+}
+
+/// The bytes of the character that a text starts with.
+#[inline]
+fn width(text: &[u8]) -> usize {
+    decode_strict(text).map_or(1, |(_, bytes)| bytes)
+}
+
+/// A character, or a part of one, as a number.
+#[inline]
+fn number(character: &[u8]) -> u64 {
+    character.iter().fold(1, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// Two strings that overlap in all but a character each as a number, where both are frequent.
+#[inline]
+fn pair(ids: &[u32], first: usize) -> Option<u64> {
+    let (left, right) = (ids[0], *ids.get(first)?);
+    (left != NONE && right != NONE).then_some(u64::from(left) << 32 | u64::from(right))
+}
+
+/// Tells the key of the string that begins at the first id, whose first character is given; the ids end with the word.
+type Key = dyn Fn(&[u32], &[u8]) -> Option<u64> + Sync;
+
+/// Counts strings by their keys, and writes the numbers of the frequent ones over the ids they were made of.
+fn next_level(words: &Words, ids: &mut [u32], limits: &Limits, key: &Key) -> Vec<Found> {
+    let tables = count(words, ids, limits, key);
+    let find = |key: u64| {
+        let hash = hash_number(key, 0);
+        let found = tables[shard(hash, tables.len())].find(hash, |found| found.key == key);
+        found.map_or(NONE, |found| found.id)
+    };
+    in_threads(limits.threads, shares::of(words, ids, limits.threads).into_iter(), |Share { words: range, values }| {
+        let base = words.range(range.start).start;
+        for index in range {
+            let word = words.range(index);
+            let ids = &mut values[word.start - base..word.end - base];
+            each_character(words.word(index), |at, character| {
+                ids[at] = key(&ids[at..], character).map_or(NONE, find);
+            });
+        }
+    });
+    let mut level: Vec<Found> = tables.iter().flatten().copied().collect();
+    level.sort_unstable_by_key(|found| found.id);
+    level
+}
+
+/// The tables of frequent strings; the key's hash tells in which of them one is.
+fn count(words: &Words, ids: &[u32], limits: &Limits, key: &Key) -> Vec<HashTable<Found>> {
+    let mut tables: Vec<HashTable<Found>> = (0..limits.threads).map(|_| HashTable::new()).collect();
+    in_threads(limits.threads, tables.iter_mut().enumerate(), |(share, table)| {
+        for index in 0..words.len() {
+            let (range, count) = (words.range(index), words.count(index));
+            let ids = &ids[range.clone()];
+            each_character(words.word(index), |at, character| {
+                let Some(key) = key(&ids[at..], character) else { return };
+                let hash = hash_number(key, 0);
+                if shard(hash, limits.threads) == share {
+                    add(table, hash, Found { key, count, at: range.start + at, id: NONE });
+                }
+            });
+        }
+        table.retain(|found| found.count >= limits.min_count);
+    });
+    tables.iter_mut().flat_map(|table| table.iter_mut()).zip(0..NONE).for_each(|(found, id)| found.id = id);
+    tables
+}
+
+fn add(table: &mut HashTable<Found>, hash: u64, new: Found) {
+    let same = |found: &Found| found.key == new.key;
+    let entry = table.entry(hash, same, |found| hash_number(found.key, 0));
+    entry.and_modify(|found| found.count += new.count).or_insert(new);
+}
+
+/// Which table a key with this hash is in; the tables themselves use the other bits.
+#[inline]
+fn shard(hash: u64, tables: usize) -> usize {
+    ((hash >> 8 & 0xFFFF) as usize * tables) >> 16
+}
+
+/// Calls `visit(place, character)` for each character of a word.
+#[inline]
+fn each_character(word: &[u8], mut visit: impl FnMut(usize, &[u8])) {
+    let mut at = 0;
+    while at < word.len() {
+        let len = width(&word[at..]);
+        visit(at, &word[at..at + len]);
+        at += len;
+    }
+}
+
+/// The first two or three bytes of longer characters, where they are frequent.
+fn parts_of_chars<'w>(words: &'w Words, limits: &Limits) -> Vec<Candidate<'w>> {
+    let mut table = HashTable::new();
+    for index in 0..words.len() {
+        let (start, count) = (words.range(index).start, words.count(index));
+        each_character(words.word(index), |at, character| {
+            for part in 2..character.len() {
+                let key = number(&character[..part]);
+                add(&mut table, hash_number(key, 0), Found { key, count, at: start + at, id: part as u32 });
+            }
+        });
+    }
+    let frequent = table.iter().filter(|found| found.count >= limits.min_count);
+    let text = |found: &Found| &words.text()[found.at..found.at + found.id as usize];
+    frequent.map(|found| Candidate { text: text(found), count: found.count, chars: 1 }).collect()
+}

@@ -1,0 +1,148 @@
+//! Against the obvious way to do each part.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::candidates::{Limits, candidates};
+use super::pool::Pool;
+use super::tally::Chosen;
+use super::*;
+use crate::train::progress::Silent;
+
+fn words(texts: &BTreeMap<Vec<u8>, u64>) -> Words {
+    let mut words = Words::default();
+    texts.iter().for_each(|(text, &count)| words.push(text, count));
+    words
+}
+
+fn options(entries: usize, threads: usize) -> Options<'static> {
+    Options { entries, chars: 4, bytes: 16, min_count: Some(1), parts_of_chars: true, forced: &[], threads }
+}
+
+/// Words of few different characters, one of them of three bytes, and one that is no UTF-8.
+fn some_words() -> impl Strategy<Value = BTreeMap<Vec<u8>, u64>> {
+    let character = prop::sample::select(vec!["a", "b", "c", "\u{65E5}", "\u{672C}", ""]);
+    let word = prop::collection::vec(character, 1..9).prop_map(|chars| {
+        let bytes = chars.iter().flat_map(|char| if char.is_empty() { b"\xFF" } else { char.as_bytes() });
+        bytes.copied().collect::<Vec<u8>>()
+    });
+    prop::collection::btree_map(word, 1u64..5, 1..8)
+}
+
+/// The tokens of longest match.
+fn tokens(words: &Words, entries: &BTreeSet<&[u8]>) -> i64 {
+    let mut tokens = 0;
+    for (mut rest, count) in words.iter() {
+        while !rest.is_empty() {
+            let len = (1..=rest.len()).rev().find(|&len| entries.contains(&rest[..len])).unwrap_or(1);
+            rest = &rest[len..];
+            tokens += count as i64;
+        }
+    }
+    tokens
+}
+
+/// Characters by SentencePiece's strict decoding.
+fn characters(word: &[u8]) -> Vec<&[u8]> {
+    let mut rest = word;
+    std::iter::from_fn(|| {
+        let len = crate::utf8::decode_strict(rest.get(..1).map(|_| rest)?).map_or(1, |(_, len)| len);
+        let (character, after) = rest.split_at(len);
+        rest = after;
+        Some(character)
+    })
+    .collect()
+}
+
+proptest! {
+    #[test]
+    fn candidates_are_the_frequent_strings(texts in some_words(), min_count in 1u64..6, threads in 1usize..4) {
+        let words = words(&texts);
+        let mut counts: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        let mut longer: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        for (word, count) in words.iter() {
+            let chars = characters(word);
+            for chars in (1..=4).flat_map(|n| chars.windows(n)) {
+                *counts.entry(chars.concat()).or_default() += count;
+            }
+        }
+        for (text, &count) in &counts {
+            let chars = characters(text);
+            for part in [&chars[1..], &chars[..chars.len() - 1]] {
+                let most = longer.entry(part.concat()).or_default();
+                *most = (*most).max(count);
+            }
+        }
+        let is_closed = |text: &Vec<u8>, count: u64| longer.get(text).is_none_or(|&longer| longer < count);
+        let expected: BTreeMap<_, _> = counts.iter()
+            .filter(|(text, count)| text.len() > 1 && **count >= min_count && is_closed(text, **count))
+            .map(|(text, &count)| (text.clone(), count)).collect();
+        let limits = Limits { min_count, chars: 4, bytes: 16, parts_of_chars: false, threads };
+        let found = candidates(&words, &limits, &mut Silent).unwrap();
+        prop_assert_eq!(found.len(), expected.len());
+        let found: BTreeMap<_, _> = found.iter().map(|string| (string.text.to_vec(), string.count)).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_loss_is_what_the_absence_costs(texts in some_words(), chosen in prop::collection::vec(any::<bool>(), 200)) {
+        let words = words(&texts);
+        let limits = Limits { min_count: 1, chars: 4, bytes: 16, parts_of_chars: true, threads: 1 };
+        let found = candidates(&words, &limits, &mut Silent).unwrap();
+        let found: Vec<&[u8]> = found.iter().map(|string| string.text).collect();
+        let pool = Pool::new(&words, &found, &[], 1).unwrap();
+        let is_entry: Vec<bool> =
+            (0..pool.len()).map(|number| pool.is_forced[number] || chosen[number % chosen.len()]).collect();
+        let entries: BTreeSet<&[u8]> =
+            pool.texts.iter().zip(&is_entry).filter(|(_, is)| **is).map(|(text, _)| *text).collect();
+        let tally = Chosen::new(&pool, &is_entry).tally(&words, 2);
+        let now = tokens(&words, &entries);
+        prop_assert_eq!(tally.tokens, now);
+        for number in (256..pool.len()).filter(|&number| is_entry[number]) {
+            let mut without = entries.clone();
+            without.remove(pool.texts[number]);
+            prop_assert_eq!(tally.loss[number], tokens(&words, &without) - now);
+        }
+    }
+
+    #[test]
+    fn the_result_depends_on_nothing_but_the_counts(texts in some_words()) {
+        let sorted = words(&texts);
+        let mut turned = Words::default();
+        texts.iter().rev().for_each(|(text, &count)| turned.push(text, count));
+        let expected = train(&sorted, &options(260, 1), &mut Silent);
+        for threads in [1, 2, 5] {
+            prop_assert_eq!(&train(&turned, &options(260, threads), &mut Silent), &expected);
+        }
+        if let Ok(trained) = expected {
+            let entries: BTreeSet<&[u8]> = trained.entries.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(entries.len(), 260);
+            prop_assert_eq!(tokens(&sorted, &entries), trained.tokens as i64);
+        }
+    }
+}
+
+#[test]
+fn entries_are_bytes_then_what_spares_most_and_what_is_forced() {
+    let words =
+        words(&BTreeMap::from([(b"abab".to_vec(), 9), (b"xyz".to_vec(), 5_000_000_000), (b"\xFF'".to_vec(), 1)]));
+    let forced: [&[u8]; 2] = [b"\n\n", b"a longer one than is allowed"];
+    let trained = train(&words, &Options { forced: &forced, ..options(260, 2) }, &mut Silent).unwrap();
+    assert!((0..256).all(|byte| trained.entries[byte] == [byte as u8]));
+    assert_eq!(trained.entries[256..], [forced[0], b"xyz", b"abab", forced[1]].map(<[u8]>::to_vec));
+    assert_eq!(trained.tokens, 5_000_000_000 + 9 + 2);
+}
+
+#[test]
+fn what_cannot_be_had_is_an_error() {
+    let forced: [&[u8]; 1] = [b"forced"];
+    let small = words(&BTreeMap::from([(b"ab".to_vec(), 1)]));
+    for (entries, text) in [(300, "have 258 strings"), (256, "no room for the 256 bytes and 1 forced entries")] {
+        let error = train(&small, &Options { forced: &forced, ..options(entries, 1) }, &mut Silent).unwrap_err();
+        assert!(error.to_string().contains(text), "{error}");
+    }
+    let huge = words(&BTreeMap::from([(b"ab".to_vec(), u64::MAX)]));
+    let error = train(&huge, &options(257, 1), &mut Silent).unwrap_err();
+    assert!(error.to_string().contains("scale the counts down"), "{error}");
+}

@@ -1,0 +1,36 @@
+//! The entries of a vocabulary for longest match.
+
+use polytok_core::train::longest::{self, Options};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use super::progress::Reporter;
+use super::words::PyWords;
+
+/// The entries in the order of their ids, and how many tokens the words take.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // one for each field of the options
+fn train_longest_match<'py>(
+    py: Python<'py>,
+    words: Bound<'py, PyWords>,
+    entries: usize,
+    chars: usize,
+    bytes: usize,
+    min_count: Option<u64>,
+    parts_of_chars: bool,
+    forced: Vec<PyBackedBytes>,
+    threads: usize,
+    report: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
+    let words = &words.get().0;
+    let forced: Vec<&[u8]> = forced.iter().map(|entry| &entry[..]).collect();
+    let options = Options { entries, chars, bytes, min_count, parts_of_chars, forced: &forced, threads };
+    let trained = Reporter::new(report).run(py, |progress| longest::train(words, &options, progress))?;
+    Ok((trained.entries.iter().map(|entry| PyBytes::new(py, entry)).collect(), trained.tokens))
+}
+
+/// Adds the function to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(train_longest_match, module)?)
+}
