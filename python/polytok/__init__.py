@@ -6,6 +6,7 @@
 'one engine for every vocabulary'
 """
 
+from .editing import Edit, edit
 from .encoding import Encoding, Padding, Truncation
 from .errors import (
     ArgumentError,
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "Batch",
+    "Edit",
     "EncodeError",
     "Encoding",
     "FetchError",
@@ -53,5 +55,6 @@ __all__ = [
     "Tokenizer",
     "Truncation",
     "Vocab",
+    "edit",
     "load",
 ]
