@@ -26,6 +26,7 @@ from bench.remote import Failed, Remote
 from bench.results import Results
 from bench.targets import Measured, Target
 from bench.texts import Document
+from bench.training import texts as training_texts
 from bench.workloads import BATCH, DOCUMENTS, WORKLOADS, WORST_CASES, Amount, Case, Selection
 
 import polytok
@@ -326,3 +327,20 @@ def test_tables_go_between_markers(tmp_path: Path) -> None:
     assert document.read_text(encoding="utf-8") == expected
     with pytest.raises(SystemExit, match="<!-- speed:begin -->"):
         markdown.put(document, "speed", "three")
+
+
+# Text to train on
+
+
+def test_walked_text_has_its_size_is_whole_and_the_same_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = "".join(f"Zeile {number} über {number * number} Äpfel: 数{number}。\n" for number in range(2000)).encode()
+    monkeypatch.setattr(training_texts, "real", lambda: corpus)
+    first, second = (training_texts.write(tmp_path / name, 1).read_bytes() for name in ("a", "b"))
+    assert first == second
+    assert len(first) == training_texts.MEGABYTE
+    assert first.startswith(corpus)
+    walked = first.decode()[len(corpus.decode()) :]
+    assert set(walked) <= set(corpus.decode())
+    assert len(set(walked.splitlines()) - set(corpus.decode().splitlines())) > 1000

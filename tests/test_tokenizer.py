@@ -74,6 +74,23 @@ def test_the_cache_is_bounded_visible_and_changes_no_ids() -> None:
         tokenizer.cache_limit = -1
 
 
+def test_tables_that_are_made_when_they_pay_change_no_ids(unigram: Tokenizer) -> None:
+    words = ["a", "ab", "aba", "abba", "bx", "日本", "therefore", "x" * 40]
+    texts = [" ".join(random.Random(seed).choices(words, k=60)) for seed in range(200)]
+    for spec in (unigram.spec, unigram_spec(), polytok.load("default").spec):
+        lazy, warm = Tokenizer(spec), Tokenizer(spec)
+        expected = [lazy.encode(text) for text in texts]
+        warm.cache_limit = 0
+        for _ in range(12):
+            assert [ids.tolist() for ids in warm.encode_batch(texts)] == expected
+        assert warm.cache_bytes == 0
+        warm.cache_limit = 1 << 20
+        assert [warm.encode(text) for text in texts] == expected
+        assert 0 < warm.cache_bytes <= 1 << 20
+        warm.clear_cache()
+        assert warm.cache_bytes == 0
+
+
 def test_every_way_to_encode_agrees(default: Tokenizer) -> None:
     ids = default.encode(TEXT)
     assert default.encode(TEXT.encode()) == ids

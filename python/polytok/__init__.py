@@ -26,6 +26,7 @@ from .lossless import Lossless
 from .spec import Kind, Spec, Vocab
 from .stream import StreamDecoder
 from .tokenizer import Tokenizer
+from .train import Counts, Reading, TrainingReport, TrainingWarning, count_words, train
 from .values import Batch, Spans, Token
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "Batch",
+    "Counts",
     "Edit",
     "EncodeError",
     "Encoding",
@@ -45,6 +47,7 @@ __all__ = [
     "Padding",
     "PieceError",
     "PolytokError",
+    "Reading",
     "Spans",
     "Spec",
     "SpecError",
@@ -53,8 +56,12 @@ __all__ = [
     "Token",
     "TokenIdError",
     "Tokenizer",
+    "TrainingReport",
+    "TrainingWarning",
     "Truncation",
     "Vocab",
+    "count_words",
     "edit",
     "load",
+    "train",
 ]

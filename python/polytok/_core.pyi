@@ -2,21 +2,25 @@
 
 import os
 from collections.abc import Callable, Iterable
+from typing import IO, TypeAlias, final
 from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
-from .spec import Spec, Vocab
+from .spec import NormalizeStep, Spec, SplitStep, Vocab
 from .values import IdArray, Ids, Text
 
 __all__ = [
     "DecodeStream",
     "NativeFile",
     "SpecialSet",
+    "TextCounter",
     "Tokenizer",
+    "WordCounter",
     "Words",
     "bpe_derivations",
+    "counts_description",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -48,6 +52,8 @@ __all__ = [
     "tekken_write",
     "train_longest_match",
 ]
+
+Report: TypeAlias = Callable[[str, int, int], object]
 
 _Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
@@ -105,7 +111,7 @@ def huggingface_write(
     indent: int,
 ) -> tuple[str, str]: ...
 def sentencepiece_probe(data: bytes) -> None: ...
-def sentencepiece_read(data: bytes) -> tuple[_Columns, bytes, bytes]: ...
+def sentencepiece_read(data: bytes) -> tuple[_Columns, list[bytes]]: ...
 def sentencepiece_write(vocab: Vocab, details: bytes) -> bytes: ...
 def sentencepiece_check(vocab: Vocab, model_type: int, byte_fallback: bool, line: str) -> None: ...
 def llama2c_read(data: bytes) -> _Columns: ...
@@ -114,6 +120,7 @@ def rwkv_read(data: bytes) -> _Columns: ...
 def minbpe_read(data: bytes, first_line: int, cap: int) -> tuple[npt.NDArray[np.uint32], _Columns]: ...
 def rank_file_read(data: bytes) -> _Columns: ...
 def rank_file_write(vocab: Vocab) -> bytes: ...
+def counts_description(file: IO[bytes]) -> str: ...
 def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
@@ -217,6 +224,27 @@ class DecodeStream:
 
     def push(self, ids: int | Ids) -> bytes: ...
     def finish(self) -> bytes: ...
+
+@final
+class TextCounter:
+    def __new__(
+        cls,
+        normalize: Iterable[NormalizeStep],
+        split: Iterable[SplitStep],
+        special: list[bytes],
+        threads: int,
+        limit: tuple[int, str] | None,
+    ) -> TextCounter: ...
+    def push(self, texts: list[bytes]) -> None: ...
+    def push_part(self, part: bytes, is_last: bool) -> None: ...
+    def finish(self) -> WordCounter: ...
+
+@final
+class WordCounter:
+    def __new__(cls, limit: tuple[int, str] | None) -> WordCounter: ...
+    def read(self, file: IO[bytes], progress: Report | None) -> str: ...
+    def write(self, description: str, file: IO[bytes], progress: Report | None) -> None: ...
+    def words(self, order: str, progress: Report | None) -> Words: ...
 
 @final
 class Words:

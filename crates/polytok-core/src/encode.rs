@@ -94,10 +94,11 @@ impl Tokenizer {
         if let (Compiled::Unigram(unigram), Some(normalizer), None) =
             (&self.model, self.normalizer.sentencepiece(), set)
             && !self.fallback.may_fail()
-            && unigram.takes_raw(text)
+            && let Some(by_word) = unigram.by_word(text.len(), Some(normalizer), &self.vocab)
+            && by_word.takes_raw(text)
         {
             let mut out = Out::new(text, &self.fallback, sink);
-            return unigram.encode_raw(normalizer, text, &mut scratch.model.unigram, &mut out);
+            return by_word.encode_raw(normalizer, text, &mut scratch.model.unigram, &mut out);
         }
         let mut normalized = std::mem::take(&mut scratch.normalized);
         let result = self
@@ -190,12 +191,13 @@ impl Tokenizer {
                 out.take_cached(&scratch.ids);
                 Ok(())
             }
-            Compiled::Unigram(unigram) => {
-                out.begin_word();
-                unigram.encode(text, &mut scratch.model.unigram, &mut out)
-            }
             model => {
                 out.begin_word();
+                if let Compiled::Unigram(unigram) = model
+                    && let Some(by_word) = unigram.by_word(text.len(), self.normalizer.sentencepiece(), &self.vocab)
+                {
+                    return by_word.encode(text, &mut scratch.model.unigram, &mut out);
+                }
                 model.segment(text, 0, false, &mut scratch.model, &mut |segment| out.take(0, segment))
             }
         }

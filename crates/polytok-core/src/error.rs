@@ -17,6 +17,8 @@ pub enum Error {
     Id(u32),
     /// An option or argument out of its range.
     Argument(String),
+    /// A file that cannot be written or read.
+    File(String),
     /// The caller wants a long work to stop.
     Interrupted,
 }
@@ -28,7 +30,8 @@ impl fmt::Display for Error {
             | Error::Spec(text)
             | Error::Encode(text)
             | Error::Special(text)
-            | Error::Argument(text) => f.write_str(text),
+            | Error::Argument(text)
+            | Error::File(text) => f.write_str(text),
             Error::Id(id) => write!(f, "id {id} is not in the vocabulary"),
             Error::Interrupted => f.write_str("interrupted"),
         }

@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::cache::{Cache, DEFAULT_LIMIT};
+use crate::cache::DEFAULT_LIMIT;
 use crate::tokenizer::Scratch;
 
 /// Scratches that no thread is using.
@@ -47,7 +47,7 @@ impl Pool {
         let epoch = self.epoch.load(Ordering::Acquire);
         if scratch.epoch != epoch {
             scratch.epoch = epoch;
-            scratch.cache = Cache::new(self.limit());
+            scratch.renew(self.limit());
         }
     }
 
@@ -72,7 +72,7 @@ impl Pool {
 
     /// Bytes that the caches take of which no thread is at work.
     pub fn cached(&self) -> usize {
-        self.free.try_lock().map_or(0, |free| free.iter().map(|scratch| scratch.cache.bytes()).sum())
+        self.free.try_lock().map_or(0, |free| free.iter().map(|scratch| scratch.cached()).sum())
     }
 }
 

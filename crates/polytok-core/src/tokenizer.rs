@@ -108,6 +108,17 @@ impl Scratch {
         self.waiting.push(waiting);
     }
 
+    /// Forgets what is cached; from now on that takes at most so many bytes. No model has both kinds of caches.
+    pub(crate) fn renew(&mut self, limit: usize) {
+        self.cache = Cache::new(limit);
+        self.model.unigram.renew(limit);
+    }
+
+    /// Bytes that caches take.
+    pub(crate) fn cached(&self) -> usize {
+        self.cache.bytes() + self.model.unigram.bytes()
+    }
+
     /// Gives back what one huge text made the buffers grow to.
     pub(crate) fn release(&mut self) {
         const KEPT: usize = 1 << 20;
@@ -173,13 +184,9 @@ impl Tokenizer {
             _ => Spelling::Plain,
         };
         let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
-        let normalizer = Normalizer::compile(&spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
+        let normalizer = Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
         let has_prefix = normalizer.has_prefix_space();
-        let mut model =
-            Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
-        if let (Compiled::Unigram(unigram), Some(normalizer)) = (&mut model, normalizer.sentencepiece()) {
-            unigram.learn(normalizer, &vocab);
-        }
+        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)

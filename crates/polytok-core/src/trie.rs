@@ -188,8 +188,8 @@ impl Stored for Trie {
 struct Builder {
     nodes: Vec<Node>,
     /// Places that hold a node, and bases that a node has.
-    taken: Vec<[bool; BLOCK]>,
-    used: Vec<[bool; BLOCK]>,
+    taken: Vec<Places>,
+    used: Vec<Places>,
     open: Vec<Block>,
 }
 
@@ -202,11 +202,66 @@ struct Block {
     misses: u8,
 }
 
+/// A set of places of a block, a bit for each.
+#[derive(Clone, Copy, Default)]
+struct Places([u64; BLOCK / 64]);
+
+impl Places {
+    #[inline]
+    fn add(&mut self, low: usize) {
+        self.0[low / 64] |= 1 << (low % 64);
+    }
+
+    #[inline]
+    fn has(&self, low: usize) -> bool {
+        self.0[low / 64] >> (low % 64) & 1 != 0
+    }
+
+    #[inline]
+    fn or(self, other: Places) -> Places {
+        let (Places([a, b, c, d]), Places([e, f, g, h])) = (self, other);
+        Places([a | e, b | f, c | g, d | h])
+    }
+
+    /// The places `low` for which `low ^ byte` is here. Plain code: closures over arrays are not always inlined.
+    #[inline]
+    fn xor(self, byte: u8) -> Places {
+        let Places([a, b, c, d]) = self;
+        let [a, b, c, d] = match byte >> 6 {
+            0 => [a, b, c, d],
+            1 => [b, a, d, c],
+            2 => [c, d, a, b],
+            _ => [d, c, b, a],
+        };
+        Places([swapped(a, byte), swapped(b, byte), swapped(c, byte), swapped(d, byte)])
+    }
+
+    /// The first place that is not here.
+    fn first_other(self) -> Option<usize> {
+        let (word, bits) = self.0.iter().enumerate().find(|(_, bits)| **bits != u64::MAX)?;
+        Some(64 * word + bits.trailing_ones() as usize)
+    }
+}
+
+/// The bits of a word at their places xor `byte`: each bit of it swaps neighbouring groups of as many places.
+#[inline]
+fn swapped(mut word: u64, byte: u8) -> u64 {
+    const GROUPS: [u64; 6] = [!0 / 3, !0 / 5, !0 / 17, !0 / 257, !0 / 65_537, u32::MAX as u64];
+    let mut bit = 0;
+    while bit < 6 {
+        let other = (word >> (1 << bit) & GROUPS[bit]) | (word & GROUPS[bit]) << (1 << bit);
+        // No branch, which could not be foreseen.
+        word ^= (word ^ other) & 0u64.wrapping_sub((byte >> bit & 1) as u64);
+        bit += 1;
+    }
+    word
+}
+
 impl Builder {
     fn build(mut self, keys: &[(&[u8], u32)]) -> Result<Trie> {
         self.add_block()?;
-        self.used[0][LEAF as usize] = true;
-        self.used[0][NOBODY as usize] = true;
+        self.used[0].add(LEAF as usize);
+        self.used[0].add(NOBODY as usize);
         self.take(ROOT, 0);
         // Ranges of keys that share a prefix of `depth` bytes, with the node they hang under.
         let mut todo = vec![(0, keys.len(), 0usize, ROOT)];
@@ -245,15 +300,15 @@ impl Builder {
         }
         self.open.push(Block { number: self.taken.len(), free: BLOCK as u16, misses: 0 });
         self.nodes.resize(nodes, Node::new(0, LEAF, NONE));
-        self.taken.push([false; BLOCK]);
-        self.used.push([false; BLOCK]);
+        self.taken.push(Places::default());
+        self.used.push(Places::default());
         Ok(())
     }
 
     fn take(&mut self, place: u32, label: u8) {
         let (number, low) = (place as usize / BLOCK, place as usize % BLOCK);
         self.nodes[place as usize] = Node::new(label, LEAF, NONE);
-        self.taken[number][low] = true;
+        self.taken[number].add(low);
         if let Some(i) = self.open.iter().rposition(|block| block.number == number) {
             self.open[i].free -= 1;
             if self.open[i].free == 0 {
@@ -269,10 +324,14 @@ impl Builder {
         while i < self.open.len() {
             let block = &mut self.open[i];
             if block.free as usize >= labels.len() {
-                let (taken, used) = (&self.taken[block.number], &mut self.used[block.number]);
-                let fits = |low: &usize| !used[*low] && labels.iter().all(|&(byte, _)| !taken[low ^ byte as usize]);
-                if let Some(low) = (0..BLOCK).find(fits) {
-                    used[low] = true;
+                let (taken, used) = (self.taken[block.number], &mut self.used[block.number]);
+                // Bases that are used, or from which some label leads to a place that is taken.
+                let mut wrong = *used;
+                for &(byte, _) in labels {
+                    wrong = wrong.or(taken.xor(byte));
+                }
+                if let Some(low) = wrong.first_other() {
+                    used.add(low);
                     return Ok((block.number * BLOCK + low) as u32);
                 }
                 block.misses += 1;
@@ -285,7 +344,7 @@ impl Builder {
         }
         self.add_block()?;
         let number = self.used.len() - 1;
-        self.used[number][0] = true;
+        self.used[number].add(0);
         Ok((number * BLOCK) as u32)
     }
 
@@ -293,10 +352,9 @@ impl Builder {
     /// block, and it is not this place.
     fn label_as_nobodys(&mut self) {
         for (number, (taken, used)) in self.taken.iter().zip(&self.used).enumerate() {
-            let base =
-                if number == 0 { NOBODY as usize } else { used.iter().position(|used| !used).unwrap_or_default() };
+            let base = if number == 0 { NOBODY as usize } else { used.first_other().unwrap_or_default() };
             let root = (number == 0).then_some(ROOT as usize);
-            for low in (0..BLOCK).filter(|&low| !taken[low]).chain(root) {
+            for low in (0..BLOCK).filter(|&low| !taken.has(low)).chain(root) {
                 let node = self.nodes[number * BLOCK + low];
                 self.nodes[number * BLOCK + low] = Node::new((low ^ base) as u8, node.base(), node.value());
             }
@@ -346,6 +404,17 @@ mod tests {
         let nodes = vec![node; 256].into();
         let trie = Trie { nodes, longest: 3 };
         assert_eq!(trie.longest_prefix(&[b'a'; 1000]), Some((3, 7)));
+    }
+
+    #[test]
+    fn places_under_a_byte_are_found_at_once() {
+        let mut places = Places::default();
+        [0, 1, 7, 63, 64, 100, 255].into_iter().for_each(|low| places.add(low));
+        for byte in 0..=255u8 {
+            let moved = places.xor(byte);
+            assert!((0..BLOCK).all(|low| moved.has(low) == places.has(low ^ byte as usize)));
+        }
+        assert_eq!((places.first_other(), Places([u64::MAX; 4]).first_other()), (Some(2), None));
     }
 
     #[test]

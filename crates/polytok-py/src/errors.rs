@@ -8,6 +8,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 mod classes {
     pyo3::import_exception!(polytok.errors, ArgumentError);
     pyo3::import_exception!(polytok.errors, EncodeError);
+    pyo3::import_exception!(polytok.errors, FileError);
     pyo3::import_exception!(polytok.errors, FormatError);
     pyo3::import_exception!(polytok.errors, SpecError);
     pyo3::import_exception!(polytok.errors, SpecialTokenError);
@@ -24,6 +25,7 @@ pub fn to_python(error: Error) -> PyErr {
         Error::Special(_) => classes::SpecialTokenError::new_err(message),
         Error::Id(_) => classes::TokenIdError::new_err(message),
         Error::Argument(_) => classes::ArgumentError::new_err(message),
+        Error::File(_) => classes::FileError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }

@@ -88,6 +88,16 @@ fn list<T>(object: &Bound<'_, PyAny>, name: &str, read: impl Fn(&Bound<'_, PyAny
     object.getattr(name)?.try_iter()?.map(|item| read(&item?)).collect()
 }
 
+/// Steps of a Spec's `normalize`.
+pub fn normalize_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Normalize>> {
+    steps.try_iter()?.map(|step| normalize_step(&step?)).collect()
+}
+
+/// Steps of a Spec's `split`.
+pub fn split_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Split>> {
+    steps.try_iter()?.map(|step| split_step(&step?)).collect()
+}
+
 /// A field of bytes.
 fn bytes(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u8>> {
     Ok(object.getattr(name)?.cast::<PyBytes>()?.as_bytes().to_vec())

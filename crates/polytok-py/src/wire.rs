@@ -73,14 +73,11 @@ fn sentencepiece_probe(data: &[u8]) -> PyResult<()> {
 
 /// A SentencePiece model's columns, its pieces' details, and all other fields as a protobuf message.
 #[pyfunction]
-fn sentencepiece_read<'py>(
-    py: Python<'py>,
-    data: &[u8],
-) -> PyResult<(PyColumns<'py>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+fn sentencepiece_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<'py>, [Bound<'py, PyBytes>; 3])> {
     let pieces = sentencepiece::read_pieces(data).map_err(raised)?;
-    let details = PyBytes::new(py, &pieces.details);
-    let rest = PyBytes::new(py, &pieces.rest);
-    Ok((to_python(py, pieces.columns), details, rest))
+    let others =
+        [&pieces.details, &pieces.rest, pieces.charsmap.unwrap_or_default()].map(|bytes| PyBytes::new(py, bytes));
+    Ok((to_python(py, pieces.columns), others))
 }
 
 /// The pieces as they stand in a model.

@@ -1,6 +1,6 @@
 """The command ``polytok``: one module per verb, each with ``add_parser`` and ``run``.
 
-Arguments are parsed by argparse, which comes with Python: eight verbs with a dozen options each need no more, and the
+Arguments are parsed by argparse, which comes with Python: ten verbs with a dozen options each need no more, and the
 package gets no dependency that only its command would use.
 
 Exit codes: 0 for success; 1 where nothing was found, and for an error in a file or a text, whose message goes to
@@ -17,11 +17,11 @@ from typing import Any
 
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
-from . import convert, count, decode, doctor, edit, encode, info, vocab
+from . import convert, count, count_words, decode, doctor, edit, encode, info, train, vocab
 
 _INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
 _CLOSED_PIPE = 128 + 13  # and for SIGPIPE
-_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor)
+_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, train, count_words)
 _EXAMPLES = """\
 examples:
   polytok encode book.txt                  ids, or in a terminal the coloured pieces
@@ -33,6 +33,7 @@ examples:
   polytok convert llama.model tokenizer.json   another format, and what is lost
   polytok edit rwkv_vocab.txt -o own.txt --add-kaomoji   entries removed and added
   polytok doctor tokenizer.json            what is wrong with a file
+  polytok train *.txt --vocab-size 8000 -o tokenizer.json   a vocabulary of your own
 
 `polytok VERB --help` tells the options of a verb.
 """
@@ -48,6 +49,9 @@ class _VerbParser(argparse.ArgumentParser):
         if self._is_mixing:
             return super().parse_known_args(args, namespace)
         self._is_mixing = True
+        # A verb whose options depend on what is asked for adds them now.
+        if prepare := self.get_default("prepare"):
+            prepare(self, sys.argv[1:] if args is None else args)
         try:
             return self.parse_known_intermixed_args(args, namespace)
         finally:

@@ -70,7 +70,7 @@ def read(
         special_tokens=special_tokens,
         line=line,
         name=name,
-        siblings=siblings or {},
+        siblings={} if siblings is None else siblings,
         pre_tokenizer=pre_tokenizer,
     )
     for option in ("pattern", "special_tokens", "line", "pre_tokenizer"):

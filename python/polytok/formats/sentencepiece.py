@@ -40,6 +40,7 @@ _MODELS: dict[int, Model] = {1: Unigram(), 2: Bpe("score", symbols="chars"), 3: 
 _UNIGRAM = 1
 _UNK_SURFACE = " \u2047 ".encode()
 _FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+_RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
 _SPECIAL_PIECES = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
 
 
@@ -55,8 +56,8 @@ def refusal(data: bytes) -> str | None:
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Read a model; what SentencePiece refuses to load is refused."""
     line: Line = options.line or "0.2.3"
-    columns, details, rest = _core.sentencepiece_read(data)
-    fields = _Fields(proto.parse(rest))
+    columns, (details, rest, charsmap) = _core.sentencepiece_read(data)
+    fields = _Fields(proto.parse(rest, charsmap))
     model_type = fields.take("trainer_spec", "model_type", _UNIGRAM)
     byte_fallback = fields.take("trainer_spec", "byte_fallback", False)
     unk_surface = fields.take("trainer_spec", "unk_surface", _UNK_SURFACE)
@@ -185,17 +186,19 @@ def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int
     SentencePiece looks a text up among the reserved pieces first, then among the ordinary ones, and takes the unknown
     piece when neither has it; so only the unknown piece can be found without its text.
     """
-    kinds = vocab.kinds
     texts = {role: trainer_spec.get(f"{role}_piece") or text for role, text in _SPECIAL_PIECES.items()}
-    is_reserved = (kinds == Kind.UNKNOWN) | (kinds == Kind.CONTROL) | (kinds == Kind.BYTE)
-    lengths = np.diff(vocab.offsets)
-    may_be_one = is_reserved & np.logical_or.reduce([lengths == length for length in set(map(len, texts.values()))])
-    reserved = {vocab.piece(row): row for row in np.flatnonzero(may_be_one).tolist()}
+    # Nearly all rows are normal, and most of the others are bytes, which are as long as none of these texts.
+    odd = np.flatnonzero(vocab.kinds != Kind.NORMAL)
+    kinds = dict(zip(odd.tolist(), vocab.kinds[odd].tolist(), strict=True))
+    lengths = set(map(len, texts.values()))
+    sizes = (vocab.offsets[odd + 1] - vocab.offsets[odd]).tolist()
+    rows = [row for row, size in zip(kinds, sizes, strict=True) if size in lengths and kinds[row] in _RESERVED]
+    reserved = {vocab.piece(row): row for row in rows}
     ids: dict[str, int] = {}
     for role, text in texts.items():
         row = reserved.get(text)
         if row is None and role == "unk" and not _is_ordinary(vocab, text):
-            row = next(iter(np.flatnonzero(kinds == Kind.UNKNOWN).tolist()), None)
+            row = next((row for row, kind in kinds.items() if kind == Kind.UNKNOWN), None)
         if row is not None and kinds[row] == (Kind.UNKNOWN if role == "unk" else Kind.CONTROL):
             ids[role] = row
     return ids

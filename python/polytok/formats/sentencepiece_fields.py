@@ -54,7 +54,8 @@ class Field(NamedTuple):
 def fields(spec: Spec) -> Iterator[Field]:
     """All fields but the pieces, as they stand in the file that the Spec is written to."""
     data = sentencepiece.write(spec).data
-    messages = proto.parse(_core.sentencepiece_read(data)[2])
+    _, (_, rest, charsmap) = _core.sentencepiece_read(data)
+    messages = proto.parse(rest, charsmap)
     for message in proto.MESSAGES:
         found = messages.get(message, {})
         if message == "denormalizer_spec" and message not in messages:

@@ -53,8 +53,11 @@ MESSAGES = ("trainer_spec", "normalizer_spec", "denormalizer_spec")
 """The fields of the model that are messages."""
 
 
-def parse(data: bytes) -> dict[str, Any]:
-    """The fields that stand in the message; a field that is a message is a dictionary in turn."""
+def parse(data: bytes, charsmap: bytes = b"") -> dict[str, Any]:
+    """The fields that stand in the message; a field that is a message is a dictionary in turn.
+
+    ``charsmap`` was taken out of its first normalizer; one that still stands in the message came later and wins.
+    """
     from google.protobuf.message import DecodeError
 
     message = _model_class()()
@@ -62,7 +65,10 @@ def parse(data: bytes) -> dict[str, Any]:
         message.ParseFromString(data)
     except DecodeError as error:
         raise FormatError(f"the model's messages (trainer_spec and so on) are not valid protobuf: {error}") from error
-    return _to_dict(message)
+    fields = _to_dict(message)
+    if charsmap:
+        fields["normalizer_spec"].setdefault("precompiled_charsmap", charsmap)
+    return fields
 
 
 def serialize(fields: Mapping[str, Any]) -> bytes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Final
+from pathlib import Path
+from typing import ClassVar, Final
 
 from .. import _core
 from ..data import DEFAULT_PATTERN
@@ -28,15 +29,17 @@ class LongestMatchTrainer:
 
     * ``vocab_size``: the number of ids, id 0 and the bytes among them; at most 65,536.
     * ``pattern``: an entry lies within one match of this regular expression; by default words with a space before
-      them, numbers of up to three digits, punctuation, and white space are apart. With None entries may cross anything.
-      It shapes the entries alone: a text is never split before it is encoded.
-    * ``max_piece_length``: the most characters of an entry, and ``max_piece_bytes`` its most bytes.
+      them, numbers of up to three digits, punctuation, and white space are apart. With None, or an empty one, entries
+      may cross anything. It shapes the entries alone: a text is never split before it is encoded.
+    * ``max_piece_length``: the most characters of an entry.
+    * ``max_piece_bytes``: the most bytes of an entry.
     * ``min_count``: how often a string must occur to become an entry; by default it follows from the amount of text
       and the size, so that what is rare in the texts, and so hardly ever in others, takes no room.
     * ``whole_characters``: no entry but the bytes holds a part of a character.
-    * ``forced``: entries that there must be, texts or bytes or paths of files with an entry on each line; ``emoji``:
-      all emoji of Unicode (True or "all"), or those without skin tones ("basic"), by the package emoji; ``kaomoji``:
-      a hundred faces made of characters. All count against ``vocab_size`` and may be of any length.
+    * ``forced``: entries that there must be, of any length; they count against ``vocab_size``.
+    * ``forced_files``: the same, from files with an entry on each line.
+    * ``emoji``: force all emoji of Unicode (True or "all"), or those without skin tones ("basic"), by the package emoji.
+    * ``kaomoji``: force a hundred faces made of characters.
 
     The result depends on nothing but the counted words and these options: not on the order of the texts, nor on
     ``threads``.
@@ -48,6 +51,8 @@ class LongestMatchTrainer:
     [b' to', b' be']
     """
 
+    keeps_bytes: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -57,7 +62,8 @@ class LongestMatchTrainer:
         max_piece_bytes: int | None = None,
         min_count: int | None = None,
         whole_characters: bool = False,
-        forced: Iterable[Entry] = (),
+        forced: Sequence[str | bytes] = (),
+        forced_files: Sequence[str | os.PathLike[str]] = (),
         emoji: bool | Emoji = False,
         kaomoji: bool = False,
         threads: int | None = None,
@@ -65,7 +71,7 @@ class LongestMatchTrainer:
         counts: Counts | None = None,
     ) -> None:
         """Raises `ArgumentError` for an option out of its range."""
-        self._forced = _forced(forced, emoji, kaomoji)
+        self._forced = _forced([*forced, *map(Path, forced_files)], emoji, kaomoji)
         least = 1 + _BYTES + len(self._forced)
         if not least <= vocab_size <= MOST_IDS:
             raise ArgumentError(
@@ -78,7 +84,7 @@ class LongestMatchTrainer:
         self._min_count = None if min_count is None else _checked("min_count", min_count, 2**63)
         self._whole_characters = whole_characters
         self._threads = _processors() if threads is None else _checked("threads", threads, 256)
-        self.counts = Counts(split=pattern, max_memory=max_memory, threads=threads) if counts is None else counts
+        self.counts = Counts(split=pattern or None, max_memory=max_memory, threads=threads) if counts is None else counts
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Count the words of a batch of texts."""

@@ -48,6 +48,26 @@ impl Key {
         self.high & LEN != 0
     }
 
+    /// Both halves.
+    #[inline]
+    pub fn halves(self) -> (u64, u64) {
+        (self.low, self.high)
+    }
+
+    /// A number that is in the order of the bytes; of a whole piece that is kept as a short one.
+    #[inline]
+    pub fn sortable(self) -> u128 {
+        let bytes = (self.high & !(PART | LEN)) as u128;
+        // The length, which tells `a` from `a\0`, stands where the sixteenth byte would.
+        (bytes << 64 | self.low as u128).swap_bytes() | (self.high >> 56 & 15) as u128
+    }
+
+    /// The piece again, in the first bytes.
+    #[inline]
+    pub fn spelled(self) -> ([u8; KEY + 1], usize) {
+        ((((self.high as u128) << 64) | self.low as u128).to_le_bytes(), (self.high >> 56 & 15) as usize)
+    }
+
     #[inline]
     pub(super) fn is_part(self) -> bool {
         self.high & PART != 0

@@ -56,7 +56,7 @@ impl SentencePieceDecoder {
         line: Line,
     ) -> Result<SentencePieceDecoder> {
         let denormalizer = match denormalize.filter(|spec| !spec.charsmap.is_empty()) {
-            Some(spec) => Some(SentencePieceNormalizer::compile(spec, None, line)?),
+            Some(spec) => Some(SentencePieceNormalizer::compile(spec.clone(), None, line)?),
             None => None,
         };
         Ok(SentencePieceDecoder {

@@ -303,7 +303,8 @@ impl Bpe {
     }
 
     fn by_text<'a>(&'a self, text: &'a [u8]) -> ByText<'a> {
-        ByText { vocab: &self.vocab, dictionary: &self.dictionary, longest: self.patience.longest(), text }
+        let (vocab, dictionary, longest) = (&*self.vocab, &self.dictionary, self.patience.longest());
+        ByText { vocab, dictionary, longest, is_of_bytes: self.is_of_bytes(), text }
     }
 
     /// What the tables are made from, but for lists of merges, whose tables are never made again.

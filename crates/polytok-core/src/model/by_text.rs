@@ -1,7 +1,7 @@
-//! Pairs looked up by their texts, as SentencePiece does it: what BPE by score does until a table of all pairs pays.
+//! Pairs looked up by their texts, as SentencePiece and tiktoken do it: what BPE by score or by id does until a table of pairs pays.
 //!
-//! Two neighbours merge if their texts together are an entry, at the rank of its score. The table (see merging.rs) says the same
-//! by symbols: its pairs are all cuts of entries into two symbols, and the texts of two neighbours are such a cut. A lookup by
+//! Two neighbours merge if their texts together are an entry, at the rank of its score or its id. The table (see merging.rs) says
+//! the same by symbols: its pairs are cuts of entries into two symbols, and the texts of two neighbours are such a cut. A lookup by
 //! text takes several times as long; but building the table takes as long as looking up for tens of kilobytes of text, and many
 //! programs load a tokenizer to encode less. Frozen symbols have texts too, and merge with nothing.
 //!
@@ -36,15 +36,16 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// None at all, but where it is of use: for merging by score over characters.
+    /// None at all, but where it is of use: for merging by score over characters, or by id over bytes.
     pub(super) fn with(source: &Source) -> Patience {
         let &Source { vocab, priority, symbols, .. } = source;
         let longest = vocab.longest();
-        let is_of_use = matches!(priority, Priority::Score)
-            && symbols == Symbols::Chars
-            && longest <= LONGEST
-            && vocab.size() < FROZEN
-            && !(0..vocab.len()).any(|row| vocab.score(row).is_nan());
+        let is_known = match (priority, symbols) {
+            (Priority::Score, Symbols::Chars) => !(0..vocab.len()).any(|row| vocab.score(row).is_nan()),
+            (Priority::Rank, Symbols::Bytes) => true,
+            _ => false,
+        };
+        let is_of_use = is_known && longest <= LONGEST && vocab.size() < FROZEN;
         Patience::of(if is_of_use { BYTES_PER_ROW * vocab.len() } else { 0 }, longest)
     }
 
@@ -77,15 +78,17 @@ pub(super) struct ByText<'a> {
     pub(super) dictionary: &'a Dictionary,
     /// The length of the longest entry.
     pub(super) longest: usize,
+    /// Symbols are bytes, and ids ranks; else characters, and scores.
+    pub(super) is_of_bytes: bool,
     pub(super) text: &'a [u8],
 }
 
 impl ByText<'_> {
-    /// Appends the characters of a part of the text: their rows, or [`INERT`].
+    /// Appends the bytes or characters of a part of the text: their rows, or [`INERT`].
     pub(super) fn push(&self, part: Range<usize>, symbols: &mut Vec<Symbol>) {
         let mut at = part.start;
         while at < part.end {
-            let end = at + utf8::char_len(&self.text[at..part.end]);
+            let end = at + if self.is_of_bytes { 1 } else { utf8::char_len(&self.text[at..part.end]) };
             let row = self.dictionary.normal.find(self.vocab, &self.text[at..end]);
             symbols.push(Symbol::new(row.unwrap_or(INERT), at));
             at = end;
@@ -103,6 +106,7 @@ impl Lookup for ByText<'_> {
             return (NO_RANK, 0);
         }
         match self.dictionary.normal.find(self.vocab, text) {
+            Some(row) if self.is_of_bytes => (self.vocab.id(row as usize), row),
             Some(row) => (rank(self.vocab.score(row as usize)), row),
             None => (NO_RANK, 0),
         }

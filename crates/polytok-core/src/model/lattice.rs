@@ -49,9 +49,21 @@ impl Lattice {
         for (start, &byte) in char_starts[..chars].iter().enumerate() {
             add_nodes(unigram, &norm[byte as usize..], (start as u32, chars as u32), &mut nodes);
         }
-        nodes.push(Node { id: UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
-        let (ending, ending_at) = by_end(&nodes[..nodes.len() - 1], chars);
-        Lattice { nodes, char_starts, ending, ending_at, line: unigram.line }
+        Lattice::between(nodes, char_starts, chars, unigram.line)
+    }
+
+    /// The lattice of nodes given as id, start, end and score, in their order, over so many places.
+    pub fn of(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line) -> Lattice {
+        let begin = Node { id: UNKNOWN, start: 0, end: 0, score: 0.0 };
+        let given = nodes.iter().map(|&(id, start, end, score)| Node { id, start, end, score });
+        Lattice::between(std::iter::once(begin).chain(given).collect(), Vec::new(), places, line)
+    }
+
+    /// Adds the end to nodes that begin with the text's beginning.
+    fn between(mut nodes: Vec<Node>, char_starts: Vec<u32>, places: usize, line: Line) -> Lattice {
+        let (ending, ending_at) = by_end(&nodes, places);
+        nodes.push(Node { id: UNKNOWN, start: places as u32, end: NONE, score: 0.0 });
+        Lattice { nodes, char_starts, ending, ending_at, line }
     }
 
     /// The node at the text's end.
@@ -179,7 +191,7 @@ fn by_end(nodes: &[Node], chars: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// log(exp(x) + exp(y)) as the line computes it.
-fn log_sum_exp(x: f32, y: f32, line: Line) -> f32 {
+pub(crate) fn log_sum_exp(x: f32, y: f32, line: Line) -> f32 {
     let (min, max) = if y < x { (y, x) } else { (x, y) };
     if max > min + 50.0 {
         return max;

@@ -64,6 +64,17 @@ impl Unigram {
     }
 }
 
+/// The ids of the best two segmentations of a lattice whose nodes are given as in [`Lattice::of`]; `None` if there is but one, or where
+/// 0.2.3 gives up the search. A trainer asks this of its pieces.
+pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line) -> Option<[Vec<u32>; 2]> {
+    let lattice = Lattice::of(nodes, places, line);
+    let viterbi = lattice.viterbi();
+    let paths = search(&lattice, line, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
+    let ids = |(path, _): &Path| path.iter().map(|&node| lattice.nodes[node as usize].id).collect();
+    let [first, second] = &paths[..] else { return None };
+    Some([ids(first), ids(second)])
+}
+
 impl Lattice {
     pub(super) fn segments(&self, path: &[u32]) -> Vec<Segment> {
         path.iter().map(|&node| self.segment(node)).collect()

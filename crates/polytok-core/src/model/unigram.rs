@@ -1,10 +1,11 @@
 //! Unigram: the segmentation of the text into pieces whose scores have the largest sum.
 //!
 //! Reference: SentencePiece's `EncodeOptimized`, bit by bit. A character that is no piece by itself is offered as unknown, ten points
-//! below the lowest score. `encode` goes word by word (`words`); `segment` is its twin, one search over the whole text
-//! (`best_path`), with 12 bytes of memory per byte of text. Cost and worst input are those of the search. Hugging Face's and
+//! below the lowest score. `segment` is one search over the whole text (`best_path`), with 12 bytes of memory per byte of text; after
+//! the first texts they go word by word (`by_word`, `words`). Cost and worst input are those of the search. Hugging Face's and
 //! llama.cpp's rules are in `wide_unigram`.
 
+mod by_word;
 mod certain;
 mod letters;
 mod memo;
@@ -14,18 +15,16 @@ mod words;
 
 use super::best_path::{Score, search, walk};
 use crate::error::{Error, Result};
+use crate::lazy::Lazy;
 use crate::model::{Segment, UNKNOWN};
 use crate::native::{Part, PartWriter, Stored, Tables};
-use crate::normalize::sentencepiece::SentencePieceNormalizer;
-use crate::post::{Out, Sink};
 use crate::spec::{Kind, Line};
 use crate::table::Table;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::Vocab;
-use letters::Letters;
-use send::Sender;
-use words::{Dictionary, Receiver, Row, WordsScratch};
+use by_word::LazyTables;
+use words::{Row, WordsScratch};
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
@@ -41,12 +40,7 @@ pub struct Unigram {
     pub(super) unknown_score: f32,
     pub(super) line: Line,
     best_path: BestPathScores,
-    /// The length of each entry in bytes.
-    lens: Vec<u32>,
-    /// None if texts cannot be taken word by word.
-    letters: Option<Letters>,
-    /// Whether texts need not be normalized first.
-    takes_raw: bool,
+    by_word: LazyTables,
 }
 
 /// Scores as `segment` adds them, in the precision of the line.
@@ -58,18 +52,21 @@ enum BestPathScores {
 /// Scores by entry.
 struct Scores<S: 'static> {
     table: Table<S>,
-    /// With ids, and a row that adds nothing.
-    rows: Vec<Row<S>>,
+    /// See `rows`.
+    rows: Lazy<Vec<Row<S>>>,
 }
 
 impl<S: Score> Scores<S> {
     fn new(table: Table<S>) -> Scores<S> {
-        Scores { table, rows: Vec::new() }
+        Scores { table, rows: Lazy::default() }
     }
 
-    fn add_ids(&mut self, ids: &[u32]) {
-        let rows = self.table.iter().zip(ids).map(|(&score, &id)| Row { score, id });
-        self.rows = rows.chain([Row { score: S::NOTHING, id: 0 }]).collect();
+    /// The same with ids, and a row that adds nothing; made when words are first asked for.
+    fn rows(&self, ids: &[u32]) -> &[Row<S>] {
+        self.rows.get(|| {
+            let rows = self.table.iter().zip(ids).map(|(&score, &id)| Row { score, id });
+            rows.chain([Row { score: S::NOTHING, id: 0 }]).collect()
+        })
     }
 }
 
@@ -77,6 +74,18 @@ impl<S: Score> Scores<S> {
 #[derive(Default)]
 pub struct UnigramScratch {
     words: WordsScratch<f32>,
+}
+
+impl UnigramScratch {
+    /// Forgets what was remembered of words, and remembers more in at most so many bytes.
+    pub fn renew(&mut self, limit: usize) {
+        self.words.renew(limit);
+    }
+
+    /// Bytes that this memory takes.
+    pub fn bytes(&self) -> usize {
+        self.words.remembered_bytes()
+    }
 }
 
 impl Unigram {
@@ -87,13 +96,6 @@ impl Unigram {
         if let Some(id) = unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
             return Err(Error::Format(format!("the Unigram table has id {id}, which the vocabulary has not")));
         }
-        let pieces = unigram.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row));
-        unigram.lens = pieces.clone().map(|piece| piece.len() as u32).collect();
-        match &mut unigram.best_path {
-            BestPathScores::Double(scores) => scores.add_ids(&unigram.ids),
-            BestPathScores::Single(scores) => scores.add_ids(&unigram.ids),
-        }
-        unigram.letters = if unigram.is_tame() { Letters::new(pieces.zip(0..)) } else { None };
         Ok(unigram)
     }
 
@@ -110,85 +112,8 @@ impl Unigram {
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
-            lens: Vec::new(),
-            letters: None,
-            takes_raw: false,
+            by_word: LazyTables::default(),
         })
-    }
-
-    /// Whether words can be proven.
-    fn is_tame(&self) -> bool {
-        certain::is_tame(self.unknown_score as f64)
-            && match &self.best_path {
-                BestPathScores::Double(scores) => scores.table.iter().all(|&score| certain::is_tame(score)),
-                BestPathScores::Single(scores) => scores.table.iter().all(|&score| certain::is_tame(score as f64)),
-            }
-    }
-
-    /// Sends the segments of `text`, left to right. `text` must be shorter than 4 GiB.
-    pub fn encode<S: Sink>(&self, text: &[u8], scratch: &mut UnigramScratch, out: &mut Out<S>) -> Result<()> {
-        let Some(letters) = &self.letters else {
-            let mut result = Ok(());
-            self.segment(text, scratch, |segment| {
-                if result.is_ok() {
-                    result = out.take(0, segment);
-                }
-            });
-            return result;
-        };
-        let mut sender = Sender::new(self, out);
-        self.solve(letters, None, text, scratch, &mut sender)?;
-        sender.flush();
-        Ok(())
-    }
-
-    /// Learns what the normalizer does, so that texts need not be normalized first.
-    pub fn learn(&mut self, normalizer: &SentencePieceNormalizer, vocab: &Vocab) {
-        let user_defined = vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
-        let pieces = self.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row));
-        let letters = self.letters.as_mut();
-        self.takes_raw = letters.is_some_and(|letters| letters.learn(normalizer, user_defined, pieces));
-    }
-
-    /// Whether `encode_raw` takes this text.
-    pub fn takes_raw(&self, text: &[u8]) -> bool {
-        self.takes_raw && text.len() <= raw::LONGEST && memchr::memchr(0, text).is_none()
-    }
-
-    /// The same as `encode` for a text that the normalizer did not see yet; without spans.
-    pub fn encode_raw<S: Sink>(
-        &self,
-        normalizer: &SentencePieceNormalizer,
-        text: &[u8],
-        scratch: &mut UnigramScratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
-        let Some(letters) = &self.letters else { return Ok(()) };
-        let mut sender = Sender::new(self, out);
-        self.solve(letters, Some(normalizer), text, scratch, &mut sender)?;
-        sender.flush();
-        Ok(())
-    }
-
-    fn solve(
-        &self,
-        letters: &Letters,
-        normalizer: Option<&SentencePieceNormalizer>,
-        text: &[u8],
-        scratch: &mut UnigramScratch,
-        to: &mut impl Receiver,
-    ) -> Result<()> {
-        let (trie, words) = (&self.trie, &mut scratch.words);
-        match &self.best_path {
-            BestPathScores::Double(Scores { table, rows }) => {
-                let unknown_score = self.unknown_score as f64;
-                Dictionary { trie, scores: table, rows, unknown_score, letters }.run(normalizer, text, words, to)
-            }
-            BestPathScores::Single(Scores { table, rows }) => {
-                let unknown_score = self.unknown_score;
-                Dictionary { trie, scores: table, rows, unknown_score, letters }.run(normalizer, text, words, to)
-            }
-        }
     }
 
     /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
@@ -232,9 +157,7 @@ impl Stored for Unigram {
             unknown_score: part.number("unknown_score")?,
             line,
             best_path,
-            lens: Vec::new(),
-            letters: None,
-            takes_raw: false,
+            by_word: LazyTables::default(),
         };
         let entries = match &unigram.best_path {
             BestPathScores::Double(scores) => scores.table.len(),
@@ -274,11 +197,27 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<usize>> {
     if rows.is_empty() {
         return Err(Error::Spec("vocab: a Unigram model needs a normal, user-defined or unused piece".into()));
     }
-    rows.sort_by_key(|&row| vocab.bytes(row));
+    sort_by_bytes(vocab, &mut rows);
     if let Some(pair) = rows.windows(2).find(|pair| vocab.bytes(pair[0]) == vocab.bytes(pair[1])) {
         return bad(pair[1], &format!("is already defined as id {}", vocab.id(pair[0])));
     }
     Ok(rows)
+}
+
+/// Stable. The first eight bytes as a number are compared first, since they nearly always decide.
+fn sort_by_bytes(vocab: &Vocab, rows: &mut [usize]) {
+    let begin = |row: usize| {
+        let (bytes, mut begin) = (vocab.bytes(row), [0; 8]);
+        let len = bytes.len().min(8);
+        begin[..len].copy_from_slice(&bytes[..len]);
+        u64::from_be_bytes(begin)
+    };
+    let mut keys: Vec<(u64, usize)> = rows.iter().map(|&row| (begin(row), row)).collect();
+    keys.sort_unstable_by(|one, other| {
+        let rest = || vocab.bytes(one.1).cmp(vocab.bytes(other.1));
+        one.0.cmp(&other.0).then_with(rest).then(one.1.cmp(&other.1))
+    });
+    rows.iter_mut().zip(keys).for_each(|(row, (_, sorted))| *row = sorted);
 }
 
 /// The lowest and highest score of the normal pieces. The highest starts from the smallest positive float, so with

@@ -19,18 +19,50 @@ const MAX_NESTED: usize = 32;
 /// A block of 256 units.
 const BLOCK_BYTES: usize = 1024;
 
+/// Bytes before the array.
+const HEADER: usize = 4;
+
+/// The array.
+#[derive(Clone, Copy)]
+struct Units<'a>(&'a [[u8; 4]]);
+
+impl Units<'_> {
+    fn len(self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn get(self, at: usize) -> Option<u32> {
+        self.0.get(at).map(|&unit| u32::from_le_bytes(unit))
+    }
+
+    /// Where the children of the root are.
+    #[inline]
+    fn root(self) -> usize {
+        offset(self.at(0))
+    }
+
+    /// A unit that is inside.
+    #[inline]
+    fn at(self, at: usize) -> u32 {
+        u32::from_le_bytes(self.0[at])
+    }
+}
+
 /// The rewriting rules of a normalizer.
 #[derive(Debug)]
 pub struct Charsmap {
-    units: Vec<u32>,
-    replacements: Vec<u8>,
+    /// The blob, which is used where it is: it is most of a small model.
+    blob: Vec<u8>,
+    /// Bytes of the array.
+    size: usize,
     /// For each first byte a bit for each second byte with which some key goes on; all bits if the first is a key.
     seconds: Box<[[u64; 4]; 256]>,
 }
 
 impl Charsmap {
     /// Reads a blob that is not empty (an empty one means that there are no rules).
-    pub fn parse(blob: &[u8], line: Line) -> Result<Charsmap> {
+    pub fn parse(blob: Vec<u8>, line: Line) -> Result<Charsmap> {
         let Some((size, rest)) = blob.split_first_chunk::<4>().filter(|(_, rest)| !rest.is_empty()) else {
             return Err(broken(format!("it has {} bytes, too few for a header and a body", blob.len())));
         };
@@ -45,12 +77,17 @@ impl Charsmap {
         if replacements.last() != Some(&0) {
             return Err(broken("its replacement strings do not end in NUL".into()));
         }
-        let units: Vec<u32> = array.chunks_exact(4).map(|u| u32::from_le_bytes([u[0], u[1], u[2], u[3]])).collect();
+        let units = Units(array.as_chunks().0);
         if line == Line::V0_2_3 {
-            check_units(&units, replacements.len())?;
+            check_units(units, replacements.len())?;
         }
-        let seconds = second_bytes(&units);
-        Ok(Charsmap { units, replacements: replacements.to_vec(), seconds })
+        let seconds = second_bytes(units);
+        Ok(Charsmap { blob, size, seconds })
+    }
+
+    #[inline]
+    fn units(&self) -> Units<'_> {
+        Units(self.blob[HEADER..HEADER + self.size].as_chunks().0)
     }
 
     /// The longest key that `text` starts with: its length and its replacement.
@@ -58,15 +95,16 @@ impl Charsmap {
     pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, &[u8])> {
         let mut found = None;
         let mut matches = 0;
-        let mut at = offset(self.units[0]);
+        let units = self.units();
+        let mut at = units.root();
         for (i, &byte) in text.iter().enumerate() {
             at ^= byte as usize;
-            let Some(&unit) = self.units.get(at).filter(|&&unit| label(unit) == byte as u32) else {
+            let Some(unit) = units.get(at).filter(|&unit| label(unit) == byte as u32) else {
                 break;
             };
             at ^= offset(unit);
             if has_leaf(unit) {
-                let Some(&leaf) = self.units.get(at) else { break };
+                let Some(leaf) = units.get(at) else { break };
                 found = Some((i + 1, value(leaf)));
                 matches += 1;
                 if matches == MAX_NESTED {
@@ -80,13 +118,14 @@ impl Charsmap {
 
     /// The replacement of the shortest key that `text` starts with; a U+0000 ends the search (Hugging Face).
     pub fn shortest_prefix(&self, text: &[u8]) -> Option<&[u8]> {
-        let mut at = offset(self.units[0]);
+        let units = self.units();
+        let mut at = units.root();
         for &byte in text.iter().take_while(|&&byte| byte != 0) {
             at ^= byte as usize;
-            let unit = *self.units.get(at).filter(|&&unit| label(unit) == byte as u32)?;
+            let unit = units.get(at).filter(|&unit| label(unit) == byte as u32)?;
             at ^= offset(unit);
             if has_leaf(unit) {
-                return self.string(value(*self.units.get(at)?));
+                return self.string(value(units.get(at)?));
             }
         }
         None
@@ -94,42 +133,44 @@ impl Charsmap {
 
     /// The replacement that starts at `start`; a start outside of the strings is no rule.
     fn string(&self, start: usize) -> Option<&[u8]> {
-        let rest = self.replacements.get(start..)?;
+        let rest = self.blob[HEADER + self.size..].get(start..)?;
         Some(&rest[..memchr::memchr(0, rest)?])
     }
 
     /// The same as llama.cpp has it: keys end before a NUL byte, and any number of them may be prefixes of each other.
     pub fn longest_prefix_llama_cpp(&self, text: &[u8]) -> Option<(usize, &[u8])> {
         let mut found = None;
-        let mut at = offset(self.units[0]);
+        let units = self.units();
+        let mut at = units.root();
         for (i, &byte) in text.iter().enumerate().take_while(|(_, byte)| **byte != 0) {
             at ^= byte as usize;
-            let Some(&unit) = self.units.get(at).filter(|&&unit| label(unit) == byte as u32) else { break };
+            let Some(unit) = units.get(at).filter(|&unit| label(unit) == byte as u32) else { break };
             at ^= offset(unit);
             if has_leaf(unit) {
-                found = Some((i + 1, value(*self.units.get(at)?)));
+                found = Some((i + 1, value(units.get(at)?)));
             }
         }
         let (len, start) = found?;
-        let rest = self.replacements.get(start..)?;
+        let rest = self.blob[HEADER + self.size..].get(start..)?;
         Some((len, &rest[..memchr::memchr(0, rest)?]))
     }
 
     /// Calls `found` with the characters of all keys: each first one, and each that stands behind others, once for each place
     /// of the array that it is read at. False if keys are no UTF-8, or the array is no automaton of keys.
     pub fn characters<'a>(&'a self, found: &mut impl FnMut(KeyChar<'a>)) -> bool {
+        let units = self.units();
         // The children of each place, as lists: the first one, and the next of each.
-        let (mut first, mut next) = (vec![0; self.units.len()], vec![0; self.units.len()]);
-        for (at, &unit) in self.units.iter().enumerate().skip(1).rev() {
-            if let label @ 1..256 = label(unit)
+        let (mut first, mut next) = (vec![0; units.len()], vec![0; units.len()]);
+        for at in (1..units.len()).rev() {
+            if let label @ 1..256 = label(units.at(at))
                 && let Some(head) = first.get_mut(at ^ label as usize)
             {
                 next[at] = std::mem::replace(head, at);
             }
         }
-        let root = offset(self.units[0]);
-        let mut chars = Chars { map: self, first, next, todo: vec![(root, 0)], budget: 16 * self.units.len() };
-        let mut is_seen = vec![false; self.units.len()];
+        let root = units.root();
+        let mut chars = Chars { map: self, first, next, todo: vec![(root, 0)], budget: 16 * units.len() };
+        let mut is_seen = vec![false; units.len()];
         let mut at = 0;
         // Shorter keys come first, as places are read in the order in which they are found.
         while let Some(&(base, depth)) = chars.todo.get(at) {
@@ -181,7 +222,7 @@ impl<'a> Chars<'a> {
                 return false;
             }
             self.budget -= 1;
-            let unit = self.map.units[at];
+            let unit = self.map.units().at(at);
             let below = at ^ offset(unit);
             bytes.push(label(unit) as u8);
             let is_fine = match std::str::from_utf8(bytes) {
@@ -207,10 +248,10 @@ impl<'a> Chars<'a> {
         found: &mut impl FnMut(KeyChar<'a>),
     ) -> bool {
         let text = match has_leaf(unit) {
-            true => self.map.units.get(below).and_then(|&leaf| self.map.string(value(leaf))),
+            true => self.map.units().get(below).and_then(|leaf| self.map.string(value(leaf))),
             false => None,
         };
-        let is_root = below == offset(self.map.units[0]);
+        let is_root = below == self.map.units().root();
         let Some(char) = char.filter(|_| text.is_some() == has_leaf(unit) && !is_root) else { return false };
         found(KeyChar { char, len: depth + len, is_first: depth == 0, text });
         self.todo.push((below, depth + len));
@@ -239,19 +280,20 @@ fn offset(unit: u32) -> usize {
 }
 
 /// 0.2.3's check: every offset stays inside the array, every value inside the strings, every leaf is a value.
-fn check_units(units: &[u32], strings: usize) -> Result<()> {
+fn check_units(units: Units, strings: usize) -> Result<()> {
     let bad = |at: usize| Err(broken(format!("unit {at} of its trie points outside")));
-    let inside = |at: usize| (at ^ offset(units[at])) | 0xFF < units.len();
-    let root = units[0];
+    let inside = |at: usize| (at ^ offset(units.at(at))) | 0xFF < units.len();
+    let root = units.at(0);
     if label(root) != 0 || has_leaf(root) || offset(root) == 0 || !inside(0) {
         return bad(0);
     }
-    for (at, &unit) in units.iter().enumerate().skip(1) {
+    for at in 1..units.len() {
+        let unit = units.at(at);
         let is_value = label(unit) > 0xFF;
         let fine = if is_value {
             value(unit) < strings
         } else {
-            inside(at) && (!has_leaf(unit) || label(units[at ^ offset(unit)]) > 0xFF)
+            inside(at) && (!has_leaf(unit) || label(units.at(at ^ offset(unit))) > 0xFF)
         };
         if !fine {
             return bad(at);
@@ -260,14 +302,14 @@ fn check_units(units: &[u32], strings: usize) -> Result<()> {
     Ok(())
 }
 
-fn second_bytes(units: &[u32]) -> Box<[[u64; 4]; 256]> {
+fn second_bytes(units: Units) -> Box<[[u64; 4]; 256]> {
     let mut seconds = Box::new([[0; 4]; 256]);
     let child = |from: usize, byte: usize| {
-        let unit = units.get(from ^ byte).copied().filter(|&unit| label(unit) == byte as u32);
+        let unit = units.get(from ^ byte).filter(|&unit| label(unit) == byte as u32);
         unit.map(|unit| (unit, from ^ byte ^ offset(unit)))
     };
     for first in 0..256 {
-        let Some((unit, below)) = child(offset(units[0]), first) else { continue };
+        let Some((unit, below)) = child(units.root(), first) else { continue };
         for second in 0..256 {
             if has_leaf(unit) || child(below, second).is_some() {
                 seconds[first][second >> 6] |= 1 << (second & 63);
@@ -314,7 +356,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_longest_key_wins() {
-        let map = Charsmap::parse(&blob(&[("a", "1"), ("abc", "22"), ("é", "")]), Line::V0_2_1).unwrap();
+        let map = Charsmap::parse(blob(&[("a", "1"), ("abc", "22"), ("é", "")]), Line::V0_2_1).unwrap();
         assert_eq!(map.longest_prefix(b"abd"), Some((1, &b"1"[..])));
         assert_eq!(map.longest_prefix(b"abcd"), Some((3, &b"22"[..])));
         assert_eq!(map.longest_prefix("é".as_bytes()), Some((2, &b""[..])));
@@ -327,7 +369,7 @@ pub(crate) mod tests {
         let good = blob(&[("a", "b")]);
         for bad in [&good[..4], &good[..1028], &good[..good.len() - 1], b"\x00\x00\x00\x00\x00", b"\x04\0\0\0abcd\0"] {
             for line in [Line::V0_2_1, Line::V0_2_3] {
-                assert!(matches!(Charsmap::parse(bad, line), Err(Error::Format(_))));
+                assert!(matches!(Charsmap::parse(bad.to_vec(), line), Err(Error::Format(_))));
             }
         }
     }
@@ -337,8 +379,8 @@ pub(crate) mod tests {
         let mut bad = blob(&[("a", "b")]);
         bad[4 + 400] = 0x41;
         bad[4 + 403] = 0x3F;
-        assert!(Charsmap::parse(&bad, Line::V0_2_1).is_ok());
-        assert!(Charsmap::parse(&bad, Line::V0_2_3).is_err());
+        assert!(Charsmap::parse(bad.clone(), Line::V0_2_1).is_ok());
+        assert!(Charsmap::parse(bad.clone(), Line::V0_2_3).is_err());
     }
 
     proptest! {
@@ -348,7 +390,7 @@ pub(crate) mod tests {
             let mut blob = 1024u32.to_le_bytes().to_vec();
             blob.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
             blob.extend(b"x\0yy\0");
-            let map = Charsmap::parse(&blob, Line::V0_2_1).unwrap();
+            let map = Charsmap::parse(blob, Line::V0_2_1).unwrap();
             if let Some((len, _)) = map.longest_prefix(&text) {
                 prop_assert!(len <= text.len());
             }

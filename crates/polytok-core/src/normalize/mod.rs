@@ -67,12 +67,13 @@ pub struct Normalizer {
 impl Normalizer {
     /// Compiles the steps; `user_defined` pieces are not rewritten by SentencePiece's.
     pub fn compile(
-        steps: &[Normalize],
+        steps: Vec<Normalize>,
         vocab: &Vocab,
         user_defined: Option<&Arc<Trie>>,
         line: Line,
     ) -> Result<Normalizer> {
-        let steps = steps.iter().map(|step| Step::compile(step, vocab, user_defined, line)).collect::<Result<_>>()?;
+        let steps =
+            steps.into_iter().map(|step| Step::compile(step, vocab, user_defined, line)).collect::<Result<_>>()?;
         Ok(Normalizer { steps })
     }
 
@@ -137,31 +138,31 @@ impl Normalizer {
 }
 
 impl Step {
-    fn compile(step: &Normalize, vocab: &Vocab, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Step> {
+    fn compile(step: Normalize, vocab: &Vocab, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Step> {
         Ok(match step {
             Normalize::SentencePiece(spec) => {
                 Step::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, user_defined.cloned(), line)?))
             }
             Normalize::PrefixSpace => Step::PrefixSpace,
-            &Normalize::Bert { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
+            Normalize::Bert { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
                 let options = bert::Options { clean_text, handle_chinese_chars, strip_accents, lowercase };
                 Step::Bert(bert::Bert::compile(options))
             }
-            &Normalize::Strip { left, right } => Step::Strip(strip::Strip::compile(left, right)),
+            Normalize::Strip { left, right } => Step::Strip(strip::Strip::compile(left, right)),
             Normalize::StripAccents => Step::StripAccents(accents::StripAccents::compile()),
-            Normalize::Unicode(form) => Step::Unicode(unicode_form::UnicodeForm::compile(*form)),
+            Normalize::Unicode(form) => Step::Unicode(unicode_form::UnicodeForm::compile(form)),
             Normalize::Lowercase => Step::Lowercase(lowercase::Lowercase::compile()),
             Normalize::Nmt => Step::Nmt(nmt::Nmt::compile()),
             Normalize::Precompiled(blob) => Step::Precompiled(Box::new(precompiled::Precompiled::compile(blob)?)),
-            Normalize::Replace(spec) => Step::Replace(replace::Replace::compile(spec)?),
-            Normalize::Prepend(prefix) => Step::Prepend(prefix.clone()),
+            Normalize::Replace(spec) => Step::Replace(replace::Replace::compile(&spec)?),
+            Normalize::Prepend(prefix) => Step::Prepend(prefix),
             Normalize::ByteLevel => Step::ByteLevel,
-            Normalize::ReplaceInvalid { lenient } => Step::ReplaceInvalid(invalid::ReplaceInvalid::compile(*lenient)),
+            Normalize::ReplaceInvalid { lenient } => Step::ReplaceInvalid(invalid::ReplaceInvalid::compile(lenient)),
             Normalize::Ugm { charsmap, add_space_prefix, remove_extra_whitespaces } => Step::Ugm(Box::new(
-                ugm::UgmNormalize::compile(charsmap, *add_space_prefix, *remove_extra_whitespaces, vocab)?,
+                ugm::UgmNormalize::compile(charsmap, add_space_prefix, remove_extra_whitespaces, vocab)?,
             )),
             Normalize::Wpm { lowercase, strip_accents } => {
-                Step::Wpm(Box::new(wpm::WpmNormalize::compile(*lowercase, *strip_accents)?))
+                Step::Wpm(Box::new(wpm::WpmNormalize::compile(lowercase, strip_accents)?))
             }
         })
     }

@@ -27,7 +27,7 @@ pub struct Precompiled {
 
 impl Precompiled {
     /// Compiles a step from a `precompiled_charsmap` blob.
-    pub fn compile(charsmap: &[u8]) -> Result<Precompiled> {
+    pub fn compile(charsmap: Vec<u8>) -> Result<Precompiled> {
         let charsmap = Charsmap::parse(charsmap, Line::V0_2_1)?;
         let is_key = |byte: u8| (0..=255).any(|next| charsmap.may_start(byte, next));
         let is_plain = std::array::from_fn(|byte| byte != b'\r' as usize && !is_key(byte as u8));

@@ -52,9 +52,9 @@ pub struct SentencePieceNormalizer {
 impl SentencePieceNormalizer {
     /// Compiles a normalizer. `user_defined` is the prefix matcher of a model's user-defined pieces; a denormalizer and
     /// a normalizer on its own have none.
-    pub fn compile(spec: &SentencePieceNormalize, user_defined: Option<Arc<Trie>>, line: Line) -> Result<Self> {
-        let charsmap = match spec.charsmap.as_slice() {
-            [] => None,
+    pub fn compile(spec: SentencePieceNormalize, user_defined: Option<Arc<Trie>>, line: Line) -> Result<Self> {
+        let charsmap = match spec.charsmap {
+            blob if blob.is_empty() => None,
             blob => Some(Charsmap::parse(blob, line)?),
         };
         let starts = std::array::from_fn(|byte| start(byte as u8, charsmap.as_ref(), user_defined.as_deref()));

@@ -49,7 +49,7 @@ struct Words {
 impl UgmNormalize {
     /// Compiles a step; pieces of kind UserDefined are taken from the vocabulary.
     pub fn compile(
-        charsmap: &[u8],
+        charsmap: Vec<u8>,
         add_space_prefix: bool,
         merges_spaces: bool,
         vocab: &Vocab,
@@ -59,7 +59,7 @@ impl UgmNormalize {
         let trie = || Trie::build(rows.iter().map(|&row| (vocab.bytes(row), 0)));
         let user_defined = (!rows.is_empty()).then(trie).transpose()?;
         let charsmap = match charsmap {
-            [] => None,
+            blob if blob.is_empty() => None,
             blob => Some(Charsmap::parse(blob, Line::V0_2_1)?),
         };
         Ok(UgmNormalize { charsmap, user_defined, add_space_prefix, merges_spaces })
@@ -175,7 +175,7 @@ mod tests {
     fn normalized(prefix: bool, merges: bool, text: &[u8]) -> String {
         let rows = [("<x1>", 0.0, Kind::UserDefined), ("a", 0.0, Kind::Normal)];
         let map = blob(&[("A", "a"), ("\u{3000}", " "), ("ß", "s s"), ("<x1", "no"), ("x", "y"), ("-", "")]);
-        let step = UgmNormalize::compile(&map, prefix, merges, &vocab(&rows)).unwrap();
+        let step = UgmNormalize::compile(map.clone(), prefix, merges, &vocab(&rows)).unwrap();
         let mut out = Vec::new();
         step.apply(text, &mut out);
         String::from_utf8_lossy(&out).replace('\u{2581}', "_")

@@ -6,6 +6,7 @@
 
 use super::cursor::Cursor;
 use super::literal::Finder;
+use super::program::Program;
 use crate::error::Result;
 use crate::spec::{Behavior, Pattern};
 
@@ -54,11 +55,21 @@ impl PatternSplit {
 
     /// Writes the next pieces to `pieces` and says how many; None if this step cannot go on from where it stopped.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+        if self.is_filled() { self.finder.fill(text, cursor, pieces) } else { None }
+    }
+
+    /// Matches are the pieces, and there is nothing else.
+    fn is_filled(&self) -> bool {
         match (self.behavior, self.invert) {
-            (Behavior::Matches, false) | (Behavior::Removed, true) => self.finder.fill(text, cursor, pieces),
-            (Behavior::Isolated, _) if self.finder.leaves_no_gap() => self.finder.fill(text, cursor, pieces),
-            _ => None,
+            (Behavior::Matches, false) | (Behavior::Removed, true) => true,
+            (Behavior::Isolated, _) => self.finder.leaves_no_gap(),
+            _ => false,
         }
+    }
+
+    /// What `fill` reads with, if it goes on from where it stopped.
+    pub(super) fn streamed(&self) -> Option<&Program> {
+        self.finder.streamed().filter(|_| self.is_filled())
     }
 
     /// Calls `part(start, end, is_match)` for each match and gap.

@@ -8,6 +8,7 @@ use super::cursor::Cursor;
 use super::digit_groups::DigitGroups;
 use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
+use super::program::Program;
 use super::script::ScriptSplit;
 use crate::error::{Error, Result};
 use crate::normalize::byte_level::ByteLevel;
@@ -107,6 +108,20 @@ impl Chain {
     #[inline]
     pub fn needs_spans(&self) -> bool {
         self.needs_spans
+    }
+
+    /// `fill` reads on from where it stopped, so that pieces are known before the end of the text.
+    pub fn is_stream(&self) -> bool {
+        self.streamed().is_some()
+    }
+
+    /// A place behind `from` in `text` where a piece ends whatever stands before it; none where there is no fast way to tell.
+    pub fn certain(&self, text: &str, from: usize) -> Option<usize> {
+        self.streamed()?.certain(text.as_bytes(), from)
+    }
+
+    fn streamed(&self) -> Option<&Program> {
+        if let [Step::Cut(Cut::Pattern(pattern))] = &self.steps[..] { pattern.streamed() } else { None }
     }
 
     /// Calls `piece(start, end)` for each piece, left to right.

@@ -38,6 +38,12 @@ impl Cursor {
             rest: None,
         }
     }
+
+    /// The end of the text was read: what was found last may depend on it.
+    #[inline]
+    pub fn saw_end(&self, text: &str) -> bool {
+        self.at > text.len()
+    }
 }
 
 impl Default for Cursor {

@@ -7,6 +7,7 @@ use memchr::memmem;
 
 use super::Splitter;
 use super::cursor::Cursor;
+use super::program::Program;
 use crate::error::Result;
 use crate::spec::Pattern;
 
@@ -37,6 +38,11 @@ impl Finder {
     /// Matches are known to cover every text.
     pub(super) fn leaves_no_gap(&self) -> bool {
         matches!(&self.search, Search::Regex(splitter) if splitter.leaves_no_gap())
+    }
+
+    /// What `fill` reads with, if that is an automaton.
+    pub(super) fn streamed(&self) -> Option<&Program> {
+        if let Search::Regex(splitter) = &self.search { splitter.streamed() } else { None }
     }
 
     /// A plain text that is not empty is looked for.

@@ -77,6 +77,14 @@ impl Splitter {
         matches!(&self.engine, Engine::Scanner(program) if program.leaves_no_gap())
     }
 
+    /// The program, if it is read as a stream.
+    fn streamed(&self) -> Option<&Program> {
+        match &self.engine {
+            Engine::Scanner(program) if program.stream.is_some() => Some(program),
+            _ => None,
+        }
+    }
+
     /// Derives at once what `fill` otherwise derives when it has read enough.
     pub fn prepare(&self) {
         if let Engine::Scanner(program) = &self.engine {

@@ -99,6 +99,11 @@ impl Program {
         }
     }
 
+    /// A place behind `from` where a match ends whatever stands before it, if a rule tells one.
+    pub(super) fn certain(&self, text: &[u8], from: usize) -> Option<usize> {
+        self.stream.as_ref()?.certain(&self.classes, text, from)
+    }
+
     /// Writes the next matches to `pieces` and says how many; 0 when there are no more.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();

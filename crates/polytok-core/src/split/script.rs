@@ -28,8 +28,13 @@ const SCRIPTS: &str = "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan 
 const EXCEPTIONS: [(u32, &str); 5] =
     [(0x589, "Common"), (0x61C, "Common"), (0x953, "Devanagari"), (0x954, "Devanagari"), (0x30FC, "Han")];
 
-/// The place of a script in [`SCRIPTS`]; 0 for none.
-type Script = u8;
+/// The place of a script in [`SCRIPTS`], from 1; 0 for none. Hiragana and Katakana have Han's.
+pub(crate) type Script = u8;
+
+/// The number of a script of the list.
+pub(crate) fn script(name: &str) -> Script {
+    SCRIPTS.split_whitespace().position(|listed| listed == name).map_or(0, |index| index as Script + 1)
+}
 
 /// A compiled step.
 pub struct ScriptSplit {
@@ -40,14 +45,7 @@ pub struct ScriptSplit {
 impl ScriptSplit {
     /// Compiles the step.
     pub fn compile() -> Result<ScriptSplit> {
-        let mut ranges = Vec::new();
-        for (index, name) in SCRIPTS.split_whitespace().enumerate() {
-            let names = if name == "Han" { "HanHiraganaKatakana" } else { name };
-            let own = EXCEPTIONS.iter().filter(|(_, script)| *script == name).map(|&(code, _)| (code, code));
-            ranges.extend(characters(names)?.into_iter().chain(own).map(|(a, b)| (a, b, index as Script + 1)));
-        }
-        ranges.sort_unstable();
-        Ok(ScriptSplit { ranges })
+        Ok(ScriptSplit { ranges: ranges()? })
     }
 
     /// Calls `piece(start, end)` for each piece of `text`, left to right.
@@ -82,6 +80,18 @@ impl ScriptSplit {
         let index = self.ranges.partition_point(|range| range.1 < code);
         self.ranges.get(index).copied().filter(|range| range.0 <= code).unwrap_or((code, code, 0))
     }
+}
+
+/// Ranges of characters with one script, in order.
+pub(crate) fn ranges() -> Result<Vec<(u32, u32, Script)>> {
+    let mut ranges = Vec::new();
+    for (index, name) in SCRIPTS.split_whitespace().enumerate() {
+        let names = if name == "Han" { "HanHiraganaKatakana" } else { name };
+        let own = EXCEPTIONS.iter().filter(|(_, script)| *script == name).map(|&(code, _)| (code, code));
+        ranges.extend(characters(names)?.into_iter().chain(own).map(|(a, b)| (a, b, index as Script + 1)));
+    }
+    ranges.sort_unstable();
+    Ok(ranges)
 }
 
 /// The characters of a script in Unicode 9.0, without the exceptions.

@@ -126,6 +126,25 @@ impl Stream {
         self.rule.get(|| Rule::derive(&self.automaton, classes)).as_ref()
     }
 
+    /// A place behind `from`, the border of a character, that the rule tells.
+    pub(super) fn certain(&self, classes: &Classes, text: &[u8], from: usize) -> Option<usize> {
+        let rule = self.prepare(classes)?;
+        let mut block = Block::new();
+        // The first window begins with the first characters.
+        let mut at = (from.max(START)..text.len()).find(|&at| text[at] & 0xC0 != 0x80)?;
+        loop {
+            block.read(rule, classes, text, at);
+            if block.places() == 0 {
+                return None;
+            }
+            let told = block.words(0).find(|(_, word)| word.yes & !word.ask != 0);
+            if let Some((first, word)) = told {
+                return Some(block.offset(first + (word.yes & !word.ask).trailing_zeros() as usize));
+            }
+            at = block.offset(block.places());
+        }
+    }
+
     /// Reads some characters.
     fn by_automaton(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut Found, most: usize) {
         let mut ends = [0; ROOM];

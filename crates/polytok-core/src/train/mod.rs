@@ -1,5 +1,9 @@
 //! Texts to vocabularies. A trainer works on counted [`words`] and tells its [`progress`]; one file for each algorithm.
 
+pub mod counter;
 pub mod longest;
 pub mod progress;
+pub mod texts;
+pub mod sentencepiece;
+pub mod unigram;
 pub mod words;

@@ -14,14 +14,20 @@ use crate::spec::{Kind, VocabColumns};
 
 /// What stands in a `.model`: the pieces, and everything else as a protobuf message.
 #[derive(Debug)]
-pub struct Pieces {
+pub struct Pieces<'a> {
     /// The pieces in columns.
     pub columns: VocabColumns,
     /// How pieces that the trainer would have written differently were written; empty for most files.
     pub details: Vec<u8>,
     /// All fields of the model but the pieces, in file order.
     pub rest: Vec<u8>,
+    /// The rules for rewriting, if they were taken out of the first normalizer in `rest`. Should `rest` have others, those hold.
+    pub charsmap: Option<&'a [u8]>,
 }
+
+/// The field of the model that is the normalizer, and its field that is the rules.
+const NORMALIZER: u32 = 3;
+const CHARSMAP: u32 = 2;
 
 /// The score was not written.
 const NO_SCORE: u8 = 1;
@@ -45,9 +51,9 @@ pub fn probe(data: &[u8]) -> Result<()> {
 }
 
 /// Takes the pieces out of a `.model`.
-pub fn read_pieces(data: &[u8]) -> Result<Pieces> {
-    let mut pieces = Pieces { columns: no_rows(), details: Vec::new(), rest: Vec::new() };
-    let mut last_detail = 0;
+pub fn read_pieces(data: &[u8]) -> Result<Pieces<'_>> {
+    let mut pieces = Pieces { columns: no_rows(), details: Vec::new(), rest: Vec::new(), charsmap: None };
+    let (mut last_detail, mut has_normalizer) = (0, false);
     for field in Fields::new(data) {
         let field = field?;
         match (field.number, field.value) {
@@ -63,10 +69,40 @@ pub fn read_pieces(data: &[u8]) -> Result<Pieces> {
                     last_detail = row;
                 }
             }
+            (NORMALIZER, Value::Bytes(message)) if !has_normalizer => {
+                has_normalizer = true;
+                pieces.charsmap = push_without_charsmap(&mut pieces.rest, message);
+                if pieces.charsmap.is_none() {
+                    pieces.rest.extend_from_slice(field.raw);
+                }
+            }
             _ => pieces.rest.extend_from_slice(field.raw),
         }
     }
     Ok(pieces)
+}
+
+/// Appends a normalizer without its rules, which are nearly all of it, and returns them; None, and nothing is done, if it is no
+/// message that has rules once. This spares copies of some hundred kilobytes.
+fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'a [u8]> {
+    let mut found = None;
+    for field in Fields::new(message) {
+        let field = field.ok()?;
+        match field.value {
+            Value::Bytes(charsmap) if field.number == CHARSMAP => {
+                if found.replace((field, charsmap)).is_some() {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+    }
+    let (field, charsmap) = found.filter(|(_, charsmap)| !charsmap.is_empty())?;
+    rest.push((NORMALIZER << 3 | 2) as u8);
+    push_varint(rest, (message.len() - field.raw.len()) as u64);
+    rest.extend_from_slice(&message[..field.at]);
+    rest.extend_from_slice(&message[field.at + field.raw.len()..]);
+    Some(charsmap)
 }
 
 /// The piece as the trainer writes it: text, score, and a type that is not NORMAL; or as others do, who write NORMAL too. Nearly
@@ -200,6 +236,28 @@ mod tests {
         assert_eq!(pieces.rest, rest);
         let written = write_pieces(&pieces.columns, &pieces.details).unwrap();
         assert_eq!([&written[..], &pieces.rest].concat(), data);
+    }
+
+    #[test]
+    fn rules_are_taken_out_of_the_first_normalizer() {
+        let name = [0x0A, 1, b'n'];
+        let (one, two, none) = ([0x12, 1, b'x'], [0x12, 2, b'y', b'z'], [0x12, 0]);
+        let flag = [0x18, 0];
+        let normalizer = |fields: &[&[u8]]| {
+            let message = fields.concat();
+            [&[0x1A, message.len() as u8][..], &message].concat()
+        };
+        let read = |data: &[u8]| {
+            let pieces = read_pieces(data).unwrap();
+            (pieces.rest, pieces.charsmap.map(<[u8]>::to_vec))
+        };
+        assert_eq!(read(&normalizer(&[&name, &two, &flag])), (normalizer(&[&name, &flag]), Some(b"yz".to_vec())));
+        assert_eq!(read(&normalizer(&[&one])), (normalizer(&[]), Some(b"x".to_vec())));
+        for kept in [&[&name[..], &none][..], &[&one, &two], &[&flag], &[&one, &[0x12, 9]], &[]] {
+            assert_eq!(read(&normalizer(kept)), (normalizer(kept), None), "{kept:?}");
+        }
+        let both = [normalizer(&[&one]), normalizer(&[&two])].concat();
+        assert_eq!(read(&both), ([normalizer(&[]), normalizer(&[&two])].concat(), Some(b"x".to_vec())));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
 
+mod counts;
 mod longest;
 mod progress;
 mod words;
@@ -8,6 +9,10 @@ use pyo3::prelude::*;
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<words::PyWords>()?;
+    module.add_class::<counts::PyTextCounter>()?;
+    module.add_class::<counts::PyWordCounter>()?;
+    module.add_function(wrap_pyfunction!(counts::counts_description, module)?)
     longest::register(module)?;
     module.add_class::<words::PyWords>()
 }

@@ -111,6 +111,27 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Of bytes some may be no entries.
+    #[test]
+    fn so_it_is_by_rank(
+        words in prop::collection::btree_set("[abc]{1,4}|(ab){1,6}|[aé世]{1,3}", 1..30), has_whole: bool,
+        texts in prop::collection::vec("([abcé]{0,30}|(ab){0,40}|[aé世x]{0,8}){1,4}", 4),
+    ) {
+        let rows: Vec<_> = words.iter().rev().map(|word| (word.as_str(), 0.0, Kind::Normal)).collect();
+        let vocab = Arc::new(vocab(&rows));
+        let rules = BpeRules { whole_piece_first: has_whole, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let compile = || Bpe::compile(vocab.clone(), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
+        let tabled = compile();
+        tabled.merging.get(|| tabled.source().build().ok());
+        for text in texts {
+            let by_text = Bpe { patience: Patience::of(1 << 20, vocab.longest()), ..compile() };
+            prop_assert_eq!(results(&by_text, text.as_bytes()), results(&tabled, text.as_bytes()), "{:?}", text);
+            prop_assert!(by_text.merging.peek().is_none());
+        }
+    }
+}
+
 /// Piece, score and kind of entries.
 type Rows = Vec<(Vec<u8>, f32, Kind)>;
 

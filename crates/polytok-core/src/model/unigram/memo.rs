@@ -119,13 +119,31 @@ struct Line([Entry; 2]);
 const EMPTY: Line = Line([Entry { key: Key::NONE, path: Path::NONE }; 2]);
 
 /// The memory; it is taken at the first insertion, and doubled when as many words came in as there are lines.
-#[derive(Default)]
 pub(super) struct Memo {
     lines: Vec<Line>,
     insertions: usize,
+    most_lines: usize,
+}
+
+impl Default for Memo {
+    fn default() -> Memo {
+        Memo::new(usize::MAX)
+    }
 }
 
 impl Memo {
+    /// An empty memory that takes at most so many bytes.
+    pub fn new(limit: usize) -> Memo {
+        let fits = limit / size_of::<Line>();
+        let most_lines = if fits == 0 { 0 } else { (1 << fits.ilog2()).min(MOST_LINES) };
+        Memo { lines: Vec::new(), insertions: 0, most_lines }
+    }
+
+    /// Bytes taken.
+    pub fn bytes(&self) -> usize {
+        self.lines.len() * size_of::<Line>()
+    }
+
     /// The path of a word, or `Path::NONE`. Which of the two entries it is cannot be foreseen, so it is no branch.
     #[inline]
     pub fn get(&self, key: Key) -> Path {
@@ -137,10 +155,10 @@ impl Memo {
 
     /// Keeps the path of a word.
     pub fn insert(&mut self, key: Key, path: Path) {
-        if key == Key::NONE {
+        if key == Key::NONE || self.most_lines == 0 {
             return;
         }
-        if self.insertions >= self.lines.len() && self.lines.len() < MOST_LINES {
+        if self.insertions >= self.lines.len() && self.lines.len() < self.most_lines {
             self.grow();
         }
         self.insertions += 1;
@@ -155,7 +173,7 @@ impl Memo {
 
     #[cold]
     fn grow(&mut self) {
-        let lines = (self.lines.len() * 2).max(FEWEST_LINES);
+        let lines = (self.lines.len() * 2).max(FEWEST_LINES).min(self.most_lines);
         let smaller = std::mem::replace(&mut self.lines, vec![EMPTY; lines]);
         let entries = smaller.iter().flat_map(|Line([newer, older])| [older, newer]);
         entries.filter(|entry| entry.key != Key::NONE).for_each(|&entry| self.place(entry));
@@ -208,5 +226,18 @@ mod tests {
         });
         let kept = found.count();
         assert!(kept > MOST_LINES && kept <= 2 * MOST_LINES);
+    }
+
+    #[test]
+    fn it_stays_within_its_limit() {
+        let entry = size_of::<Line>();
+        for (limit, most) in [(0, 0), (entry - 1, 0), (entry, entry), (3000 * entry, 2048 * entry)] {
+            let mut memo = Memo::new(limit);
+            let words: Vec<String> = (0..9000u32).map(|i| format!("{i}")).collect();
+            let keys = words.iter().map(|word| Key::new(word.as_bytes(), 0, word.len()));
+            keys.clone().for_each(|key| memo.insert(key, Path::UNCERTAIN));
+            assert_eq!(memo.bytes(), most);
+            assert_eq!(keys.filter(|&key| memo.get(key).is_known()).count() > 0, most > 0);
+        }
     }
 }

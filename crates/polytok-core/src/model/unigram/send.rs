@@ -1,6 +1,5 @@
 //! Paths of words on their way out.
 
-use super::Unigram;
 use super::memo::{END, PATH, Path};
 use super::words::Receiver;
 use crate::error::Result;
@@ -12,26 +11,28 @@ const WAITING: usize = 256;
 
 /// Sends pieces to a sink, those from memory many at a time.
 pub(super) struct Sender<'a, 'o, S> {
-    unigram: &'a Unigram,
+    /// By entry, as the lengths are.
+    ids: &'a [u32],
+    lens: &'a [u32],
     out: &'a mut Out<'o, S>,
-    ids: [u32; WAITING],
+    waiting: [u32; WAITING],
     count: usize,
 }
 
 impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
-    pub fn new(unigram: &'a Unigram, out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
-        Sender { unigram, out, ids: [0; WAITING], count: 0 }
+    pub fn new(ids: &'a [u32], lens: &'a [u32], out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
+        Sender { ids, lens, out, waiting: [0; WAITING], count: 0 }
     }
 
     #[inline]
     pub fn flush(&mut self) {
-        self.out.take_cached(&self.ids[..self.count]);
+        self.out.take_cached(&self.waiting[..self.count]);
         self.count = 0;
     }
 
     fn known_pieces(&mut self, path: Path, mut start: u32) -> Result<()> {
         for entry in (0..PATH).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
-            let end = start + self.unigram.lens[entry as usize];
+            let end = start + self.lens[entry as usize];
             self.out.take(0, Segment { id: self.id(entry), start, end })?;
             start = end;
         }
@@ -40,7 +41,7 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
 
     #[inline]
     fn id(&self, entry: u32) -> u32 {
-        self.unigram.ids.get(entry as usize).copied().unwrap_or(UNKNOWN)
+        self.ids.get(entry as usize).copied().unwrap_or(UNKNOWN)
     }
 }
 
@@ -53,7 +54,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
         if self.count + PATH > WAITING {
             self.flush();
         }
-        if let Some(room) = self.ids[self.count..].first_chunk_mut::<PATH>() {
+        if let Some(room) = self.waiting[self.count..].first_chunk_mut::<PATH>() {
             *room = *ids;
         }
         self.count += count;
@@ -68,7 +69,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
         if self.count == WAITING {
             self.flush();
         }
-        self.ids[self.count] = self.id(entry);
+        self.waiting[self.count] = self.id(entry);
         self.count += 1;
         Ok(())
     }

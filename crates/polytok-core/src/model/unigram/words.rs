@@ -61,6 +61,16 @@ impl<Sum> Default for WordsScratch<Sum> {
 }
 
 impl<Sum> WordsScratch<Sum> {
+    /// Forgets all words, and remembers others in at most so many bytes.
+    pub fn renew(&mut self, limit: usize) {
+        self.memo = Memo::new(limit);
+    }
+
+    /// Bytes that words take.
+    pub fn remembered_bytes(&self) -> usize {
+        self.memo.bytes()
+    }
+
     /// Gives back what one huge text took.
     pub fn release(&mut self) {
         if self.states.capacity() > KEPT_STATES {

@@ -39,7 +39,7 @@ impl Case {
 
     /// The output with `▁` written `_`, and the offsets where it is cut into characters.
     fn run(&self, text: impl AsRef<[u8]>) -> (String, Vec<u32>) {
-        let normalizer = SentencePieceNormalizer::compile(&self.0, self.1.clone(), Line::V0_2_3).unwrap();
+        let normalizer = SentencePieceNormalizer::compile(self.0.clone(), self.1.clone(), Line::V0_2_3).unwrap();
         let (mut plain, mut out, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
         normalizer.normalize(text.as_ref(), &mut plain);
         normalizer.normalize_with_offsets(text.as_ref(), &mut out, &mut offsets);
@@ -156,7 +156,7 @@ proptest! {
         let flags: String = letters.filter(|(i, _)| flags >> i & 1 != 0).map(|(_, letter)| letter).collect();
         let case = case(&flags);
         let case = if with_pieces { case.pieces(&["a", "wo", " a", "か", "\u{302}", "\t"]) } else { case };
-        let normalizer = SentencePieceNormalizer::compile(&case.0, case.1, Line::V0_2_3).unwrap();
+        let normalizer = SentencePieceNormalizer::compile(case.0, case.1, Line::V0_2_3).unwrap();
         let (mut out, mut offsets) = (b"before".to_vec(), vec![7]);
         normalizer.normalize_with_offsets(&text, &mut out, &mut offsets);
         let (expected, map) = naive(&normalizer, &text);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use crate::model::unigram::by_word::ByWord;
 use crate::model::unigram::tests::vocab;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::native::Tables;
@@ -42,13 +43,11 @@ fn models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram, Senten
         whitespace_as_suffix: false,
     };
     let user_defined: Option<Arc<_>> = prefix_matcher(vocab, line).unwrap();
-    let normalizer = SentencePieceNormalizer::compile(&spec, user_defined, line).unwrap();
-    let mut unigram = Unigram::compile(vocab, line, &mut Tables::default()).unwrap();
-    unigram.learn(&normalizer, vocab);
-    (unigram, normalizer)
+    let normalizer = SentencePieceNormalizer::compile(spec, user_defined, line).unwrap();
+    (Unigram::compile(vocab, line, &mut Tables::default()).unwrap(), normalizer)
 }
 
-fn check(unigram: &Unigram, normalizer: &SentencePieceNormalizer, text: &[u8], fallback: &Fallback) {
+fn check(unigram: &Unigram, by_word: ByWord, normalizer: &SentencePieceNormalizer, text: &[u8], fallback: &Fallback) {
     let mut normalized = Vec::new();
     normalizer.normalize(text, &mut normalized);
     let mut expected: Vec<u32> = Vec::new();
@@ -57,7 +56,7 @@ fn check(unigram: &Unigram, normalizer: &SentencePieceNormalizer, text: &[u8], f
     let mut scratch = UnigramScratch::default();
     for _ in 0..2 {
         let mut ids: Vec<u32> = Vec::new();
-        unigram.encode_raw(normalizer, text, &mut scratch, &mut Out::new(text, fallback, &mut ids)).unwrap();
+        by_word.encode_raw(normalizer, text, &mut scratch, &mut Out::new(text, fallback, &mut ids)).unwrap();
         assert_eq!(
             ids,
             expected,
@@ -84,14 +83,16 @@ proptest! {
         let text = parts.concat();
         let bytes = Fallback::Bytes(Box::new(std::array::from_fn(|byte| 1000 + byte as u32)));
         for line in [Line::V0_2_1, Line::V0_2_3] {
-            let (unigram, normalizer) = models(&vocab(&rows), &rules, line);
-            if unigram.takes_raw(text.as_bytes()) {
+            let vocab = vocab(&rows);
+            let (unigram, normalizer) = models(&vocab, &rules, line);
+            let by_word = unigram.by_word_now(Some(&normalizer), &vocab).unwrap();
+            if by_word.takes_raw(text.as_bytes()) {
                 for fallback in [&Fallback::Unk(0), &bytes, &Fallback::Drop] {
-                    check(&unigram, &normalizer, text.as_bytes(), fallback);
+                    check(&unigram, by_word, &normalizer, text.as_bytes(), fallback);
                 }
                 let mut broken = text.clone().into_bytes();
                 broken.retain(|&byte| byte != 0xB8 && byte != 0x81);
-                check(&unigram, &normalizer, &broken, &bytes);
+                check(&unigram, by_word, &normalizer, &broken, &bytes);
             }
         }
     }
@@ -100,7 +101,10 @@ proptest! {
 #[test]
 fn usual_rules_are_taken_raw_and_unusual_ones_are_not() {
     let vocab = vocab(&[("a", -1.0, Kind::Normal), ("▁a", -1.0, Kind::Normal)]);
-    let takes = |rules: &[(&str, &str)]| models(&vocab, rules, Line::V0_2_3).0.takes_raw(b"a");
+    let takes = |rules: &[(&str, &str)]| {
+        let (unigram, normalizer) = models(&vocab, rules, Line::V0_2_3);
+        unigram.by_word_now(Some(&normalizer), &vocab).is_some_and(|by_word| by_word.takes_raw(b"a"))
+    };
     assert!(takes(&[]) && takes(&RULES));
     assert!(!takes(&[("ab", "c")]), "ASCII inside of a key");
     assert!(!takes(&[("c", &"long".repeat(20))]), "much from little");

@@ -7,12 +7,14 @@ use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::native::Tables;
 use crate::post::{Fallback, Out, Token, Tokens};
 use crate::spec::{Kind, Line};
+use crate::vocab::Vocab;
 
 const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
 
-fn compile(pieces: &[(String, f32, Kind)], line: Line) -> Unigram {
+fn compile(pieces: &[(String, f32, Kind)], line: Line) -> (Unigram, Vocab) {
     let pieces: Vec<(&str, f32, Kind)> = pieces.iter().map(|(piece, score, kind)| (&**piece, *score, *kind)).collect();
-    Unigram::compile(&vocab(&pieces), line, &mut Tables::default()).unwrap()
+    let vocab = vocab(&pieces);
+    (Unigram::compile(&vocab, line, &mut Tables::default()).unwrap(), vocab)
 }
 
 fn tokens(run: impl FnOnce(&mut Out<Tokens>), text: &[u8]) -> Vec<Token> {
@@ -22,16 +24,17 @@ fn tokens(run: impl FnOnce(&mut Out<Tokens>), text: &[u8]) -> Vec<Token> {
 }
 
 /// Ids and tokens are those of the twin, also from memory.
-fn check(model: &Unigram, text: &[u8], scratch: &mut UnigramScratch) {
+fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramScratch) {
     let twin = |out: &mut Out<Tokens>| {
         model.segment(text, &mut UnigramScratch::default(), |segment| out.take(0, segment).unwrap());
     };
     let expected = tokens(twin, text);
+    let Some(by_word) = model.by_word_now(None, vocab) else { return };
     for _ in 0..2 {
         let mut ids: Vec<u32> = Vec::new();
-        model.encode(text, scratch, &mut Out::new(text, &Fallback::Unk(0), &mut ids)).unwrap();
+        by_word.encode(text, scratch, &mut Out::new(text, &Fallback::Unk(0), &mut ids)).unwrap();
         assert!(ids.iter().eq(expected.iter().map(|token| &token.id)), "{:?}", String::from_utf8_lossy(text));
-        assert_eq!(tokens(|out| model.encode(text, scratch, out).unwrap(), text), expected);
+        assert_eq!(tokens(|out| by_word.encode(text, scratch, out).unwrap(), text), expected);
     }
 }
 
@@ -111,11 +114,18 @@ fn near_ties_in_megabytes() {
 }
 
 #[test]
-fn large_scores_and_malformed_pieces_are_searched_whole() {
+fn large_scores_are_searched_whole() {
     let huge = [("a".to_string(), -1e30, Kind::Normal), ("b".to_string(), -1.0, Kind::Normal)];
     for line in LINES {
-        let model = compile(&huge, line);
-        assert!(model.letters.is_none());
-        check(&model, b"abba", &mut UnigramScratch::default());
+        let (model, vocab) = compile(&huge, line);
+        assert!(model.by_word_now(None, &vocab).is_none());
     }
+}
+
+#[test]
+fn tables_are_made_when_they_pay() {
+    let (model, vocab) = compile(&near_ties(), Line::V0_2_3);
+    let first = (0..1 << 20).find(|_| model.by_word(1000, None, &vocab).is_some());
+    assert!(first.is_some_and(|first| (100..300).contains(&first)), "{first:?}");
+    assert!(model.by_word(0, None, &vocab).is_some());
 }

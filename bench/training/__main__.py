@@ -1,0 +1,108 @@
+"""Runs the trainers side by side, each in a process of its own, and writes docs/benchmarks.md's section on training."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import markdown
+from ..cases import OURS
+from . import plot, texts
+from .trainers import ENTRIES, KINDS
+
+DOCS = Path(__file__).parents[2] / "docs"
+PATIENCE = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One training: its seconds by the clock and of processor time, and the most memory it had."""
+
+    kind: str
+    engine: str
+    megabytes: int
+    seconds: float
+    processor: float
+    peak: int
+    entries: int
+    digest: str
+
+
+def main() -> None:
+    arguments = parser().parse_args()
+    folder = Path(arguments.folder or tempfile.gettempdir())
+    sizes = arguments.size or [100]
+    kinds = [kind for kind in KINDS if not arguments.kind or kind in arguments.kind]
+    runs = [
+        found
+        for megabytes in sizes
+        for kind in kinds
+        for engine in KINDS[kind]
+        if engine == OURS or not arguments.ours
+        if (found := run(kind, engine, megabytes, folder, arguments.threads))
+    ]
+    report = table(runs)
+    print(report)
+    if arguments.write:
+        markdown.put(DOCS / "benchmarks.md", arguments.write, report)
+    if arguments.plot:
+        plot.draw([(run.kind, run.engine, run.megabytes, run.seconds, run.peak) for run in runs], DOCS / "training.svg")
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m bench.training", description=__doc__)
+    made.add_argument(
+        "--size", type=int, action="append", metavar="MB", help="megabytes of text (may be repeated; 100)"
+    )
+    made.add_argument("--kind", action="append", choices=list(KINDS), help="only this kind (may be repeated)")
+    made.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    made.add_argument("--ours", action="store_true", help="without the peers")
+    made.add_argument(
+        "--folder", help="where the texts are made and kept (default: the system's folder for such files)"
+    )
+    made.add_argument("--write", metavar="MARKER", help="put the table there in docs/benchmarks.md")
+    made.add_argument("--plot", action="store_true", help="draw docs/training.svg")
+    return made
+
+
+def run(kind: str, engine: str, megabytes: int, folder: Path, threads: int) -> Run | None:
+    """One training, or None where it failed, which is said."""
+    path = texts.write(folder / f"polytok-training-{megabytes}.txt", megabytes)
+    path.read_bytes()  # into the page cache
+    print(f"{kind}, {engine}, {megabytes} MB", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "bench.training.child", kind, engine, str(path), str(threads)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        print(f"  more than {PATIENCE} s", file=sys.stderr)
+        return None
+    if done.returncode:
+        print(f"  failed: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        return None
+    seconds, processor, peak, entries, digest = json.loads(done.stdout.splitlines()[-1])
+    return Run(kind, engine, megabytes, seconds, processor, peak, entries, digest)
+
+
+def table(runs: list[Run]) -> str:
+    """A row for each training; ``times`` is how many times as fast as the engine polytok is."""
+    rows = []
+    for each in runs:
+        ours = next((o for o in runs if (o.kind, o.megabytes, o.engine) == (each.kind, each.megabytes, OURS)), None)
+        times = f"{each.seconds / ours.seconds:.1f}" if ours and each is not ours else ""
+        same = "" if not ours or each is ours else "yes" if each.digest == ours.digest else "no"
+        rows.append(
+            [each.kind, f"{each.megabytes:,}", each.engine, f"{each.seconds:.1f}", f"{each.processor:.1f}",
+             f"{each.peak / 1e6:,.0f}", times, same]
+        )  # fmt: skip
+    head = ["kind", "MB of text", "engine", "seconds", "processor's", "peak MB", "polytok is × as fast", "same entries"]
+    return f"{ENTRIES:,} entries.\n\n" + markdown.table(head, rows)
+
+
+if __name__ == "__main__":
+    main()

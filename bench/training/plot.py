@@ -1,0 +1,33 @@
+"""How time and memory grow with the text, as one SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+Point = tuple[str, str, int, float, int]
+
+
+def draw(points: Iterable[Point], path: Path) -> None:
+    """Kind, engine, megabytes, seconds and peak bytes; the same points give the same file."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    matplotlib.rcParams.update({"svg.hashsalt": "polytok", "svg.fonttype": "none", "font.size": 9})
+    lines: dict[str, list[tuple[int, float, float]]] = {}
+    for kind, engine, megabytes, seconds, peak in points:
+        lines.setdefault(f"{kind}, {engine}", []).append((megabytes, seconds, peak / 1e6))
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4))
+    for name, found in lines.items():
+        sizes, seconds_of, peaks = zip(*sorted(found), strict=True)
+        for axes, values in zip(panels, (seconds_of, peaks), strict=True):
+            axes.plot(sizes, values, marker="o", linewidth=2 if "polytok" in name else 1, label=name)
+    for axes, title in zip(panels, ("seconds", "peak memory, MB"), strict=True):
+        axes.set(xscale="log", yscale="log", xlabel="MB of text", title=title)
+        axes.grid(alpha=0.3)
+    panels[0].legend(fontsize=7, frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)

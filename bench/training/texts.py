@@ -1,0 +1,123 @@
+"""Text of any size to train on: the corpus and installed sources first, then text that is walked through them.
+
+The walk is an n-gram model that needs no tables of its own: it copies the text from a random place on and, after each
+dozen of bytes or so, goes on at another place before which the same `CONTEXT` bytes stand. So the text has words,
+lines and characters of the corpus, but also ever more words that the corpus does not have, as real text would.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..cases import DATA
+from ..texts import source
+
+CONTEXT = 6
+MEAN_STEP = 12
+SEED = 20_250_901
+WALKERS = 1024
+STEPS = 1400
+LONGEST_STEP = 8 * MEAN_STEP
+MODELLED = 32 << 20
+"""Bytes of the text that the model knows."""
+
+MEGABYTE = 1_000_000
+
+Array = npt.NDArray[np.int64]
+
+
+def real() -> bytes:
+    """The corpus, then source code on this machine, in lines from all over so that every part is alike."""
+    names = sorted(path.name for path in (DATA / "corpus").iterdir())
+    whole = [(DATA / "corpus" / name).read_bytes() for name in names] + [
+        source("python library"),
+        source("cargo registry"),
+    ]
+    shares = 64
+    parts = [
+        data[len(data) * turn // shares : len(data) * (turn + 1) // shares] for turn in range(shares) for data in whole
+    ]
+    return repaired(b"".join(part + b"\n" for part in parts))
+
+
+def repaired(data: bytes) -> bytes:
+    """Without the halves of characters that cutting made."""
+    return data.decode(errors="ignore").encode()
+
+
+def write(path: Path, megabytes: int) -> Path:
+    """A file of so many megabytes, the same on every call; one that is there already is taken as it is."""
+    size = megabytes * MEGABYTE
+    if path.exists() and path.stat().st_size == size:
+        return path
+    temporary = path.with_suffix(".part")
+    with temporary.open("wb") as file:
+        for chunk in chunks():
+            left = size - file.tell()
+            if len(chunk) >= left:
+                file.write(padded(chunk[:left]))
+                break
+            file.write(chunk)
+    os.replace(temporary, path)
+    return path
+
+
+def chunks() -> Iterator[bytes]:
+    """Text without end."""
+    text = real()
+    yield text
+    model = Model(repaired(text[:MODELLED]))
+    random = np.random.default_rng(SEED)
+    while True:
+        yield model.walk(random)
+
+
+def padded(chunk: bytes) -> bytes:
+    """A character that was cut at the end makes place for line feeds."""
+    whole = repaired(chunk)
+    return whole + b"\n" * (len(chunk) - len(whole))
+
+
+class Model:
+    """The n-gram model of a text: for each place where a character starts, those with the same bytes before them."""
+
+    def __init__(self, text: bytes) -> None:
+        data = np.frombuffer(text, dtype=np.uint8)
+        starts = np.flatnonzero((data & 0xC0) != 0x80)
+        starts = starts[(starts >= CONTEXT) & (starts < len(data) - LONGEST_STEP)]
+        keys = np.zeros(len(starts), dtype=np.uint64)
+        for before in range(1, CONTEXT + 1):
+            keys = (keys << np.uint64(8)) | data[starts - before]
+        by_key = np.argsort(keys, kind="stable")
+        is_first = np.diff(keys[by_key], prepend=keys[by_key[0]] + np.uint64(1)) != 0
+        firsts = np.flatnonzero(is_first)
+        group = np.empty(len(starts), dtype=np.int32)
+        group[by_key] = np.cumsum(is_first) - 1
+        self.data = data
+        self.starts = starts.astype(np.int32)
+        self.like = self.starts[by_key]
+        self.first = firsts.astype(np.int32)[group]
+        self.count = np.diff(firsts, append=len(starts)).astype(np.int32)[group]
+        self.ordinal = np.searchsorted(starts, np.arange(len(data))).clip(max=len(starts) - 1).astype(np.int32)
+
+    def walk(self, random: np.random.Generator) -> bytes:
+        """Some 16 MB of text, walker after walker."""
+        begins = np.empty((STEPS, WALKERS), dtype=np.int64)
+        ends = np.empty((STEPS, WALKERS), dtype=np.int64)
+        here = self.starts[random.integers(len(self.starts), size=WALKERS)].astype(np.int64)
+        for step in range(STEPS):
+            reach = here + np.minimum(random.geometric(1 / MEAN_STEP, size=WALKERS), LONGEST_STEP)
+            there = self.ordinal[reach.clip(max=len(self.data) - 1)]  # the next character's start
+            begins[step], ends[step] = here, np.maximum(self.starts[there], here)
+            here = self.like[self.first[there] + random.integers(self.count[there])].astype(np.int64)
+        return self._text(begins.T.ravel(), ends.T.ravel())
+
+    def _text(self, begins: Array, ends: Array) -> bytes:
+        lengths = ends - begins
+        before = np.cumsum(lengths) - lengths
+        return self.data[np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)].tobytes()

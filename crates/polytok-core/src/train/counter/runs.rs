@@ -1,0 +1,160 @@
+//! Words in a file: each as one more than the number of bytes that it shares with the one before, its other bytes, its count and
+//! its ordinal; 0 behind the last.
+//!
+//! Numbers are LEB128. Files are the caller's: the engine writes and reads what it is given.
+
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+
+use super::entry::Entry;
+use crate::error::{Error, Result};
+
+/// Bytes between the engine and a file.
+const BUFFER: usize = 1 << 16;
+
+/// A file that is written, and then read from its beginning.
+pub trait RunFile: Read + Write + Seek + Send + Sync {}
+
+impl<F: Read + Write + Seek + Send + Sync> RunFile for F {}
+
+/// Makes files for what does not fit memory. Whoever makes them sees to it that none is left behind.
+pub trait Spill: Send + Sync {
+    /// A new, empty file.
+    fn create(&self) -> io::Result<Box<dyn RunFile>>;
+}
+
+/// The error for a file that cannot be written or read.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        Error::File(format!("the file that counts are written to: {error}"))
+    }
+}
+
+/// Writes words.
+pub(super) struct WordWriter<W: Write> {
+    pub(super) out: W,
+    before: Vec<u8>,
+}
+
+impl<W: Write> WordWriter<W> {
+    pub(super) fn new(out: W) -> WordWriter<W> {
+        WordWriter { out, before: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, word: &[u8], entry: Entry) -> io::Result<()> {
+        let shared = word.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
+        let mut numbers = Vec::with_capacity(40);
+        put_number(&mut numbers, shared as u64 + 1);
+        put_number(&mut numbers, (word.len() - shared) as u64);
+        put_number(&mut numbers, entry.count);
+        put_number(&mut numbers, entry.ordinal);
+        self.out.write_all(&numbers)?;
+        self.out.write_all(&word[shared..])?;
+        self.before.truncate(shared);
+        self.before.extend_from_slice(&word[shared..]);
+        Ok(())
+    }
+
+    /// No more words come.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        self.out.write_all(&[0])
+    }
+}
+
+/// Appends a number, seven bits to a byte.
+pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 128 {
+        out.push(number as u8 | 128);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Reads words that were written by a [`WordWriter`].
+pub(super) struct WordReader<R: Read> {
+    pub(super) file: R,
+    pub(super) word: Vec<u8>,
+}
+
+impl<R: Read> WordReader<R> {
+    pub(super) fn new(file: R) -> WordReader<R> {
+        WordReader { file, word: Vec::new() }
+    }
+
+    /// Reads the next word; None behind the last.
+    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
+        let Some(shared) = self.number()?.checked_sub(1) else { return Ok(None) };
+        let (rest, count, ordinal) = (self.number()?, self.number()?, self.number()?);
+        if shared > self.word.len() as u64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a word shares more bytes than there are"));
+        }
+        self.word.truncate(shared as usize);
+        // Read as it comes: a length that is not true takes no memory.
+        if (&mut self.file).take(rest).read_to_end(&mut self.word)? as u64 != rest {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Some(Entry { count, ordinal }))
+    }
+
+    pub(super) fn number(&mut self) -> io::Result<u64> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let mut byte = [0];
+            self.file.read_exact(&mut byte)?;
+            let bits = (byte[0] & 127) as u64;
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if byte[0] < 128 {
+                return Ok(number);
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::InvalidData, "a number has more than 64 bits"))
+    }
+}
+
+/// Words in an order, in a file.
+pub(super) struct Run {
+    reader: WordReader<BufReader<Box<dyn RunFile>>>,
+    pub(super) entry: Entry,
+}
+
+impl Run {
+    /// The word that was read last.
+    pub(super) fn word(&self) -> &[u8] {
+        &self.reader.word
+    }
+
+    /// Reads the next word; false if there is none.
+    pub(super) fn advance(&mut self) -> Result<bool> {
+        let entry = self.reader.next()?;
+        self.entry = entry.unwrap_or(self.entry);
+        Ok(entry.is_some())
+    }
+
+    /// Goes to the beginning.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.reader.word.clear();
+        Ok(self.reader.file.rewind()?)
+    }
+}
+
+/// Writes a run.
+pub(super) struct RunWriter(WordWriter<BufWriter<Box<dyn RunFile>>>);
+
+impl RunWriter {
+    pub(super) fn new(file: Box<dyn RunFile>) -> RunWriter {
+        RunWriter(WordWriter::new(BufWriter::with_capacity(BUFFER, file)))
+    }
+
+    pub(super) fn push(&mut self, word: &[u8], entry: Entry) -> Result<()> {
+        Ok(self.0.push(word, entry)?)
+    }
+
+    pub(super) fn finish(mut self) -> Result<Run> {
+        self.0.end()?;
+        let file = self.0.out.into_inner().map_err(|error| error.into_error())?;
+        let reader = WordReader::new(BufReader::with_capacity(BUFFER, file));
+        Ok(Run { reader, entry: Entry { count: 0, ordinal: 0 } })
+    }
+}

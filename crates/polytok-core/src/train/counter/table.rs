@@ -1,0 +1,272 @@
+//! The words in memory: short ones lie in the slots of a hash table of their own, the bytes of others one after the other.
+//!
+//! A slot of 32 bytes is a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line. Hashes are seeded
+//! anew for each table: no text can be made that collides, and no order depends on them, for words always leave sorted.
+
+use std::cmp::Ordering;
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+
+use super::entry::{Each, Entry, Order};
+use crate::cache::Key;
+use crate::error::{Error, Result};
+use crate::hash::hash_bytes;
+
+/// Slots of a table with any short words.
+const FEWEST: usize = 1 << 10;
+
+/// A short word. A slot whose key is 0 is free.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(32))]
+struct Short {
+    key: Key,
+    count: u64,
+    ordinal: u64,
+}
+
+/// Another word: where its bytes are.
+struct Long {
+    start: usize,
+    end: usize,
+    count: u64,
+    ordinal: u64,
+}
+
+pub(super) struct Table {
+    seeds: (u64, u64),
+    /// As many as a power of two, or none.
+    slots: Vec<Short>,
+    shorts: usize,
+    longs: Vec<Long>,
+    by_bytes: HashTable<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        let random = RandomState::new();
+        let seeds = (random.hash_one(1), random.hash_one(2));
+        let (by_bytes, bytes) = (HashTable::new(), Vec::new());
+        Table { seeds, slots: Vec::new(), shorts: 0, longs: Vec::new(), by_bytes, bytes }
+    }
+}
+
+impl Short {
+    fn entry(&self) -> Entry {
+        Entry { count: self.count, ordinal: self.ordinal }
+    }
+}
+
+impl Long {
+    fn entry(&self) -> Entry {
+        Entry { count: self.count, ordinal: self.ordinal }
+    }
+}
+
+impl Table {
+    /// The hash of a word with this key.
+    #[inline]
+    pub(super) fn hash(&self, key: Key, word: &[u8]) -> u64 {
+        if !key.is_short() {
+            return hash_bytes(word, self.seeds.0);
+        }
+        let (low, high) = key.halves();
+        let product = (low ^ self.seeds.0) as u128 * (high ^ self.seeds.1) as u128;
+        product as u64 ^ (product >> 64) as u64
+    }
+
+    /// Asks the processor for the slot of this hash.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch changes nothing that the program can see, whatever the address is.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let place = hash as usize & self.slots.len().wrapping_sub(1);
+            _mm_prefetch::<_MM_HINT_T0>(self.slots.as_ptr().wrapping_add(place).cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = hash;
+    }
+
+    /// The count and the ordinal of a word, if it is there.
+    #[inline]
+    pub(super) fn find(&mut self, key: Key, hash: u64, word: &[u8]) -> Option<(&mut u64, &mut u64)> {
+        if key.is_short() {
+            let place = self.place(key, hash)?;
+            let slot = &mut self.slots[place];
+            return (slot.key == key).then_some((&mut slot.count, &mut slot.ordinal));
+        }
+        let (longs, bytes) = (&self.longs, &self.bytes);
+        let is_it = |&at: &u32| &bytes[longs[at as usize].start..longs[at as usize].end] == word;
+        let at = *self.by_bytes.find(hash, is_it)?;
+        let long = &mut self.longs[at as usize];
+        Some((&mut long.count, &mut long.ordinal))
+    }
+
+    /// The slot of a short word, or the free one that it would get; None without any slots.
+    #[inline]
+    fn place(&self, key: Key, hash: u64) -> Option<usize> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut place = hash as usize & mask;
+        // A quarter of the slots is free.
+        while self.slots[place].key != key && self.slots[place].key != Key::default() {
+            place = (place + 1) & mask;
+        }
+        Some(place)
+    }
+
+    /// A word that is not there.
+    pub(super) fn insert(&mut self, word: &[u8], key: Key, hash: u64, Entry { count, ordinal }: Entry) -> Result<()> {
+        if key.is_short() {
+            if self.is_crowded() {
+                self.resize(self.grown_slots());
+            }
+            self.put(hash, Short { key, count, ordinal });
+            self.shorts += 1;
+            return Ok(());
+        }
+        let at = u32::try_from(self.longs.len()).map_err(|_| {
+            Error::Argument("there are more than 2^32 distinct long words: count them within a memory limit".into())
+        })?;
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(word);
+        self.longs.push(Long { start, end: self.bytes.len(), count, ordinal });
+        let (longs, bytes, seed) = (&self.longs, &self.bytes, self.seeds.0);
+        let rehash = |&at: &u32| hash_bytes(&bytes[longs[at as usize].start..longs[at as usize].end], seed);
+        self.by_bytes.insert_unique(hash, at, rehash);
+        Ok(())
+    }
+
+    fn put(&mut self, hash: u64, short: Short) {
+        if let Some(place) = self.place(short.key, hash) {
+            self.slots[place] = short;
+        }
+    }
+
+    fn is_crowded(&self) -> bool {
+        (self.shorts + 1) * 4 > self.slots.len() * 3
+    }
+
+    fn grown_slots(&self) -> usize {
+        (self.slots.len() * 2).max(FEWEST)
+    }
+
+    fn resize(&mut self, count: usize) {
+        for short in std::mem::replace(&mut self.slots, vec![Short::default(); count]) {
+            if short.key != Key::default() {
+                self.put(self.hash(short.key, &[]), short);
+            }
+        }
+    }
+
+    /// Nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.shorts == 0 && self.longs.is_empty()
+    }
+
+    /// Bytes taken.
+    pub(super) fn memory(&self) -> usize {
+        let fixed = self.slots.capacity() * size_of::<Short>() + self.longs.capacity() * size_of::<Long>();
+        fixed + self.bytes.capacity() + self.by_bytes.allocation_size()
+    }
+
+    /// Bytes taken at the most while a new word is inserted: what grows is there twice.
+    pub(super) fn needed(&self, key: Key, word: &[u8]) -> usize {
+        let grown = |len: usize, more: usize, capacity: usize| {
+            if len + more > capacity { (capacity * 2).max(len + more) } else { 0 }
+        };
+        let more = match key.is_short() {
+            true if self.is_crowded() => self.grown_slots() * size_of::<Short>(),
+            true => 0,
+            false => {
+                let longs = grown(self.longs.len(), 1, self.longs.capacity()) * size_of::<Long>();
+                let places = grown(self.longs.len(), 1, self.by_bytes.capacity()) * 2 * size_of::<u32>();
+                longs + places + grown(self.bytes.len(), word.len(), self.bytes.capacity())
+            }
+        };
+        self.memory() + more
+    }
+
+    /// Lets an empty table have more slots, if the limit has room for them.
+    pub(super) fn grow_within(&mut self, limit: usize) {
+        let count = self.grown_slots();
+        let others = self.memory() - self.slots.capacity() * size_of::<Short>();
+        // Other words keep the half of the limit.
+        if self.is_empty() && others + count * size_of::<Short>() <= limit / 2 {
+            self.slots = Vec::new();
+            self.slots = vec![Short::default(); count];
+        }
+    }
+
+    /// Takes all words out, in an order. Sorts in place: no memory is needed.
+    pub(super) fn drain(&mut self, order: Order, each: Each) -> Result<()> {
+        let slots = self.slots.len();
+        self.sort(order);
+        self.each(order, each)?;
+        self.slots.clear();
+        self.slots.resize(slots, Short::default());
+        self.shorts = 0;
+        self.longs.clear();
+        self.by_bytes.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Calls `each` for all words, in an order; they stay.
+    pub(super) fn visit(&mut self, order: Order, each: Each) -> Result<()> {
+        let slots = self.slots.len();
+        self.sort(order);
+        let result = self.each(order, each);
+        self.resize(slots);
+        self.index();
+        result
+    }
+
+    /// Brings the words of both kinds into an order, where no hash finds them.
+    fn sort(&mut self, order: Order) {
+        self.slots.retain(|short| short.key != Key::default());
+        self.slots.sort_unstable_by(|one, other| {
+            order.compare((one.key.sortable(), one.entry()), (other.key.sortable(), other.entry()))
+        });
+        let bytes = &self.bytes;
+        let word = |long: &Long| &bytes[long.start..long.end];
+        self.longs.sort_unstable_by(|one, other| order.compare((word(one), one.entry()), (word(other), other.entry())));
+    }
+
+    /// Both kinds, which are sorted, as one sequence.
+    fn each(&self, order: Order, each: Each) -> Result<()> {
+        let word = |long: &Long| &self.bytes[long.start..long.end];
+        let (mut shorts, mut longs) = (self.slots.iter().peekable(), self.longs.iter().peekable());
+        loop {
+            let spelled = shorts.peek().map(|short| (short.key.spelled(), short.entry()));
+            let other = longs.peek().map(|long| (word(long), long.entry()));
+            match (&spelled, other) {
+                (None, None) => break,
+                (Some(((bytes, len), entry)), other)
+                    if other.is_none_or(|other| order.compare((&bytes[..*len], *entry), other) == Ordering::Less) =>
+                {
+                    each(&bytes[..*len], *entry)?;
+                    shorts.next();
+                }
+                (_, Some((word, entry))) => {
+                    each(word, entry)?;
+                    longs.next();
+                }
+                (Some(_), None) => unreachable!("a short word is before none"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds long words by their hashes again.
+    fn index(&mut self) {
+        self.by_bytes.clear();
+        let (longs, bytes, seed) = (&self.longs, &self.bytes, self.seeds.0);
+        let hash = |at: u32| hash_bytes(&bytes[longs[at as usize].start..longs[at as usize].end], seed);
+        for at in 0..longs.len() as u32 {
+            self.by_bytes.insert_unique(hash(at), at, |&at| hash(at));
+        }
+    }
+}

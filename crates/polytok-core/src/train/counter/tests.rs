@@ -1,0 +1,147 @@
+use std::collections::HashMap;
+use std::io::{self, Cursor};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::Error;
+use crate::train::progress::Silent;
+
+struct InMemory;
+
+impl Spill for InMemory {
+    fn create(&self) -> io::Result<Box<dyn RunFile>> {
+        Ok(Box::new(Cursor::new(Vec::new())))
+    }
+}
+
+fn limited(bytes: usize) -> Option<Limit> {
+    Some(Limit { bytes, spill: Arc::new(InMemory) })
+}
+
+const ORDERS: [Order; 3] = [Order::FirstSeen, Order::MostFrequent, Order::Bytes];
+
+/// What a map says.
+fn expected(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
+    let mut counts: HashMap<&[u8], (u64, usize)> = HashMap::new();
+    for (at, text) in texts.iter().enumerate() {
+        counts.entry(text).or_insert((0, at)).0 += 1;
+    }
+    let mut words: Vec<_> = counts.into_iter().collect();
+    words.sort_by(|one, other| match order {
+        Order::FirstSeen => one.1.1.cmp(&other.1.1),
+        Order::MostFrequent => other.1.0.cmp(&one.1.0).then(one.0.cmp(other.0)),
+        Order::Bytes => one.0.cmp(other.0),
+    });
+    words.into_iter().map(|(word, (count, _))| (word.to_vec(), count)).collect()
+}
+
+fn list(words: &Words) -> Vec<(Vec<u8>, u64)> {
+    words.iter().map(|(word, count)| (word.to_vec(), count)).collect()
+}
+
+fn counted(texts: &[Vec<u8>], limit: Option<Limit>) -> WordCounter {
+    let mut counter = WordCounter::new(limit);
+    texts.iter().for_each(|text| counter.add(text, 1).unwrap());
+    counter
+}
+
+fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let word = prop_oneof![
+        prop::collection::vec(0u8..3, 0..5),
+        prop::collection::vec(97u8..99, 13..18),
+        prop::collection::vec(any::<u8>(), 0..40),
+    ];
+    prop::collection::vec(word, 0..200)
+}
+
+proptest! {
+    #[test]
+    fn words_are_those_of_a_map_within_any_limit(texts in texts(), bytes in 0usize..100_000) {
+        for order in ORDERS {
+            for limit in [None, limited(bytes)] {
+                let words = counted(&texts, limit).into_words(order, &mut Silent).unwrap();
+                prop_assert_eq!(list(&words), expected(&texts, order));
+            }
+        }
+    }
+
+    #[test]
+    fn counters_add_up(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
+        let cut = cut.min(texts.len());
+        for limit in [None, limited(bytes)] {
+            let mut one = counted(&texts[..cut], limit.clone());
+            let mut other = WordCounter::new(limit);
+            (cut..texts.len()).for_each(|at| other.add_at(&texts[at], 1, at as u64).unwrap());
+            other.merge(std::mem::take(&mut one)).unwrap();
+            let words = other.into_words(Order::FirstSeen, &mut Silent).unwrap();
+            prop_assert_eq!(list(&words), expected(&texts, Order::FirstSeen));
+        }
+    }
+
+    #[test]
+    fn a_file_gives_the_counts_back(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
+        let cut = cut.min(texts.len());
+        let mut back = WordCounter::new(limited(bytes));
+        for part in [&texts[..cut], &texts[cut..]] {
+            let mut counter = counted(part, limited(bytes / 2));
+            let mut file = Vec::new();
+            write_counts(&mut counter, "what", &mut file, &mut Silent).unwrap();
+            let words = counter.into_words(Order::FirstSeen, &mut Silent).unwrap();
+            prop_assert_eq!(list(&words), expected(part, Order::FirstSeen));
+            let saved = CountsFile::open(&file[..]).unwrap();
+            prop_assert_eq!(saved.description(), "what");
+            saved.add_to(&mut back, &mut Silent).unwrap();
+        }
+        let words = back.into_words(Order::FirstSeen, &mut Silent).unwrap();
+        prop_assert_eq!(list(&words), expected(&texts, Order::FirstSeen));
+    }
+
+    #[test]
+    fn a_damaged_file_is_told(texts in texts(), at in any::<prop::sample::Index>(), bit in 0u32..8, cut in any::<bool>()) {
+        let mut file = Vec::new();
+        write_counts(&mut counted(&texts, None), "what", &mut file, &mut Silent).unwrap();
+        let at = at.index(file.len());
+        if cut {
+            file.truncate(at);
+        } else {
+            file[at] ^= 1 << bit;
+        }
+        let read = CountsFile::open(&file[..])
+            .and_then(|file| file.add_to(&mut WordCounter::default(), &mut Silent));
+        prop_assert!(matches!(read, Err(Error::Format(_) | Error::Argument(_))), "{read:?}");
+    }
+}
+
+#[test]
+fn counts_pass_32_bits_and_not_64() {
+    let mut counter = WordCounter::default();
+    for word in [&b"short"[..], b"a word that is long"] {
+        counter.add(word, u64::MAX - 1).unwrap();
+        counter.add(word, 1).unwrap();
+        assert!(matches!(counter.add(word, 1), Err(Error::Argument(_))));
+    }
+    let words = counter.into_words(Order::Bytes, &mut Silent).unwrap();
+    assert_eq!(list(&words), [(b"a word that is long".to_vec(), u64::MAX), (b"short".to_vec(), u64::MAX)]);
+}
+
+#[test]
+fn runs_that_add_up_to_too_much_are_an_error() {
+    let mut counter = WordCounter::new(limited(0));
+    for word in [b"a", b"b", b"a"] {
+        counter.add(word, u64::MAX / 2 + 1).unwrap();
+    }
+    assert!(matches!(counter.into_words(Order::Bytes, &mut Silent), Err(Error::Argument(_))));
+}
+
+#[test]
+fn the_limit_is_kept() {
+    let bytes = 1 << 20;
+    let mut counter = WordCounter::new(limited(bytes));
+    for number in 0..100_000u32 {
+        counter.add(number.to_string().repeat(1 + number as usize % 5).as_bytes(), 1).unwrap();
+        assert!(counter.memory() <= bytes);
+    }
+    assert!(counter.runs.len() > 2 && counter.table.memory() > bytes / 4);
+    assert_eq!(counter.into_words(Order::FirstSeen, &mut Silent).unwrap().len(), 100_000);
+}

@@ -1,0 +1,99 @@
+//! Pairs of symbols: how often each stands side by side, and where.
+
+use hashbrown::HashMap;
+
+use super::queue::Entry;
+use super::symbols::Symbols;
+use crate::train::sentencepiece::validity::Validity;
+
+/// No piece has the two side by side.
+const INVALID: u32 = u32::MAX;
+
+#[derive(Default)]
+struct Pair {
+    left: u32,
+    right: u32,
+    count: u64,
+    /// Where it came to be; it may be gone from there.
+    places: Vec<u32>,
+}
+
+/// All pairs that came to be, by number.
+#[derive(Default)]
+pub struct Pairs {
+    pairs: Vec<Pair>,
+    numbers: HashMap<u64, u32>,
+    /// Memory for a piece that is judged.
+    chars: Vec<char>,
+}
+
+impl Pairs {
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    pub fn count(&self, pair: u32) -> u64 {
+        self.pairs[pair as usize].count
+    }
+
+    pub fn symbols(&self, pair: u32) -> (u32, u32) {
+        let pair = &self.pairs[pair as usize];
+        (pair.left, pair.right)
+    }
+
+    /// The number of a pair that came to be before.
+    pub fn known(&self, left: u32, right: u32) -> Option<u32> {
+        self.numbers.get(&key(left, right)).copied().filter(|&number| number != INVALID)
+    }
+
+    /// The number of a pair, unless it makes no valid piece.
+    pub fn of(&mut self, left: u32, right: u32, symbols: &Symbols, validity: &Validity) -> Option<u32> {
+        let (pairs, chars) = (&mut self.pairs, &mut self.chars);
+        let number = *self.numbers.entry(key(left, right)).or_insert_with(|| {
+            chars.clear();
+            chars.extend(symbols.text(left).chars().chain(symbols.text(right).chars()));
+            if !validity.is_valid(chars) {
+                return INVALID;
+            }
+            pairs.push(Pair { left, right, ..Pair::default() });
+            pairs.len() as u32 - 1
+        });
+        (number != INVALID).then_some(number)
+    }
+
+    pub fn add(&mut self, pair: u32, at: u32, count: u64) {
+        let pair = &mut self.pairs[pair as usize];
+        pair.count += count;
+        pair.places.push(at);
+    }
+
+    pub fn lose(&mut self, pair: u32, count: u64) {
+        self.pairs[pair as usize].count -= count;
+    }
+
+    /// Where a pair may stand; it forgets them.
+    pub fn take_places(&mut self, pair: u32) -> Vec<u32> {
+        std::mem::take(&mut self.pairs[pair as usize].places)
+    }
+}
+
+/// Whether an entry goes before another: by count, characters, text, and symbols.
+pub fn before(one: &Entry, other: &Entry, pairs: &Pairs, symbols: &Symbols) -> bool {
+    if one.count != other.count {
+        return one.count > other.count;
+    }
+    let parts = |entry: &Entry| {
+        let (left, right) = pairs.symbols(entry.pair);
+        (symbols.cells(left) + symbols.cells(right), left, right)
+    };
+    let (one, other) = (parts(one), parts(other));
+    if one.0 != other.0 {
+        return one.0 < other.0;
+    }
+    let text = |&(_, left, right): &(u32, u32, u32)| symbols.text(left).bytes().chain(symbols.text(right).bytes());
+    text(&one).cmp(text(&other)).then_with(|| one.cmp(&other)).is_lt()
+}
+
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}

@@ -1,0 +1,156 @@
+//! Texts in, over threads: each thread takes parts of texts and gives their sentences to a sink of its own.
+//!
+//! A sentence comes with an ordinal, which tells its place among all of them whoever reads it, so that nothing depends on
+//! the number of threads. Memory is what the sinks keep; of sampled sentences, the sample.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::loader::{Loader, Skipped};
+use super::options::{Options, Sentences};
+use super::sample::Sample;
+use crate::error::{Error, Result};
+
+/// Bytes of long texts that one thread takes at once.
+const PART: usize = 1 << 17;
+
+/// Gets the sentences of one thread.
+pub trait Sink: Send {
+    /// A normalized sentence in which reserved pieces are the boundary, how often it counts, and its place: sentences of
+    /// higher ordinals come later, and the next one's is higher by the bytes of this one at least.
+    fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
+}
+
+/// What is read, and what of it was left out.
+pub struct Corpus<S> {
+    loader: Loader,
+    sinks: Vec<S>,
+    sample: Option<Sample>,
+    skipped: Skipped,
+    next: u64,
+}
+
+/// A stretch of a text, and the ordinal of its first byte.
+struct Part<'t> {
+    text: &'t [u8],
+    ordinal: u64,
+}
+
+impl<S: Sink> Corpus<S> {
+    /// Reads with as many threads as there are sinks.
+    pub fn new(options: &Options, sinks: Vec<S>) -> Result<Corpus<S>> {
+        let (size, is_drawn) = (options.input_sentence_size, options.shuffle_input_sentence);
+        Ok(Corpus {
+            loader: Loader::compile(options)?,
+            sinks,
+            sample: (size > 0).then(|| Sample::new(size, is_drawn)),
+            skipped: Skipped::default(),
+            next: 0,
+        })
+    }
+
+    /// What was left out until now.
+    pub fn skipped(&self) -> Skipped {
+        self.skipped
+    }
+
+    /// Reads some more texts.
+    pub fn push(&mut self, texts: &[&[u8]]) -> Result<()> {
+        if let Some(sample) = &mut self.sample {
+            return texts.iter().try_for_each(|text| {
+                self.loader.read(text, &mut self.skipped, |raw, times| {
+                    sample.offer(raw, times);
+                    Ok(())
+                })
+            });
+        }
+        let parts = self.parts(texts);
+        let taken = AtomicUsize::new(0);
+        let loader = &self.loader;
+        let work = |sink: &mut S| -> Result<Skipped> {
+            let mut skipped = Skipped::default();
+            let mut reader = Reader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
+            while let Some(part) = parts.get(taken.fetch_add(1, Ordering::Relaxed)) {
+                reader.part(part, &mut skipped)?;
+            }
+            Ok(skipped)
+        };
+        let threads = self.sinks.len().min(parts.len());
+        for skipped in in_threads(&mut self.sinks[..threads], work) {
+            self.skipped += skipped?;
+        }
+        Ok(())
+    }
+
+    /// Long texts of lines are handed out in several parts.
+    fn parts<'t>(&mut self, texts: &[&'t [u8]]) -> Vec<Part<'t>> {
+        let mut parts = Vec::with_capacity(texts.len());
+        for text in texts {
+            let mut rest = *text;
+            while !rest.is_empty() {
+                let is_long = self.loader.sentences() == Sentences::Lines && rest.len() > PART;
+                let end = if is_long { memchr::memchr(b'\n', &rest[PART..]).map(|at| PART + at + 1) } else { None };
+                let (text, behind) = rest.split_at(end.unwrap_or(rest.len()));
+                parts.push(Part { text, ordinal: self.next });
+                // A sentence may be longer than what it was made of, but no word of it starts behind thrice its bytes and a space.
+                self.next += 4 * text.len() as u64 + 4;
+                rest = behind;
+            }
+        }
+        parts
+    }
+
+    /// Everything was read: the sinks, and what was left out.
+    pub fn finish(mut self) -> Result<(Vec<S>, Skipped)> {
+        if let (Some(sample), Some(sink)) = (self.sample.take(), self.sinks.first_mut()) {
+            let mut reader = Reader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
+            for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
+                reader.sentence(raw, *times, (ordinal as u64) << 32)?;
+            }
+        }
+        Ok((self.sinks, self.skipped))
+    }
+}
+
+struct Reader<'c, S> {
+    loader: &'c Loader,
+    sink: &'c mut S,
+    spare: Vec<u8>,
+    sentence: Vec<u8>,
+}
+
+impl<S: Sink> Reader<'_, S> {
+    fn part(&mut self, part: &Part, skipped: &mut Skipped) -> Result<()> {
+        let mut ordinal = part.ordinal;
+        let loader = self.loader;
+        loader.read(part.text, skipped, |raw, times| {
+            self.sentence(raw, times, ordinal)?;
+            ordinal += 4 * raw.len() as u64 + 4;
+            Ok(())
+        })
+    }
+
+    fn sentence(&mut self, raw: &[u8], times: u64, ordinal: u64) -> Result<()> {
+        self.loader.prepare(raw, &mut self.spare, &mut self.sentence)?;
+        let sentence = std::str::from_utf8(&self.sentence)
+            .map_err(|_| Error::Argument("a normalization rule gives text that is no UTF-8".into()))?;
+        if sentence.is_empty() { Ok(()) } else { self.sink.sentence(sentence, times, ordinal) }
+    }
+}
+
+/// What each thread makes of its item.
+fn in_threads<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+    if let [one] = items {
+        return vec![work(one)];
+    }
+    let results = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for item in items {
+            scope.spawn(|| {
+                let result = work(item);
+                results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(result);
+            });
+        }
+    });
+    results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,157 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::spec::{Behavior, Pattern, Split};
+use crate::split::Splitter;
+use crate::train::counter::Order;
+use crate::train::progress::Silent;
+
+const CL100K: &str =
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";
+/// With gaps; looks far ahead.
+const GAPS: &str = r"[a-z]+$|[a-z]|\p{N}+";
+/// Not of the family that is read as a stream.
+const GENERAL: &str = r"(\w)\1|\w+|\W";
+const SPECIAL: [&str; 3] = ["<|x|>", "<|x|><|y|>", "b1"];
+
+type Counted = Vec<(Vec<u8>, u64)>;
+
+/// The words of a text, step by step.
+fn words(text: &[u8], splitter: Option<&Splitter>) -> Vec<Vec<u8>> {
+    let (mut words, mut at) = (Vec::new(), 0);
+    let mut stretch = |stretch: &[u8]| {
+        for chunk in stretch.utf8_chunks() {
+            match splitter {
+                None => words.extend(
+                    [chunk.valid()].iter().filter(|text| !text.is_empty()).map(|text| text.as_bytes().to_vec()),
+                ),
+                Some(splitter) => {
+                    let piece = |from: usize, to: usize| words.push(chunk.valid().as_bytes()[from..to].to_vec());
+                    splitter.split(chunk.valid(), piece).unwrap();
+                }
+            }
+            words.extend([chunk.invalid()].iter().filter(|bytes| !bytes.is_empty()).map(|bytes| bytes.to_vec()));
+        }
+    };
+    let mut begin = 0;
+    while at < text.len() {
+        let found =
+            SPECIAL.iter().filter(|token| text[at..].starts_with(token.as_bytes())).map(|token| token.len()).max();
+        match found {
+            Some(len) => {
+                stretch(&text[begin..at]);
+                at += len;
+                begin = at;
+            }
+            None => at += 1,
+        }
+    }
+    stretch(&text[begin..]);
+    words
+}
+
+fn expected(texts: &[Vec<u8>], pattern: Option<&str>) -> Counted {
+    let splitter = pattern.map(|pattern| Splitter::compile(pattern).unwrap());
+    let mut counter = WordCounter::default();
+    texts.iter().flat_map(|text| words(text, splitter.as_ref())).for_each(|word| counter.add(&word, 1).unwrap());
+    list(counter)
+}
+
+fn list(counter: WordCounter) -> Counted {
+    let words = counter.into_words(Order::FirstSeen, &mut Silent).unwrap();
+    words.iter().map(|(word, count)| (word.to_vec(), count)).collect()
+}
+
+fn rules(pattern: Option<&str>) -> TextRules {
+    let special: Vec<Vec<u8>> = SPECIAL.iter().map(|token| token.as_bytes().to_vec()).collect();
+    let split = pattern.map(|text| Split::Pattern {
+        pattern: Pattern { text: text.into(), is_regex: true, unicode: None },
+        behavior: Behavior::Matches,
+        invert: false,
+    });
+    TextRules::compile(&special, &[], split.as_slice()).unwrap()
+}
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        prop::sample::select(vec![
+            "a", "bc", " word", "'ll", " ", "\n", "  ", "\r\n", "12345", "!?", "<|x|>", "<|y|>", "b1", "é", "漢字",
+            "😀"
+        ])
+        .prop_map(|part| part.as_bytes().to_vec()),
+        prop::sample::select(vec![b"\xFF".to_vec(), b"\xE6\xBC".to_vec(), b"\xF0\x9F\x98".to_vec(), b"\x80".to_vec()]),
+        prop::collection::vec(prop::sample::select(b"ab 1\n".to_vec()), 0..60),
+    ];
+    prop::collection::vec(part, 0..120).prop_map(|parts| parts.concat())
+}
+
+const PATTERNS: [Option<&str>; 4] = [Some(CL100K), Some(GAPS), Some(GENERAL), None];
+
+proptest! {
+    #[test]
+    fn words_are_those_of_the_steps(texts in prop::collection::vec(text(), 0..8), threads in 1usize..4) {
+        for pattern in PATTERNS {
+            let mut counter = TextCounter::new(rules(pattern), threads, None);
+            let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+            counter.push(&slices, &mut Silent).unwrap();
+            prop_assert_eq!(list(counter.finish(&mut Silent).unwrap()), expected(&texts, pattern));
+        }
+    }
+
+    #[test]
+    fn a_text_may_come_in_parts(text in text(), sizes in prop::collection::vec(1usize..300, 1..9)) {
+        for pattern in PATTERNS {
+            let mut counter = TextCounter::new(rules(pattern), 2, None);
+            let (mut rest, mut sizes) = (&text[..], sizes.iter().cycle());
+            while !rest.is_empty() {
+                let (part, others) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
+                counter.push_part(part, false, &mut Silent).unwrap();
+                rest = others;
+            }
+            prop_assert_eq!(list(counter.finish(&mut Silent).unwrap()), expected(std::slice::from_ref(&text), pattern));
+        }
+    }
+
+    #[test]
+    fn what_is_sure_stays(text in text(), cut in any::<prop::sample::Index>()) {
+        for pattern in [CL100K, GAPS] {
+            let rules = rules(Some(pattern));
+            let splitter = Splitter::compile(pattern).unwrap();
+            let words = |text: &[u8]| words(text, Some(&splitter));
+            let part = &text[..cut.index(text.len() + 1)];
+            let sure = rules.sure_by_reading(part).unwrap();
+            let mut both = words(&part[..sure]);
+            both.extend(words(&text[sure..]));
+            prop_assert_eq!(words(&text), both, "{}", sure);
+        }
+    }
+}
+
+/// Long enough that it is cut for threads.
+#[test]
+fn long_texts_are_cut_where_nobody_sees_it() {
+    let mut rng = crate::rng::Rng::new(7);
+    let parts = [" the", "a", "don't", "\n\n", "  ", " 12345", "!!", "<|x|>", "é", " 漢字", "b1", "\u{a0}x"];
+    let mut text = Vec::new();
+    while text.len() < 9 * RUN {
+        text.extend_from_slice(parts[rng.next_u64() as usize % parts.len()].as_bytes());
+        if rng.next_u64() % 5000 == 0 {
+            text.push(0xFF);
+        }
+    }
+    let texts = [b"first".to_vec(), text, b"last".to_vec()];
+    let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let expected = expected(&texts, Some(CL100K));
+    for threads in [1, 3] {
+        let mut whole = TextCounter::new(rules(Some(CL100K)), threads, None);
+        whole.push(&slices, &mut Silent).unwrap();
+        assert_eq!(list(whole.finish(&mut Silent).unwrap()), expected);
+        let mut parts = TextCounter::new(rules(Some(CL100K)), threads, None);
+        for text in slices.iter() {
+            text.chunks(100_000).for_each(|part| parts.push_part(part, false, &mut Silent).unwrap());
+            assert!(parts.open.len() < 4 * RUN);
+            parts.push_part(&[], true, &mut Silent).unwrap();
+        }
+        assert_eq!(list(parts.finish(&mut Silent).unwrap()), expected);
+    }
+}

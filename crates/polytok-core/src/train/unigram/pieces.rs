@@ -1,0 +1,91 @@
+//! The pieces that are still in the vocabulary, with their scores, and the dictionary that finds them in words.
+//!
+//! Pieces only leave, so their texts are stored once. Taking pieces away leaves the trie as it is and only tells it which are left; it
+//! is built again when it holds twice as many as are left.
+
+use crate::error::{Error, Result};
+use crate::train::words::Words;
+use crate::trie::{NONE, Trie};
+
+/// Pieces with ids 0, 1, 2 …
+pub struct Pieces {
+    /// All texts there ever were.
+    texts: Words,
+    /// For each piece its text.
+    rows: Vec<u32>,
+    pub scores: Vec<f32>,
+    /// The score of a character that is no piece.
+    pub unknown: f32,
+    trie: Trie,
+    /// What the trie's values are now, as ids.
+    ids: Vec<u32>,
+}
+
+/// How much less a character that is no piece scores than the worst piece.
+const UNKNOWN_PENALTY: f32 = 10.0;
+
+impl Pieces {
+    /// Of equal texts the first counts.
+    pub fn new(texts: Words, scores: Vec<f32>) -> Result<Pieces> {
+        let rows = (0..texts.len() as u32).collect();
+        let empty = Trie::build([])?;
+        let mut pieces = Pieces { texts, rows, scores, unknown: 0.0, trie: empty, ids: Vec::new() };
+        pieces.index()?;
+        pieces.set_unknown()?;
+        Ok(pieces)
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn text(&self, id: usize) -> &[u8] {
+        self.texts.word(self.rows[id] as usize)
+    }
+
+    pub fn min_score(&self) -> f32 {
+        self.scores.iter().copied().fold(f32::MAX, f32::min)
+    }
+
+    /// Keeps these pieces, given by their ids, in this order, with new scores.
+    pub fn keep(&mut self, kept: &[(u32, f32)]) -> Result<()> {
+        let mut moved = vec![NONE; self.rows.len()];
+        for (new, &(old, _)) in kept.iter().enumerate() {
+            moved[old as usize] = new as u32;
+        }
+        self.rows = kept.iter().map(|&(old, _)| self.rows[old as usize]).collect();
+        self.scores = kept.iter().map(|&(_, score)| score).collect();
+        for id in self.ids.iter_mut().filter(|id| **id != NONE) {
+            *id = moved[*id as usize];
+        }
+        if self.ids.len() > 2 * self.rows.len() {
+            self.index()?;
+        }
+        self.set_unknown()
+    }
+
+    /// Calls `found(length, id)` for each piece that `text` begins with, shortest first.
+    #[inline]
+    pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32)) {
+        self.trie.prefixes(text, |len, value| {
+            let id = self.ids[value as usize];
+            if id != NONE {
+                found(len, id);
+            }
+        });
+    }
+
+    fn index(&mut self) -> Result<()> {
+        self.trie = Trie::build((0..self.len()).map(|id| (self.text(id), id as u32)))?;
+        self.ids = (0..self.len() as u32).collect();
+        Ok(())
+    }
+
+    fn set_unknown(&mut self) -> Result<()> {
+        if self.rows.is_empty() || self.scores.iter().any(|score| score.is_nan()) {
+            return Err(Error::Argument("no piece is left to train on: give more text".into()));
+        }
+        self.unknown = self.min_score() - UNKNOWN_PENALTY;
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! The pieces that training starts from: all characters of the alphabet and the substrings that cover most of the corpus.
+//!
+//! Reference: the trainer's `MakeSeedSentencePieces`. A substring counts for its occurrences times its characters; only substrings that
+//! are followed by two different things are looked at, for any other has a longer one that occurs as often. 0.2.1 breaks ties by the
+//! order in which intervals close, 0.2.3 by length and text.
+//!
+//! Cost: that of `suffixes`; memory for a few times as many candidates as there will be seeds.
+
+use std::cmp::Ordering;
+
+use crate::error::Result;
+use crate::spec::Line;
+use crate::train::unigram::Options;
+use crate::train::unigram::sentences::Shape;
+use crate::train::unigram::suffixes::{Depth, Fragments, Interval};
+use crate::train::unigram::workers::Workers;
+use crate::train::words::Words;
+
+/// A substring with what it is chosen by.
+#[derive(Clone, Copy)]
+struct Candidate {
+    interval: Interval,
+    /// Occurrences times characters, in single precision in 0.2.3, as bits that compare like the numbers.
+    rank: u64,
+}
+
+/// Texts and scores of the seeds.
+pub fn seeds(
+    alphabet: &[(char, u64)],
+    mut fragments: Fragments,
+    shape: &dyn Shape,
+    options: &Options,
+    workers: &mut Workers,
+) -> Result<(Words, Vec<f32>)> {
+    let line = options.line;
+    let depth = Depth { limit: 4 * options.max_piece_chars as u32 + 2, line };
+    let found = fragments.intervals(depth, workers, |fragments, intervals| {
+        best(fragments, intervals.filter_map(|interval| candidate(fragments, interval, shape, options)), options)
+    })?;
+    let best = best(&fragments, found.into_iter().flatten(), options);
+    let mut texts = Words::default();
+    let mut scores = Vec::with_capacity(alphabet.len() + best.len());
+    for &(char, count) in alphabet {
+        texts.push(char.encode_utf8(&mut [0; 4]).as_bytes(), 0);
+        scores.push(count as f32);
+    }
+    for candidate in &best {
+        texts.push(fragments.text(&candidate.interval), 0);
+        scores.push(score(candidate.rank, line));
+    }
+    to_logs(&mut scores, line);
+    Ok((texts, scores))
+}
+
+/// The interval as a candidate, if it is a valid piece.
+fn candidate(fragments: &Fragments, interval: Interval, shape: &dyn Shape, options: &Options) -> Option<Candidate> {
+    let text = std::str::from_utf8(fragments.text(&interval)).ok()?;
+    let chars = text.chars().count();
+    let fits = (2..=options.max_piece_chars).contains(&chars) && interval.count >= 2;
+    (fits && shape.is_valid(text)).then(|| Candidate { interval, rank: rank(interval.count, chars, options.line) })
+}
+
+fn rank(count: u64, chars: usize, line: Line) -> u64 {
+    match line {
+        Line::V0_2_1 => count.saturating_mul(chars as u64),
+        Line::V0_2_3 => (count as f32 * chars as f32).to_bits() as u64,
+    }
+}
+
+fn score(rank: u64, line: Line) -> f32 {
+    match line {
+        Line::V0_2_1 => rank as f32,
+        Line::V0_2_3 => f32::from_bits(rank as u32),
+    }
+}
+
+/// The best candidates, best first.
+fn best(fragments: &Fragments, candidates: impl Iterator<Item = Candidate>, options: &Options) -> Vec<Candidate> {
+    let compare = |a: &(usize, Candidate), b: &(usize, Candidate)| order(fragments, a, b, options.line);
+    let mut best: Vec<(usize, Candidate)> = Vec::new();
+    for candidate in candidates.enumerate() {
+        best.push(candidate);
+        if best.len() > 4 * options.seed_size.max(1 << 10) {
+            best.select_nth_unstable_by(options.seed_size, compare);
+            best.truncate(options.seed_size);
+        }
+    }
+    best.sort_unstable_by(compare);
+    best.truncate(options.seed_size);
+    best.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// Candidates are numbered in the order in which their intervals closed.
+fn order(fragments: &Fragments, a: &(usize, Candidate), b: &(usize, Candidate), line: Line) -> Ordering {
+    let by_rank = b.1.rank.cmp(&a.1.rank);
+    match line {
+        Line::V0_2_1 => by_rank.then(a.0.cmp(&b.0)),
+        Line::V0_2_3 => {
+            let (x, y) = (&a.1.interval, &b.1.interval);
+            by_rank.then(y.len.cmp(&x.len)).then_with(|| fragments.text(x).cmp(fragments.text(y)))
+        }
+    }
+}
+
+/// Scores to logarithms of their shares.
+fn to_logs(scores: &mut [f32], line: Line) {
+    match line {
+        Line::V0_2_1 => {
+            let sum = scores.iter().fold(0f32, |sum, score| sum + score);
+            let log = (sum as f64).ln() as f32;
+            scores.iter_mut().for_each(|score| *score = ((*score as f64).ln() - log as f64) as f32);
+        }
+        Line::V0_2_3 => {
+            let log = scores.iter().fold(0f64, |sum, &score| sum + score as f64).ln();
+            scores.iter_mut().for_each(|score| *score = ((*score as f64).ln() - log) as f32);
+        }
+    }
+}

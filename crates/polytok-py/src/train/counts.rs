@@ -1,0 +1,175 @@
+//! Counting words, and files of counts.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use polytok_core::error::Error;
+use polytok_core::train::counter::{CountsFile, Limit, Order, RunFile, Spill, WordCounter, write_counts};
+use polytok_core::train::texts::{TextCounter, TextRules};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use super::progress::Reporter;
+use super::words::PyWords;
+use crate::errors::to_python;
+use crate::spec;
+
+/// Bytes between the engine and a file of Python's.
+const BUFFER: usize = 1 << 20;
+
+/// Makes files in a folder that Python takes away at the end; where the system allows it they have no name even before.
+struct Folder {
+    path: PathBuf,
+    next: AtomicU64,
+}
+
+impl Spill for Folder {
+    fn create(&self) -> io::Result<Box<dyn RunFile>> {
+        let path = self.path.join(format!("run{}", self.next.fetch_add(1, Ordering::Relaxed)));
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        if cfg!(unix) {
+            fs::remove_file(&path)?;
+        }
+        Ok(Box::new(file))
+    }
+}
+
+/// The most bytes in memory, and a folder for the rest.
+type PyLimit = Option<(usize, PathBuf)>;
+
+fn limit(limit: PyLimit) -> Option<Limit> {
+    limit.map(|(bytes, path)| Limit { bytes, spill: Arc::new(Folder { path, next: AtomicU64::new(0) }) })
+}
+
+/// A binary file object of Python.
+struct PyFile(Py<PyAny>);
+
+impl Write for PyFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = Python::attach(|py| self.0.call_method1(py, "write", (PyBytes::new(py, bytes),)).map(drop));
+        written.map(|()| bytes.len()).map_err(io::Error::other)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for PyFile {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let read: PyBackedBytes = self.0.call_method1(py, "read", (bytes.len(),))?.extract(py)?;
+            let asked = bytes.get_mut(..read.len()).ok_or_else(|| PyValueError::new_err("read() gave too much"))?;
+            asked.copy_from_slice(&read);
+            Ok(read.len())
+        })
+        .map_err(|error: PyErr| io::Error::other(error))
+    }
+}
+
+/// Texts being counted.
+#[pyclass(name = "TextCounter")]
+pub struct PyTextCounter(Option<TextCounter>);
+
+#[pymethods]
+impl PyTextCounter {
+    /// By steps of a Spec. `limit` is a number of bytes and a folder.
+    #[new]
+    fn new(
+        normalize: &Bound<'_, PyAny>,
+        split: &Bound<'_, PyAny>,
+        special: Vec<Vec<u8>>,
+        threads: usize,
+        limit: PyLimit,
+    ) -> PyResult<PyTextCounter> {
+        let rules = TextRules::compile(&special, &spec::normalize_steps(normalize)?, &spec::split_steps(split)?);
+        Ok(PyTextCounter(Some(TextCounter::new(rules.map_err(to_python)?, threads, self::limit(limit)))))
+    }
+
+    /// Counts whole texts.
+    fn push(&mut self, py: Python<'_>, texts: Vec<PyBackedBytes>) -> PyResult<()> {
+        let counter = self.get()?;
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        Reporter::new(None).run(py, |progress| counter.push(&texts, progress))
+    }
+
+    /// Counts a part of a text, the next parts of which come next.
+    fn push_part(&mut self, py: Python<'_>, part: PyBackedBytes, is_last: bool) -> PyResult<()> {
+        let counter = self.get()?;
+        Reporter::new(None).run(py, |progress| counter.push_part(&part, is_last, progress))
+    }
+
+    /// What was counted; nothing more can be.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
+        self.get()?;
+        let counter = self.0.take();
+        let finish =
+            |progress: &mut Reporter| counter.map_or_else(|| Ok(WordCounter::default()), |c| c.finish(progress));
+        Reporter::new(None).run(py, finish).map(PyWordCounter)
+    }
+}
+
+impl PyTextCounter {
+    fn get(&mut self) -> PyResult<&mut TextCounter> {
+        self.0.as_mut().ok_or_else(|| to_python(Error::Argument("counting is finished".into())))
+    }
+}
+
+/// Counted words.
+#[pyclass(name = "WordCounter")]
+pub struct PyWordCounter(pub WordCounter);
+
+#[pymethods]
+impl PyWordCounter {
+    #[new]
+    fn new(limit: PyLimit) -> PyWordCounter {
+        PyWordCounter(WordCounter::new(self::limit(limit)))
+    }
+
+    /// Adds the words of a counts file; what the file says was counted.
+    fn read(&mut self, py: Python<'_>, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<String> {
+        let counter = &mut self.0;
+        Reporter::new(progress).run(py, |progress| {
+            let file = CountsFile::open(BufReader::with_capacity(BUFFER, PyFile(file)))?;
+            let description = file.description().to_owned();
+            file.add_to(counter, progress).map(|()| description)
+        })
+    }
+
+    /// Writes a counts file.
+    fn write(
+        &mut self,
+        py: Python<'_>,
+        description: &str,
+        file: Py<PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let counter = &mut self.0;
+        let file = BufWriter::with_capacity(BUFFER, PyFile(file));
+        Reporter::new(progress).run(py, |progress| write_counts(counter, description, file, progress))
+    }
+
+    /// The words in an order: "first_seen", "most_frequent" or "bytes".
+    fn words(&mut self, py: Python<'_>, order: &str, progress: Option<Py<PyAny>>) -> PyResult<PyWords> {
+        let order = match order {
+            "first_seen" => Order::FirstSeen,
+            "most_frequent" => Order::MostFrequent,
+            "bytes" => Order::Bytes,
+            other => return Err(to_python(Error::Argument(format!("there is no order {other:?} of words")))),
+        };
+        let counter = &mut self.0;
+        Reporter::new(progress).run(py, |progress| counter.words(order, progress)).map(PyWords)
+    }
+}
+
+/// What a counts file says was counted.
+#[pyfunction]
+pub fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
+    let open = || CountsFile::open(PyFile(file)).map(|file| file.description().to_owned());
+    py.detach(open).map_err(to_python)
+}

@@ -1,0 +1,63 @@
+"""``polytok count-words``: the words of texts, counted once, to be added up and trained from."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError
+from ..train import Counts, ProgressBar, TrainingReport, count_words
+from . import training
+
+_EXAMPLES = """\
+  polytok count-words part1/*.jsonl.zst --pattern cl100k -o counts1
+  polytok count-words --merge counts1 counts2 -o counts
+  polytok train counts --vocab-size 32000 -o tokenizer.json
+"""
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb."""
+    parser = training.add_verb(verbs, "count-words", "count the words of texts, to train from them", _EXAMPLES)
+    training.add_reading(parser)
+    group = parser.add_argument_group("words")
+    group.add_argument("--pattern", help="what a word is: a name, a regular expression, or none for whole texts")
+    group.add_argument(
+        "--special-token", action="append", default=[], metavar="TEXT", help="cut out and not counted; repeat it"
+    )
+    parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add them up")
+    parser.add_argument("-o", "--out", required=True, metavar="COUNTS", help="the file to write, which is replaced")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count or add up, then write."""
+    with training.bar(arguments) or nullcontext() as progress:
+        counts = _merged(arguments, progress) if arguments.merge else _counted(arguments, progress)
+        counts.save(arguments.out, progress=progress)
+    return 0
+
+
+def _merged(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
+    if arguments.pattern is not None or arguments.special_token:
+        raise ArgumentError("--merge adds up what was counted: leave --pattern and --special-token out")
+    paths = [Path(name) for name in arguments.inputs]
+    return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
+
+
+def _counted(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
+    report = TrainingReport()
+    counts = count_words(
+        training.inputs(arguments),
+        reading=training.reading(arguments),
+        progress=progress or False,
+        report=report,
+        split=arguments.pattern,
+        special_tokens=arguments.special_token,
+        max_memory=arguments.max_memory,
+        threads=arguments.threads,
+    )
+    training.tell(report)
+    return counts

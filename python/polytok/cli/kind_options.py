@@ -1,0 +1,106 @@
+"""The options of a trainer as options of the command: made from its class, so that the two cannot differ."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from ..train import Kind
+
+# Given by options of the verb itself.
+_OWN = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
+_PREFIX = "kind_"
+_LIST = "several: repeat it"
+
+
+def add_options(parser: argparse.ArgumentParser, kind: Kind) -> None:
+    """Add them, each with what the class says of it."""
+    group = parser.add_argument_group(f"options of {kind.name}")
+    text = inspect.getdoc(kind.load()) or ""
+    for parameter in kind.options():
+        if parameter.name not in _OWN and (settings := _settings(parameter.annotation)) is not None:
+            about = [_said(text, parameter.name), *([_LIST] if settings.get("action") == "append" else [])]
+            shown = _shown(parameter.default)
+            name = "--" + parameter.name.replace("_", "-")
+            group.add_argument(
+                name,
+                dest=_PREFIX + parameter.name,
+                default=argparse.SUPPRESS,
+                help="; ".join(filter(None, [*about, shown])).replace("%", "%%"),
+                **settings,
+            )
+
+
+def chosen(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those that were given, as the class takes them."""
+    given = {name: value for name, value in vars(arguments).items() if name.startswith(_PREFIX)}
+    return {name.removeprefix(_PREFIX): value for name, value in given.items()}
+
+
+def _settings(annotation: Any) -> dict[str, Any] | None:
+    """How argparse reads a value of a type; None for what no command line can hold."""
+    members = _members(annotation)
+    kinds = {typing.get_origin(member) or member for member in members}
+    if bool in kinds:
+        return {"action": argparse.BooleanOptionalAction}
+    literals = [
+        value for member in members if typing.get_origin(member) is Literal for value in typing.get_args(member)
+    ]
+    if literals and str not in kinds:
+        return (
+            {"choices": literals} if all(isinstance(value, str) for value in literals) else {"type": _literal(literals)}
+        )
+    for number in (int, float):
+        if number in kinds and (number is float or float not in kinds):
+            return {"type": number, "metavar": "N"}
+    if any(isinstance(kind, type) and issubclass(kind, Mapping) for kind in kinds) and str not in kinds:
+        return {"type": json.loads, "metavar": "JSON"}
+    lists = [
+        kind for kind in kinds if isinstance(kind, type) and kind is not str and issubclass(kind, typing.Collection)
+    ]
+    if lists:
+        return {"action": "append", "metavar": "TEXT"}
+    return {"metavar": "TEXT"} if str in kinds else None
+
+
+def _members(annotation: Any) -> list[Any]:
+    """The members of a union."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return [inner for member in typing.get_args(annotation) for inner in _members(member)]
+    return [annotation]
+
+
+def _literal(values: list[Any]) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        found = next((value for value in values if str(value) == text), None)
+        if found is None:
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(map(str, values))}")
+        return found
+
+    return convert
+
+
+def _said(text: str, name: str) -> str:
+    """What a docstring says of an option: the sentence, or the item of a list, that begins with its name.
+
+    >>> _said("Trains.\\n\\n* ``size``: how large it\\n  becomes.\\n* ``ties``: which.", "size")
+    'how large it becomes'
+    >>> _said("``size`` says how large. ``ties`` which.", "ties")
+    'ties which'
+    """
+    item = re.search(rf"\* ``{name}``: (.*?)(?:\n\n|\n\* |\Z)", text, re.DOTALL)
+    sentence = re.search(rf"``{name}``[^`]*?(?:``[^`]*``[^`]*?)*?[.:](?=\s|\Z)", text, re.DOTALL)
+    found = item[1] if item else sentence[0] if sentence else ""
+    return " ".join(found.split()).rstrip(".:").replace("``", "")
+
+
+def _shown(default: Any) -> str:
+    if default is inspect.Parameter.empty:
+        return "needed"
+    return f"default {default}" if isinstance(default, (int, float, str)) and default != "" else ""

@@ -1,0 +1,33 @@
+"""Training: texts to vocabularies, of every kind.
+
+A kind is a class in a module of its own (base.py has the table and the interface). inputs.py and reading.py say what
+may be trained on, counting.py counts words, work.py puts all together. This package and `polytok.formats` know nothing of
+each other: what a trainer gives is a Spec.
+"""
+
+from .base import KINDS, Kind, Trainer, kind_named
+from .counting import Counts, Order
+from .feeding import TrainingWarning
+from .inputs import Inputs, Reading, TrainingReport
+from .progress import ProgressBar, Report
+from .resources import memory_size
+from .work import count_words, specs, train
+
+__all__ = [
+    "KINDS",
+    "Counts",
+    "Inputs",
+    "Kind",
+    "Order",
+    "ProgressBar",
+    "Reading",
+    "Report",
+    "Trainer",
+    "TrainingReport",
+    "TrainingWarning",
+    "count_words",
+    "kind_named",
+    "memory_size",
+    "specs",
+    "train",
+]

@@ -1,0 +1,198 @@
+"""Counted words: what most trainers work on, and what many machines may share the work of."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from .. import _core
+from ..errors import ArgumentError, FileError, FormatError
+from ..files import replacing
+from ..plain import from_plain, to_plain
+from ..spec import NormalizeStep, PatternSplit, SplitStep
+from .progress import Report
+from .resources import processors
+
+Order = Literal["first_seen", "most_frequent", "bytes"]
+
+
+class Counts:
+    """The distinct words of texts and how often each occurs.
+
+    A word is a piece of a normalized text, as the steps of a `polytok.Spec` make it: ``split`` is a regular expression
+    whose matches are the words, or a sequence of steps; without it each text is one word. ``special_tokens`` are cut
+    out first and not counted. Bytes that are no UTF-8 are words of their own.
+
+    With ``max_memory``, in bytes, what does not fit goes to files in a temporary folder; the counts are the same. They
+    do not depend on ``threads`` either, by default one for each processor that the process may use.
+
+    >>> counts = Counts(split=r"\\w+")
+    >>> counts.push([b"to be or not to be"])
+    >>> counts.words().to_list()
+    [(b'to', 2), (b'be', 2), (b'or', 1), (b'not', 1)]
+    """
+
+    def __init__(
+        self,
+        *,
+        split: str | Sequence[SplitStep] | None = None,
+        normalize: Sequence[NormalizeStep] = (),
+        special_tokens: Sequence[str | bytes] = (),
+        max_memory: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Nothing is counted yet. Raises `SpecError` if a step cannot be compiled."""
+        self.split: tuple[SplitStep, ...] = (PatternSplit(split),) if isinstance(split, str) else tuple(split or ())
+        self.normalize = tuple(normalize)
+        self.special_tokens = tuple(
+            sorted(token.encode() if isinstance(token, str) else token for token in special_tokens)
+        )
+        self._max_memory = max_memory
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._threads = threads
+        self._counter: _core.TextCounter | None = None
+        self._counted: _core.WordCounter | None = None
+        self._start()
+
+    def _start(self) -> None:
+        special = list(self.special_tokens)
+        threads = self._threads or processors()
+        self._counter = _core.TextCounter(self.normalize, self.split, special, threads, self._limit())
+
+    def _limit(self) -> tuple[int, str] | None:
+        if self._max_memory is None:
+            return None
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True)
+        return self._max_memory, self._folder.name
+
+    def push(self, texts: Sequence[bytes]) -> None:
+        """Count texts, behind all that were counted before."""
+        self._open().push(list(texts))
+
+    def push_part(self, part: bytes, *, is_last: bool) -> None:
+        """Count a part of a text that is too long to be held; the next parts follow, until one is the last."""
+        self._open().push_part(part, is_last)
+
+    def _open(self) -> _core.TextCounter:
+        if self._counter is None:
+            raise ArgumentError("these counts are finished: count other texts apart, and merge the two")
+        return self._counter
+
+    def _finished(self) -> _core.WordCounter:
+        if self._counted is None:
+            self._counted = self._open().finish()
+            self._counter = None
+        return self._counted
+
+    def words(self, order: Order = "first_seen", progress: Report | None = None) -> _core.Words:
+        """The words in an order: as they were first seen, the most frequent first (ties by bytes), or by their bytes.
+
+        No more texts can be counted then.
+        """
+        return self._finished().words(order, progress)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What is counted, as JSON has it."""
+        steps = {
+            "normalize": self.normalize,
+            "split": self.split,
+            "special_tokens": tuple(token.decode("latin-1") for token in self.special_tokens),
+        }
+        return {name: to_plain(list(value), bytes.hex) for name, value in steps.items()}
+
+    def save(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
+        """Write a file of the counts, whole or not at all.
+
+        >>> import tempfile
+        >>> counts = Counts(split=r"\\w+")
+        >>> counts.push([b"to be"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     counts.save(f"{folder}/counts")
+        ...     Counts.load(f"{folder}/counts").words().to_list()
+        [(b'to', 1), (b'be', 1)]
+        """
+        with replacing(Path(path)) as file:
+            self._finished().write(json.dumps(self.description, sort_keys=True), file, progress)
+
+    @classmethod
+    def load(
+        cls,
+        *paths: str | os.PathLike[str],
+        max_memory: int | None = None,
+        threads: int | None = None,
+        progress: Report | None = None,
+    ) -> Counts:
+        """Read files of counts of the same kind, which add up as if their texts had been counted one after the other.
+
+        Raises `FormatError` if one is damaged, `ArgumentError` if what they count is not the same.
+        """
+        if not paths:
+            raise ArgumentError("name a file of counts")
+        counts = cls(**_described(Path(paths[0])), max_memory=max_memory, threads=threads)
+        for path in paths:
+            counts.add_file(path, progress=progress)
+        return counts
+
+    def add_file(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
+        """Add the counts of a file, behind all that were counted before."""
+        if json.loads(_description(Path(path))) != self.description:
+            raise ArgumentError(f"{path} counts other words: by other steps, or with other special tokens")
+        counted = self._finished()
+        with _opened(Path(path)) as file:
+            _named(path, lambda: counted.read(file, progress))
+
+    def merge(self, other: Counts, *, progress: Report | None = None) -> None:
+        """Add another's counts, behind all that were counted before."""
+        if other.description != self.description:
+            raise ArgumentError("the two count other words: by other steps, or with other special tokens")
+        with tempfile.TemporaryFile() as file:
+            other._finished().write("", file, progress)
+            file.seek(0)
+            self._finished().read(file, progress)
+
+
+def is_counts(path: Path) -> bool:
+    """Whether a file begins as one of counts does."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(15) == b"polytok counts "
+    except OSError:
+        return False
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the counts: {error.strerror}", str(path)) from error
+
+
+def _named(path: str | os.PathLike[str], read: Callable[[], str]) -> str:
+    try:
+        return read()
+    except FormatError as error:
+        raise FormatError(f"{os.fspath(path)}: {error}") from error
+
+
+def _description(path: Path) -> str:
+    with _opened(path) as file:
+        return _named(path, lambda: _core.counts_description(file))
+
+
+def _described(path: Path) -> dict[str, Any]:
+    """The arguments of `Counts` that a file's description says."""
+    try:
+        plain = json.loads(_description(path))
+        described = {name: from_plain(plain[name], bytes.fromhex) for name in ("normalize", "split", "special_tokens")}
+        described["special_tokens"] = [token.encode("latin-1") for token in described["special_tokens"]]
+    except FormatError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"{path}: its description is none of counted words: {error}") from error
+    return described

@@ -1,0 +1,54 @@
+"""All texts of the inputs, given to a trainer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .counting import Counts
+from .inputs import Inputs, InputStream, Reading, TrainingReport
+from .progress import Report
+from .reading import Part
+
+
+class TrainingWarning(UserWarning):
+    """Some texts were left out of a training."""
+
+
+def feed(
+    trainer: Any, inputs: Inputs, reading: Reading | None, report: TrainingReport | None, progress: Report | None
+) -> None:
+    """Give all texts to a trainer, or to `Counts`."""
+    counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
+    keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
+    told = TrainingReport() if report is None else report
+    stream = InputStream(inputs, reading or Reading(), told, keeps_bytes=keeps_bytes)
+    push_part = _part_taker(trainer, counts)
+    for batch in stream:
+        if isinstance(batch, Part):
+            push_part(batch)
+        else:
+            trainer.push(batch)
+        if progress is not None:
+            progress("reading", stream.done, stream.total)
+    if told.left_out and report is None:
+        warnings.warn(str(told), TrainingWarning, stacklevel=3)
+
+
+def _part_taker(trainer: Any, counts: Counts | None) -> Callable[[Part], None]:
+    """What takes parts of texts: counts can; lines are cut at line feeds; other texts are held until their end."""
+    if counts is not None:
+        return lambda part: counts.push_part(part.data, is_last=part.is_last)
+    held: list[bytes] = []
+    cuts = bool(getattr(trainer, "lines", False))
+
+    def take(part: Part) -> None:
+        end = len(part.data) if part.is_last else part.data.rfind(b"\n") + 1 if cuts else 0
+        held.append(part.data[:end])
+        if end or part.is_last:
+            trainer.push([b"".join(held)])
+            held.clear()
+        held.append(part.data[end:])
+
+    return take

@@ -1,0 +1,84 @@
+"""How far a training is, for people to see."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import IO, TypeAlias
+
+Report: TypeAlias = Callable[[str, int, int], object]
+"""Is told the stage, how much of it is done, and of how much (0 where nobody knows). What it raises ends the work."""
+
+_EACH = 0.1
+_WIDTH = 24
+_SETTLING = 1.0
+
+
+class ProgressBar:
+    """A line in a terminal that shows the stage, how much is done, and how long it still takes.
+
+    >>> import io
+    >>> out = io.StringIO()
+    >>> with ProgressBar(out) as progress:
+    ...     progress("merging", 1, 4)
+    >>> "merging" in out.getvalue(), "25%" in out.getvalue()
+    (True, True)
+    """
+
+    def __init__(self, out: IO[str] | None = None) -> None:
+        self._out = sys.stderr if out is None else out
+        self._stage = ""
+        self._begun = 0.0
+        self._shown = 0.0
+        self._length = 0
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.clear()
+
+    def __call__(self, stage: str, done: int, of: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._begun = stage, now
+        elif now - self._shown < _EACH and done != of:
+            return
+        self._shown = now
+        self._show(line(stage, done, of, now - self._begun))
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._length:
+            self._out.write("\r" + " " * self._length + "\r")
+            self._out.flush()
+        self._length = 0
+
+    def _show(self, text: str) -> None:
+        self._out.write("\r" + text.ljust(self._length))
+        self._out.flush()
+        self._length = len(text)
+
+
+def line(stage: str, done: int, of: int, seconds: float) -> str:
+    """What is shown.
+
+    >>> line("merging", 50, 200, 10)
+    'merging [######                  ]  25%, 0:30 left'
+    >>> line("counting", 3_000_000, 0, 65)
+    'counting: 3,000,000, 1:05'
+    """
+    if not of:
+        return f"{stage}: {done:,}, {_clock(seconds)}"
+    share = min(done / of, 1)
+    text = f"{stage} [{('#' * int(_WIDTH * share)).ljust(_WIDTH)}] {int(100 * share):3}%"
+    if share and seconds >= _SETTLING:
+        text += f", {_clock(seconds / share - seconds)} left"
+    return text
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

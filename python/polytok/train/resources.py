@@ -1,0 +1,36 @@
+"""How much memory a training may take, and how many threads."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ..errors import ArgumentError
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_FEWEST_BYTES = 2**24
+
+
+def memory_size(text: str) -> int:
+    """A number of bytes as people write it.
+
+    >>> memory_size("512M"), memory_size("1.5g")
+    (536870912, 1610612736)
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise ArgumentError(f"{text!r} is no size of memory: write 512M or 2G")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def checked_memory(max_memory: int | str | None) -> int | None:
+    """The bytes of a limit, or none."""
+    chosen = memory_size(max_memory) if isinstance(max_memory, str) else max_memory
+    if chosen is not None and chosen < _FEWEST_BYTES:
+        raise ArgumentError("max_memory is less than 16M, which is too little to work with")
+    return chosen
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,77 @@
+"""What becomes of training texts that are no UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from typing import Literal
+
+from ..errors import EncodeError
+from ..values import Text
+from .reading import Left, Part
+
+Invalid = Literal["error", "replace", "skip", "keep"]
+
+_NO_UTF8 = "no UTF-8"
+
+
+class Utf8:
+    """The choice, applied to texts as they come."""
+
+    def __init__(self, invalid: Invalid) -> None:
+        self._invalid = invalid
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._held: list[bytes] = []
+
+    def text(self, text: Text, place: str) -> bytes | Left:
+        """A text's bytes. Surrogates are repaired as by `polytok.Tokenizer`, unless they are an error."""
+        try:
+            if isinstance(text, str):
+                return self._encoded(text)
+            if self._invalid != "keep":
+                text.decode()
+            return text
+        except UnicodeError as error:
+            if self._invalid == "replace" and isinstance(text, bytes):
+                return text.decode(errors="replace").encode()
+            return self._refused(place, error)
+
+    def _encoded(self, text: str) -> bytes:
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            if self._invalid in ("error", "skip"):
+                raise
+            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+    def _refused(self, place: str, error: UnicodeError) -> Left:
+        if self._invalid == "skip":
+            return Left(_NO_UTF8, place)
+        where = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
+        raise EncodeError(f"{place}: no UTF-8{where}; invalid='replace' or 'skip' says what to do with it") from error
+
+    def part(self, part: Part) -> Iterator[Part | Left]:
+        """A part of a text, in which a character may be cut; a text that may be left out is held until its end."""
+        if self._invalid == "keep":
+            yield part
+        elif self._invalid == "skip":
+            self._held.append(part.data)
+            if part.is_last:
+                text = self.text(b"".join(self._held), part.place)
+                self._held = []
+                yield text if isinstance(text, Left) else Part(text, True, part.place)
+        else:
+            yield Part(self._decoded(part), part.is_last, part.place)
+
+    def _decoded(self, part: Part) -> bytes:
+        if self._decoder is None:
+            errors = "strict" if self._invalid == "error" else "replace"
+            self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        try:
+            text = self._decoder.decode(part.data, part.is_last)
+        except UnicodeDecodeError as error:
+            self._refused(part.place, error)
+            raise
+        if part.is_last:
+            self._decoder = None
+        return text.encode()

@@ -1,0 +1,134 @@
+"""From inputs to a tokenizer, or to counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError
+from ..spec import Spec
+from ..tokenizer import Tokenizer
+from .base import kind_named
+from .counting import Counts, is_counts
+from .feeding import feed
+from .inputs import Inputs, Reading, TrainingReport
+from .progress import ProgressBar, Report
+from .resources import checked_memory
+
+
+def train(
+    inputs: Inputs | Counts,
+    kind: str = "bpe",
+    *,
+    vocab_size: int,
+    reading: Reading | None = None,
+    max_memory: int | str | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+    report: TrainingReport | None = None,
+    **options: Any,
+) -> Tokenizer:
+    """Train a tokenizer.
+
+    ``inputs`` is a path or a pattern of paths (``"corpus/*.jsonl.zst"``), or any iterable, which is read once, of texts
+    (str or bytes), `pathlib.Path`, open files, records with a field, and lists of all these; or `Counts`. ``reading``
+    says how files are read, ``options`` are those of the kind's trainer (docs/training.md).
+
+    With ``max_memory`` (bytes, or a text like "512M") what is counted goes to disk when it takes more; the result is
+    the same, as it is for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function
+    that is told (stage, done, of). Texts that were left out are in the ``report``; without one they are a `TrainingWarning`.
+    """
+    trained = specs(
+        inputs,
+        kind,
+        vocab_size=vocab_size,
+        reading=reading,
+        max_memory=max_memory,
+        threads=threads,
+        progress=progress,
+        report=report,
+        **options,
+    )
+    if len(trained) != 1:
+        raise ArgumentError("several sizes are several tokenizers: polytok.train.specs gives them all")
+    return Tokenizer(trained[0])
+
+
+def specs(
+    inputs: Inputs | Counts,
+    kind: str = "bpe",
+    *,
+    reading: Reading | None = None,
+    max_memory: int | str | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+    report: TrainingReport | None = None,
+    **options: Any,
+) -> list[Spec]:
+    """As `train`, but gives the Specs of all sizes, where the kind takes several."""
+    chosen = kind_named(kind)
+    resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
+    counts = _counts(inputs, resources)
+    if counts is not None:
+        resources["counts"] = counts
+    trainer = chosen.make(options, resources)
+    with _shown(progress) as told:
+        if not isinstance(inputs, Counts) and counts is None:
+            feed(trainer, inputs, reading, report, told)
+        found = trainer.finish(told)
+    return found if isinstance(found, list) else [found]
+
+
+def count_words(
+    inputs: Inputs,
+    *,
+    reading: Reading | None = None,
+    progress: bool | Report = False,
+    report: TrainingReport | None = None,
+    **options: Any,
+) -> Counts:
+    """Count the words of texts, to be saved, merged with other counts, and trained from.
+
+    ``options`` are those of `Counts`: what is a word, ``max_memory`` and ``threads``.
+
+    >>> import polytok
+    >>> counts = polytok.count_words(["to be", "or not to be"], split=r"\\w+")
+    >>> counts.words("most_frequent").to_list()
+    [(b'be', 2), (b'to', 2), (b'not', 1), (b'or', 1)]
+    """
+    if "max_memory" in options:
+        options["max_memory"] = checked_memory(options["max_memory"])
+    counts = Counts(**options)
+    with _shown(progress) as told:
+        feed(counts, inputs, reading, report, told)
+    return counts
+
+
+def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
+    """Counts, given as they are or as their files."""
+    if isinstance(inputs, Counts):
+        return inputs
+    paths = _paths(inputs)
+    are_counts = [is_counts(path) for path in paths]
+    if not any(are_counts):
+        return None
+    if not all(are_counts):
+        raise ArgumentError("files of counts and texts do not go together: count the texts first")
+    return Counts.load(*paths, **resources)
+
+
+def _paths(inputs: Inputs) -> Sequence[Path]:
+    """The paths that inputs are, if they are nothing else."""
+    if isinstance(inputs, (str, os.PathLike)):
+        return [Path(inputs)]
+    is_paths = isinstance(inputs, (list, tuple)) and all(isinstance(item, os.PathLike) for item in inputs)
+    return [Path(item) for item in inputs] if is_paths else []
+
+
+def _shown(progress: bool | Report) -> AbstractContextManager[Report | None]:
+    if progress is True:
+        return ProgressBar()
+    return nullcontext(progress or None)
