@@ -45,7 +45,7 @@ impl Loader {
         let delimiter = Some(options.pretokenization_delimiter.as_bytes());
         let delimiter = delimiter.filter(|text| !text.is_empty() && options.line == Line::V0_2_3);
         Ok(Loader {
-            normalizer: SentencePieceNormalizer::compile(&options.normalize, None, options.line)?,
+            normalizer: SentencePieceNormalizer::compile(options.normalize.clone(), None, options.line)?,
             meta: Trie::build(options.meta.iter().map(|text| (&text[..], 0)))?,
             boundary: options.boundary().to_string(),
             rare: memchr::memmem::Finder::new(RARE.encode_utf8(&mut [0; 4])).into_owned(),
