@@ -77,9 +77,7 @@ def edit(
     not there.
 
     >>> import polytok
-    >>> trainer = polytok.train.LongestMatchTrainer(vocab_size=259, min_count=2)
-    >>> trainer.push([b"to be or not to be"])
-    >>> old = polytok.Tokenizer(trainer.finish())
+    >>> old = polytok.train(["to be or not to be"], kind="longest-match", vocab_size=259, min_count=2)
     >>> result = polytok.edit(old, remove=[" be"], add=["not"])
     >>> result.added
     (Added(piece=b'not', id=258, was=(111, 112, 117)),)

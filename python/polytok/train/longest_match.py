@@ -48,7 +48,7 @@ class LongestMatchTrainer:
     >>> trainer.push([b"to be or not to be"])
     >>> spec = trainer.finish()
     >>> spec.vocab.pieces()[256:]
-    [b' to', b' be']
+    [b'to', b' be']
     """
 
     keeps_bytes: ClassVar[bool] = True
@@ -71,7 +71,7 @@ class LongestMatchTrainer:
         counts: Counts | None = None,
     ) -> None:
         """Raises `ArgumentError` for an option out of its range."""
-        self._forced = _forced([*forced, *map(Path, forced_files)], emoji, kaomoji)
+        self._forced = _forced([*listed(forced), *map(Path, forced_files)], emoji, kaomoji)
         least = 1 + _BYTES + len(self._forced)
         if not least <= vocab_size <= MOST_IDS:
             raise ArgumentError(

@@ -3,7 +3,7 @@
 pub mod counter;
 pub mod longest;
 pub mod progress;
-pub mod texts;
 pub mod sentencepiece;
+pub mod texts;
 pub mod unigram;
 pub mod words;

@@ -12,7 +12,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<words::PyWords>()?;
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
-    module.add_function(wrap_pyfunction!(counts::counts_description, module)?)
+    module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
     longest::register(module)?;
-    module.add_class::<words::PyWords>()
+    Ok(())
 }
