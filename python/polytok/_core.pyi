@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterable
 from typing import IO, TypeAlias, final
-from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt

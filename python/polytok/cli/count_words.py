@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..train import Counts, ProgressBar, TrainingReport, count_words
-from . import training
+from ..train import KINDS, Counts, ProgressBar, TrainingReport, count_words
+from . import kind_options, training
 
 _EXAMPLES = """\
-  polytok count-words part1/*.jsonl.zst --pattern cl100k -o counts1
+  polytok count-words part1/*.jsonl.zst --kind bpe --pattern cl100k -o counts1
   polytok count-words --merge counts1 counts2 -o counts
   polytok train counts --vocab-size 32000 -o tokenizer.json
 """
@@ -22,14 +22,12 @@ def add_parser(verbs: Any) -> None:
     """Add the verb."""
     parser = training.add_verb(verbs, "count-words", "count the words of texts, to train from them", _EXAMPLES)
     training.add_reading(parser)
-    group = parser.add_argument_group("words")
-    group.add_argument("--pattern", help="what a word is: a name, a regular expression, or none for whole texts")
-    group.add_argument(
-        "--special-token", action="append", default=[], metavar="TEXT", help="cut out and not counted; repeat it"
+    parser.add_argument(
+        "--kind", choices=[kind.name for kind in KINDS], default="bpe", help="what is to be trained; by default bpe"
     )
     parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add them up")
     parser.add_argument("-o", "--out", required=True, metavar="COUNTS", help="the file to write, which is replaced")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, prepare=kind_options.add_asked)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _merged(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
-    if arguments.pattern is not None or arguments.special_token:
-        raise ArgumentError("--merge adds up what was counted: leave --pattern and --special-token out")
+    if options := kind_options.chosen(arguments):
+        raise ArgumentError(f"--merge adds up what was counted: leave {', '.join(options)} out")
     paths = [Path(name) for name in arguments.inputs]
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
 
@@ -51,13 +49,13 @@ def _counted(arguments: argparse.Namespace, progress: ProgressBar | None) -> Cou
     report = TrainingReport()
     counts = count_words(
         training.inputs(arguments),
+        arguments.kind,
         reading=training.reading(arguments),
         progress=progress or False,
         report=report,
-        split=arguments.pattern,
-        special_tokens=arguments.special_token,
         max_memory=arguments.max_memory,
         threads=arguments.threads,
+        **kind_options.chosen(arguments),
     )
     training.tell(report)
     return counts

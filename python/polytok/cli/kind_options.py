@@ -8,15 +8,25 @@ import json
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from ..train import Kind
+from ..train import KINDS, Kind
 
 # Given by options of the verb itself.
 _OWN = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
 _PREFIX = "kind_"
 _LIST = "several: repeat it"
+
+
+def add_asked(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the options of the kind that is asked for."""
+    asking = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    asking.add_argument("--kind", default="bpe")
+    name = asking.parse_known_args(arguments)[0].kind
+    kind = next((kind for kind in KINDS if kind.name == name), None)
+    if kind is not None:
+        add_options(parser, kind)
 
 
 def add_options(parser: argparse.ArgumentParser, kind: Kind) -> None:

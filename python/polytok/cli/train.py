@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -47,16 +46,7 @@ def add_parser(verbs: Any) -> None:
     )
     parser.add_argument("--strict", action="store_true", help="fail if a format cannot carry all of it")
     parser.add_argument("--verbose", action="store_true", help="show each step, as minbpe does")
-    parser.set_defaults(run=run, prepare=_add_kind)
-
-
-def _add_kind(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """The options of the kind that is asked for."""
-    asking = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    asking.add_argument("--kind", default="bpe")
-    kind = next((kind for kind in KINDS if kind.name == asking.parse_known_args(arguments)[0].kind), None)
-    if kind is not None:
-        kind_options.add_options(parser, kind)
+    parser.set_defaults(run=run, prepare=kind_options.add_asked)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 from ..errors import ArgumentError
 from ..spec import Spec
+from .counting import Counts
 from .progress import Report
 
 
@@ -19,7 +20,8 @@ class Trainer(Protocol):
     A trainer may also have
 
     * ``counts``: the `Counts` that its texts go to, so that they can be saved and trained from. Its class then takes
-      ``counts`` too, instead of the options that say what is counted.
+      ``counts`` too, instead of the options that say what is counted. Without, its class may take ``max_memory`` and
+      ``threads``.
     * ``lines = True``: it looks at lines, so that a text may be given to it in parts that end with a line feed.
     * ``keeps_bytes = True``: it takes texts that are no UTF-8.
     * ``feasible()``: the least and the greatest ``vocab_size`` that its texts allow, known before the long work.
@@ -64,10 +66,21 @@ class Kind:
         ]
         if missing:
             raise ArgumentError(f"kind={self.name!r} needs {', '.join(missing)}")
-        if resources.get("max_memory") is not None and "max_memory" not in known:
+        if resources.get("counts") is not None and "counts" not in known:
+            raise ArgumentError(f"kind={self.name!r} is not trained from counts, but from texts")
+        used = {name: value for name, value in resources.items() if name in known and value is not None}
+        trainer = self.load()(**options, **used)
+        self._provide(trainer, resources, used)
+        return trainer
+
+    def _provide(self, trainer: Trainer, resources: dict[str, Any], used: dict[str, Any]) -> None:
+        """Let the counts of a trainer use what it did not take itself."""
+        max_memory, threads = resources.get("max_memory"), resources.get("threads")
+        counts = getattr(trainer, "counts", None)
+        if isinstance(counts, Counts) and "counts" not in used:
+            counts.use(max_memory=max_memory, threads=threads)
+        elif max_memory is not None and not used.keys() & {"counts", "max_memory"}:
             raise ArgumentError(f"kind={self.name!r} keeps no memory limit")
-        used = {name: value for name, value in resources.items() if name in known}
-        return self.load()(**options, **used)
 
 
 KINDS: tuple[Kind, ...] = (

@@ -58,9 +58,16 @@ class Counts:
         self._counted: _core.WordCounter | None = None
         self._start()
 
+    def use(self, *, max_memory: int | None, threads: int | None) -> None:
+        """Say what counting may use. Nothing may be counted yet."""
+        self._max_memory, self._threads = max_memory, threads
+        self._start()
+
     def _start(self) -> None:
         special = list(self.special_tokens)
-        threads = self._threads or processors()
+        threads = processors() if self._threads is None else self._threads
+        if threads < 1:
+            raise ArgumentError(f"threads={threads} is less than 1")
         self._counter = _core.TextCounter(self.normalize, self.split, special, threads, self._limit())
 
     def _limit(self) -> tuple[int, str] | None:

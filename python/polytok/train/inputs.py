@@ -173,7 +173,7 @@ class InputStream:
     def _open(self, path: Path, file: IO[bytes]) -> Iterator[Found]:
         self._file = file
         yield from reading.read(path, file, self._reading.format, self._reading.field, self._reading.unit)
-        self._finished += _position(file)
+        self._finished += _size(path)
         self._file = None
 
 

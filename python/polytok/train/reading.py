@@ -154,7 +154,7 @@ def _json_lines(path: Path, content: IO[bytes], field: str) -> Iterator[Found]:
 def picked(record: Any, names: list[str], place: str) -> Found:
     """A field of a record by its path; a record that is a text is its own."""
     value = record
-    for name in names if not isinstance(record, str) else ():
+    for name in () if isinstance(record, (str, bytes)) else names:
         value = value.get(name) if isinstance(value, dict) else None
     if isinstance(value, (str, bytes)):
         return value, place

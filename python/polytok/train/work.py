@@ -18,6 +18,9 @@ from .inputs import Inputs, Reading, TrainingReport
 from .progress import ProgressBar, Report
 from .resources import checked_memory
 
+# Counts are the same for every size.
+_ANY_SIZE = 2**16
+
 
 def train(
     inputs: Inputs | Counts,
@@ -39,7 +42,8 @@ def train(
 
     With ``max_memory`` (bytes, or a text like "512M") what is counted goes to disk when it takes more; the result is
     the same, as it is for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function
-    that is told (stage, done, of). Texts that were left out are in the ``report``; without one they are a `TrainingWarning`.
+    that is told (stage, done, of). Texts that were left out are in the ``report``; without one they are a
+    `TrainingWarning`.
     """
     trained = specs(
         inputs,
@@ -84,27 +88,42 @@ def specs(
 
 def count_words(
     inputs: Inputs,
+    kind: str | None = None,
     *,
     reading: Reading | None = None,
+    max_memory: int | str | None = None,
+    threads: int | None = None,
     progress: bool | Report = False,
     report: TrainingReport | None = None,
     **options: Any,
 ) -> Counts:
     """Count the words of texts, to be saved, merged with other counts, and trained from.
 
-    ``options`` are those of `Counts`: what is a word, ``max_memory`` and ``threads``.
+    What a word is, is what the trainer of a ``kind`` makes of a text with these ``options``; without a kind they are
+    those of `Counts`.
 
     >>> import polytok
     >>> counts = polytok.count_words(["to be", "or not to be"], split=r"\\w+")
     >>> counts.words("most_frequent").to_list()
     [(b'be', 2), (b'to', 2), (b'not', 1), (b'or', 1)]
     """
-    if "max_memory" in options:
-        options["max_memory"] = checked_memory(options["max_memory"])
-    counts = Counts(**options)
+    resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
+    trainer, counts = _counting(kind, options, resources)
     with _shown(progress) as told:
-        feed(counts, inputs, reading, report, told)
+        feed(trainer, inputs, reading, report, told)
     return counts
+
+
+def _counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
+    """What takes the texts, and where they are counted."""
+    if kind is None:
+        counts = Counts(**options, **resources)
+        return counts, counts
+    trainer = kind_named(kind).make({"vocab_size": _ANY_SIZE, **options}, resources)
+    found = getattr(trainer, "counts", None)
+    if not isinstance(found, Counts):
+        raise ArgumentError(f"kind={kind!r} is not trained from counts, but from texts")
+    return trainer, found
 
 
 def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:

@@ -15,4 +15,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
     longest::register(module)?;
     Ok(())
+    longest::register(module)
 }

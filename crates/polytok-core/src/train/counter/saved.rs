@@ -1,7 +1,7 @@
 //! A file of counts: what was counted is told in words of the caller's, then come the words in the order of their bytes.
 //!
-//! `MAGIC`, the length of the description as eight bytes, the description, the words as in a run, then as eight bytes each: how
-//! many there are, the next ordinal, and the XXH3 of all that stands before it.
+//! `MAGIC`, the length of the description as eight bytes, the description, the XXH3 of all that, the words as in a run, then as eight
+//! bytes each: how many there are, the next ordinal, and the XXH3 of all that stands before it.
 
 use std::io::{self, Read, Write};
 
@@ -55,6 +55,8 @@ pub fn write_counts(
     out.write_all(MAGIC)?;
     out.write_all(&(description.len() as u64).to_le_bytes())?;
     out.write_all(description.as_bytes())?;
+    let sum = out.sum.digest();
+    out.write_all(&sum.to_le_bytes())?;
     let mut writer = WordWriter::new(out);
     let mut count = 0u64;
     let next = counter.next_ordinal();
@@ -96,6 +98,10 @@ impl<R: Read> CountsFile<R> {
         let mut description = Vec::new();
         if (&mut file).take(len).read_to_end(&mut description).map_err(damaged)? as u64 != len {
             return Err(wrong("it ends early"));
+        }
+        let sum = file.sum.digest();
+        if number(&mut file)? != sum {
+            return Err(wrong("the checksum of its description is another"));
         }
         let description = String::from_utf8(description).map_err(|_| wrong("its description is no UTF-8"))?;
         Ok(CountsFile { reader: WordReader::new(file), description })

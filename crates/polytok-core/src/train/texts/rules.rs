@@ -35,7 +35,7 @@ pub(super) struct Room {
 
 impl TextRules {
     /// Compiles the steps. Of the special tokens the leftmost counts, and at one place the longest.
-    pub fn compile(special: &[Vec<u8>], normalize: &[Normalize], split: &[Split]) -> Result<TextRules> {
+    pub fn compile(special: &[Vec<u8>], normalize: Vec<Normalize>, split: &[Split]) -> Result<TextRules> {
         if special.iter().any(Vec::is_empty) {
             return Err(Error::Argument("a special token is empty".into()));
         }

@@ -69,7 +69,7 @@ fn rules(pattern: Option<&str>) -> TextRules {
         behavior: Behavior::Matches,
         invert: false,
     });
-    TextRules::compile(&special, &[], split.as_slice()).unwrap()
+    TextRules::compile(&special, Vec::new(), split.as_slice()).unwrap()
 }
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -120,9 +120,7 @@ proptest! {
             let words = |text: &[u8]| words(text, Some(&splitter));
             let part = &text[..cut.index(text.len() + 1)];
             let sure = rules.sure_by_reading(part).unwrap();
-            let mut both = words(&part[..sure]);
-            both.extend(words(&text[sure..]));
-            prop_assert_eq!(words(&text), both, "{}", sure);
+            prop_assert!(words(&text).ends_with(&words(&text[sure..])), "{}", sure);
         }
     }
 }

@@ -1,0 +1,59 @@
+"""``python -m parity_training``: every part, one table at the end."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the tests' modules, too
+
+import parity_training
+from parity_training.cases import Case, Row, table
+
+DOC = Path(__file__).parents[2] / "docs" / "training.md"
+BEGIN, END = "<!-- parity: begin -->\n", "<!-- parity: end -->"
+
+
+def all_cases(only: str) -> Iterator[Case]:
+    names = [module.name for module in pkgutil.iter_modules(parity_training.__path__)]
+    for name in sorted(set(names) - {"__main__", "cases"}):
+        if only in name:
+            yield from importlib.import_module(f"parity_training.{name}").cases()
+
+
+def write(content: str) -> None:
+    before, _, rest = DOC.read_text(encoding="utf-8").partition(BEGIN)
+    _, found, after = rest.partition(END)
+    if not found:
+        raise SystemExit(f"{DOC.name} has no section between {BEGIN.strip()} and {END}")
+    DOC.write_text(f"{before}{BEGIN}\n{content}\n\n{END}{after}", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m parity_training", description=__doc__)
+    parser.add_argument("--only", default="", help="only modules with this in their name")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/training.md")
+    options = parser.parse_args()
+    started = time.monotonic()
+    rows: dict[tuple[str, str], Row] = {}
+    for number, case in enumerate(all_cases(options.only), 1):
+        row = rows.setdefault((case.reference, case.what), Row(case.reference, case.what))
+        difference = case.difference()
+        row.cases += 1
+        row.equal += difference is None
+        print(f"\r{number} cases, {case.what}", end="", file=sys.stderr, flush=True)
+        if difference is not None:
+            print(f"\n{case.reference}, {case.what}, {case.name}: {difference}", file=sys.stderr)
+    print(f"\n{table(rows.values())}\nin {(time.monotonic() - started) / 60:.1f} minutes")
+    if options.write:
+        write(table(rows.values()))
+    return int(any(row.cases != row.equal for row in rows.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""Counted words: the same for any number of threads, within any memory, in one go or added up."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import regex
+
+import polytok
+from polytok import ArgumentError, Counts, FileError, FormatError
+from polytok.spec import ByteLevel, Lowercase, PatternSplit
+
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_PARTS = ["the ", "a", "b1", " 12", "\n\n", "  ", "é", "漢字", "!", "'ll", "<|end|>", "\x00"]
+
+
+def texts(seed: int, count: int = 40, longest: int = 2000) -> list[bytes]:
+    rng = random.Random(seed)
+    return ["".join(rng.choices(_PARTS, k=rng.randrange(longest))).encode() for _ in range(count)]
+
+
+def plain(documents: list[bytes], special: str | None = None) -> dict[bytes, int]:
+    """The words in the order in which they are first seen, by the reference's regular expressions."""
+    counted: Counter[bytes] = Counter()
+    for document in documents:
+        for part in document.decode().split(special) if special else [document.decode()]:
+            counted.update(word.encode() for word in regex.findall(GPT2, part))
+    return dict(counted)
+
+
+def counted(documents: list[bytes], **options: object) -> dict[bytes, int]:
+    counts = Counts(split=GPT2, **options)  # type: ignore[arg-type]
+    counts.push(documents)
+    return dict(counts.words().to_list())
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_words_and_their_order_are_the_references(threads: int) -> None:
+    documents = texts(1)
+    assert list(counted(documents, threads=threads).items()) == list(plain(documents).items())
+    special = counted(documents, threads=threads, special_tokens=["<|end|>"])
+    assert list(special.items()) == list(plain(documents, "<|end|>").items())
+
+
+def test_orders() -> None:
+    counts = Counts(split=GPT2)
+    counts.push(texts(2))
+    words = dict(counts.words().to_list())
+    assert counts.words("bytes").to_list() == sorted(words.items())
+    assert counts.words("most_frequent").to_list() == sorted(words.items(), key=lambda item: (-item[1], item[0]))
+
+
+def test_steps_of_a_spec() -> None:
+    counts = Counts(split=[PatternSplit(r"\w+"), ByteLevel()], normalize=[Lowercase()])
+    counts.push(["É a A".encode()])
+    assert counts.words().to_list() == [("Ã©".encode(), 1), (b"a", 2)]
+    whole = Counts()
+    whole.push([b"a text", b"", b"a text", b"\xff"])
+    assert whole.words().to_list() == [(b"a text", 2), (b"\xff", 1)]
+
+
+def test_a_limit_changes_nothing() -> None:
+    rng = random.Random(3)
+    documents = [" ".join(str(rng.randrange(10**12)) for _ in range(20_000)).encode() for _ in range(20)]
+    unlimited = counted(documents)
+    limited = counted(documents, max_memory=1 << 20)
+    assert list(limited.items()) == list(unlimited.items())
+
+
+def test_files_add_up(tmp_path: Path) -> None:
+    documents = texts(4)
+    for name, part in (("one", documents[:15]), ("two", documents[15:])):
+        counts = Counts(split=GPT2, special_tokens=["<|end|>"])
+        counts.push(part)
+        counts.save(tmp_path / name)
+    both = Counts.load(tmp_path / "one", tmp_path / "two")
+    assert (both.split, both.special_tokens) == ((PatternSplit(GPT2),), (b"<|end|>",))
+    assert both.words().to_list() == list(counted(documents, special_tokens=["<|end|>"]).items())
+    again = Counts.load(tmp_path / "one")
+    again.merge(Counts.load(tmp_path / "two"))
+    assert again.words().to_list() == both.words().to_list()
+
+
+def test_other_counts_do_not_add_up(tmp_path: Path) -> None:
+    one, other = Counts(split=GPT2), Counts(split=GPT2, special_tokens=["<|end|>"])
+    other.save(tmp_path / "other")
+    with pytest.raises(ArgumentError, match="other words"):
+        one.merge(other)
+    with pytest.raises(ArgumentError, match="other words"):
+        one.add_file(tmp_path / "other")
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    counts = Counts(split=r"\w+")
+    counts.push([b"to be or not to be " * 3])
+    path = tmp_path / "counts"
+    counts.save(path)
+    data = path.read_bytes()
+    rng = random.Random(5)
+    for _ in range(300):
+        damaged = bytearray(data)
+        damaged[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        path.write_bytes(bytes(damaged if rng.random() < 0.7 else data[: rng.randrange(len(data))]))
+        with pytest.raises((FormatError, ArgumentError)):
+            Counts.load(path)
+    path.write_bytes(data + b"x")
+    with pytest.raises(FormatError, match=r"counts: the counts file is damaged: something stands behind its end"):
+        Counts.load(path)
+    with pytest.raises(FileError, match="cannot read the counts"):
+        Counts.load(tmp_path / "absent")
+
+
+def test_counting_ends_when_words_are_asked_for() -> None:
+    counts = Counts()
+    counts.words()
+    with pytest.raises(ArgumentError, match="finished"):
+        counts.push([b"a"])
+
+
+def test_ctrl_c_is_noticed(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    counts = Counts()
+    counts.push([str(number).encode() for number in range(10_000)])
+    with pytest.raises(KeyboardInterrupt):
+        counts.save(tmp_path / "counts", progress=interrupt)
+    assert not list(tmp_path.iterdir())
+
+
+def test_count_words_of_nothing() -> None:
+    assert polytok.count_words([]).words().to_list() == []
+    with pytest.raises(ArgumentError, match="too little"):
+        polytok.count_words([], max_memory="1M")

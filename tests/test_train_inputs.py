@@ -1,0 +1,258 @@
+"""What may be trained on: every form of input gives the same texts, read once, and nothing is lost in silence."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib.util
+import json
+import lzma
+import warnings
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, Reading, TrainingReport
+from polytok.train import reading as reading_module
+from polytok.train.feeding import feed
+from polytok.train.inputs import Inputs, InputStream
+from polytok.train.reading import Part
+
+TEXTS = ["to be", "or not to be", "", "ありがとう 😀", "a\tb"]
+LINES = "\n".join(TEXTS)
+
+
+def read(inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | None = None, **how: Any) -> list[bytes]:
+    """The texts, parts put together."""
+    texts: list[bytes] = []
+    begun = b""
+    stream = InputStream(inputs, Reading(**how), report or TrainingReport(), keeps_bytes=keeps_bytes)
+    for batch in stream:
+        if isinstance(batch, Part):
+            begun += batch.data
+            if batch.is_last:
+                texts.append(begun)
+                begun = b""
+        else:
+            texts += batch
+    assert not begun
+    if stream.total:
+        assert stream.done == stream.total
+    return texts
+
+
+def encoded(texts: list[str]) -> list[bytes]:
+    return [text.encode() for text in texts]
+
+
+def records(texts: list[str]) -> bytes:
+    return "".join(json.dumps({"text": text, "meta": {"body": text}}) + "\n" for text in texts).encode()
+
+
+def test_iterables_are_read_once() -> None:
+    def generator() -> Iterator[str]:
+        yield from TEXTS
+
+    assert read(TEXTS) == read(generator()) == read(tuple(TEXTS)) == encoded(TEXTS)
+    assert read(encoded(TEXTS)) == encoded(TEXTS)
+
+
+def test_iterables_may_hold_batches_records_and_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("from a file")
+    mixed: list[Any] = ["one", ["two", b"three"], {"text": "four"}, path, BytesIO(b"five")]
+    assert read(iter(mixed)) == [b"one", b"two", b"three", b"four", b"from a file", b"five"]
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_files_compressed_or_not(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    text, lines = tmp_path / "texts.txt", tmp_path / "texts.jsonl.gz"
+    text.write_bytes(compress(LINES.encode()))
+    lines.write_bytes(compress(records(TEXTS)))
+    assert read(text) == [LINES.encode()]
+    assert read(str(text), unit="line") == encoded(TEXTS)
+    assert read([lines], field="meta.body") == read([lines]) == encoded(TEXTS)
+    assert read(str(tmp_path / "*")) == [*encoded(TEXTS), LINES.encode()]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("zstandard") is None, reason="needs the extra zstd")
+def test_zstandard_in_several_frames(tmp_path: Path) -> None:
+    compress = importlib.import_module("zstandard").compress
+    path = tmp_path / "texts.txt.zst"
+    path.write_bytes(compress(b"to ") + compress(b"be"))
+    assert read(path) == [b"to be"]
+
+
+def test_without_zstandard_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"\x28\xb5\x2f\xfd")
+    monkeypatch.setattr(reading_module.importlib, "import_module", absent)
+    with pytest.raises(ArgumentError, match=r"polytok\[zstd\]"):
+        read(path)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="needs the extra parquet")
+def test_parquet(tmp_path: Path) -> None:
+    arrow = importlib.import_module("pyarrow")
+    path = tmp_path / "texts.parquet"
+    table = arrow.table({"text": [*TEXTS, None], "meta": [{"body": text} for text in [*TEXTS, "x"]]})
+    importlib.import_module("pyarrow.parquet").write_table(table, path)
+    report = TrainingReport()
+    assert read(path, records="skip", report=report) == encoded(TEXTS)
+    assert report.examples == [(f"{path}: row {len(TEXTS)}", "no field 'text'")]
+    assert read(path, field="meta.body") == encoded([*TEXTS, "x"])
+    with pytest.raises(ArgumentError, match="'text', 'meta'"):
+        read(path, field="content")
+
+
+def test_parquet_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    path = tmp_path / "texts"
+    path.write_bytes(b"PAR1")
+    monkeypatch.setattr(reading_module.importlib, "import_module", absent)
+    with pytest.raises(ArgumentError, match=r"polytok\[parquet\]"):
+        read(path)
+
+
+def test_lines_of_any_length_and_files_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_module, "_CHUNK", 7)
+    path = tmp_path / "texts.txt"
+    path.write_bytes(LINES.encode() + b"\n")
+    assert read(path, unit="line") == encoded(TEXTS)
+    assert read(path) == [LINES.encode() + b"\n"]
+    path.write_bytes(b"\n\n")
+    assert read(path, unit="line") == [b"", b""]
+    path.write_bytes(b"")
+    assert read(path, unit="line") == read(path) == []
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
+@pytest.mark.parametrize("unit", ["file", "line"])
+def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, unit: Any) -> None:
+    monkeypatch.setattr(reading_module, "_CHUNK", chunk)
+    path, good = tmp_path / "b.txt", tmp_path / "a.txt"
+    path.write_bytes(b"caf\xc3\xa9 \xff\xe6\xbc!")
+    good.write_bytes("漢字".encode())
+    both = [good, path]
+    with pytest.raises(EncodeError, match=r"b\.txt.*no UTF-8 at"):
+        read(both, unit=unit)
+    assert read(both, unit=unit, invalid="replace") == encoded(["漢字", "café \ufffd\ufffd!"])
+    report = TrainingReport()
+    assert read(both, unit=unit, invalid="skip", report=report) == encoded(["漢字"])
+    assert (report.texts, report.left_out) == (1, {"no UTF-8": 1})
+    assert read(both, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
+    with pytest.raises(ArgumentError, match="kinds over bytes"):
+        read(both, invalid="keep")
+
+
+def test_surrogates(tmp_path: Path) -> None:
+    texts = ["\ud83d\ude00", "x\ud800"]
+    assert read(texts, keeps_bytes=True) == read(texts, invalid="replace") == encoded(["😀", "x\ufffd"])
+    with pytest.raises(EncodeError, match="text 1"):
+        read(texts)
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "\\ud83d\\ude00"}\n{"text": "\\ud800"}')
+    report = TrainingReport()
+    assert read(path, invalid="skip", report=report) == ["😀".encode()]
+    assert report.examples == [(f"{path}:2", "no UTF-8")]
+
+
+def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(b'{"text": "a"}\n\n{"text": \n{"other": 1}\n{"text": 7}\n"bare"\n' + b"[" * 100_000)
+    with pytest.raises(FormatError, match=r"texts\.jsonl:3: not JSON.*records='skip'"):
+        read(path)
+    report = TrainingReport()
+    assert read(path, records="skip", report=report) == [b"a", b"bare"]
+    places = [place for place, _ in report.examples]
+    assert places == [f"{path}:{number}" for number in (3, 4, 5, 7)]
+    assert report.left_out["no field 'text'"] == report.left_out["the field 'text' is no text"] == 1
+    assert sum(report.left_out.values()) == 4 and "4 texts were left out" in str(report)
+
+
+def test_left_out_texts_are_a_warning_without_a_report() -> None:
+    rows = [{"text": "a"}, {"text": None}]
+    with pytest.warns(polytok.TrainingWarning, match="1 text was left out"):
+        polytok.count_words(rows, reading=Reading(records="skip"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        polytok.count_words(rows, reading=Reading(records="skip"), report=TrainingReport())
+
+
+@pytest.mark.parametrize(
+    "data", [gzip.compress(LINES.encode())[:-9], b"\x1f\x8b\x08 no gzip", b"BZh9 no", b"\xfd7zXZ\x00 no"]
+)
+def test_damaged_compression(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="cannot be decompressed"):
+        read(path)
+
+
+def test_wrong_inputs(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot read"):
+        read(tmp_path / "absent")
+    with pytest.raises(FileError, match="cannot read"):
+        read(tmp_path)
+    with pytest.raises(ArgumentError, match="no file matches"):
+        read(str(tmp_path / "*.txt"))
+    with pytest.raises(ArgumentError, match="one text alone"):
+        read(b"a text")
+    with pytest.raises(FormatError, match="text 1: the field 'text' is no text"):
+        read([{"text": 7}])
+    with pytest.raises(FormatError, match="text 1"):
+        read([7])
+    name = tmp_path / "texts.txt"
+    name.write_text("a")
+    with pytest.raises(ArgumentError, match="pathlib"):
+        read([str(name)])
+
+
+class Collecting:
+    """A trainer that keeps what it is given."""
+
+    lines = False
+
+    def __init__(self) -> None:
+        self.texts: list[bytes] = []
+
+    def push(self, texts: list[bytes]) -> None:
+        self.texts += texts
+
+
+class Lines(Collecting):
+    lines = True
+
+
+def test_parts_are_put_together_for_those_who_want_whole_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_module, "_CHUNK", 5)
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"one\ntwo\nthree is longer\n\nfour")
+    whole, lines = Collecting(), Lines()
+    for trainer in (whole, lines):
+        feed(trainer, [path, path], None, None, None)
+    assert whole.texts == [path.read_bytes()] * 2
+    assert b"".join(lines.texts) == path.read_bytes() * 2
+    assert len(lines.texts) > 2 and all(text.endswith((b"\n", b"four")) for text in lines.texts)
+
+
+def test_counts_take_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_module, "_CHUNK", 11)
+    path = tmp_path / "texts.txt"
+    path.write_text(LINES * 50)
+    counts = Counts(split=r"\w+|\W+")
+    told: list[tuple[str, int, int]] = []
+    feed(counts, [path], None, None, lambda *args: told.append(args))
+    whole = Counts(split=r"\w+|\W+")
+    whole.push([path.read_bytes()])
+    assert counts.words().to_list() == whole.words().to_list()
+    assert told[-1] == ("reading", path.stat().st_size, path.stat().st_size)
