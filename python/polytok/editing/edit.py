@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
-from typing import Any, Literal, TypeAlias
+from itertools import compress, count
+from typing import Literal, TypeAlias
 
+from ..conversion.gguf import NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
 from ..lists import Entry, listed
-from ..spec import Kind, Longest, Spec, Vocab, described
+from ..spec import Kind, LlamaCppDecode, Longest, Spec, Vocab, described
 from ..tokenizer import Tokenizer
 from .select import Selector
 
@@ -51,7 +52,7 @@ class Edit:
         moved = sum(old != new for old, new in self.kept.items())
         parts = [f"{len(self.removed)} entries removed", f"{len(self.added)} added", f"{moved} ids changed"]
         if self.present:
-            parts.append(f"{len(self.present)} to add were there already")
+            parts.append(f"{len(self.present)} to add {'were' if len(self.present) > 1 else 'was'} there")
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
 
 
@@ -88,18 +89,20 @@ def edit(
     _check_model(spec)
     if ids not in ("reuse", "compact"):
         raise ArgumentError(f'ids={ids!r} is neither "reuse" nor "compact"')
-    old = _entries(spec)
+    rows = _Rows(spec)
+    old, special = rows.entries, _special_ids(spec, rows)
     wanted = listed(add)
     if wanted and len(wanted[-1]) > _LONGEST:
         raise ArgumentError(f"an entry to add has {len(wanted[-1])} bytes; at most {_LONGEST} can be")
     gone = _removed(old, remove) - set(wanted)
     new = [entry for entry in wanted if entry not in old]
     staying = {entry: id for entry, id in old.items() if entry not in gone}
-    numbers = _reused(spec, staying, new) if ids == "reuse" else _compacted(spec, [*staying, *new])
-    edited = Tokenizer(_rebuilt(spec, numbers))
+    numbers = _numbers(special, staying, new, ids)
+    kept = {id: id for id in special} | {id: numbers[entry] for entry, id in staying.items()}
+    origin = replace(spec.origin, name=None)
     return Edit(
-        tokenizer=edited,
-        kept=_kept(spec, staying, numbers),
+        tokenizer=Tokenizer(replace(spec, vocab=rows.vocab(numbers), origin=origin)),
+        kept=dict(sorted(kept.items())),
         removed={old[entry]: entry for entry in sorted(gone, key=lambda entry: old[entry])},
         added=tuple(Added(entry, numbers[entry], tuple(tokenizer.encode(entry))) for entry in new),
         present=tuple(entry for entry in wanted if entry in old),
@@ -115,15 +118,33 @@ def _check_model(spec: Spec) -> None:
         )
 
 
-def _entries(spec: Spec) -> dict[bytes, int]:
-    """The ids of all entries that come out of text."""
-    vocab = spec.vocab
-    rows = zip(vocab.pieces(), vocab.ids.tolist(), vocab.kinds.tolist(), strict=True)
-    found: dict[bytes, int] = {}
-    for piece, id, kind in rows:
-        if kind == Kind.NORMAL:
-            found.setdefault(piece, id)
-    return found
+class _Rows:
+    """The rows of a vocabulary: the entries with their ids, and the others, which stay as they are."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.entries: dict[bytes, int] = {}
+        self.others: list[tuple[bytes, int, float, int]] = []
+        self.is_gguf = isinstance(spec.decode, LlamaCppDecode)
+        vocab = spec.vocab
+        for row in zip(vocab.pieces(), vocab.ids.tolist(), vocab.scores.tolist(), vocab.kinds.tolist(), strict=True):
+            piece, id, _, kind = row
+            if kind != Kind.NORMAL or (self._is_reserved(piece) and not self._is_free(piece, id)):
+                self.others.append(row)
+            elif not self._is_free(piece, id):
+                self.entries.setdefault(piece, id)
+
+    def _is_reserved(self, piece: bytes) -> bool:
+        return self.is_gguf and len(piece) > 1 and piece.startswith(NEVER_IN_TEXT)
+
+    def _is_free(self, piece: bytes, id: int) -> bool:
+        """Whether it only fills an id, as in a GGUF file something must."""
+        return self.is_gguf and piece == NEVER_IN_TEXT + b"[PAD%d]" % id
+
+    def vocab(self, numbers: Mapping[bytes, int]) -> Vocab:
+        """With other entries: by length, as RWKV's reader of tables wants them, or by id, as GGUF has them."""
+        rows = [(entry, numbers[entry], 0.0, Kind.NORMAL) for entry in sorted(numbers, key=_rwkv_order)]
+        vocab = Vocab.from_rows([*rows, *self.others])
+        return with_every_id(vocab, {}) if self.is_gguf else vocab
 
 
 def _removed(old: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
@@ -144,14 +165,14 @@ def _removed(old: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
 
 
 def _selected(entries: Sequence[bytes], select: Selector) -> set[bytes]:
-    return {entry for entry, is_meant in zip(entries, select(entries), strict=True) if is_meant}
+    answers = select(entries)
+    if len(answers) != len(entries):
+        raise ArgumentError(f"a selector gave {len(answers)} answers for {len(entries)} entries, and not as many")
+    return set(compress(entries, answers))
 
 
-def _reserved(spec: Spec) -> set[int]:
-    """Ids that no entry may get: 0, which RWKV keeps for the end of a text, and those of special tokens."""
-    special = {token.id for token in spec.special}
-    special |= set(spec.vocab.ids[spec.vocab.kinds != Kind.NORMAL].tolist())
-    return special | {0}
+def _special_ids(spec: Spec, rows: _Rows) -> set[int]:
+    return {token.id for token in spec.special} | {row[1] for row in rows.others}
 
 
 def _free(taken: set[int]) -> Iterator[int]:
@@ -165,34 +186,14 @@ def _checked(numbers: dict[bytes, int]) -> dict[bytes, int]:
     return numbers
 
 
-def _reused(spec: Spec, staying: Mapping[bytes, int], new: Iterable[bytes]) -> dict[bytes, int]:
-    free = _free(_reserved(spec) | set(staying.values()))
+def _numbers(taken: set[int], staying: Mapping[bytes, int], new: Iterable[bytes], ids: IdPlan) -> dict[bytes, int]:
+    """The ids of all entries; id 0 is kept for the end of a text in any case."""
+    if ids == "compact":
+        free = _free(taken | {0})
+        return _checked({entry: next(free) for entry in sorted([*staying, *new], key=_rwkv_order)})
+    free = _free(taken | {0} | set(staying.values()))
     return _checked({**staying, **{entry: next(free) for entry in new}})
-
-
-def _compacted(spec: Spec, entries: Iterable[bytes]) -> dict[bytes, int]:
-    free = _free(_reserved(spec))
-    return _checked({entry: next(free) for entry in sorted(entries, key=_rwkv_order)})
 
 
 def _rwkv_order(entry: bytes) -> tuple[int, bytes]:
     return len(entry), entry
-
-
-def _rebuilt(spec: Spec, numbers: Mapping[bytes, int]) -> Spec:
-    """The Spec with other entries: by length, as RWKV's reader of tables wants them, then what was no entry."""
-    vocab = spec.vocab
-    rows: list[tuple[bytes, int, float, int]]
-    rows = [(entry, numbers[entry], 0.0, Kind.NORMAL) for entry in sorted(numbers, key=_rwkv_order)]
-    others = zip(vocab.pieces(), vocab.ids.tolist(), vocab.scores.tolist(), vocab.kinds.tolist(), strict=True)
-    rows += [row for row in others if row[3] != Kind.NORMAL]
-    return replace(spec, vocab=Vocab.from_rows(rows), origin=replace(spec.origin, name=None))
-
-
-def _kept(spec: Spec, staying: Mapping[bytes, int], numbers: Mapping[bytes, int]) -> dict[int, int]:
-    special: dict[Any, int] = {id: id for id in _reserved(spec) if _is_id(spec, id)}
-    return dict(sorted({**special, **{id: numbers[entry] for entry, id in staying.items()}}.items()))
-
-
-def _is_id(spec: Spec, id: int) -> bool:
-    return any(token.id == id for token in spec.special) or bool((spec.vocab.ids == id).any())

@@ -53,9 +53,9 @@ ENGLISH: Final = _selector(r"\A[ \n\t]?[A-Za-z][A-Za-z'’]*[A-Za-z]\.?\z")
 
 CODE: Final = _selector(
     r"\A(?=[\x00-\x7F]{2,}\z)"
-    r"(?s:.*[!-/:-@\[-`{-~].*[!-/:-@\[-`{-~]|(?=.*[A-Za-z]).*[!-/:-@\[-`{-~]|.*[a-z][A-Z]|.*[\t ]{2}|.*\n[\t ])"
+    r"(?s:.*[{}\[\]\\<>=_;|&$#@~^`]|.*[!-/:-@\[-`{-~].*[!-/:-@\[-`{-~]|.*[a-z][A-Z]|.*[\t ]{2}|.*\n[\t ])"
 )
-"""What stands in program text: ASCII with two signs or a sign beside letters, camelCase, indentation."""
+"""What stands in program text: ASCII with two signs or one that prose has no use for, camelCase, indentation."""
 
 
 def least_used(tokenizer: Tokenizer, texts: Iterable[Text], count: int) -> list[bytes]:

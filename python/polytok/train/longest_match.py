@@ -14,6 +14,7 @@ from ..lists import Emoji, Entry, emoji, kaomoji, listed
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .progress import Report
+from .resources import processors
 
 MOST_IDS: Final = 65_536
 _BYTES: Final = 256
@@ -38,7 +39,8 @@ class LongestMatchTrainer:
     * ``whole_characters``: no entry but the bytes holds a part of a character.
     * ``forced``: entries that there must be, of any length; they count against ``vocab_size``.
     * ``forced_files``: the same, from files with an entry on each line.
-    * ``emoji``: force all emoji of Unicode (True or "all"), or those without skin tones ("basic"), by the package emoji.
+    * ``emoji``: force all emoji of Unicode (True or "all"), or those without skin tones ("basic"), as the package
+      emoji has them.
     * ``kaomoji``: force a hundred faces made of characters.
 
     The result depends on nothing but the counted words and these options: not on the order of the texts, nor on
@@ -67,7 +69,6 @@ class LongestMatchTrainer:
         emoji: bool | Emoji = False,
         kaomoji: bool = False,
         threads: int | None = None,
-        max_memory: int | None = None,
         counts: Counts | None = None,
     ) -> None:
         """Raises `ArgumentError` for an option out of its range."""
@@ -83,8 +84,10 @@ class LongestMatchTrainer:
         self._bytes = _checked("max_piece_bytes", _LONGEST if max_piece_bytes is None else max_piece_bytes, _LONGEST)
         self._min_count = None if min_count is None else _checked("min_count", min_count, 2**63)
         self._whole_characters = whole_characters
-        self._threads = _processors() if threads is None else _checked("threads", threads, 256)
-        self.counts = Counts(split=pattern or None, max_memory=max_memory, threads=threads) if counts is None else counts
+        self._threads = processors() if threads is None else _checked("threads", threads, 256)
+        if counts is not None and pattern != DEFAULT_PATTERN:
+            raise ArgumentError("what was counted has its pattern already: give counts or a pattern")
+        self.counts = Counts(split=pattern or None, threads=threads) if counts is None else counts
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Count the words of a batch of texts."""
@@ -132,7 +135,3 @@ def _checked(name: str, value: int, most: int) -> int:
     if not 1 <= value <= most:
         raise ArgumentError(f"{name} is {value}, which is not from 1 to {most}")
     return value
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -13,7 +13,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
     module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
-    longest::register(module)?;
-    Ok(())
     longest::register(module)
 }
