@@ -29,7 +29,7 @@ _EXAMPLES = """\
 def add_parser(verbs: Any) -> None:
     """Add the verb."""
     parser = add_verb(verbs, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES, source="IN")
-    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write, which is replaced")
+    parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the file to write, which is replaced")
     _add_removals(parser.add_argument_group("what goes (single bytes always stay)"))
     _add_additions(parser.add_argument_group("what comes"))
     parser.add_argument(
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     if needs_texts != bool(arguments.texts):
         raise ArgumentError("--texts goes with --remove-least-used and --add-japanese, and they with it")
     result = edit(tokenizer, remove=_removals(arguments, tokenizer), add=_additions(arguments), ids=arguments.ids)
-    target = Path(arguments.output)
+    target = Path(arguments.out)
     written = write(result.tokenizer.spec, arguments.to or format_of(target, tokenizer.spec.origin.format))
     if not arguments.dry_run:
         save_all(target, written.data, written.companions)
