@@ -1,5 +1,6 @@
 //! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
 
+mod bpe;
 mod counts;
 mod longest;
 mod progress;
@@ -17,6 +18,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
     module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
+    bpe::register(module)?;
     longest::register(module)
     longest::register(module)?;
     module.add_class::<counts::PyTextCounter>()?;
