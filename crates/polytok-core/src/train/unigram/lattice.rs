@@ -10,7 +10,7 @@
 //! Cost: one step for each node. Worst input: a long word all of whose substrings are pieces.
 
 use crate::train::unigram::lanes::{Node, add_nodes};
-use crate::train::unigram::numeric::Tables;
+use crate::train::unigram::numeric::{Factor, Tables};
 use crate::train::unigram::pieces::Pieces;
 use crate::trie::NONE;
 
@@ -87,14 +87,14 @@ impl Lattice {
     /// Adds `count` times each node's probability to the sum of its piece.
     pub fn add_marginals(&mut self, nodes: &[Node], tables: &Tables, count: f32, sums: &mut [f32]) {
         self.both_ways(nodes, tables);
-        let all = self.alpha[self.len()];
+        let (all, count) = (self.alpha[self.len()], Factor::of(count));
         for place in 0..self.len() {
             let before = self.alpha[place];
             for index in self.group(place) {
                 let node = nodes[index];
                 let log = before + self.scores[index] + self.beta[place + node.chars() as usize] - all;
                 let sum = &mut sums[node.piece()];
-                *sum = tables.add_exp(*sum, count as f64, log);
+                *sum = tables.add_exp(*sum, count, log);
             }
         }
     }

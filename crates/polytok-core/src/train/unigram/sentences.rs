@@ -239,7 +239,7 @@ impl Counted {
 struct Cuts<'a> {
     validity: Validity,
     alphabet: &'a Alphabet,
-    /// 0.2.1 takes it out of words, and no fragment has it.
+    /// 0.2.1 takes it out of words, and no fragment has a character of it.
     delimiter: Option<&'a str>,
     fragments: WordCounter,
     /// The fragment at the end of all, and its count.
@@ -288,11 +288,11 @@ impl Cuts<'_> {
         };
         let trained = match self.delimiter {
             Some(delimiter) => {
-                let parts: Vec<&str> = masked.split(delimiter).collect();
+                let parts: Vec<&str> = masked.split(|char| delimiter.contains(char)).collect();
                 let inner = &parts[..parts.len() - 1];
                 inner.iter().try_for_each(|part| self.fragments(part, Next::Sentence(RARE), times))?;
                 self.fragments(parts[parts.len() - 1], next, times)?;
-                parts.concat()
+                masked.replace(delimiter, "")
             }
             None => {
                 self.fragments(&masked, next, times)?;
