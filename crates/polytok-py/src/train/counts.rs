@@ -40,9 +40,10 @@ impl Spill for Folder {
 }
 
 /// The most bytes in memory, and a folder for the rest.
-type PyLimit = Option<(usize, PathBuf)>;
+pub type PyLimit = Option<(usize, PathBuf)>;
 
-fn limit(limit: PyLimit) -> Option<Limit> {
+/// The engine's.
+pub fn limit(limit: PyLimit) -> Option<Limit> {
     limit.map(|(bytes, path)| Limit { bytes, spill: Arc::new(Folder { path, next: AtomicU64::new(0) }) })
 }
 

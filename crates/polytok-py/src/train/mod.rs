@@ -4,16 +4,19 @@ mod bpe;
 mod counts;
 mod longest;
 mod progress;
+mod sentencepiece;
 mod words;
 
 use pyo3::prelude::*;
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<words::PyWords>()?;
+    longest::register(module)?;
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
     module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
     bpe::register(module)?;
     longest::register(module)
+    sentencepiece::register(module)?;
+    module.add_class::<words::PyWords>()
 }

@@ -70,7 +70,7 @@ impl Alphabet {
                 break;
             }
             covered += count;
-            if c != options.boundary() {
+            if c != options.boundary() && !(c == RARE && options.keeps_reserved) {
                 chars.push((c, count));
             }
         }
@@ -81,6 +81,19 @@ impl Alphabet {
             )));
         }
         Ok(Alphabet::of(chars))
+    }
+
+    /// An error if the pieces that are not reserved are fewer than the characters.
+    pub fn check_fits(&self, most: usize, options: &Options) -> Result<()> {
+        if self.chars.len() <= most {
+            return Ok(());
+        }
+        Err(Error::Argument(format!(
+            "vocab_size={} is too small for {} characters and {} reserved pieces: increase it, or lower character_coverage",
+            options.vocab_size,
+            self.chars.len(),
+            options.vocab_size.saturating_sub(most),
+        )))
     }
 
     fn of(mut chars: Vec<(char, u64)>) -> Alphabet {

@@ -44,7 +44,7 @@ impl TextRules {
         let automaton = if special.is_empty() { None } else { Some(automaton()) };
         let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
         let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
-        let normalizer = Normalizer::compile(normalize, &vocab, None, Line::default())?;
+        let normalizer = Normalizer::compile(normalize.to_vec(), &vocab, None, Line::default())?;
         Ok(TextRules { special, longest, normalizer, splits: Chain::compile(split)? })
     }
 
