@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .spec import NormalizeStep, Spec, SplitStep, Vocab
+from .train.bpe_learning import Units
 from .values import IdArray, Ids, Text
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "Tokenizer",
     "WordCounter",
     "Words",
+    "bpe_alphabet",
     "bpe_derivations",
+    "bpe_learn",
     "counts_description",
     "gguf_byte_level",
     "gguf_byte_level_texts",
@@ -123,6 +126,19 @@ def counts_description(file: IO[bytes]) -> str: ...
 def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
+def bpe_alphabet(
+    words: Words, units: Units, special: list[str], initial: list[str], limit: int | None
+) -> list[bytes]: ...
+def bpe_learn(
+    words: Words,
+    units: Units,
+    initial: list[bytes],
+    size: int,
+    min_count: int,
+    below_length: int | None,
+    first_seen: bool,
+    progress: Callable[[str, int, int], object] | None,
+) -> tuple[bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
 def tekken_vocab_range(data: bytes) -> tuple[int, int]: ...
 def tekken_read(
     vocab: bytes, live: int, first_id: int

@@ -139,7 +139,8 @@ fn replace(step: &Bound<'_, PyAny>) -> PyResult<Replace> {
     Ok(Replace { pattern: pattern(step)?, content: field(step, "content")? })
 }
 
-fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
+/// One dataclass of polytok.spec.split.
+pub fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
     Ok(match kind(step)?.as_str() {
         "pattern" => Split::Pattern {
             pattern: pattern(step)?,
@@ -194,7 +195,8 @@ fn vocab(object: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
     })
 }
 
-fn normalize_step(step: &Bound<'_, PyAny>) -> PyResult<Normalize> {
+/// One dataclass of polytok.spec.normalize.
+pub fn normalize_step(step: &Bound<'_, PyAny>) -> PyResult<Normalize> {
     Ok(match kind(step)?.as_str() {
         "sentencepiece" => Normalize::SentencePiece(sentencepiece_normalize(step)?),
         "prefix_space" => Normalize::PrefixSpace,

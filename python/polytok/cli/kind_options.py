@@ -8,7 +8,7 @@ import json
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from ..train import KINDS, Kind
@@ -50,33 +50,39 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind) -> None:
 def chosen(arguments: argparse.Namespace) -> dict[str, Any]:
     """Those that were given, as the class takes them."""
     given = {name: value for name, value in vars(arguments).items() if name.startswith(_PREFIX)}
-    return {name.removeprefix(_PREFIX): value for name, value in given.items()}
+    return {name.removeprefix(_PREFIX): _mapping(value) for name, value in given.items()}
+
+
+def _mapping(value: Any) -> Any:
+    """A list of one JSON object is what the object holds."""
+    if isinstance(value, list) and len(value) == 1 and value[0].startswith("{"):
+        try:
+            return json.loads(value[0])
+        except ValueError:
+            return value
+    return value
 
 
 def _settings(annotation: Any) -> dict[str, Any] | None:
     """How argparse reads a value of a type; None for what no command line can hold."""
     members = _members(annotation)
     kinds = {typing.get_origin(member) or member for member in members}
+    names = [value for member in members if typing.get_origin(member) is Literal for value in typing.get_args(member)]
     if bool in kinds:
         return {"action": argparse.BooleanOptionalAction}
-    literals = [
-        value for member in members if typing.get_origin(member) is Literal for value in typing.get_args(member)
-    ]
-    if literals and str not in kinds:
-        return (
-            {"choices": literals} if all(isinstance(value, str) for value in literals) else {"type": _literal(literals)}
-        )
-    for number in (int, float):
-        if number in kinds and (number is float or float not in kinds):
-            return {"type": number, "metavar": "N"}
-    if any(isinstance(kind, type) and issubclass(kind, Mapping) for kind in kinds) and str not in kinds:
-        return {"type": json.loads, "metavar": "JSON"}
-    lists = [
-        kind for kind in kinds if isinstance(kind, type) and kind is not str and issubclass(kind, typing.Collection)
-    ]
-    if lists:
-        return {"action": "append", "metavar": "TEXT"}
-    return {"metavar": "TEXT"} if str in kinds else None
+    if names and str not in kinds:
+        return {"type": _literal(names), "metavar": "{" + ",".join(map(str, names)) + "}"}
+    if float in kinds or int in kinds:
+        return {"type": float if float in kinds else int, "metavar": "N"}
+    if str in kinds:
+        return {"metavar": "TEXT"}
+    return {"action": "append", "metavar": "TEXT"} if any(map(_is_list, members)) else None
+
+
+def _is_list(annotation: Any) -> bool:
+    """Whether it is a collection of texts, or texts with numbers."""
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    return isinstance(origin, type) and issubclass(origin, Collection) and inner[:1] == (str,)
 
 
 def _members(annotation: Any) -> list[Any]:
@@ -102,11 +108,11 @@ def _said(text: str, name: str) -> str:
     >>> _said("Trains.\\n\\n* ``size``: how large it\\n  becomes.\\n* ``ties``: which.", "size")
     'how large it becomes'
     >>> _said("``size`` says how large. ``ties`` which.", "ties")
-    'ties which'
+    'which'
     """
     item = re.search(rf"\* ``{name}``: (.*?)(?:\n\n|\n\* |\Z)", text, re.DOTALL)
-    sentence = re.search(rf"``{name}``[^`]*?(?:``[^`]*``[^`]*?)*?[.:](?=\s|\Z)", text, re.DOTALL)
-    found = item[1] if item else sentence[0] if sentence else ""
+    sentence = re.search(rf"(?:\A|\n\n|[.:]\s)``{name}`` ((?:``[^`]*``|[^`])*?)[.:;](?=\s|\Z)", text, re.DOTALL)
+    found = item[1] if item else sentence[1] if sentence else ""
     return " ".join(found.split()).rstrip(".:").replace("``", "")
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FormatError
+from ..patterns import PUNCTUATION, SPACE
 from ..spec import (
     BertNormalize,
     Bpe,
@@ -119,8 +120,6 @@ def _with_others(vocab: Vocab, spec: Spec) -> Vocab:
 
 def _wordpiece(spec: Spec) -> Converted:
     """llama.cpp's WordPiece: U+2581 before the starts of words becomes ``##`` before the rest."""
-    from ..formats.huggingface.classes import PUNCTUATION, SPACE
-
     step = next((each for each in spec.normalize if isinstance(each, WpmNormalize)), WpmNormalize())
     special = {token.text.encode() for token in spec.special}
     texts = [piece if piece in special else _with_prefix(piece) for piece in spec.vocab.pieces()]

@@ -44,6 +44,11 @@ def train(
     the same, as it is for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function
     that is told (stage, done, of). Texts that were left out are in the ``report``; without one they are a
     `TrainingWarning`.
+
+    >>> import polytok
+    >>> tokenizer = polytok.train(["low lower lowest", "new newer newest"], kind="bpe", vocab_size=265)
+    >>> [token.piece.decode() for token in tokenizer.tokens("lower")]
+    ['lo', 'wer']
     """
     trained = specs(
         inputs,

@@ -1,5 +1,6 @@
 //! Texts to vocabularies. A trainer works on counted [`words`] and tells its [`progress`]; one file for each algorithm.
 
+pub mod bpe;
 pub mod counter;
 pub mod longest;
 pub mod progress;

@@ -88,7 +88,7 @@ impl PyTextCounter {
         threads: usize,
         limit: PyLimit,
     ) -> PyResult<PyTextCounter> {
-        let rules = TextRules::compile(&special, &spec::normalize_steps(normalize)?, &spec::split_steps(split)?);
+        let rules = TextRules::compile(&special, spec::normalize_steps(normalize)?, &spec::split_steps(split)?);
         Ok(PyTextCounter(Some(TextCounter::new(rules.map_err(to_python)?, threads, self::limit(limit)))))
     }
 

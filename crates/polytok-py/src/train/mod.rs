@@ -1,5 +1,6 @@
 //! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
 
+mod bpe;
 mod counts;
 mod longest;
 mod progress;
@@ -10,10 +11,11 @@ use pyo3::prelude::*;
 
 /// Adds the classes and functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    longest::register(module)?;
+    module.add_class::<words::PyWords>()?;
     module.add_class::<counts::PyTextCounter>()?;
     module.add_class::<counts::PyWordCounter>()?;
     module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
-    sentencepiece::register(module)?;
-    module.add_class::<words::PyWords>()
+    bpe::register(module)?;
+    longest::register(module)?;
+    sentencepiece::register(module)
 }

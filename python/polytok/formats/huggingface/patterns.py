@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import FormatError
+from ...patterns import OWN
 from ...spec import ChainDecode, PatternSplit, Replace, ReplaceDecode
 from ..oniguruma import translate
-from .classes import OWN
 
 _TOKEN = re.compile(
     r"(?P<escape>\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|x[0-9A-Fa-f]{2}|.))|(?P<open>\()|(?P<close>\))|(?P<bracket>\[)"

@@ -1,7 +1,7 @@
 """Pre-tokenizers: JSON to split steps and back.
 
-Those that split by a class of characters become patterns (classes.py). ByteLevel becomes up to three steps: a space
-before each piece, GPT-2's pattern, and the mapping of bytes to characters.
+Those that split by a class of characters become patterns (polytok.patterns). ByteLevel becomes up to three steps: a
+space before each piece, GPT-2's pattern, and the mapping of bytes to characters.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...errors import FormatError
+from ...patterns import GPT2, NUMBER, PUNCTUATION, SPACE, WORDS
 from ...spec import Behavior, ByteLevel, FixedLength, Metaspace, PatternSplit, PieceSpace, ScriptSplit, SplitStep
 from ..oniguruma import translate
-from .classes import GPT2, NUMBER, PUNCTUATION, SPACE, WORDS
 from .fields import Fields, Json, metaspace_of, pattern_json, pattern_of, sequence, shape, type_of
 from .patterns import to_oniguruma
 

@@ -11,6 +11,9 @@ use crate::split::cursor::Cursor;
 use crate::train::counter::WordCounter;
 use crate::vocab::Vocab;
 
+/// Takes the ends of pieces; false: no more of them.
+type Each<'a> = dyn FnMut(&[(u32, u32)]) -> Result<bool> + 'a;
+
 /// Pieces that are counted at once.
 const PIECES: usize = 256;
 
@@ -35,7 +38,7 @@ pub(super) struct Room {
 
 impl TextRules {
     /// Compiles the steps. Of the special tokens the leftmost counts, and at one place the longest.
-    pub fn compile(special: &[Vec<u8>], normalize: &[Normalize], split: &[Split]) -> Result<TextRules> {
+    pub fn compile(special: &[Vec<u8>], normalize: Vec<Normalize>, split: &[Split]) -> Result<TextRules> {
         if special.iter().any(Vec::is_empty) {
             return Err(Error::Argument("a special token is empty".into()));
         }
@@ -151,12 +154,7 @@ impl TextRules {
 
     /// Calls `each` with some pieces at a time, until it says false. Of an open text only those are told that are certain whatever
     /// comes behind it; the end of the last one, or of the text.
-    pub(super) fn pieces(
-        &self,
-        text: &str,
-        is_open: bool,
-        each: &mut dyn FnMut(&[(u32, u32)]) -> Result<bool>,
-    ) -> Result<usize> {
+    pub(super) fn pieces(&self, text: &str, is_open: bool, each: &mut Each<'_>) -> Result<usize> {
         let mut pieces = [(0, 0); PIECES];
         let mut cursor = Cursor::new();
         let mut sure = 0;

@@ -11,6 +11,7 @@
 
 mod expect;
 mod finish;
+mod lanes;
 mod lattice;
 mod numeric;
 mod pieces;
@@ -25,7 +26,8 @@ use std::collections::HashSet;
 use crate::error::Result;
 use crate::spec::Line;
 use crate::train::progress::Progress;
-use crate::train::words::Words;
+use lanes::Lane;
+use numeric::Tables;
 use pieces::Pieces;
 use sentences::{Sentences, Shape};
 use workers::Workers;
@@ -68,28 +70,52 @@ pub fn train(
     let (words, fragments) = sentences.finish(|char| kept.contains(&char))?;
     let mut workers = Workers { threads: options.threads, progress };
     let (texts, scores) = seeds::seeds(alphabet, fragments, shape, options, &mut workers)?;
-    let mut pieces = Pieces::new(texts, scores)?;
-    fit(&mut pieces, &words, options, &mut workers)?;
-    Ok(finish::finish(&pieces, alphabet, options))
+    let pieces = Pieces::new(texts, scores)?;
+    let lanes = lanes::lanes(&words, options.lanes, &pieces, &mut workers)?;
+    drop(words);
+    let mut fitting = Fitting { pieces, lanes, options, workers };
+    fitting.run()?;
+    Ok(finish::finish(&fitting.pieces, alphabet, options))
 }
 
-/// Fits and prunes until the vocabulary is small enough.
-fn fit(pieces: &mut Pieces, words: &Words, options: &Options, workers: &mut Workers) -> Result<()> {
-    let (line, lanes) = (options.line, options.lanes);
-    let desired = (options.vocab_size as f64 * 1.1) as usize;
-    loop {
-        for _ in 0..options.sub_iterations {
-            let expected = expect::expect(pieces, words, lanes, line, workers)?;
-            pieces.keep(&expect::maximize(&expected))?;
+/// Pieces on their way to the vocabulary, and the words that decide it.
+struct Fitting<'a> {
+    pieces: Pieces,
+    lanes: Vec<Lane>,
+    options: &'a Options,
+    workers: Workers<'a>,
+}
+
+impl Fitting<'_> {
+    /// Fits scores and prunes until the vocabulary is small enough.
+    fn run(&mut self) -> Result<()> {
+        let line = self.options.line;
+        let desired = (self.options.vocab_size as f64 * 1.1) as usize;
+        loop {
+            self.fit()?;
+            if line == Line::V0_2_1 && self.pieces.len() <= desired {
+                return Ok(());
+            }
+            let target = desired.max((self.options.shrinking_factor * self.pieces.len() as f32) as usize);
+            let kept = prune::prune(&self.pieces, &self.lanes, line, target, &mut self.workers)?;
+            self.keep(&kept)?;
+            if line == Line::V0_2_3 && self.pieces.len() <= desired {
+                return self.pieces.keep(&prune::reachable(&self.pieces)).map(drop);
+            }
         }
-        if line == Line::V0_2_1 && pieces.len() <= desired {
-            return Ok(());
+    }
+
+    fn fit(&mut self) -> Result<()> {
+        let tables = Tables::of(self.options.line);
+        for _ in 0..self.options.sub_iterations {
+            let expected = expect::expect(&self.pieces, &self.lanes, tables, &mut self.workers)?;
+            self.keep(&expect::maximize(&expected))?;
         }
-        let target = desired.max((options.shrinking_factor * pieces.len() as f32) as usize);
-        let kept = prune::prune(pieces, words, lanes, line, target, workers)?;
-        pieces.keep(&kept)?;
-        if line == Line::V0_2_3 && pieces.len() <= desired {
-            return pieces.keep(&prune::reachable(pieces));
-        }
+        Ok(())
+    }
+
+    fn keep(&mut self, kept: &[(u32, f32)]) -> Result<()> {
+        let moved = self.pieces.keep(kept)?;
+        lanes::rename(&mut self.lanes, &moved, &mut self.workers)
     }
 }

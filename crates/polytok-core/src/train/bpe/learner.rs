@@ -1,0 +1,312 @@
+//! The loop that learns merges; see the parent for what it computes and what it costs.
+
+use super::around::Side;
+use super::cells::{self, Cells, Neighbour};
+use super::forms::Forms;
+use super::pairs::{PairCounts, PairIndex, key, symbols};
+use super::places::{List, Place, Places, Weights};
+use super::queue::{Entry, Queue};
+use super::texts::Texts;
+use crate::error::{Error, Result};
+use crate::train::progress::Progress;
+
+/// Merges between two reports.
+const EACH: usize = 16;
+
+/// Which of equally frequent pairs goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// The one with the lower left symbol, then the lower right one.
+    LowerIds,
+    /// The one that stands first in the words as they are.
+    FirstSeen,
+}
+
+/// When to stop, and what is left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Symbols in all, with those before merging.
+    pub symbols: usize,
+    /// Pairs that occur less often are not merged.
+    pub min_count: u64,
+    /// A pair counts only if it is of fewer initial symbols than this, or of two of them.
+    pub below_length: usize,
+}
+
+/// One merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merge {
+    /// The left half.
+    pub left: u32,
+    /// The right half.
+    pub right: u32,
+    /// The symbol that it makes; one that is there already if its text was.
+    pub id: u32,
+    /// How often the pair occurred.
+    pub count: u64,
+    /// How many symbols there were before.
+    pub symbols: usize,
+}
+
+/// A pair that waits to be merged.
+#[derive(Clone, Copy, Default)]
+struct Candidate {
+    key: u64,
+    list: List,
+}
+
+/// Learns merges. `HAS_FORMS`: occurrences of one symbol may have different lengths.
+pub struct Learner<const HAS_FORMS: bool> {
+    cells: Cells,
+    weights: Weights,
+    forms: Forms<HAS_FORMS>,
+    counts: PairCounts,
+    places: Places,
+    candidates: Vec<Candidate>,
+    free: Vec<u32>,
+    waiting: Vec<(u64, u64, List)>,
+    queue: Queue,
+    left: Side,
+    right: Side,
+    ties: Ties,
+    limits: Limits,
+}
+
+impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
+    /// Counts the pairs of the words, whose symbols are below `symbols`; `count` tells how often each word occurs.
+    pub fn new(cells: Cells, symbols: usize, count: impl Fn(usize) -> u64, ties: Ties, limits: Limits) -> Self {
+        let mut learner = Learner {
+            cells,
+            weights: Weights::default(),
+            forms: Forms::of_single(symbols),
+            counts: PairCounts::with_capacity(0),
+            places: Places::default(),
+            candidates: Vec::new(),
+            free: Vec::new(),
+            waiting: Vec::new(),
+            queue: Queue::new(),
+            left: Side::default(),
+            right: Side::default(),
+            ties,
+            limits,
+        };
+        learner.left.make_room(symbols);
+        learner.right.make_room(symbols);
+        learner.count_pairs(count, symbols);
+        learner
+    }
+
+    /// Merges until the limits are reached or nothing is left.
+    pub fn run(&mut self, texts: &mut Texts, progress: &mut impl Progress) -> Result<Vec<Merge>> {
+        let (first, mut merges) = (texts.len(), Vec::new());
+        let wanted = self.limits.symbols.saturating_sub(first);
+        while texts.len() < self.limits.symbols {
+            if merges.len() % EACH == 0 {
+                progress.report("merges", (texts.len() - first) as u64, wanted as u64)?;
+            }
+            let Some(best) = self.pop() else { break };
+            if best.count < self.limits.min_count {
+                break;
+            }
+            let Candidate { key, list } = std::mem::take(&mut self.candidates[best.number as usize]);
+            let (left, right) = symbols(key);
+            let symbols = texts.len();
+            let id = texts.join(left, right)?;
+            if id >= cells::MOST_SYMBOLS {
+                return Err(Error::Argument(format!("{id} symbols are too many")));
+            }
+            merges.push(Merge { left, right, id, count: best.count, symbols });
+            self.merge(left, right, id, list);
+            self.free.push(best.number);
+            self.collect();
+        }
+        progress.report("merges", wanted as u64, wanted as u64)?;
+        Ok(merges)
+    }
+
+    /// The best pair as it is now.
+    fn pop(&mut self) -> Option<Entry> {
+        let Learner { queue, candidates, counts, cells, places, forms, ties, free, .. } = self;
+        queue.pop(|entry| {
+            let candidate = &mut candidates[entry.number as usize];
+            let count = counts.get(candidate.key);
+            if count <= 0 {
+                places.free(candidate.list.len);
+                free.push(entry.number);
+                *candidate = Candidate::default();
+                return None;
+            }
+            let tie = match ties {
+                Ties::LowerIds => entry.tie,
+                Ties::FirstSeen => first_place(candidate, cells, places, forms),
+            };
+            Some(Entry { count: count as u64, tie, number: entry.number })
+        })
+    }
+
+    /// Makes one symbol of a pair wherever it stands.
+    fn merge(&mut self, left: u32, right: u32, id: u32, list: List) {
+        self.forms.start(left, right, id);
+        self.left.make_room(id as usize + 1);
+        self.right.make_room(id as usize + 1);
+        for index in list.range() {
+            self.merge_at(left, right, id, self.places.get(index));
+        }
+        self.places.free(list.len);
+        self.settle_left(left, id);
+        self.settle_right(right, id);
+    }
+
+    #[inline]
+    fn merge_at(&mut self, left: u32, right: u32, id: u32, place: Place) {
+        let Some((second, behind)) = self.forms.pair_at(&self.cells, left, right, place.at) else { return };
+        let weight = self.weights.of(place);
+        let made = self.forms.joined(self.cells.at(place.at), self.cells.at(second), id);
+        if let Some(Neighbour { id: other, at }) = self.cells.before(place.at, self.forms.lengths()) {
+            let symbol = self.forms.symbol(other);
+            self.left.lose(symbol, weight);
+            if self.counts_together(other, made) {
+                self.left.gain(symbol, weight, place.moved(at));
+            }
+        }
+        if let Some(Neighbour { id: other, .. }) = self.cells.behind(behind) {
+            let symbol = self.forms.symbol(other);
+            self.right.lose(symbol, weight);
+            if self.counts_together(other, made) {
+                self.right.gain(symbol, weight, place);
+            }
+        }
+        self.cells.merge(place.at, second, behind, made);
+    }
+
+    #[inline]
+    fn counts_together(&self, one: u32, other: u32) -> bool {
+        let lengths = self.forms.lengths();
+        (lengths[one as usize] as usize + lengths[other as usize] as usize) < self.limits.below_length
+    }
+}
+
+impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
+    /// Counts pairs with the symbols before a merged pair anew.
+    fn settle_left(&mut self, gone: u32, made: u32) {
+        let mut side = std::mem::take(&mut self.left);
+        self.settle(&mut side, |symbol| (key(symbol, gone), key(symbol, made)));
+        self.left = side;
+    }
+
+    /// Counts pairs with the symbols behind a merged pair anew.
+    fn settle_right(&mut self, gone: u32, made: u32) {
+        let mut side = std::mem::take(&mut self.right);
+        self.settle(&mut side, |symbol| (key(gone, symbol), key(made, symbol)));
+        self.right = side;
+    }
+
+    fn settle(&mut self, side: &mut Side, keys: impl Fn(u32) -> (u64, u64)) {
+        let Learner { counts, places, limits, waiting, .. } = self;
+        // What occurs too rarely now never will be merged, but for pairs that come again.
+        let least = if HAS_FORMS { 1 } else { limits.min_count.max(1) };
+        side.settle(places, |symbol, lost, gained, list| {
+            let (old, new) = keys(symbol);
+            counts.add(old, -lost);
+            if list.len == 0 {
+                return false;
+            }
+            let count = counts.add(new, gained);
+            let is_wanted = u64::try_from(count).is_ok_and(|count| count >= least);
+            if is_wanted {
+                waiting.push((new, count as u64, list));
+            }
+            is_wanted
+        });
+        for (key, count, list) in std::mem::take(&mut self.waiting) {
+            self.push(key, count, list);
+        }
+    }
+
+    /// Lets a pair wait.
+    fn push(&mut self, key: u64, count: u64, list: List) {
+        let tie = match self.ties {
+            Ties::LowerIds => key,
+            Ties::FirstSeen => u64::from(self.places.get(list.start).at),
+        };
+        let candidate = Candidate { key, list };
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.candidates[number as usize] = candidate;
+                number
+            }
+            None => {
+                self.candidates.push(candidate);
+                self.candidates.len() as u32 - 1
+            }
+        };
+        self.queue.push(Entry { count, tie, number });
+    }
+
+    /// Moves the places together when most of them are done with.
+    fn collect(&mut self) {
+        if self.places.is_wasteful() {
+            self.places.collect(self.candidates.iter_mut().map(|candidate| &mut candidate.list));
+        }
+    }
+
+    /// Counts all pairs and lists their places, before anything is merged.
+    fn count_pairs(&mut self, count: impl Fn(usize) -> u64, first_symbols: usize) {
+        let mut index = PairIndex::new(first_symbols);
+        let mut found: Vec<(u64, u64, u32)> = Vec::new();
+        let mut which = Vec::with_capacity(self.cells.len());
+        self.cells.pairs(|left, right, _, word| {
+            let number = index.of(left, right, found.len() as u32);
+            if number as usize == found.len() {
+                found.push((key(left, right), 0, 0));
+            }
+            let pair = &mut found[number as usize];
+            (pair.1, pair.2) = (pair.1 + count(word), pair.2 + 1);
+            which.push(number);
+        });
+        self.counts = PairCounts::with_capacity(found.len() * 2);
+        let mut next = Vec::with_capacity(found.len());
+        for &(key, count, len) in &found {
+            self.counts.add(key, count as i64);
+            let list = self.places.next(len);
+            self.places.reserve(list);
+            next.push(list.start);
+        }
+        self.list_pairs(count, &which, &mut next);
+        for ((key, count, len), end) in found.into_iter().zip(next) {
+            self.push(key, count, List { start: end - len as usize, len });
+        }
+    }
+
+    /// Sets the places of all pairs, in order; `which` are the numbers of the pairs, `next` where the next place of each goes.
+    fn list_pairs(&mut self, count: impl Fn(usize) -> u64, which: &[u32], next: &mut [usize]) {
+        let Learner { cells, weights, places, .. } = self;
+        let (mut pairs, mut last) = (which.iter(), usize::MAX);
+        cells.pairs(|_, _, at, word| {
+            if word != last {
+                weights.note(at, count(word));
+                last = word;
+            }
+            if let Some(&pair) = pairs.next() {
+                places.set(next[pair as usize], Place::new(at, count(word)));
+                next[pair as usize] += 1;
+            }
+        });
+    }
+}
+
+/// The first place where a pair still stands; those before are dropped from its list.
+fn first_place<const HAS_FORMS: bool>(
+    candidate: &mut Candidate,
+    cells: &Cells,
+    places: &mut Places,
+    forms: &Forms<HAS_FORMS>,
+) -> u64 {
+    let (left, right) = symbols(candidate.key);
+    let list = &mut candidate.list;
+    while list.len > 0 && forms.pair_at(cells, left, right, places.get(list.start).at).is_none() {
+        *list = List { start: list.start + 1, len: list.len - 1 };
+        places.free(1);
+    }
+    if list.len > 0 { u64::from(places.get(list.start).at) } else { u64::MAX }
+}

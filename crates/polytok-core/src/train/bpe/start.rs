@@ -1,0 +1,133 @@
+//! Words to the symbols that merging starts from.
+
+use super::cells::Cells;
+use super::texts::Texts;
+use crate::byte_level::char_of;
+use crate::error::Result;
+use crate::train::progress::Progress;
+use crate::train::words::Words;
+
+/// Words between two reports.
+const EACH: usize = 1 << 16;
+
+/// Characters are below this.
+const CHARS: usize = char::MAX as usize + 1;
+
+/// What words are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Bytes, written as the characters of GPT-2's table.
+    ByteLevel,
+    /// Characters. Bytes that are no UTF-8 are U+FFFD.
+    Chars,
+}
+
+/// What is put to characters by where they stand in a word; empty for nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Affixes {
+    /// Before all characters but the first.
+    pub prefix: Vec<u8>,
+    /// Behind the last.
+    pub suffix: Vec<u8>,
+}
+
+impl Affixes {
+    /// Nothing is put to any character.
+    pub fn is_none(&self) -> bool {
+        self.prefix.is_empty() && self.suffix.is_empty()
+    }
+
+    /// The text of a character's symbol.
+    pub fn applied(&self, c: char, is_first: bool, is_last: bool) -> Vec<u8> {
+        let mut text = if is_first { Vec::new() } else { self.prefix.clone() };
+        text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        text.extend_from_slice(if is_last { &self.suffix } else { &[] });
+        text
+    }
+}
+
+/// Calls `each(character, is first, is last)` for the characters of a word.
+pub fn each_char(word: &[u8], unit: Unit, mut each: impl FnMut(char, bool, bool)) {
+    let mut last: Option<(char, bool)> = None;
+    let mut take = |c: char| {
+        if let Some((before, is_first)) = last.replace((c, last.is_none())) {
+            each(before, is_first, false);
+        }
+    };
+    match unit {
+        Unit::Bytes => word.iter().for_each(|&byte| take(char::from(byte))),
+        Unit::ByteLevel => word.iter().for_each(|&byte| take(char_of(byte))),
+        Unit::Chars => word.utf8_chunks().for_each(|chunk| {
+            chunk.valid().chars().for_each(&mut take);
+            if !chunk.invalid().is_empty() {
+                take(char::REPLACEMENT_CHARACTER);
+            }
+        }),
+    }
+    if let Some((c, is_first)) = last {
+        each(c, is_first, true);
+    }
+}
+
+/// The words as symbols of these texts. A character without a symbol of its own is left out.
+pub fn cells(
+    words: &Words,
+    texts: &Texts,
+    unit: Unit,
+    affixes: &Affixes,
+    progress: &mut impl Progress,
+) -> Result<Cells> {
+    let mut symbols = SymbolTable::new(texts, unit, affixes);
+    let mut cells = Cells::with_capacity(words.len(), words.bytes());
+    let mut word_symbols = Vec::new();
+    for index in 0..words.len() {
+        if index % EACH == 0 {
+            progress.report("words", index as u64, words.len() as u64)?;
+        }
+        word_symbols.clear();
+        each_char(words.word(index), unit, |c, is_first, is_last| {
+            word_symbols.extend(symbols.of(c, is_first, is_last));
+        });
+        cells.push(word_symbols.iter().copied())?;
+    }
+    Ok(cells)
+}
+
+/// Symbols of characters by where they stand, looked up by text once each.
+struct SymbolTable<'a> {
+    texts: &'a Texts,
+    unit: Unit,
+    affixes: &'a Affixes,
+    /// By (is first, is last): 0 where nobody asked yet, 1 for none, else 2 more than the symbol.
+    known: [Vec<u32>; 4],
+}
+
+impl<'a> SymbolTable<'a> {
+    fn new(texts: &'a Texts, unit: Unit, affixes: &'a Affixes) -> SymbolTable<'a> {
+        SymbolTable { texts, unit, affixes, known: std::array::from_fn(|_| vec![0; CHARS]) }
+    }
+
+    #[inline]
+    fn of(&mut self, c: char, is_first: bool, is_last: bool) -> Option<u32> {
+        let place = usize::from(is_first && !self.affixes.prefix.is_empty()) * 2
+            + usize::from(is_last && !self.affixes.suffix.is_empty());
+        let known = self.known[place][c as usize];
+        if known == 0 {
+            let symbol = self.find(c, is_first, is_last);
+            self.known[place][c as usize] = symbol.map_or(1, |symbol| symbol + 2);
+            return symbol;
+        }
+        known.checked_sub(2)
+    }
+
+    #[cold]
+    fn find(&self, c: char, is_first: bool, is_last: bool) -> Option<u32> {
+        if self.unit == Unit::Bytes {
+            return self.texts.find(&[c as u8]);
+        }
+        self.texts.find(c.encode_utf8(&mut [0; 4]).as_bytes())?;
+        self.texts.find(&self.affixes.applied(c, is_first, is_last))
+    }
+}

@@ -1,0 +1,103 @@
+//! The trainers of BPE and WordPiece.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use polytok_core::train::bpe::{self, Affixes, Alphabet, Limits, Merge, Ties, Unit};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::progress::Reporter;
+use super::words::PyWords;
+
+/// What words are made of, and what is put to their characters.
+#[derive(FromPyObject)]
+struct Units {
+    unit: String,
+    prefix: String,
+    suffix: String,
+}
+
+impl Units {
+    fn to_core(&self) -> PyResult<(Unit, Affixes)> {
+        let unit = match self.unit.as_str() {
+            "bytes" => Unit::Bytes,
+            "byte_level" => Unit::ByteLevel,
+            "chars" => Unit::Chars,
+            other => return Err(PyValueError::new_err(format!("unit={other:?}"))),
+        };
+        let (prefix, suffix) = (self.prefix.clone().into_bytes(), self.suffix.clone().into_bytes());
+        Ok((unit, Affixes { prefix, suffix }))
+    }
+}
+
+/// The texts of the first symbols, as tokenizers' trainer has them.
+#[pyfunction]
+#[pyo3(signature = (words, units, special, initial, limit))]
+fn bpe_alphabet<'py>(
+    py: Python<'py>,
+    words: &PyWords,
+    units: Units,
+    special: Vec<String>,
+    initial: Vec<char>,
+    limit: Option<usize>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let (unit, affixes) = units.to_core()?;
+    let special = special.into_iter().map(String::into_bytes).collect();
+    let options = Alphabet { special, initial, limit };
+    let texts = Reporter::new(None).run(py, |_| bpe::alphabet(&words.0, &options, unit, &affixes))?;
+    Ok((0..texts.len() as u32).map(|id| PyBytes::new(py, texts.get(id))).collect())
+}
+
+type PyLearnt<'py> = (
+    Bound<'py, PyBytes>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray2<u32>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u32>>,
+);
+
+/// Learns merges over words: the texts of all symbols (blob, offsets), the merges (left, right, merged), how often each pair
+/// occurred, and how many symbols there were before each.
+#[pyfunction]
+#[pyo3(signature = (words, units, initial, size, min_count, below_length, first_seen, progress))]
+#[allow(clippy::too_many_arguments)]
+fn bpe_learn<'py>(
+    py: Python<'py>,
+    words: &PyWords,
+    units: Units,
+    initial: Vec<Vec<u8>>,
+    size: usize,
+    min_count: u64,
+    below_length: Option<usize>,
+    first_seen: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyLearnt<'py>> {
+    let (unit, affixes) = units.to_core()?;
+    let limits = Limits { symbols: size, min_count, below_length: below_length.unwrap_or(usize::MAX) };
+    let ties = if first_seen { Ties::FirstSeen } else { Ties::LowerIds };
+    let learnt = Reporter::new(progress)
+        .run(py, |progress| bpe::learn(&words.0, initial.into_iter(), unit, &affixes, ties, limits, progress))?;
+    let (blob, offsets) = learnt.texts.into_columns();
+    let counts: Vec<u64> = learnt.merges.iter().map(|merge| merge.count).collect();
+    let before: Vec<u32> = learnt.merges.iter().map(|merge| merge.symbols as u32).collect();
+    Ok((
+        PyBytes::new(py, &blob),
+        offsets.into_pyarray(py),
+        columns(py, &learnt.merges)?,
+        counts.into_pyarray(py),
+        before.into_pyarray(py),
+    ))
+}
+
+/// Merges as an array of three columns.
+fn columns<'py>(py: Python<'py>, merges: &[Merge]) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    use numpy::PyArrayMethods;
+    let flat: Vec<u32> = merges.iter().flat_map(|merge| [merge.left, merge.right, merge.id]).collect();
+    flat.into_pyarray(py).reshape([merges.len(), 3])
+}
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(bpe_alphabet, module)?)?;
+    module.add_function(wrap_pyfunction!(bpe_learn, module)?)
+}

@@ -1,0 +1,125 @@
+"""Byte-pair encoding: the most frequent pair of neighbours becomes an entry, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from ..errors import ArgumentError
+from ..spec import NormalizeStep, ReplaceInvalid, Spec
+from . import bpe_huggingface, options
+from .bpe_bytes import PlainBytes
+from .bpe_huggingface import HuggingFace
+from .bpe_learning import Progress
+from .counting import Counts
+from .splits import Pattern, steps_of
+
+Ties = Literal["ids", "minbpe", "huggingface"]
+
+_TIES = ("ids", "minbpe", "huggingface")
+_BYTE_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173), *range(174, 324)))
+
+
+class BpeTrainer:
+    """Trains byte-pair encoding (``kind="bpe"``).
+
+    ``vocab_size`` counts all entries: the 256 bytes, what merging makes, and special tokens that are given as a list.
+    It may be several sizes: one run then gives as many results. ``ties`` says which of equally frequent pairs goes
+    first:
+
+    * ``"ids"``: the one whose left half has the lower id, then the right half. What was made earlier goes first, and
+      the order of the texts does not matter.
+    * ``"minbpe"``: the one that stands first in the texts as they are by then. The merges are minbpe's.
+    * ``"huggingface"``: as ``"ids"``, but numbered as tokenizers' BpeTrainer does: special tokens first, then the
+      alphabet by code point. The result is that of tokenizers 0.23.3, with its options.
+
+    ``pattern`` cuts texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``default``, tokenizers'
+    ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are the words, split steps of a
+    Spec, or None for whole documents; ``"auto"`` is ``o200k``, and ``gpt2`` with ``"huggingface"``. ``special_tokens``
+    are texts, which get the last ids (the first with ``"huggingface"``), or texts with ids of your own, which do not
+    count. Pairs that occur less often than ``min_frequency`` are not merged. ``max_token_length``: the longest entry in
+    bytes; with ``"huggingface"`` as there, entries of several merges are shorter than it. ``verbose`` is called with a
+    line for each merge, as minbpe prints it.
+
+    Only with ``"huggingface"``: ``byte_level`` (pre-tokenizer ByteLevel; else entries are of characters),
+    ``normalize`` (steps of a Spec before the split), ``unk_token``, ``initial_alphabet`` (characters; None is all
+    bytes, or none without ``byte_level``), ``limit_alphabet``, ``continuing_subword_prefix`` and
+    ``end_of_word_suffix``.
+
+    >>> trainer = BpeTrainer(vocab_size=258, ties="minbpe", pattern=None, verbose=print)
+    >>> trainer.push([b"aaabdaaabac"])
+    >>> spec = trainer.finish()
+    merge 1/2: (97, 97) -> 256 (b'aa') had 4 occurrences
+    merge 2/2: (256, 97) -> 257 (b'aaa') had 2 occurrences
+    """
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int | Sequence[int],
+        ties: Ties = "ids",
+        pattern: Pattern = "auto",
+        special_tokens: Sequence[str] | Mapping[str, int] = (),
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+        verbose: Callable[[str], object] | None = None,
+        byte_level: bool = True,
+        normalize: Sequence[NormalizeStep] = (),
+        unk_token: str | None = None,
+        initial_alphabet: Sequence[str] | None = None,
+        limit_alphabet: int | None = None,
+        continuing_subword_prefix: str = "",
+        end_of_word_suffix: str = "",
+        counts: Counts | None = None,
+    ) -> None:
+        options.one_of("ties", ties, _TIES)
+        sizes, special = options.sizes(vocab_size), options.special_tokens(special_tokens)
+        options.number("min_frequency", min_frequency, least=0)
+        options.optional_number("max_token_length", max_token_length, least=2)
+        self._is_one, self._verbose = isinstance(vocab_size, int), verbose
+        self._rules: PlainBytes | HuggingFace
+        if ties == "huggingface":
+            alphabet = _BYTE_ALPHABET if initial_alphabet is None and byte_level else tuple(initial_alphabet or ())
+            affixes = (continuing_subword_prefix, end_of_word_suffix)
+            limits = (options.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
+            common = (sizes, special, min_frequency, max_token_length)
+            self._rules = HuggingFace(*common, byte_level, unk_token, alphabet, *limits)
+        else:
+            given = (
+                normalize,
+                unk_token,
+                initial_alphabet,
+                limit_alphabet,
+                continuing_subword_prefix,
+                end_of_word_suffix,
+            )
+            if not byte_level or any(given):
+                raise ArgumentError(f"ties={ties!r} merges plain bytes: alphabets and affixes take ties='huggingface'")
+            self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
+        self.counts = _counts(ties, pattern, normalize, byte_level) if counts is None else counts
+
+    def push(self, texts: Sequence[bytes]) -> None:
+        """Counts the words of some documents."""
+        self.counts.push(texts)
+
+    def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
+        """Learns the merges: a Spec, or one for each size that was asked for."""
+        rules, split = self._rules, self.counts.split
+        learnt = rules.learn(self.counts.words("first_seen"), progress)
+        if self._verbose is not None:
+            for line in learnt.lines():
+                self._verbose(line)
+        if isinstance(rules, PlainBytes):
+            specs = rules.specs(learnt, split)
+        else:
+            normalize = tuple(step for step in self.counts.normalize if step != ReplaceInvalid())
+            specs = [bpe_huggingface.bpe_spec(rules, learnt.cut(size), normalize, split) for size in rules.sizes]
+        return specs[0] if self._is_one else specs
+
+
+def _counts(ties: Ties, pattern: Pattern, normalize: Sequence[NormalizeStep], byte_level: bool) -> Counts:
+    if ties != "huggingface":
+        return Counts(split=steps_of("o200k" if pattern == "auto" else pattern, "matches"))
+    split = steps_of("gpt2" if pattern == "auto" else pattern, "isolated")
+    repair = () if byte_level and not normalize else (ReplaceInvalid(),)
+    return Counts(normalize=(*repair, *normalize), split=split)

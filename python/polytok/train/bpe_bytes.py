@@ -1,0 +1,69 @@
+"""Plain byte-level BPE, as minbpe and tiktoken have it: 256 bytes by value, merges, special tokens behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .. import _core
+from ..errors import ArgumentError
+from ..spec import Bpe, Origin, Spec, SpecialToken, SplitStep
+from .bpe_learning import Learnt, Progress, Rules, Units, learn
+
+_BYTES = [bytes([byte]) for byte in range(256)]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainBytes:
+    """The options, checked. ``special`` are texts with ids, or None where they get the last ones."""
+
+    sizes: tuple[int, ...]
+    special: Mapping[str, int | None]
+    first_seen: bool
+    min_frequency: int
+    max_token_length: int | None
+
+    def __post_init__(self) -> None:
+        least = len(_BYTES) + self._counted
+        if min(self.sizes) < least:
+            raise ArgumentError(f"vocab_size must be at least {least}: 256 bytes and {self._counted} special tokens")
+        for text, id in self.special.items():
+            if id is not None and id < max(self.sizes):
+                raise ArgumentError(
+                    f"special_tokens: the id {id} of {text!r} is an entry's: take ids from {max(self.sizes)}"
+                )
+
+    @property
+    def _counted(self) -> int:
+        """Special tokens that count as entries."""
+        return sum(id is None for id in self.special.values())
+
+    def learn(self, words: _core.Words, progress: Progress | None) -> Learnt:
+        """The merges for the largest size."""
+        size = max(self.sizes) - self._counted
+        longest = None if self.max_token_length is None else self.max_token_length + 1
+        rules = Rules(size, self.min_frequency, longest, self.first_seen)
+        learnt = learn(words, Units("bytes"), _BYTES, rules, progress)
+        if len(learnt) < size:
+            most = len(learnt) + self._counted
+            raise ArgumentError(
+                f"the texts allow {len(learnt.merges)} merges, not {size - 256}: lower vocab_size to {most}, "
+                "or give more text"
+            )
+        return learnt
+
+    def specs(self, learnt: Learnt, split: tuple[SplitStep, ...]) -> list[Spec]:
+        """The result for each size."""
+        return [self._spec(learnt.cut(size - self._counted), split) for size in self.sizes]
+
+    def _spec(self, learnt: Learnt, split: tuple[SplitStep, ...]) -> Spec:
+        ids = iter(range(len(learnt), len(learnt) + self._counted))
+        special = tuple(SpecialToken(text, next(ids) if id is None else id) for text, id in self.special.items())
+        return Spec(
+            vocab=learnt.vocab(),
+            model=Bpe("merges", merges=learnt.merges),
+            special=special,
+            matching="listed" if self.first_seen else "longest",
+            split=split,
+            origin=Origin("trained"),
+        )

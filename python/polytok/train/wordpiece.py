@@ -1,0 +1,82 @@
+"""WordPiece, as tokenizers trains it: BPE whose entries inside words begin with a prefix; the merges are forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..spec import BertNormalize, NormalizeStep, ReplaceInvalid, Spec
+from . import options
+from .bpe_huggingface import HuggingFace, wordpiece_spec
+from .bpe_learning import Progress
+from .counting import Counts
+from .splits import Pattern, steps_of
+
+_BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+class WordPieceTrainer:
+    """Trains WordPiece (``kind="wordpiece"``), as tokenizers' WordPieceTrainer does, by default after BERT's normalizer
+    and pre-tokenizer.
+
+    ``vocab_size`` counts all entries, special tokens too, which come first; several sizes give as many results. Text is
+    made lower case and loses its accents (``lowercase``, ``strip_accents``: None is as ``lowercase``), control
+    characters go (``clean_text``), and Chinese characters stand alone (``handle_chinese_chars``); or ``normalize``
+    gives other steps.
+    ``pattern`` cuts the words, by default at white space and punctuation. ``min_frequency``, ``initial_alphabet``,
+    ``limit_alphabet``, ``continuing_subword_prefix`` and ``end_of_word_suffix`` are tokenizers'.
+
+    >>> trainer = WordPieceTrainer(vocab_size=14)
+    >>> trainer.push([b"low lower lowest"])
+    >>> [piece.decode() for piece in trainer.finish().vocab.pieces()[5:]]
+    ['e', 'l', 'o', 'r', 's', 't', 'w', '##e', '##o', '##r', '##s', '##t', '##w']
+    """
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int | Sequence[int],
+        special_tokens: Sequence[str] = _BERT,
+        unk_token: str = "[UNK]",
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        clean_text: bool = True,
+        handle_chinese_chars: bool = True,
+        normalize: Sequence[NormalizeStep] | None = None,
+        pattern: Pattern = "bert",
+        min_frequency: int = 0,
+        initial_alphabet: Sequence[str] = (),
+        limit_alphabet: int | None = None,
+        continuing_subword_prefix: str = "##",
+        end_of_word_suffix: str = "",
+        counts: Counts | None = None,
+    ) -> None:
+        self._is_one = isinstance(vocab_size, int)
+        self._rules = HuggingFace(
+            sizes=options.sizes(vocab_size),
+            special=options.special_tokens(special_tokens),
+            min_frequency=options.number("min_frequency", min_frequency, least=0),
+            max_token_length=None,
+            byte_level=False,
+            unk_token=unk_token,
+            initial_alphabet=tuple(initial_alphabet),
+            limit_alphabet=options.optional_number("limit_alphabet", limit_alphabet, least=0),
+            prefix=continuing_subword_prefix,
+            suffix=end_of_word_suffix,
+        )
+        if normalize is None:
+            accents = lowercase if strip_accents is None else strip_accents
+            normalize = (BertNormalize(clean_text, handle_chinese_chars, accents, lowercase),)
+        split = steps_of(pattern, "isolated")
+        self.counts = Counts(normalize=(ReplaceInvalid(), *normalize), split=split) if counts is None else counts
+
+    def push(self, texts: Sequence[bytes]) -> None:
+        """Counts the words of some documents."""
+        self.counts.push(texts)
+
+    def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
+        """Learns the entries: a Spec, or one for each size that was asked for."""
+        counts, rules = self.counts, self._rules
+        learnt = rules.learn(counts.words("first_seen"), progress)
+        normalize = tuple(step for step in counts.normalize if step != ReplaceInvalid())
+        specs = [wordpiece_spec(rules, learnt.cut(size), normalize, counts.split) for size in rules.sizes]
+        return specs[0] if self._is_one else specs
