@@ -198,7 +198,7 @@ fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks>
     Ok(match model {
         "bpe" => {
             let validity = Arc::new(Validity::new(options)?);
-            let sink = |_| Units::new(validity.clone(), WordCounter::new(limit.cloned()));
+            let sink = |_| Units::new(validity.clone(), WordCounter::new(limit.cloned()), options);
             Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
         }
         "word" => {
