@@ -31,7 +31,7 @@ class LongestMatchTrainer:
     entries by length and bytes. Any text can be encoded, bytes that are no UTF-8 too.
 
     * ``vocab_size``: the number of ids, id 0 and the bytes among them; at most 65,536. Several give several Specs.
-    * ``pattern``: an entry lies within one match of this regular expression, or of a pattern by name (``gpt2``, ``cl100k``,
+    * ``pattern``: an entry lies within one match of this regular expression, or of a named one (``gpt2``, ``cl100k``,
       ``o200k``, ``llama3``); by default words with a space before them, numbers of up to three digits, punctuation, and
       white space are apart. With None, or an empty one, entries may cross anything. It shapes the entries alone: a text
       is never split before it is encoded.
