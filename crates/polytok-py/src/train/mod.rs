@@ -20,12 +20,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
     bpe::register(module)?;
     longest::register(module)?;
-    sentencepiece::register(module)
-    longest::register(module)
-    longest::register(module)?;
-    module.add_class::<counts::PyTextCounter>()?;
-    module.add_class::<counts::PyWordCounter>()?;
-    module.add_function(wrap_pyfunction!(counts::counts_description, module)?)?;
     sentencepiece::register(module)?;
-    module.add_class::<words::PyWords>()
+    module.add_class::<unigram::PyUnigramTrainer>()
 }
