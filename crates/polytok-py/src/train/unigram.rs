@@ -1,6 +1,6 @@
 //! SentencePiece's Unigram trainer: texts in, pieces with their scores out.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use polytok_core::error::Error;
 use polytok_core::train::counter::WordCounter;
 use polytok_core::train::sentencepiece::corpus::Corpus;
