@@ -6,6 +6,7 @@
 'one engine for every vocabulary'
 """
 
+from .editing import Edit, edit
 from .encoding import Encoding, Padding, Truncation
 from .errors import (
     ArgumentError,
@@ -34,6 +35,7 @@ __all__ = [
     "ArgumentError",
     "Batch",
     "Counts",
+    "Edit",
     "EncodeError",
     "Encoding",
     "FetchError",
@@ -59,6 +61,7 @@ __all__ = [
     "Truncation",
     "Vocab",
     "count_words",
+    "edit",
     "load",
     "train",
 ]

@@ -30,9 +30,7 @@ def emoji(which: Emoji = "all") -> list[bytes]:
     try:
         from emoji import EMOJI_DATA
     except ModuleNotFoundError:
-        message = (
-            "the emoji of Unicode come from the package emoji: pip install 'polytok[emoji]', or give your own list"
-        )
+        message = "the emoji of Unicode come from the package emoji: pip install 'polytok[emoji]', or give a list"
         raise ArgumentError(message) from None
     wanted = (text for text, data in EMOJI_DATA.items() if data["status"] in (_COMPONENT, _FULLY_QUALIFIED))
     return _sorted(text.encode() for text in wanted if which == "all" or not _SKIN_TONES & set(text))

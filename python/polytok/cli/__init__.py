@@ -1,6 +1,6 @@
 """The command ``polytok``: one module per verb, each with ``add_parser`` and ``run``.
 
-Arguments are parsed by argparse, which comes with Python: nine verbs with a dozen options each need no more, and the
+Arguments are parsed by argparse, which comes with Python: ten verbs with a dozen options each need no more, and the
 package gets no dependency that only its command would use.
 
 Exit codes: 0 for success; 1 where nothing was found, and for an error in a file or a text, whose message goes to
@@ -17,11 +17,11 @@ from typing import Any
 
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
-from . import convert, count, count_words, decode, doctor, encode, info, train, vocab
+from . import convert, count, count_words, decode, doctor, edit, encode, info, train, vocab
 
 _INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
 _CLOSED_PIPE = 128 + 13  # and for SIGPIPE
-_VERBS = (encode, decode, count, info, vocab, convert, doctor, train, count_words)
+_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, train, count_words)
 _EXAMPLES = """\
 examples:
   polytok encode book.txt                  ids, or in a terminal the coloured pieces
@@ -31,6 +31,7 @@ examples:
   polytok info -m llama.model              all that the file holds
   polytok vocab --contains ing             the pieces with "ing" in them
   polytok convert llama.model tokenizer.json   another format, and what is lost
+  polytok edit rwkv_vocab.txt -o own.txt --add-kaomoji   entries removed and added
   polytok doctor tokenizer.json            what is wrong with a file
   polytok train *.txt --vocab-size 8000 -o tokenizer.json   a vocabulary of your own
 

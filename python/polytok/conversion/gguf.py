@@ -6,7 +6,7 @@ conversions lose something, and here is said what.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -47,7 +47,7 @@ from .special import flag_losses, matching_losses, only_tokens
 _MARK = "\u2581"
 _SPM = Bpe("score", symbols="chars", reserved=True)
 _WORDS = (PatternSplit("\0", "removed", is_regex=False),)
-_NEVER_IN_TEXT = b"\xff"
+NEVER_IN_TEXT = b"\xff"
 
 
 def to_gguf(spec: Spec) -> Converted:
@@ -275,18 +275,21 @@ def _phantom(piece: bytes, prefix: str, special: dict[str, SpecialToken]) -> byt
     return piece.removeprefix(prefix.encode()) if piece.startswith(prefix.encode()) else _MARK.encode() + piece
 
 
-def _rwkv(spec: Spec) -> Converted:
-    """llama.cpp finds every row in a text, so that rows which are no tokens get texts that no text has."""
-    vocab = sorted_by_id(spec.vocab)
-    named = {token.id: token.text for token in spec.special}
+def with_every_id(vocab: Vocab, named: Mapping[int, str]) -> Vocab:
+    """The rows by id. llama.cpp finds every row in a text, so that ids without one get texts that no text has."""
     taken = set(vocab.ids.tolist())
     size = max((*taken, *named), default=-1) + 1
     if size > 2 * len(taken):
         raise FormatError(f"ids go up to {size - 1}, but GGUF has a row for each, and most would be empty")
     missing = [number for number in range(size) if number not in taken]
-    rows = [(_NEVER_IN_TEXT + named.get(number, f"[PAD{number}]").encode(), number, Kind.NORMAL) for number in missing]
+    rows = [(NEVER_IN_TEXT + named.get(number, f"[PAD{number}]").encode(), number, Kind.NORMAL) for number in missing]
+    return appended(sorted_by_id(vocab), rows)
+
+
+def _rwkv(spec: Spec) -> Converted:
+    named = {token.id: token.text for token in spec.special}
     converted = replace(
-        spec, vocab=appended(vocab, rows), special=(), matching="longest_first", unknown="error",
+        spec, vocab=with_every_id(spec.vocab, named), special=(), matching="longest_first", unknown="error",
         decode=LlamaCppDecode("rwkv"), post=Template(),
     )  # fmt: skip
     notes = [f"special: {some(named.values())} are not recognised in texts"] if named else []

@@ -43,7 +43,11 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 
 def write(spec: Spec) -> Written:
-    """Write a vocabulary; literals are what Python's repr gives, a str wherever the bytes are UTF-8."""
+    """Write a vocabulary.
+
+    The literals keep to what RWKV's own file has, for there are readers that know no more of Python's syntax: a str
+    wherever the bytes are UTF-8 and Python's repr has no escape of eight digits, else bytes, of which each is escaped.
+    """
     if spec.model != Longest():
         raise FormatError(f"RWKV takes the longest token that fits; it cannot run this model: {described(spec.model)}")
     rows = zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), strict=True)
@@ -53,6 +57,9 @@ def write(spec: Spec) -> Written:
 
 def _literal(piece: bytes) -> str:
     try:
-        return repr(piece.decode())
+        literal = repr(piece.decode())
     except UnicodeDecodeError:
-        return repr(piece)
+        literal = ""
+    if not literal or "\\U" in literal:
+        return "b'" + "".join(f"\\x{byte:02x}" for byte in piece) + "'"
+    return literal

@@ -40,9 +40,10 @@ impl Spill for Folder {
 }
 
 /// The most bytes in memory, and a folder for the rest.
-type PyLimit = Option<(usize, PathBuf)>;
+pub type PyLimit = Option<(usize, PathBuf)>;
 
-fn limit(limit: PyLimit) -> Option<Limit> {
+/// The engine's.
+pub fn limit(limit: PyLimit) -> Option<Limit> {
     limit.map(|(bytes, path)| Limit { bytes, spill: Arc::new(Folder { path, next: AtomicU64::new(0) }) })
 }
 
@@ -129,6 +130,11 @@ impl PyWordCounter {
     #[new]
     fn new(limit: PyLimit) -> PyWordCounter {
         PyWordCounter(WordCounter::new(self::limit(limit)))
+    }
+
+    /// Adds words, each so many times, behind those that were counted before.
+    fn add(&mut self, words: Vec<(PyBackedBytes, u64)>) -> PyResult<()> {
+        words.iter().try_for_each(|(word, times)| self.0.add(word, *times)).map_err(to_python)
     }
 
     /// Adds the words of a counts file; what the file says was counted.

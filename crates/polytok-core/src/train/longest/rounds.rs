@@ -17,7 +17,7 @@ const FIRST_SWAP: f64 = 0.06;
 const LAST_SWAP: f64 = 0.002;
 /// The most swaps.
 const SWAPS: u64 = 16;
-/// A swap that spares less than this share of the tokens is followed by a smaller one.
+/// A swap that spares no more than one in so many tokens is followed by a smaller one.
 const LITTLE: i64 = 2000;
 const DROPPING: &str = "dropping entries";
 const SWAPPING: &str = "swapping entries";
@@ -66,7 +66,7 @@ impl<'p> Search<'p> {
             let other = self.swapped(&is_entry, &best, entries, many);
             let tally = self.tally(&other);
             let spared = best.tokens - tally.tokens;
-            if spared < best.tokens / LITTLE {
+            if spared <= best.tokens / LITTLE {
                 share *= 0.6;
             }
             if spared > 0 {

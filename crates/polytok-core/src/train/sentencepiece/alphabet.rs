@@ -30,6 +30,11 @@ impl CharCounts {
         Ok(())
     }
 
+    /// How often a character occurs.
+    pub fn of(&self, c: char) -> u64 {
+        self.counts[c as usize]
+    }
+
     /// Adds another's counts.
     pub fn merge(&mut self, other: &CharCounts) -> Result<()> {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
@@ -70,7 +75,7 @@ impl Alphabet {
                 break;
             }
             covered += count;
-            if c != options.boundary() {
+            if c != options.boundary() && !(c == RARE && options.keeps_reserved) {
                 chars.push((c, count));
             }
         }
@@ -81,6 +86,19 @@ impl Alphabet {
             )));
         }
         Ok(Alphabet::of(chars))
+    }
+
+    /// An error if the pieces that are not reserved are fewer than the characters.
+    pub fn check_fits(&self, most: usize, options: &Options) -> Result<()> {
+        if self.chars.len() <= most {
+            return Ok(());
+        }
+        Err(Error::Argument(format!(
+            "vocab_size={} is too small for {} characters and {} reserved pieces: increase it, or lower character_coverage",
+            options.vocab_size,
+            self.chars.len(),
+            options.vocab_size.saturating_sub(most),
+        )))
     }
 
     fn of(mut chars: Vec<(char, u64)>) -> Alphabet {

@@ -36,6 +36,7 @@ pub struct Loader {
     delimiter: Option<memchr::memmem::Finder<'static>>,
     sentences: Sentences,
     is_tsv: bool,
+    keeps_reserved: bool,
     longest: usize,
 }
 
@@ -52,6 +53,7 @@ impl Loader {
             delimiter: delimiter.map(|text| memchr::memmem::Finder::new(text).into_owned()),
             sentences: options.sentences,
             is_tsv: options.is_tsv,
+            keeps_reserved: options.keeps_reserved,
             longest: options.max_sentence_length,
         })
     }
@@ -75,7 +77,7 @@ impl Loader {
             } else if raw.len() > self.longest {
                 skipped.long += 1;
                 Ok(())
-            } else if self.rare.find(raw).is_some() {
+            } else if !self.keeps_reserved && self.rare.find(raw).is_some() {
                 skipped.reserved += 1;
                 Ok(())
             } else {

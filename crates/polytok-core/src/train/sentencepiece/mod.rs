@@ -10,6 +10,7 @@
 pub mod alphabet;
 pub mod bpe;
 pub mod cells;
+pub mod charsmap;
 pub mod corpus;
 pub mod loader;
 pub mod options;

@@ -31,6 +31,8 @@ pub struct Options {
     pub is_tsv: bool,
     /// Bytes; longer sentences are left out.
     pub max_sentence_length: usize,
+    /// Sentences with U+2585 are taken too; no piece will have it.
+    pub keeps_reserved: bool,
     /// Sentences that are taken; 0 for all.
     pub input_sentence_size: usize,
     /// They are drawn, not the first ones.
@@ -77,6 +79,7 @@ impl Default for Options {
             sentences: Sentences::Lines,
             is_tsv: false,
             max_sentence_length: 4192,
+            keeps_reserved: false,
             input_sentence_size: 0,
             shuffle_input_sentence: true,
             character_coverage: 0.9995,

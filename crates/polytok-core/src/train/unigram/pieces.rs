@@ -47,8 +47,8 @@ impl Pieces {
         self.scores.iter().copied().fold(f32::MAX, f32::min)
     }
 
-    /// Keeps these pieces, given by their ids, in this order, with new scores.
-    pub fn keep(&mut self, kept: &[(u32, f32)]) -> Result<()> {
+    /// Keeps these pieces, given by their ids, in this order, with new scores. For each piece that was there its new id, or `NONE`.
+    pub fn keep(&mut self, kept: &[(u32, f32)]) -> Result<Vec<u32>> {
         let mut moved = vec![NONE; self.rows.len()];
         for (new, &(old, _)) in kept.iter().enumerate() {
             moved[old as usize] = new as u32;
@@ -61,7 +61,8 @@ impl Pieces {
         if self.ids.len() > 2 * self.rows.len() {
             self.index()?;
         }
-        self.set_unknown()
+        self.set_unknown()?;
+        Ok(moved)
     }
 
     /// Calls `found(length, id)` for each piece that `text` begins with, shortest first.

@@ -12,11 +12,10 @@
 use crate::error::Result;
 use crate::model::nbest::best_two;
 use crate::spec::Line;
-use crate::train::unigram::expect::{in_lanes, total};
+use crate::train::unigram::lanes::{Lane, in_lanes, total};
 use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::pieces::Pieces;
 use crate::train::unigram::workers::Workers;
-use crate::train::words::Words;
 
 /// What becomes of a piece's occurrences without it.
 enum Without {
@@ -39,16 +38,15 @@ struct Counts {
 /// The `target` pieces whose absence would cost most, and those that must stay.
 pub fn prune(
     pieces: &Pieces,
-    words: &Words,
-    lanes: usize,
+    lanes: &[Lane],
     line: Line,
     target: usize,
     workers: &mut Workers,
 ) -> Result<Vec<(u32, f32)>> {
     let without = replacements(pieces, line, workers)?;
     let counts = match line {
-        Line::V0_2_1 => counts_in_order(pieces, words, lanes, workers)?,
-        Line::V0_2_3 => counts(pieces, words, lanes, workers)?,
+        Line::V0_2_1 => counts_in_order(pieces, lanes, workers)?,
+        Line::V0_2_3 => counts(pieces, lanes, workers)?,
     };
     let sum = counts.pieces.iter().fold(0f64, |sum, &count| sum + count as f64) as f32;
     let (mut kept, mut candidates) = (Vec::new(), Vec::new());
@@ -100,48 +98,48 @@ const CHUNK: usize = 4096;
 
 fn without(lattice: &Lattice, line: Line) -> Without {
     let nodes: Vec<_> = lattice.nodes.iter().map(|node| (node.id, node.start, node.end, node.score)).collect();
-    match best_two(&nodes, lattice.len, line) {
+    match best_two(&nodes, lattice.len(), line) {
         None => Without::Nothing,
         Some([first, _]) if first.len() > 1 => Without::Better,
         Some([_, second]) => Without::Pieces(second),
     }
 }
 
-fn counts(pieces: &Pieces, words: &Words, lanes: usize, workers: &mut Workers) -> Result<Counts> {
-    let sums = in_lanes(lanes, workers, "pruning", |lane| {
+fn counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
+    let sums = in_lanes(lanes.len(), workers, "pruning", |lane| {
         let mut lattice = Lattice::default();
         let mut counts = vec![0f32; pieces.len()];
-        for index in (lane..words.len()).step_by(lanes) {
-            lattice.fill(pieces, words.word(index));
-            let count = words.count(index) as f32;
+        lanes[lane].each(|count, chars, nodes| {
+            let read = lattice.load(pieces, chars, nodes);
             lattice.best(None).0.for_each(|node| counts[node.id as usize] += count);
-        }
+            read
+        });
         counts
     })?;
     Ok(Counts { pieces: total(sums), weights: Vec::new() })
 }
 
 /// The counts of 0.2.1, whose weights are sums over the lanes one after the other, so that one thread makes them.
-fn counts_in_order(pieces: &Pieces, words: &Words, lanes: usize, workers: &mut Workers) -> Result<Counts> {
+fn counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
     let mut lattice = Lattice::default();
     let mut sums = Vec::new();
     let mut weights = vec![0f32; pieces.len()];
     let mut all = 0f32;
-    for lane in 0..lanes {
+    for (done, lane) in lanes.iter().enumerate() {
         let mut counts = vec![0f32; pieces.len()];
         let mut sum = 0f32;
-        for index in (lane..words.len()).step_by(lanes) {
-            lattice.fill(pieces, words.word(index));
-            let count = words.count(index) as f32;
+        lane.each(|count, chars, nodes| {
             sum += count;
+            let read = lattice.load(pieces, chars, nodes);
             for node in lattice.best(None).0 {
                 counts[node.id as usize] += count;
                 weights[node.id as usize] += count;
             }
-        }
+            read
+        });
         sums.push(counts);
         all += sum;
-        workers.progress.report("pruning", lane as u64 + 1, lanes as u64)?;
+        workers.progress.report("pruning", done as u64 + 1, lanes.len() as u64)?;
     }
     weights.iter_mut().for_each(|weight| *weight /= all);
     Ok(Counts { pieces: total(sums), weights })
@@ -153,7 +151,7 @@ pub fn reachable(pieces: &Pieces) -> Vec<(u32, f32)> {
     let is_reachable = |&id: &u32| {
         let text = pieces.text(id as usize);
         lattice.fill(pieces, text);
-        let own = lattice.nodes.iter().position(|node| node.start == 0 && node.end as usize == text.len());
+        let own = lattice.nodes.iter().position(|node| node.start == 0 && node.end as usize == lattice.len());
         let others = lattice.best(own.map(|own| own as u32)).1;
         others <= pieces.scores[id as usize]
     };

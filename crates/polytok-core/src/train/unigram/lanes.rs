@@ -1,0 +1,175 @@
+//! The words of the corpus as the nodes of their lattices, in lanes.
+//!
+//! Words are looked at dozens of times, and the pieces that stand in them only become fewer. So the dictionary is asked once for each word,
+//! and what it finds is kept as the list of nodes, four bytes each; when pieces leave, their nodes do.
+//!
+//! The reference's `num_threads` threads each take every so manieth word and add up in single precision, so their number shows in the last
+//! bits of all sums. Here they are *lanes*: as many as it has threads (16 unless told otherwise), worked off by as many threads as there
+//! are. The result is that of the reference with this number of threads, on any machine.
+//!
+//! Cost: one walk through the dictionary for each character, once; then memory that is read in order.
+
+use crate::error::{Error, Result};
+use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::workers::Workers;
+use crate::train::words::Words;
+use crate::trie::NONE;
+use crate::utf8::lead_len;
+
+/// A piece that begins at a character: whether it is the last in the list of this character's pieces, its length in characters less 1
+/// (9 bits), and its id (22 bits).
+#[derive(Clone, Copy, PartialEq)]
+pub struct Node(u32);
+
+const ID_BITS: u32 = 22;
+const LEN_BITS: u32 = 9;
+const LAST: u32 = 1 << 31;
+/// Stands for the character itself where it is no piece.
+pub const NO_PIECE: u32 = (1 << ID_BITS) - 1;
+
+impl Node {
+    fn new(id: u32, chars: usize) -> Node {
+        Node((chars as u32 - 1) << ID_BITS | id)
+    }
+
+    #[inline]
+    pub fn id(self) -> u32 {
+        self.0 & NO_PIECE
+    }
+
+    #[inline]
+    pub fn chars(self) -> u32 {
+        (self.0 >> ID_BITS & ((1 << LEN_BITS) - 1)) + 1
+    }
+
+    #[inline]
+    pub fn is_last(self) -> bool {
+        self.0 & LAST != 0
+    }
+}
+
+/// Every so manieth word.
+#[derive(Default)]
+pub struct Lane {
+    /// How often each word occurs, and how many characters it has.
+    words: Vec<(f32, u32)>,
+    nodes: Vec<Node>,
+}
+
+impl Lane {
+    fn of(words: &Words, lane: usize, lanes: usize, pieces: &Pieces) -> Lane {
+        let mut new = Lane::default();
+        for index in (lane..words.len()).step_by(lanes) {
+            let chars = add_nodes(words.word(index), pieces, &mut new.nodes);
+            new.words.push((words.count(index) as f32, chars));
+        }
+        new.nodes.shrink_to_fit();
+        new
+    }
+
+    /// Calls `each(count, characters, nodes)` for each word. The nodes are those of this word and all after it.
+    pub fn each(&self, mut each: impl FnMut(f32, u32, &[Node]) -> usize) {
+        let mut at = 0;
+        for &(count, chars) in &self.words {
+            at += each(count, chars, &self.nodes[at..]);
+        }
+    }
+
+    /// Gives pieces their new ids; those that leave are `NONE`.
+    fn rename(&mut self, moved: &[u32]) {
+        let (mut to, mut from) = (0, 0);
+        while from < self.nodes.len() {
+            let first = to;
+            let mut lost = false; // the character itself
+            loop {
+                let node = self.nodes[from];
+                from += 1;
+                let id = if node.id() == NO_PIECE { NONE } else { moved[node.id() as usize] };
+                lost |= id == NONE && node.chars() == 1;
+                if id != NONE {
+                    self.nodes[to] = Node::new(id, node.chars() as usize);
+                    to += 1;
+                }
+                if node.is_last() {
+                    break;
+                }
+            }
+            if lost {
+                self.nodes[to] = Node::new(NO_PIECE, 1);
+                to += 1;
+            }
+            debug_assert!(to > first);
+            self.nodes[to - 1].0 |= LAST;
+        }
+        self.nodes.truncate(to);
+        if self.nodes.capacity() > 2 * to {
+            self.nodes.shrink_to_fit();
+        }
+    }
+}
+
+/// Adds the nodes of a word; how many characters it has.
+pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
+    let (mut at, mut chars) = (0, 0);
+    while at < word.len() {
+        let (first, char) = (nodes.len(), lead_len(word[at]));
+        let rest = &word[at..];
+        // Prefixes come shortest first, so characters are counted once.
+        let (mut counted, mut count) = (0, 0);
+        pieces.prefixes(rest, |len, id| {
+            while counted < len {
+                counted += lead_len(rest[counted]);
+                count += 1;
+            }
+            nodes.push(Node::new(id, count));
+        });
+        if nodes.get(first).is_none_or(|node| node.chars() > 1) {
+            nodes.push(Node::new(NO_PIECE, 1));
+        }
+        if let Some(last) = nodes.last_mut() {
+            last.0 |= LAST;
+        }
+        at += char;
+        chars += 1;
+    }
+    chars
+}
+
+/// All words in lanes.
+pub fn lanes(words: &Words, lanes: usize, pieces: &Pieces, workers: &mut Workers) -> Result<Vec<Lane>> {
+    if pieces.len() >= NO_PIECE as usize {
+        return Err(Error::Argument(format!(
+            "there are {} seeds, the most is {}: lower seed_sentencepiece_size",
+            pieces.len(),
+            NO_PIECE - 1
+        )));
+    }
+    in_lanes(lanes, workers, "lattices", |lane| Lane::of(words, lane, lanes, pieces))
+}
+
+/// Tells all lanes the pieces' new ids.
+pub fn rename(lanes: &mut [Lane], moved: &[u32], workers: &mut Workers) -> Result<()> {
+    workers.run("lattices", lanes.iter_mut().collect(), |lane| lane.rename(moved))
+}
+
+/// What `work` makes of each lane.
+pub fn in_lanes<T: Send>(
+    lanes: usize,
+    workers: &mut Workers,
+    stage: &'static str,
+    work: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>> {
+    let mut results: Vec<Option<T>> = (0..lanes).map(|_| None).collect();
+    workers.run(stage, results.iter_mut().enumerate().collect(), |(lane, result)| *result = Some(work(lane)))?;
+    Ok(results.into_iter().flatten().collect())
+}
+
+/// The lanes' sums, added in their order.
+pub fn total(sums: Vec<Vec<f32>>) -> Vec<f32> {
+    let mut sums = sums.into_iter();
+    let mut total = sums.next().unwrap_or_default();
+    for lane in sums {
+        total.iter_mut().zip(&lane).for_each(|(sum, one)| *sum += one);
+    }
+    total
+}

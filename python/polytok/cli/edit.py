@@ -1,0 +1,140 @@
+"""``polytok edit``: remove and add entries of a vocabulary of longest match."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .. import editing, lists
+from ..editing.edit import Edit, Removal, edit
+from ..errors import ArgumentError
+from ..file_names import format_of
+from ..files import save_all
+from ..formats import FORMATS, write
+from ..tokenizer import Tokenizer
+from .options import add_verb, load_tokenizer, stdout
+from .style import json_piece
+from .texts import line_batches
+
+_EXAMPLES = """\
+  polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 --texts ja.txt
+  polytok edit rwkv_vocab.txt -o faces.txt --remove-least-used 5000 --texts chat.txt --add-emoji --add-kaomoji
+  polytok edit rwkv_vocab.txt -o own.txt --remove unwanted.txt --add mine.txt --ids compact --id-map map.json
+"""
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb."""
+    parser = add_verb(verbs, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES, source="IN")
+    parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the file to write, which is replaced")
+    _add_removals(parser.add_argument_group("what goes (single bytes always stay)"))
+    _add_additions(parser.add_argument_group("what comes"))
+    parser.add_argument(
+        "--texts", action="append", default=[], metavar="FILE", help="texts to count in (may be repeated)"
+    )
+    parser.add_argument(
+        "--ids",
+        choices=["reuse", "compact"],
+        default="reuse",
+        help="reuse: what stays keeps its id and what comes gets free ones; compact: all are numbered anew",
+    )
+    parser.add_argument("--id-map", metavar="FILE", help="write what became of each id, as JSON")
+    parser.add_argument(
+        "--to", choices=[known.name for known in FORMATS if known.name != "bpe_files"], help="the format"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="write nothing, only tell")
+    parser.set_defaults(run=run)
+
+
+def _add_removals(group: Any) -> None:
+    group.add_argument("--remove", action="append", default=[], metavar="FILE", help="the lines of a file")
+    group.add_argument("--remove-entry", action="append", default=[], metavar="TEXT", help="this entry")
+    group.add_argument("--remove-regex", action="append", default=[], metavar="REGEX", help="in which this is found")
+    group.add_argument("--remove-script", action="append", default=[], metavar="NAME", help="in a script, e.g. Latin")
+    group.add_argument("--remove-english", action="store_true", help="words of ASCII letters")
+    group.add_argument("--remove-code", action="store_true", help="what stands in program text")
+    group.add_argument("--remove-least-used", type=_number, metavar="N", help="the rarest in --texts")
+
+
+def _add_additions(group: Any) -> None:
+    group.add_argument("--add", action="append", default=[], metavar="FILE", help="the lines of a file")
+    group.add_argument("--add-entry", action="append", default=[], metavar="TEXT", help="this entry")
+    group.add_argument(
+        "--add-emoji", nargs="?", const="all", choices=["all", "basic"], help="of Unicode; basic: without skin tones"
+    )
+    group.add_argument("--add-kaomoji", action="store_true", help="a hundred faces made of characters")
+    group.add_argument(
+        "--add-japanese", type=_number, metavar="N", help="the most frequent words of 2 or 3 characters in --texts"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Edit, write, tell."""
+    tokenizer = load_tokenizer(arguments)
+    needs_texts = arguments.remove_least_used is not None or arguments.add_japanese is not None
+    if needs_texts != bool(arguments.texts):
+        raise ArgumentError("--texts goes with --remove-least-used and --add-japanese, and they with it")
+    result = edit(tokenizer, remove=_removals(arguments, tokenizer), add=_additions(arguments), ids=arguments.ids)
+    target = Path(arguments.out)
+    written = write(result.tokenizer.spec, arguments.to or format_of(target, tokenizer.spec.origin.format))
+    if not arguments.dry_run:
+        save_all(target, written.data, written.companions)
+        if arguments.id_map is not None:
+            save_all(Path(arguments.id_map), f"{json.dumps(record(result), ensure_ascii=False)}\n".encode(), {})
+    heading = f"{arguments.model} to {target}" + (": not written" if arguments.dry_run else "")
+    report = "\n".join([heading, result.summary, *(f"lost: {loss}" for loss in written.losses)])
+    stdout().write(f"{report}\n".encode(errors="surrogateescape"))
+    return 0
+
+
+def record(result: Edit) -> dict[str, Any]:
+    """The id map as JSON has it."""
+    return {
+        "kept": {str(old): new for old, new in result.kept.items()},
+        "removed": {str(old): json_piece(piece) for old, piece in result.removed.items()},
+        "added": [{"id": new.id, "piece": json_piece(new.piece), "was": list(new.was)} for new in result.added],
+        "present": [json_piece(piece) for piece in result.present],
+    }
+
+
+def _removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[Removal]:
+    yield from map(Path, arguments.remove)
+    yield from (_entry(text) for text in arguments.remove_entry)
+    yield from map(editing.matching, arguments.remove_regex)
+    yield from map(editing.script, arguments.remove_script)
+    if arguments.remove_english:
+        yield editing.ENGLISH
+    if arguments.remove_code:
+        yield editing.CODE
+    if arguments.remove_least_used is not None:
+        yield from editing.least_used(tokenizer, _texts(arguments.texts), arguments.remove_least_used)
+
+
+def _additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
+    yield from map(Path, arguments.add)
+    yield from (_entry(text) for text in arguments.add_entry)
+    if arguments.add_emoji:
+        yield from lists.emoji(arguments.add_emoji)
+    if arguments.add_kaomoji:
+        yield from lists.kaomoji()
+    if arguments.add_japanese is not None:
+        yield from (word for word, _ in editing.japanese_words(_texts(arguments.texts), arguments.add_japanese))
+
+
+def _texts(names: list[str]) -> Iterator[bytes]:
+    """The lines of the files, with their line feeds, for those are tokens too."""
+    return (line + b"\n" for name in names for batch in line_batches(name) for line in batch)
+
+
+def _entry(text: str) -> bytes:
+    """An argument's bytes, also where they are no UTF-8."""
+    return text.encode(errors="surrogateescape")
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return int(text)

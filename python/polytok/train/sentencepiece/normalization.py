@@ -1,0 +1,60 @@
+"""The normalizer's step of the options: rules by name or of a file, as a compiled character map."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from ... import _core
+from ...errors import ArgumentError
+from ...spec import Line, SentencePieceNormalize
+from .options import Options
+
+
+def normalizer(options: Options) -> SentencePieceNormalize:
+    """What is done to texts, in training and afterwards."""
+    return SentencePieceNormalize(
+        charsmap=_charsmap(options),
+        add_dummy_prefix=options.add_dummy_prefix,
+        remove_extra_whitespaces=options.remove_extra_whitespaces,
+        whitespace_as_suffix=options.treat_whitespace_as_suffix,
+    )
+
+
+def denormalizer(options: Options) -> SentencePieceNormalize | None:
+    """What is done to decoded texts."""
+    if options.denormalization_rule_tsv is None:
+        return None
+    return SentencePieceNormalize(
+        charsmap=_compiled(options.denormalization_rule_tsv),
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        escape_whitespaces=False,
+    )
+
+
+def _charsmap(options: Options) -> bytes:
+    if options.precompiled_charsmap is not None:
+        return options.precompiled_charsmap
+    if options.normalization_rule_tsv is not None:
+        return _compiled(options.normalization_rule_tsv)
+    return named_charsmap(options.normalization_rule_name, options.line)
+
+
+@cache
+def named_charsmap(name: str, line: Line = "0.2.3") -> bytes:
+    """The character map of a name, as the release has it: Unicode 17.0 in 0.2.3, 16.0 in 0.2.1.
+
+    >>> len(named_charsmap("nmt_nfkc")), named_charsmap("identity")
+    (240007, b'')
+    """
+    return b"" if name == "identity" else _core.sentencepiece_charsmap(name, line)
+
+
+def _compiled(path: str | os.PathLike[str]) -> bytes:
+    try:
+        rules = Path(path).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{os.fspath(path)} holds no rules: it is no UTF-8 ({error})") from error
+    return _core.sentencepiece_compile_rules(rules)

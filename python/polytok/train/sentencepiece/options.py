@@ -1,0 +1,161 @@
+"""SentencePiece's options, by SentencePiece's names, and their checks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from ...errors import ArgumentError
+from ...spec import Line
+
+Profile = Literal["lossless", "sentencepiece"]
+Sentences = Literal["lines", "items", "texts"]
+Symbols = str | Sequence[str]
+
+_LOSSLESS: Mapping[str, Any] = {
+    "sentences": "texts",
+    "normalization_rule_name": "identity",
+    "byte_fallback": True,
+    "add_dummy_prefix": False,
+    "remove_extra_whitespaces": False,
+    "allow_whitespace_only_pieces": True,
+    "max_sentence_length": None,
+}
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What shapes a SentencePiece vocabulary. Names and defaults are those of `spm_train`, but for the first four.
+
+    * ``vocab_size``: how many pieces, with the reserved ones.
+    * ``profile``: which defaults are meant. "lossless": every text comes back as it was (identity normalization, bytes for
+      what no piece covers, no space added or removed, runs of spaces may be pieces, texts of any length, newlines
+      and all). "sentencepiece": those of SentencePiece.
+    * ``line``: the release whose trainer is followed where they differ.
+    * ``sentences``: what a sentence is: each of the "lines" of a text (SentencePiece's files), each text without the line
+      ends behind it ("items", SentencePiece's iterators), or "texts" as they are.
+    * ``normalization_rule_name``: identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf.
+    * ``normalization_rule_tsv``: a file of rules instead: hexadecimal code points, a tab, those that they become.
+    * ``max_sentence_length``: in bytes; longer sentences are left out, which is reported.
+    * ``input_sentence_size``: how many sentences are taken, 0 for all; ``shuffle_input_sentence`` draws them.
+    """
+
+    vocab_size: int
+    profile: Profile = "lossless"
+    line: Line = "0.2.3"
+    sentences: Sentences = "lines"
+    normalization_rule_name: str = "nmt_nfkc"
+    normalization_rule_tsv: str | os.PathLike[str] | None = None
+    denormalization_rule_tsv: str | os.PathLike[str] | None = None
+    precompiled_charsmap: bytes | None = None
+    add_dummy_prefix: bool = True
+    remove_extra_whitespaces: bool = True
+    input_format: Literal["", "text", "tsv"] = ""
+    character_coverage: float = 0.9995
+    input_sentence_size: int = 0
+    shuffle_input_sentence: bool = True
+    seed_sentencepiece_size: int = 1_000_000
+    shrinking_factor: float = 0.75
+    num_threads: int = 16
+    num_sub_iterations: int = 2
+    max_sentence_length: int | None = 4192
+    max_sentencepiece_length: int = 16
+    split_by_unicode_script: bool = True
+    split_by_whitespace: bool = True
+    split_by_number: bool = True
+    treat_whitespace_as_suffix: bool = False
+    split_digits: bool = False
+    allow_whitespace_only_pieces: bool = False
+    control_symbols: Symbols = ()
+    user_defined_symbols: Symbols = ()
+    vocabulary_output_piece_score: bool = True
+    hard_vocab_limit: bool = True
+    use_all_vocab: bool = False
+    byte_fallback: bool = False
+    required_chars: str = ""
+    unk_id: int = 0
+    bos_id: int = 1
+    eos_id: int = 2
+    pad_id: int = -1
+    unk_surface: str = " \u2047 "
+    unk_piece: str = "<unk>"
+    bos_piece: str = "<s>"
+    eos_piece: str = "</s>"
+    pad_piece: str = "<pad>"
+    pretokenization_delimiter: str = ""
+
+
+NAMES = tuple(field.name for field in fields(Options))
+
+
+def chosen(given: Mapping[str, Any], model: str) -> tuple[Options, frozenset[str]]:
+    """The options, checked, and the names of those that do not just have SentencePiece's defaults.
+
+    >>> options, explicit = chosen({"vocab_size": 100}, "bpe")
+    >>> options.byte_fallback, "byte_fallback" in explicit, "bos_id" in explicit
+    (True, True, False)
+    """
+    profile = given.get("profile", "lossless")
+    if profile not in ("lossless", "sentencepiece"):
+        raise ArgumentError(f"profile={profile!r} is neither 'lossless' nor 'sentencepiece'")
+    defaults = dict(_LOSSLESS) if profile == "lossless" else {}
+    if given.keys() & {"normalization_rule_tsv", "precompiled_charsmap"}:
+        defaults.pop("normalization_rule_name", None)
+    together = {**defaults, **given}
+    for name in ("control_symbols", "user_defined_symbols"):
+        if name in together:
+            together[name] = _symbols(name, together[name])
+    options = Options(**together)
+    _check(options, model)
+    return options, frozenset(together)
+
+
+def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
+    """A list of texts; one text is a list that is separated by commas, as in SentencePiece."""
+    listed = tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
+    if not all(isinstance(symbol, str) for symbol in listed):
+        raise ArgumentError(f"{name} is a list of str")
+    return listed
+
+
+def _check(options: Options, model: str) -> None:
+    """What SentencePiece checks before it reads anything."""
+    _check_ranges(options)
+    if options.line not in ("0.2.1", "0.2.3"):
+        raise ArgumentError(f"line={options.line!r} is neither '0.2.1' nor '0.2.3'")
+    if options.sentences not in ("lines", "items", "texts"):
+        raise ArgumentError(f"sentences={options.sentences!r} is none of 'lines', 'items', 'texts'")
+    if options.input_format not in ("", "text", "tsv"):
+        raise ArgumentError(f"input_format={options.input_format!r} is neither 'text' nor 'tsv'")
+    if 0 < options.input_sentence_size <= 100 or options.input_sentence_size < 0:
+        raise ArgumentError("input_sentence_size is 0 (all sentences) or more than 100")
+    if options.use_all_vocab and model not in ("word", "char"):
+        raise ArgumentError("use_all_vocab is for words and characters: others have no end")
+    if options.pretokenization_delimiter and model not in ("bpe", "unigram"):
+        raise ArgumentError("pretokenization_delimiter is for BPE and Unigram")
+    for role in ("unk", "bos", "eos", "pad"):
+        if not getattr(options, f"{role}_piece"):
+            raise ArgumentError(f"{role}_piece is empty: to have none, set {role}_id=-1")
+    sources = [options.normalization_rule_tsv, options.precompiled_charsmap]
+    if sum(source is not None for source in sources) > 1:
+        raise ArgumentError("normalization_rule_tsv and precompiled_charsmap exclude each other")
+
+
+def _check_ranges(options: Options) -> None:
+    ranges: dict[str, tuple[float, float]] = {
+        "vocab_size": (1, 2**31 - 1),
+        "character_coverage": (0.98, 1.0),
+        "max_sentencepiece_length": (1, 512),
+        "num_sub_iterations": (1, 10),
+        "num_threads": (1, 1024),
+        "shrinking_factor": (0.5, 0.95),
+        "max_sentence_length": (10, _MOST_BYTES),
+        "seed_sentencepiece_size": (0, 2**31 - 1),
+    }
+    for name, (least, most) in ranges.items():
+        value = getattr(options, name)
+        if value is not None and not least <= value <= most:
+            raise ArgumentError(f"{name}={value} is not from {least} to {most}")

@@ -1,0 +1,22 @@
+"""The ``.vocab`` file that stands beside a ``.model``: a line for each piece."""
+
+from __future__ import annotations
+
+from ...spec import Spec
+
+
+def vocab_text(spec: Spec, *, scores: bool = True) -> bytes:
+    """Each piece, a tab, and its score in six significant digits, as SentencePiece writes them.
+
+    >>> from polytok.spec import Bpe, Kind, Vocab
+    >>> rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), (b"a", 1, -6.1710847, Kind.NORMAL), (b"b", 2, -1234567.0, Kind.NORMAL)]
+    >>> vocab_text(Spec(Vocab.from_rows(rows), Bpe("score")))
+    b'<unk>\\t0\\na\\t-6.17108\\nb\\t-1.23457e+06\\n'
+    """
+    pieces = spec.vocab.pieces()
+    if not scores:
+        return b"".join(piece + b"\n" for piece in pieces)
+    # C's %g, which Python's is as well.
+    return b"".join(
+        b"%b\t%g\n" % (piece, score) for piece, score in zip(pieces, spec.vocab.scores.tolist(), strict=True)
+    )

@@ -1,0 +1,238 @@
+"""Editing vocabularies of longest match: what goes, what comes, and what becomes of each id."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyrwkv_tokenizer
+import pytest
+
+import polytok
+import texts
+from polytok import Kind, Spec, Tokenizer, Vocab, cli, editing, reference
+from polytok.lists import kaomoji
+from polytok.spec import Longest, Origin, SpecialToken
+from reference_specs import DATA, needs_data
+
+WORDS = [
+    *(b" the", b" of", b"The", b"    ", b"()", b" {\n", b"camelCase", b"x_y"),
+    *(
+        "naïve".encode(),
+        "日本".encode(),
+        "мир".encode(),
+        b"\xe3\x81",
+        b"\n\n",
+        b"2024",
+        "漢字かな".encode(),
+        "aя".encode(),
+    ),
+]
+
+
+def vocabulary(words: Sequence[bytes] = WORDS, **options: Any) -> Tokenizer:
+    pieces = [bytes([byte]) for byte in range(256)] + sorted(words, key=lambda word: (len(word), word))
+    options = {"special": (SpecialToken("<|endoftext|>", 0),), "names": {"eos": 0}, **options}
+    numbers = (id for id in itertools.count() if id not in {token.id for token in options["special"]})
+    rows = [(piece, id, 0.0, Kind.NORMAL) for piece, id in zip(pieces, numbers, strict=False)]
+    return Tokenizer(Spec(Vocab.from_rows(rows), Longest(), origin=Origin("rwkv"), **options))
+
+
+def ids(tokenizer: Tokenizer) -> dict[bytes, int]:
+    vocab = tokenizer.spec.vocab
+    return dict(zip(vocab.pieces(), vocab.ids.tolist(), strict=True))
+
+
+def selected(select: editing.Selector, words: Sequence[bytes] = WORDS) -> list[bytes]:
+    return list(itertools.compress(words, select(words)))
+
+
+def test_ids_that_become_free_are_reused() -> None:
+    old = vocabulary()
+    result = polytok.edit(old, remove=[" the", b" of", "2024"], add=["東京", b"\xff\xfe", "The", " is"])
+    before, after = ids(old), ids(result.tokenizer)
+    free = sorted(before[word] for word in (b" the", b" of", b"2024"))
+    assert result.removed == {before[word]: word for word in (b" of", b" the", b"2024")}
+    assert [(new.piece, new.id) for new in result.added] == [
+        *zip([b"\xff\xfe", b" is", "東京".encode()], free, strict=True),
+    ]
+    assert result.present == (b"The",)
+    assert all(old.decode_bytes(new.was) == new.piece for new in result.added)
+    assert result.added[0].was == (256, 255)
+    stayed = {id: id for word, id in before.items() if id not in free}
+    assert result.kept == {0: 0, **stayed}
+    assert after == {word: id for word, id in before.items() if id not in free} | {
+        new.piece: new.id for new in result.added
+    }
+    pieces = result.tokenizer.spec.vocab.pieces()
+    assert pieces == sorted(pieces, key=lambda piece: (len(piece), piece))
+    assert result.summary == f"3 entries removed, 3 added, 0 ids changed, 1 to add was there: ids up to {max(stayed)}"
+
+
+def test_more_removed_than_added_leaves_holes_and_more_added_goes_on() -> None:
+    old = vocabulary([b"aa", b"bb", b"cc"])
+    fewer = polytok.edit(old, remove=[b"aa", b"bb"], add=[b"dd"])
+    assert ids(fewer.tokenizer)[b"dd"] == 257
+    assert 258 not in ids(fewer.tokenizer).values()
+    more = polytok.edit(fewer.tokenizer, add=[b"ee", b"ff", b"gg"])
+    assert [new.id for new in more.added] == [258, 260, 261]
+
+
+def test_compact_numbers_all_anew() -> None:
+    old = vocabulary(special=(SpecialToken("<|endoftext|>", 0), SpecialToken("<|user|>", 258)), names={})
+    result = polytok.edit(old, remove=[b" the", b"camelCase"], add=[b"zz", "東京".encode()], ids="compact")
+    vocab = result.tokenizer.spec.vocab
+    expected = {*ids(old), b"zz", "東京".encode()} - {b" the", b"camelCase"}
+    assert vocab.pieces() == sorted(expected, key=lambda word: (len(word), word))
+    assert vocab.ids.tolist() == [id for id in range(1, len(expected) + 2) if id != 258]
+    assert {result.kept[id] for id in (0, 258)} == {0, 258}
+    after = ids(result.tokenizer)
+    assert all(after[word] == result.kept[id] for word, id in ids(old).items() if word in after)
+    assert ids(polytok.edit(old, ids="compact").tokenizer).keys() == ids(old).keys()
+
+
+def test_selectors() -> None:
+    assert selected(editing.ENGLISH) == [b" the", b" of", b"The", b"camelCase"]
+    assert selected(editing.CODE) == [b"    ", b"()", b" {\n", b"camelCase", b"x_y"]
+    latin = [b" the", b" of", b"The", b"camelCase", b"x_y", "naïve".encode()]
+    assert selected(editing.script("Latin")) == latin
+    assert selected(editing.script("Han")) == ["日本".encode()]
+    assert selected(editing.script("Cyrillic")) == ["мир".encode()]
+    assert selected(editing.matching(r"^\p{N}+$")) == [b"2024"]
+    assert selected(editing.matching(r"[\s\S]*")) == [word for word in WORDS if word != b"\xe3\x81"]
+    for wrong in ("(", r"\p{Script=Klingon}"):
+        with pytest.raises(polytok.ArgumentError):
+            editing.matching(wrong)
+    own = lambda entries: [b"\n" in entry for entry in entries]  # noqa: E731
+    result = polytok.edit(vocabulary(), remove=[editing.matching("[a-z]"), own])
+    assert not any(word in ids(result.tokenizer) for word in (*latin, b"\n\n", b" {\n"))
+    assert all(bytes([byte]) in ids(result.tokenizer) for byte in range(256))
+
+
+def test_least_used() -> None:
+    old = vocabulary([b"aa", b"ab", b"abc", b"zz"])
+    assert editing.least_used(old, ["aaab ab", "aa"], 3) == [b"abc", b"zz", b"aa"]
+    assert editing.least_used(old, [], 9) == [b"abc", b"aa", b"ab", b"zz"]
+
+
+def test_japanese_words() -> None:
+    text = "今日は雨です。アメリカの今日と、アメと飴。ビール、お茶、日々。" * 2 + "猫が大好き"
+    words = editing.japanese_words([text, b"\xff" + "今日".encode()], 4)
+    assert [(word.decode(), times) for word, times in words] == [("今日", 5), ("です", 2), ("アメ", 2), ("ビール", 2)]
+    assert [word.decode() for word, _ in editing.japanese_words([text], 9, lengths=[4])] == ["アメリカ"]
+    with pytest.raises(polytok.ArgumentError):
+        editing.japanese_words([text], -1)
+
+
+def test_lists_from_files(tmp_path: Path) -> None:
+    gone, new = tmp_path / "gone.txt", tmp_path / "new.txt"
+    gone.write_text(" the\n of\n", "utf-8")
+    new.write_text("東京\n(^_^)\n the\n", "utf-8")
+    result = polytok.edit(vocabulary(), remove=[gone], add=new)
+    assert list(result.removed.values()) == [b" of"]
+    assert [entry.piece.decode() for entry in result.added] == ["(^_^)", "東京"]
+    assert result.present == (b" the",)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"remove": ["a"]}, polytok.ArgumentError, "cannot be removed"),
+        ({"remove": ["nowhere"]}, polytok.PieceError, "not an entry"),
+        ({"remove": "The"}, polytok.ArgumentError, "give a list"),
+        ({"add": "The"}, polytok.ArgumentError, "give a list"),
+        ({"add": [""]}, polytok.ArgumentError, "cannot be empty"),
+        ({"add": [b"x" * 65536]}, polytok.ArgumentError, "at most 65535"),
+        ({"add": [f"{number} x" for number in range(65536)]}, polytok.ArgumentError, "remove 273 entries more"),
+        ({"ids": "some"}, polytok.ArgumentError, "neither"),
+        ({"remove": [lambda entries: [True]]}, polytok.ArgumentError, "as many"),
+    ],
+)
+def test_what_cannot_be_done(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        polytok.edit(vocabulary(), **options)
+
+
+def test_other_models_are_refused_with_the_reason() -> None:
+    with pytest.raises(polytok.ArgumentError, match="BPE of bytes, by rank: there entries depend on each other"):
+        polytok.edit(polytok.load("default"), remove=[" the"])
+
+
+def test_the_result_encodes_as_the_twin_and_as_rwkvs_reader(tmp_path: Path) -> None:
+    added = [*kaomoji(), b"\xf0\x9f\x98", b"\n'\"", "\u2028".encode(), b"\r\n\r\n"]
+    for plan in ("reuse", "compact"):
+        edited = polytok.edit(vocabulary(), remove=[editing.ENGLISH], add=added, ids=plan).tokenizer  # type: ignore[arg-type]
+        path = tmp_path / f"{plan}.txt"
+        edited.save(path, "rwkv")
+        assert polytok.load(path).spec.vocab == edited.spec.vocab
+        theirs = pyrwkv_tokenizer.WorldTokenizer(str(path))
+        for data in texts.generated(3, 150, texts.Words(edited.spec.vocab.pieces())):
+            text = data.decode(errors="ignore")
+            assert edited.encode(text) == theirs.encode(text) == reference.encode(edited.spec, text)
+
+
+@pytest.mark.parametrize("plan", ["reuse", "compact"])
+def test_a_gguf_file_has_every_id(tmp_path: Path, plan: Any) -> None:
+    vocabulary().save(tmp_path / "old.gguf")
+    old = polytok.load(tmp_path / "old.gguf")
+    result = polytok.edit(old, remove=[" the", "мир"], add=["東京"], ids=plan)
+    result.tokenizer.save(tmp_path / "new.gguf")
+    again = polytok.load(tmp_path / "new.gguf")
+    assert again.spec.vocab == result.tokenizer.spec.vocab
+    assert again.vocab_size == old.vocab_size - (plan == "compact")
+    assert again.token_bytes(0) == b"\xff<|endoftext|>"
+    assert again.decode(again.encode("東京 the мир")) == "東京 the мир"
+    assert result.kept[0] == 0
+    filled = polytok.edit(again, add=["京都"])
+    assert filled.added[0].id == (ids(old)["мир".encode()] if plan == "reuse" else again.vocab_size)
+
+
+@needs_data
+def test_rwkv_world_without_english_and_with_japanese() -> None:
+    world = polytok.load(DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt")
+    text = (DATA / "corpus/ja.txt").read_text("utf-8")[:300_000]
+    words = [word for word, _ in editing.japanese_words([text], 3000)]
+    result = polytok.edit(world, remove=[editing.ENGLISH, editing.CODE], add=words)
+    assert result.tokenizer.count(text) < 0.9 * world.count(text)
+    assert len(result.removed) > 40_000
+    assert all(world.decode_bytes(new.was) == new.piece for new in result.added)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:
+    code = cli.main([str(argument) for argument in arguments])
+    return code, capsys.readouterr().out
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new, text, ids_file = (tmp_path / name for name in ("old.txt", "new.txt", "text.txt", "map.json"))
+    vocabulary().save(old, "rwkv")
+    text.write_text("今日は雨\n今日もアメ\n", "utf-8")
+    code, out = run(
+        capsys,
+        *("edit", old, "-o", new, "--to", "rwkv", "--remove-english", "--remove-script", "Cyrillic"),
+        *("--remove-entry", "()", "--remove-least-used", "1", "--add-japanese", "2", "--texts", text),
+        *("--add-entry", "ab", "--add-kaomoji", "--ids", "compact", "--id-map", ids_file),
+    )
+    assert code == 0
+    assert "7 entries removed" in out
+    again = polytok.load(new)
+    told = json.loads(ids_file.read_text("utf-8"))
+    assert {"今日", "アメ", "ab", "(^_^)"} <= {entry["piece"] for entry in told["added"]}
+    assert all(again.id_of(entry["piece"]) == entry["id"] for entry in told["added"])
+    assert {" the", "мир", "()", "漢字かな"} <= set(told["removed"].values())
+    assert told["kept"]["0"] == 0
+    code, out = run(capsys, "edit", old, "-o", tmp_path / "no.txt", "--to", "rwkv", "--remove-code", "--dry-run")
+    assert (code, "not written" in out) == (0, True)
+    assert not (tmp_path / "no.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--remove-least-used", "3"), ("--texts", "x"), ("--remove-entry", "a"), ("--remove-regex", "(")]
+)
+def test_wrong_arguments(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    vocabulary().save(tmp_path / "old.txt", "rwkv")
+    assert cli.main(["edit", str(tmp_path / "old.txt"), "-o", str(tmp_path / "new.txt"), *arguments]) == 2
+    assert not (tmp_path / "new.txt").exists()

@@ -1,0 +1,229 @@
+"""Training for longest match, against RWKV's readers, the plain twin and byte-pair encoding."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pyrwkv_tokenizer
+import pytest
+from tokenizers import Regex, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer as HuggingFaceTokenizer
+
+import polytok
+import texts
+from polytok import Spec, Tokenizer, reference
+from polytok.data import DEFAULT_PATTERN
+from polytok.lists import emoji, kaomoji
+from polytok.train import Counts, specs
+from polytok.train.longest_match import LongestMatchTrainer
+
+ROOT = Path(__file__).parents[1]
+TEXTS = [path.read_bytes() for path in sorted((ROOT / "docs").glob("*.md"))[:6]]
+NASTY = [
+    *(
+        b"\xff\xfe",
+        b"\x80\x80",
+        b"a\xc3",
+        b"\xf0\x9f",
+        "\u0085\u2028".encode(),
+        b"\r\n",
+        b"\n'\"",
+        b"'",
+        b"''",
+        b'"\'"',
+    ),
+    *(b"\\n", b"\\U0001f600", b"\\", b"\\'", b" ' ", b"b'a'", b"1 'a' 1", b"\0\0", b"\x7f\x1b", b"  "),
+    "é'\U0010ffff".encode(),
+]
+
+
+def train(*documents: bytes, **options: Any) -> Spec:
+    trainer = LongestMatchTrainer(**options)
+    trainer.push(documents)
+    spec = trainer.finish()
+    assert isinstance(spec, Spec)
+    return spec
+
+
+def entries(spec: Spec) -> list[bytes]:
+    """Without the bytes."""
+    return spec.vocab.pieces()[256:]
+
+
+@pytest.fixture(scope="module")
+def trained() -> Spec:
+    return train(*TEXTS, vocab_size=1200, forced=NASTY, kaomoji=True)
+
+
+def test_ids_are_those_of_rwkv_world(trained: Spec) -> None:
+    pieces = trained.vocab.pieces()
+    assert trained.vocab.ids.tolist() == list(range(1, 1200))
+    assert pieces[:256] == [bytes([byte]) for byte in range(256)]
+    assert pieces == sorted(pieces, key=lambda piece: (len(piece), piece))
+    assert set(NASTY) | set(kaomoji()) <= set(pieces)
+    assert Tokenizer(trained).vocab_size == 1200
+    assert Tokenizer(trained).encode("<|endoftext|>", special="all") == [0]
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "vocab.gguf", "vocab.ptok"])
+def test_files_give_the_same_vocabulary(trained: Spec, tmp_path: Path, name: str) -> None:
+    tokenizer = Tokenizer(trained)
+    losses = tokenizer.save(tmp_path / name, "rwkv" if name == "vocab.txt" else None)
+    again = polytok.load(tmp_path / name)
+    data = b"".join(NASTY) + TEXTS[0]
+    assert again.encode(data) == tokenizer.encode(data)
+    if name != "vocab.gguf":
+        assert not losses
+        assert again.spec.vocab == trained.vocab
+
+
+def test_rwkvs_readers_encode_the_same(trained: Spec, tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    tokenizer = Tokenizer(trained)
+    tokenizer.save(path, "rwkv")
+    for line, piece in zip(path.read_text("utf-8").split("\n"), trained.vocab.pieces(), strict=False):
+        literal = ast.literal_eval(line[line.index(" ") : line.rindex(" ")].strip())
+        assert (literal.encode() if isinstance(literal, str) else literal) == piece
+        assert int(line[line.rindex(" ") :]) == len(piece)
+    theirs = pyrwkv_tokenizer.WorldTokenizer(str(path))
+    words = texts.Words(trained.vocab.pieces())
+    for data in [*TEXTS, *texts.generated(1, 400, words)]:
+        text = data.decode(errors="ignore")
+        assert tokenizer.encode(text) == theirs.encode(text)
+
+
+def test_the_plain_twin_encodes_the_same(trained: Spec) -> None:
+    tokenizer = Tokenizer(trained)
+    words = texts.Words(trained.vocab.pieces())
+    for data in [TEXTS[0][:5000], b"".join(NASTY), *texts.generated(2, 200, words, bad=True)]:
+        ids = tokenizer.encode(data)
+        assert ids == reference.encode(trained, data)
+        assert tokenizer.decode_bytes(ids) == data
+
+
+def test_it_takes_fewer_tokens_than_the_entries_of_byte_pair_encoding() -> None:
+    size = 2000
+    ours = Tokenizer(train(*TEXTS, vocab_size=size + 1))
+    bpe = HuggingFaceTokenizer(models.BPE())
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    split = pre_tokenizers.Split(Regex(DEFAULT_PATTERN), "isolated")
+    bpe.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
+    bpe.train_from_iterator([text.decode() for text in TEXTS], trainer)
+    theirs = polytok.load(bpe.to_str().encode())
+    pieces = theirs.spec.vocab.pieces()
+    vocab = polytok.Vocab.from_rows((piece, id, 0.0, polytok.Kind.NORMAL) for id, piece in enumerate(pieces))
+    greedy = Tokenizer(Spec(vocab, polytok.spec.Longest()))
+    tokens = [sum(tokenizer.count(text) for text in TEXTS) for tokenizer in (ours, greedy, theirs)]
+    assert tokens[0] < 0.97 * min(tokens[1:])
+
+
+def test_neither_order_nor_threads_nor_batches_nor_memory_matter() -> None:
+    expected = train(*TEXTS, vocab_size=900, threads=1)
+    assert train(*reversed(TEXTS), vocab_size=900, threads=3) == expected
+    trainer = LongestMatchTrainer(vocab_size=900)
+    for text in TEXTS[::2] + TEXTS[1::2]:
+        trainer.push([text])
+    assert trainer.finish() == expected
+    trained = polytok.train(TEXTS, kind="longest-match", vocab_size=900, max_memory="16M", threads=2)
+    assert trained.spec == expected
+    counts = polytok.count_words(TEXTS, kind="longest-match")
+    assert train(vocab_size=900, counts=counts) == expected
+    several = specs(counts, "longest-match", vocab_size=[900, 600])
+    assert several[0] == expected
+    assert [len(spec.vocab) for spec in several] == [899, 599]
+
+
+def test_the_pattern_says_what_an_entry_may_span() -> None:
+    text = b"in the middle of the night, " * 5
+    words = entries(train(text, vocab_size=260, min_count=2))
+    assert all(b" " not in entry[1:] and b"," not in entry[1:] for entry in words)
+    for pattern in (None, ""):
+        crossing = entries(train(text, vocab_size=258, min_count=2, pattern=pattern, max_piece_length=20))
+        assert crossing == [b" of the night, in th"] or len(crossing[0]) == 20
+
+
+def test_limits_of_entries() -> None:
+    text = "日本語のテキスト、日本語の文章。" * 9
+    free = train(text.encode(), vocab_size=270, min_count=2)
+    assert max(len(entry.decode(errors="replace")) for entry in entries(free)) > 3
+    short = train(text.encode(), vocab_size=267, min_count=2, max_piece_length=3, whole_characters=True)
+    assert {len(entry.decode()) for entry in entries(short)} <= {1, 2, 3}
+    narrow = train(text.encode(), vocab_size=266, min_count=2, max_piece_bytes=6)
+    assert max(map(len, entries(narrow))) <= 6
+    assert entries(train(b"ab ab ab cd", vocab_size=258, min_count=3)) in ([b"ab"], [b" ab"])
+
+
+def test_rare_characters_share_their_first_bytes() -> None:
+    text = "".join(map(chr, range(0x4E00, 0x4E40))).encode()
+    assert entries(train(text, vocab_size=258, min_count=2)) == [b"\xe4\xb8"]
+
+
+def test_text_may_be_no_utf8() -> None:
+    spec = train(b"\xff\xfe\xff\xfe" * 4 + b"abab\xc3", vocab_size=258, min_count=2, pattern=None)
+    assert Tokenizer(spec).decode_bytes(Tokenizer(spec).encode(b"\xfe\xff\xc3")) == b"\xfe\xff\xc3"
+    report = polytok.TrainingReport()
+    polytok.train([b"ab\xff ab", "ab"], kind="longest-match", vocab_size=258, min_count=2, report=report)
+    assert (report.texts, report.left_out) == (2, {})
+
+
+def test_lists_of_entries(tmp_path: Path) -> None:
+    pytest.importorskip("emoji")
+    path = tmp_path / "own.txt"
+    path.write_bytes("eins\r\nzwei drei\n\neins\n\u6f22".encode())
+    options: dict[str, Any] = {"forced": ["né", b"\xff\xff"], "forced_files": [path], "emoji": "basic"}
+    spec = train(b"x", vocab_size=257 + len(emoji("basic")) + 5, **options)
+    assert set(entries(spec)) == {"né".encode(), b"\xff\xff", b"eins", b"zwei drei", "漢".encode(), *emoji("basic")}
+    assert {"👍🏽".encode(), "👩‍👩‍👧".encode(), "🏽".encode()} <= set(emoji())
+    assert "👍🏽".encode() not in emoji("basic")
+    assert "👍".encode() in emoji("basic")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vocab_size": 256}, "not from 257"),
+        ({"vocab_size": 258, "forced": ["ab", "cd"]}, "not from 259"),
+        ({"vocab_size": 65537}, "ids have 16 bits"),
+        ({"vocab_size": 300, "max_piece_length": 0}, "max_piece_length=0"),
+        ({"vocab_size": 300, "min_count": 0}, "min_count=0"),
+        ({"vocab_size": 300, "threads": 0}, "threads=0"),
+        ({"vocab_size": 300, "counts": Counts(split="a"), "pattern": "a"}, "counts or a pattern"),
+        ({"vocab_size": 300, "forced": "abc"}, "give a list"),
+        ({"vocab_size": 300, "forced": [""]}, "cannot be empty"),
+        ({"vocab_size": 9000, "emoji": "some"}, "neither"),
+    ],
+)
+def test_options_are_checked_at_once(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(polytok.ArgumentError, match=message):
+        LongestMatchTrainer(**options)
+
+
+def test_too_little_text_is_said() -> None:
+    with pytest.raises(polytok.ArgumentError, match="have 257 strings"):
+        train(b"ab ab", vocab_size=300)
+    assert len(entries(train(vocab_size=257))) == 0
+
+
+def test_emoji_need_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "emoji", None)
+    with pytest.raises(polytok.ArgumentError, match=r"polytok\[emoji\]"):
+        LongestMatchTrainer(vocab_size=9000, emoji=True)
+
+
+def test_progress_can_stop_it() -> None:
+    stages: list[str] = []
+
+    def stop(stage: str, done: int, of: int) -> None:
+        stages.append(stage)
+        if stage == "swapping entries":
+            raise RuntimeError("enough")
+
+    trainer = LongestMatchTrainer(vocab_size=900)
+    trainer.push(TEXTS)
+    with pytest.raises(RuntimeError, match="enough"):
+        trainer.finish(stop)
+    assert stages.index("finding frequent strings") < stages.index("dropping entries") < len(stages) - 1
