@@ -139,11 +139,11 @@ impl TextRules {
             let is_border = |at: &usize| text.is_char_boundary(*at);
             let end = (start..=start.saturating_add(WINDOW).min(text.len())).rfind(is_border).unwrap_or(start);
             let (window, base) = (&text[start..end], base + start as u64);
-            let mut count = |pieces: &[(u32, u32)]| {
+            let count = |pieces: &[(u32, u32)]| {
                 let before = pieces.partition_point(|&(begin, _)| start + (begin as usize) < to);
                 counter.add_pieces(window.as_bytes(), &pieces[..before], base).map(|()| before == pieces.len())
             };
-            let sure = self.pieces(window, end < text.len(), &mut count)?;
+            let sure = self.pieces(window, end < text.len(), count)?;
             if sure == 0 {
                 return Err(Error::Argument(format!("a piece of a text is longer than {WINDOW} bytes")));
             }
@@ -154,7 +154,16 @@ impl TextRules {
 
     /// Calls `each` with some pieces at a time, until it says false. Of an open text only those are told that are certain whatever
     /// comes behind it; the end of the last one, or of the text.
+<<<<<<< HEAD
     pub(super) fn pieces(&self, text: &str, is_open: bool, each: &mut Each<'_>) -> Result<usize> {
+=======
+    pub(super) fn pieces(
+        &self,
+        text: &str,
+        is_open: bool,
+        mut each: impl FnMut(&[(u32, u32)]) -> Result<bool>,
+    ) -> Result<usize> {
+>>>>>>> a9b0f6a25fac82747c730f8c0fa4b1229da68a88
         let mut pieces = [(0, 0); PIECES];
         let mut cursor = Cursor::new();
         let mut sure = 0;
