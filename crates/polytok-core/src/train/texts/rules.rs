@@ -11,9 +11,6 @@ use crate::split::cursor::Cursor;
 use crate::train::counter::WordCounter;
 use crate::vocab::Vocab;
 
-/// Takes the ends of pieces; false: no more of them.
-type Each<'a> = dyn FnMut(&[(u32, u32)]) -> Result<bool> + 'a;
-
 /// Pieces that are counted at once.
 const PIECES: usize = 256;
 
@@ -154,16 +151,12 @@ impl TextRules {
 
     /// Calls `each` with some pieces at a time, until it says false. Of an open text only those are told that are certain whatever
     /// comes behind it; the end of the last one, or of the text.
-<<<<<<< HEAD
-    pub(super) fn pieces(&self, text: &str, is_open: bool, each: &mut Each<'_>) -> Result<usize> {
-=======
     pub(super) fn pieces(
         &self,
         text: &str,
         is_open: bool,
         mut each: impl FnMut(&[(u32, u32)]) -> Result<bool>,
     ) -> Result<usize> {
->>>>>>> a9b0f6a25fac82747c730f8c0fa4b1229da68a88
         let mut pieces = [(0, 0); PIECES];
         let mut cursor = Cursor::new();
         let mut sure = 0;
