@@ -128,6 +128,8 @@ def _extra(options: Options, explicit: Collection[str], model: str, size: int) -
         trainer["vocab_size"] = size
     written = [f"trainer_spec.{name}" for name in _IN_SPEC if name in explicit]
     written += [f"normalizer_spec.{name}" for name in _NORMALIZER_FLAGS if name in explicit]
+    # The map is set even where it is empty (identity).
+    written.append("normalizer_spec.precompiled_charsmap")
     if model == "unigram":
         written.append("trainer_spec.model_type")
     messages: dict[str, Any] = {"trainer_spec": trainer, "normalizer_spec": _normalizer(options)}

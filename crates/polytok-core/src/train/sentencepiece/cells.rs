@@ -62,7 +62,7 @@ impl Cells {
     }
 
     /// How many cells there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.cells.len()
     }
 

@@ -127,7 +127,7 @@ mod tests {
         #[test]
         fn every_rule_is_found(rules in proptest::collection::btree_map("[a-cé漢\u{1F600}]{1,4}", "[x-z]{0,3}", 1..60)) {
             let blob = compile(&rules).unwrap();
-            let map = Charsmap::parse(&blob, Line::V0_2_3).unwrap();
+            let map = Charsmap::parse(blob, Line::V0_2_3).unwrap();
             for (key, text) in &rules {
                 prop_assert_eq!(map.longest_prefix(key.as_bytes()), Some((key.len(), text.as_bytes())));
             }
