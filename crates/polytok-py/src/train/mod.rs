@@ -5,6 +5,7 @@ mod counts;
 mod longest;
 mod progress;
 mod sentencepiece;
+mod unigram;
 mod words;
 
 use pyo3::prelude::*;
@@ -16,5 +17,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bpe::register(module)?;
     longest::register(module)?;
     sentencepiece::register(module)?;
+    module.add_class::<unigram::PyUnigramTrainer>()?;
     Ok(())
 }

@@ -30,6 +30,11 @@ impl CharCounts {
         Ok(())
     }
 
+    /// How often a character occurs.
+    pub fn of(&self, c: char) -> u64 {
+        self.counts[c as usize]
+    }
+
     /// Adds another's counts.
     pub fn merge(&mut self, other: &CharCounts) -> Result<()> {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {

@@ -16,6 +16,9 @@ const PART: usize = 1 << 17;
 
 /// Gets the sentences of one thread.
 pub trait Sink: Send {
+    /// The sentences that follow stand one after the other, from this place on.
+    fn begin(&mut self, _ordinal: u64) {}
+
     /// A normalized sentence in which reserved pieces are the boundary, how often it counts, and its place: sentences of
     /// higher ordinals come later, and the next one's is higher by the bytes of this one at least.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
@@ -122,6 +125,7 @@ struct Reader<'c, S> {
 impl<S: Sink> Reader<'_, S> {
     fn part(&mut self, part: &Part, skipped: &mut Skipped) -> Result<()> {
         let mut ordinal = part.ordinal;
+        self.sink.begin(ordinal);
         let loader = self.loader;
         loader.read(part.text, skipped, |raw, times| {
             self.sentence(raw, times, ordinal)?;

@@ -6,19 +6,20 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use crate::train::sentencepiece::Scored;
+use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::unigram::pieces::Pieces;
-use crate::train::unigram::{Alphabet, Options};
 
 /// By how much the scores of lost characters differ.
 const STEP: f32 = 0.0001;
 
-/// The pieces, the best first.
-pub fn finish(pieces: &Pieces, alphabet: &Alphabet, options: &Options) -> Vec<(Vec<u8>, f32)> {
+/// So many pieces, or the alphabet if it is larger; the best first.
+pub fn finish(pieces: &Pieces, alphabet: &Alphabet, size: usize) -> Vec<Scored> {
     let mut trained: Vec<(&[u8], f32)> = (0..pieces.len()).map(|id| (pieces.text(id), pieces.scores[id])).collect();
     let scores: HashMap<&[u8], f32> = trained.iter().copied().collect();
     let (least, mut more) = (pieces.min_score(), 0f32);
     let mut chosen: HashMap<Vec<u8>, f32> = HashMap::new();
-    for (char, _) in alphabet {
+    for (char, _) in &alphabet.chars {
         let text = char.to_string().into_bytes();
         let score = scores.get(&text[..]).copied().unwrap_or_else(|| {
             let score = least + more;
@@ -28,14 +29,13 @@ pub fn finish(pieces: &Pieces, alphabet: &Alphabet, options: &Options) -> Vec<(V
         chosen.insert(text, score);
     }
     trained.sort_unstable_by(|a, b| best_first(*a, *b));
-    let size = options.vocab_size.saturating_sub(options.meta_pieces);
     for (text, score) in trained {
         if chosen.len() == size {
             break;
         }
         chosen.entry(text.to_vec()).or_insert(score);
     }
-    let mut all: Vec<(Vec<u8>, f32)> = chosen.into_iter().collect();
+    let mut all: Vec<Scored> = chosen.into_iter().collect();
     all.sort_unstable_by(|a, b| best_first((&a.0, a.1), (&b.0, b.1)));
     all
 }

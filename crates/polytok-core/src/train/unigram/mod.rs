@@ -21,29 +21,23 @@ pub mod sentences;
 mod suffixes;
 mod workers;
 
-use std::collections::HashSet;
-
 use crate::error::Result;
 use crate::spec::Line;
 use crate::train::progress::Progress;
+use crate::train::sentencepiece::Scored;
+use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
+use crate::train::sentencepiece::options::Options;
+use crate::train::words::Words;
 use lanes::Lane;
 use numeric::Tables;
 use pieces::Pieces;
-use sentences::{Sentences, Shape};
+use sentences::Sentences;
 use workers::Workers;
 
-/// The options of the trainer beside those of the shape of pieces.
+/// The options that only this trainer has.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Whose trainer it is.
-    pub line: Line,
-    /// The vocabulary's size.
-    pub vocab_size: usize,
-    /// How many entries of the vocabulary are no pieces: unknown, control, bytes …
-    pub meta_pieces: usize,
-    /// No piece has more characters.
-    pub max_piece_chars: usize,
-    /// How many substrings to start from.
+pub struct Fit {
+    /// How many substrings to start from; 0 is, in 0.2.3, a number that fits the vocabulary.
     pub seed_size: usize,
     /// The share of pieces that one pruning leaves.
     pub shrinking_factor: f32,
@@ -51,42 +45,58 @@ pub struct Options {
     pub sub_iterations: usize,
     /// How many sums are made in parallel in the reference: its `num_threads`, which shows in the last bits.
     pub lanes: usize,
-    /// How many threads work.
-    pub threads: usize,
 }
 
-/// The alphabet's characters with their counts, the most frequent first.
-pub type Alphabet = [(char, u64)];
-
-/// Trains on counted sentences: pieces with their scores, the best first.
-pub fn train(
-    sentences: Sentences,
-    alphabet: &Alphabet,
-    shape: &dyn Shape,
+/// Trains on counted sentences: at most so many pieces with their scores, the best first.
+pub fn pieces(
+    sinks: Vec<Sentences>,
+    most: usize,
     options: &Options,
+    fit: &Fit,
     progress: &mut dyn Progress,
-) -> Result<Vec<(Vec<u8>, f32)>> {
-    let kept: HashSet<char> = alphabet.iter().map(|&(char, _)| char).collect();
-    let (words, fragments) = sentences.finish(|char| kept.contains(&char))?;
+) -> Result<Vec<Scored>> {
+    let counted = sentences::gathered(sinks, progress)?;
+    let alphabet = Alphabet::choose(&counted.characters()?, options)?;
+    alphabet.check_fits(most, options)?;
+    let (words, fragments) = counted.cut(&alphabet, options, progress)?;
+    let characters = characters(&words, &alphabet)?;
     let mut workers = Workers { threads: options.threads, progress };
-    let (texts, scores) = seeds::seeds(alphabet, fragments, shape, options, &mut workers)?;
+    let seed_size = match fit.seed_size {
+        0 if options.line == Line::V0_2_3 => FEWEST_SEEDS.max(8 * options.vocab_size),
+        size => size,
+    };
+    let (texts, scores) = seeds::seeds(&characters, fragments, seed_size, options, &mut workers)?;
     let pieces = Pieces::new(texts, scores)?;
-    let lanes = lanes::lanes(&words, options.lanes, &pieces, &mut workers)?;
+    let lanes = lanes::lanes(&words, fit.lanes, &pieces, &mut workers)?;
     drop(words);
-    let mut fitting = Fitting { pieces, lanes, options, workers };
-    fitting.run()?;
-    Ok(finish::finish(&fitting.pieces, alphabet, options))
+    let mut training = Training { pieces, lanes, options, fit, workers };
+    training.run()?;
+    Ok(finish::finish(&training.pieces, &alphabet, most))
+}
+
+/// What 0.2.3 takes for a number of seeds that fits a small vocabulary.
+const FEWEST_SEEDS: usize = 100_000;
+
+/// The characters of the alphabet that occur in the words, the most frequent first.
+fn characters(words: &Words, alphabet: &Alphabet) -> Result<Vec<(char, u64)>> {
+    let mut counts = CharCounts::default();
+    words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
+    let mut found: Vec<(char, u64)> = alphabet.chars.iter().map(|&(char, _)| (char, counts.of(char))).collect();
+    found.retain(|&(_, count)| count > 0);
+    found.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
+    Ok(found)
 }
 
 /// Pieces on their way to the vocabulary, and the words that decide it.
-struct Fitting<'a> {
+struct Training<'a> {
     pieces: Pieces,
     lanes: Vec<Lane>,
     options: &'a Options,
+    fit: &'a Fit,
     workers: Workers<'a>,
 }
 
-impl Fitting<'_> {
+impl Training<'_> {
     /// Fits scores and prunes until the vocabulary is small enough.
     fn run(&mut self) -> Result<()> {
         let line = self.options.line;
@@ -96,7 +106,7 @@ impl Fitting<'_> {
             if line == Line::V0_2_1 && self.pieces.len() <= desired {
                 return Ok(());
             }
-            let target = desired.max((self.options.shrinking_factor * self.pieces.len() as f32) as usize);
+            let target = desired.max((self.fit.shrinking_factor * self.pieces.len() as f32) as usize);
             let kept = prune::prune(&self.pieces, &self.lanes, line, target, &mut self.workers)?;
             self.keep(&kept)?;
             if line == Line::V0_2_3 && self.pieces.len() <= desired {
@@ -107,7 +117,7 @@ impl Fitting<'_> {
 
     fn fit(&mut self) -> Result<()> {
         let tables = Tables::of(self.options.line);
-        for _ in 0..self.options.sub_iterations {
+        for _ in 0..self.fit.sub_iterations {
             let expected = expect::expect(&self.pieces, &self.lanes, tables, &mut self.workers)?;
             self.keep(&expect::maximize(&expected))?;
         }

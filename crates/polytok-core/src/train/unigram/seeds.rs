@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::unigram::Options;
-use crate::train::unigram::sentences::Shape;
+use crate::train::sentencepiece::options::Options;
+use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::suffixes::{Depth, Fragments, Interval};
 use crate::train::unigram::workers::Workers;
 use crate::train::words::Words;
@@ -24,23 +24,32 @@ struct Candidate {
     rank: u64,
 }
 
-/// Texts and scores of the seeds.
+/// Texts and scores of the seeds: the characters, and at most so many substrings.
 pub fn seeds(
-    alphabet: &[(char, u64)],
+    characters: &[(char, u64)],
     mut fragments: Fragments,
-    shape: &dyn Shape,
+    size: usize,
     options: &Options,
     workers: &mut Workers,
 ) -> Result<(Words, Vec<f32>)> {
-    let line = options.line;
-    let depth = Depth { limit: 4 * options.max_piece_chars as u32 + 2, line };
+    let (line, longest) = (options.line, options.max_sentencepiece_length);
+    let validity = Validity::new(options)?;
+    let depth = Depth { limit: 4 * longest as u32 + 2, line };
     let found = fragments.intervals(depth, workers, |fragments, intervals| {
-        best(fragments, intervals.filter_map(|interval| candidate(fragments, interval, shape, options)), options)
+        let mut chars = Vec::new();
+        let candidates = intervals.filter_map(|interval| {
+            let text = std::str::from_utf8(fragments.text(&interval)).ok()?;
+            chars.clear();
+            chars.extend(text.chars());
+            let fits = chars.len() >= 2 && interval.count >= 2 && validity.is_valid(&chars);
+            fits.then(|| Candidate { interval, rank: rank(interval.count, chars.len(), line) })
+        });
+        best(fragments, candidates, size, line)
     })?;
-    let best = best(&fragments, found.into_iter().flatten(), options);
+    let best = best(&fragments, found.into_iter().flatten(), size, line);
     let mut texts = Words::default();
-    let mut scores = Vec::with_capacity(alphabet.len() + best.len());
-    for &(char, count) in alphabet {
+    let mut scores = Vec::with_capacity(characters.len() + best.len());
+    for &(char, count) in characters {
         texts.push(char.encode_utf8(&mut [0; 4]).as_bytes(), 0);
         scores.push(count as f32);
     }
@@ -50,14 +59,6 @@ pub fn seeds(
     }
     to_logs(&mut scores, line);
     Ok((texts, scores))
-}
-
-/// The interval as a candidate, if it is a valid piece.
-fn candidate(fragments: &Fragments, interval: Interval, shape: &dyn Shape, options: &Options) -> Option<Candidate> {
-    let text = std::str::from_utf8(fragments.text(&interval)).ok()?;
-    let chars = text.chars().count();
-    let fits = (2..=options.max_piece_chars).contains(&chars) && interval.count >= 2;
-    (fits && shape.is_valid(text)).then(|| Candidate { interval, rank: rank(interval.count, chars, options.line) })
 }
 
 fn rank(count: u64, chars: usize, line: Line) -> u64 {
@@ -75,18 +76,18 @@ fn score(rank: u64, line: Line) -> f32 {
 }
 
 /// The best candidates, best first.
-fn best(fragments: &Fragments, candidates: impl Iterator<Item = Candidate>, options: &Options) -> Vec<Candidate> {
-    let compare = |a: &(usize, Candidate), b: &(usize, Candidate)| order(fragments, a, b, options.line);
+fn best(fragments: &Fragments, candidates: impl Iterator<Item = Candidate>, size: usize, line: Line) -> Vec<Candidate> {
+    let compare = |a: &(usize, Candidate), b: &(usize, Candidate)| order(fragments, a, b, line);
     let mut best: Vec<(usize, Candidate)> = Vec::new();
     for candidate in candidates.enumerate() {
         best.push(candidate);
-        if best.len() > 4 * options.seed_size.max(1 << 10) {
-            best.select_nth_unstable_by(options.seed_size, compare);
-            best.truncate(options.seed_size);
+        if best.len() > 4 * size.max(1 << 10) {
+            best.select_nth_unstable_by(size, compare);
+            best.truncate(size);
         }
     }
     best.sort_unstable_by(compare);
-    best.truncate(options.seed_size);
+    best.truncate(size);
     best.into_iter().map(|(_, candidate)| candidate).collect()
 }
 

@@ -9,41 +9,45 @@
 //!
 //! Cost: one hash per word while the text streams by, one per fragment of each distinct word later.
 
-use std::collections::HashMap;
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::spec::Line;
+use crate::train::counter::{Order, WordCounter};
+use crate::train::progress::Progress;
+use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
+use crate::train::sentencepiece::corpus::Sink;
+use crate::train::sentencepiece::options::{Options, RARE};
+use crate::train::sentencepiece::validity::Validity;
+use crate::train::sentencepiece::words::Cut;
 use crate::train::unigram::suffixes::Fragments;
 use crate::train::words::Words;
 use crate::utf8::lead_len;
 
-/// Stands for a character outside the alphabet.
-pub const RARE: char = '\u{2585}';
-/// The marker of white space.
-pub const SPACE: char = '\u{2581}';
-
-/// Where pieces may begin and end; the options of SentencePiece's trainer that decide it.
-pub trait Shape: Sync {
-    /// Whether a text of two characters and more may be a piece.
-    fn is_valid(&self, piece: &str) -> bool;
-    /// Whether no valid piece has these two characters side by side.
-    fn parts(&self, left: char, right: char) -> bool;
-    /// Whether sentences are split into words.
-    fn splits(&self) -> bool;
-    /// Calls `word` for each word of a sentence; only if it splits.
-    fn words<'a>(&self, sentence: &'a str, word: &mut dyn FnMut(&'a str));
+/// Counts what the trainer needs of sentences.
+pub struct Sentences {
+    cut: Option<Cut>,
+    /// Words with what follows them, as `write_key` writes it.
+    pairs: WordCounter,
+    /// Stretches of sentences that stand one after the other.
+    parts: Vec<Part>,
+    key: Vec<u8>,
 }
 
-/// Counts what trainers of Unigram need of sentences, in the order in which they come.
-pub struct Sentences<'a> {
-    shape: &'a dyn Shape,
-    line: Line,
-    /// Words with what follows them, as `key` writes it.
-    pairs: HashMap<Box<[u8]>, u64>,
-    /// The last word of the last sentence, the first character of this sentence and its count.
-    last: Option<(Box<[u8]>, char, u64)>,
+/// Sentences that stand one after the other in the text.
+#[derive(Default)]
+struct Part {
+    /// Its place among all parts.
+    ordinal: u64,
+    /// The character that it begins with.
+    first: Option<char>,
+    last: Option<Last>,
     /// The sentences themselves where they are not split, for their order shows in the sums.
     whole: Words,
+}
+
+/// The last word of the last sentence, of which one occurrence waits for what follows.
+struct Last {
+    word: Vec<u8>,
+    ordinal: u64,
 }
 
 /// What follows a word.
@@ -57,123 +61,239 @@ enum Next {
     End,
 }
 
-impl<'a> Sentences<'a> {
-    /// No sentences yet.
-    pub fn new(shape: &'a dyn Shape, line: Line) -> Sentences<'a> {
-        Sentences { shape, line, pairs: HashMap::new(), last: None, whole: Words::default() }
+impl Sentences {
+    /// No sentences yet; their words are counted with this counter.
+    pub fn new(options: &Options, pairs: WordCounter) -> Sentences {
+        let cut =
+            Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
+        Sentences { cut: options.split_by_whitespace.then_some(cut), pairs, parts: Vec::new(), key: Vec::new() }
     }
 
-    /// Adds a sentence that occurs `count` times.
-    pub fn push(&mut self, sentence: &str, count: u64) -> Result<()> {
-        let Some(first) = sentence.chars().next() else { return Ok(()) };
-        if !self.shape.splits() {
-            self.whole.push(sentence.as_bytes(), count);
-            return Ok(());
-        }
-        self.end_last(Next::Sentence(first))?;
-        let mut before: Option<&str> = None;
+    fn add(&mut self, word: &[u8], next: Next, times: u64, ordinal: u64) -> Result<()> {
+        write_key(word, next, &mut self.key);
+        self.pairs.add_at(&self.key, times, ordinal)
+    }
+
+    /// Counts the last word of the last sentence of a part.
+    fn end(&mut self, last: Option<Last>, next: Next) -> Result<()> {
+        last.map_or(Ok(()), |last| self.add(&last.word, next, 1, last.ordinal))
+    }
+
+    fn words(&mut self, cut: Cut, sentence: &str, times: u64, ordinal: u64) -> Result<(usize, usize)> {
+        let mut before: Option<(usize, usize)> = None;
         let mut outcome = Ok(());
-        let (shape, pairs) = (self.shape, &mut self.pairs);
-        shape.words(sentence, &mut |word| {
-            if let (Some(before), Some(first)) = (before.replace(word), word.chars().next()) {
-                let added = add(pairs, key(before.as_bytes(), Next::Word(first)), count);
-                outcome = outcome.clone().and(added);
+        cut.words(sentence.as_bytes(), |start, end| {
+            if let (Some((from, to)), Ok(())) = (before.replace((start, end)), &outcome) {
+                let next = sentence[start..].chars().next().map_or(Next::End, Next::Word);
+                outcome = self.add(&sentence.as_bytes()[from..to], next, times, ordinal + from as u64);
             }
         });
-        self.last = before.map(|word| (word.as_bytes().into(), first, count));
-        outcome
+        outcome.map(|()| before.unwrap_or((0, 0)))
+    }
+}
+
+impl Sink for Sentences {
+    fn begin(&mut self, ordinal: u64) {
+        self.parts.push(Part { ordinal, ..Part::default() });
     }
 
-    /// Counts the last word of the last sentence. A sentence that occurs several times follows itself.
-    fn end_last(&mut self, next: Next) -> Result<()> {
-        let Some((word, first, count)) = self.last.take() else { return Ok(()) };
-        if count > 1 {
-            add(&mut self.pairs, key(&word, Next::Sentence(first)), count - 1)?;
+    /// A sentence that occurs several times follows itself.
+    fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
+        let Some(first) = sentence.chars().next() else { return Ok(()) };
+        if self.parts.is_empty() {
+            self.begin(ordinal);
         }
-        add(&mut self.pairs, key(&word, next), 1)
+        let index = self.parts.len() - 1;
+        let part = &mut self.parts[index];
+        part.first.get_or_insert(first);
+        let Some(cut) = self.cut else {
+            part.whole.push(sentence.as_bytes(), times);
+            return Ok(());
+        };
+        let last = part.last.take();
+        self.end(last, Next::Sentence(first))?;
+        let (from, to) = self.words(cut, sentence, times, ordinal)?;
+        let (word, ordinal) = (&sentence.as_bytes()[from..to], ordinal + from as u64);
+        if times > 1 {
+            self.add(word, Next::Sentence(first), times - 1, ordinal)?;
+        }
+        self.parts[index].last = Some(Last { word: word.to_vec(), ordinal });
+        Ok(())
+    }
+}
+
+/// All that was counted, before it is known which characters are rare.
+pub struct Counted {
+    splits: bool,
+    /// Words with what follows them.
+    pairs: Words,
+    whole: Words,
+}
+
+/// Puts together what the threads counted.
+pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Counted> {
+    let mut sinks = sinks.into_iter();
+    let Some(mut all) = sinks.next() else {
+        return Ok(Counted { splits: false, pairs: Words::default(), whole: Words::default() });
+    };
+    for sink in sinks {
+        all.pairs.merge(sink.pairs)?;
+        all.parts.extend(sink.parts);
+    }
+    let mut parts = std::mem::take(&mut all.parts);
+    parts.retain(|part| part.first.is_some());
+    parts.sort_unstable_by_key(|part| part.ordinal);
+    let mut whole = Words::default();
+    let mut firsts = parts.iter().map(|part| part.first).collect::<Vec<_>>().into_iter().skip(1);
+    for part in parts {
+        let next = firsts.next().flatten().map_or(Next::End, Next::Sentence);
+        all.end(part.last, next)?;
+        part.whole.iter().for_each(|(sentence, times)| whole.push(sentence, times));
+    }
+    Ok(Counted { splits: all.cut.is_some(), pairs: all.pairs.into_words(Order::Bytes, progress)?, whole })
+}
+
+impl Counted {
+    /// How often each character occurs.
+    pub fn characters(&self) -> Result<CharCounts> {
+        let mut counts = CharCounts::default();
+        self.pairs.iter().try_for_each(|(key, times)| counts.add(parse(key).0, times))?;
+        self.whole.iter().try_for_each(|(sentence, times)| counts.add(text(sentence), times))?;
+        Ok(counts)
     }
 
-    /// The words in the trainer's order, (count desc, text), or the sentences in theirs; and the fragments. `keeps` tells the characters of
-    /// the alphabet; all others are rare.
-    pub fn finish(mut self, keeps: impl Fn(char) -> bool) -> Result<(Words, Fragments)> {
-        let mut cuts = Cuts { shape: self.shape, keeps, fragments: HashMap::new(), end: None };
-        let words = if self.shape.splits() {
-            self.end_last(Next::End)?;
-            let mut words = HashMap::new();
-            for (key, count) in self.pairs {
-                let (word, next) = parse(&key);
-                add(&mut words, cuts.cut(word, next, count)?.into_bytes().into(), count)?;
-            }
-            sorted(words)
-        } else {
-            cuts.whole(&self.whole)?
-        };
-        Ok((words, cuts.finish(self.line)?))
+    /// The words in the trainer's order, (count desc, text), or the sentences in theirs; and the fragments. Characters beyond the
+    /// alphabet are rare.
+    pub fn cut(
+        self,
+        alphabet: &Alphabet,
+        options: &Options,
+        progress: &mut dyn Progress,
+    ) -> Result<(Words, Fragments)> {
+        let validity = Validity::new(options)?;
+        let delimiter = (options.line == Line::V0_2_1).then_some(&options.pretokenization_delimiter[..]);
+        let delimiter = delimiter.filter(|delimiter| !delimiter.is_empty());
+        let (fragments, end) = (WordCounter::default(), None);
+        let mut cuts = Cuts { validity, alphabet, delimiter, fragments, end, masked: String::new(), key: Vec::new() };
+        let words = if self.splits { cuts.words(self.pairs, progress)? } else { cuts.whole(&self.whole)? };
+        Ok((words, cuts.finish(options.line, progress)?))
     }
 }
 
 /// Cuts words into fragments.
-struct Cuts<'a, K> {
-    shape: &'a dyn Shape,
-    keeps: K,
-    fragments: HashMap<Box<[u8]>, u64>,
+struct Cuts<'a> {
+    validity: Validity,
+    alphabet: &'a Alphabet,
+    /// 0.2.1 takes it out of words, and no fragment has it.
+    delimiter: Option<&'a str>,
+    fragments: WordCounter,
     /// The fragment at the end of all, and its count.
     end: Option<(Vec<u8>, u64)>,
+    masked: String,
+    key: Vec<u8>,
 }
 
-impl<K: Fn(char) -> bool> Cuts<'_, K> {
-    /// Cuts whole sentences; the sentences without rare characters.
+impl Cuts<'_> {
+    fn words(&mut self, pairs: Words, progress: &mut dyn Progress) -> Result<Words> {
+        let mut words = WordCounter::default();
+        for (key, times) in pairs.iter() {
+            let (word, next) = parse(key);
+            let word = self.cut(word, next, times)?;
+            if !word.is_empty() {
+                words.add(word.as_bytes(), times)?;
+            }
+        }
+        drop(pairs);
+        words.into_words(Order::MostFrequent, progress)
+    }
+
     fn whole(&mut self, sentences: &Words) -> Result<Words> {
         let mut words = Words::default();
-        let text = |index| std::str::from_utf8(sentences.word(index)).unwrap_or_default();
-        for index in 0..sentences.len() {
-            let (sentence, count) = (text(index), sentences.count(index));
-            let first = |index| text(index).chars().next().unwrap_or(RARE);
+        let first = |index| text(sentences.word(index)).chars().next().unwrap_or(RARE);
+        for (index, (sentence, times)) in sentences.iter().enumerate() {
+            let sentence = text(sentence);
             let next = if index + 1 < sentences.len() { Next::Sentence(first(index + 1)) } else { Next::End };
-            if count > 1 {
-                self.cut(sentence, Next::Sentence(first(index)), count - 1)?;
+            if times > 1 {
+                self.cut(sentence, Next::Sentence(first(index)), times - 1)?;
             }
-            words.push(self.cut(sentence, next, 1)?.as_bytes(), count);
+            words.push(self.cut(sentence, next, 1)?.as_bytes(), times);
         }
         Ok(words)
     }
 
-    /// The word without rare characters.
-    fn cut(&mut self, word: &str, next: Next, count: u64) -> Result<String> {
-        let kept = |char| if (self.keeps)(char) { char } else { RARE };
-        let word: String = word.chars().map(kept).collect();
+    /// Counts the fragments of a word; the word as it is trained on.
+    fn cut(&mut self, word: &str, next: Next, times: u64) -> Result<String> {
+        let mut masked = std::mem::take(&mut self.masked);
+        masked.clear();
+        self.alphabet.mask(word, &mut masked);
         let next = match next {
-            Next::Word(first) => Next::Word(kept(first)),
-            Next::Sentence(first) => Next::Sentence(kept(first)),
+            Next::Word(first) => Next::Word(self.kept(first)),
+            Next::Sentence(first) => Next::Sentence(self.kept(first)),
             Next::End => Next::End,
         };
-        let mut outcome = Ok(());
-        each_fragment(&word, next, self.shape, |fragment, next| match next {
-            Next::End => self.end = Some((fragment.as_bytes().to_vec(), count)),
-            _ => {
-                let added = add(&mut self.fragments, key(fragment.as_bytes(), next), count);
-                outcome = outcome.clone().and(added);
+        let trained = match self.delimiter {
+            Some(delimiter) => {
+                let parts: Vec<&str> = masked.split(delimiter).collect();
+                let inner = &parts[..parts.len() - 1];
+                inner.iter().try_for_each(|part| self.fragments(part, Next::Sentence(RARE), times))?;
+                self.fragments(parts[parts.len() - 1], next, times)?;
+                parts.concat()
             }
-        });
-        outcome.map(|()| word)
+            None => {
+                self.fragments(&masked, next, times)?;
+                masked.clone()
+            }
+        };
+        self.masked = masked;
+        Ok(trained)
     }
 
-    fn finish(self, line: Line) -> Result<Fragments> {
-        let mut columns = Fragments::default();
-        for (key, count) in &self.fragments {
-            let (fragment, next) = parse(key);
-            columns.push(fragment.as_bytes(), &follower(next, line), *count)?;
+    fn kept(&self, char: char) -> char {
+        if self.alphabet.contains(char) { char } else { RARE }
+    }
+
+    /// Counts the fragments of a word that have two characters or more, each with what follows it.
+    fn fragments(&mut self, word: &str, next: Next, times: u64) -> Result<()> {
+        let mut start = 0;
+        let mut before = None;
+        for (at, char) in word.char_indices() {
+            if before.is_some_and(|before| !self.validity.may_join(before, char)) {
+                self.fragment(&word[start..at], Next::Word(char), times)?;
+                start = at;
+            }
+            before = Some(char);
         }
-        if let Some((fragment, count)) = self.end {
-            columns.push(&fragment, &[0], count)?; // only where it is the end does the end of all differ from every byte
+        self.fragment(&word[start..], next, times)
+    }
+
+    fn fragment(&mut self, fragment: &str, next: Next, times: u64) -> Result<()> {
+        if fragment.len() <= fragment.as_bytes().first().map_or(0, |&lead| lead_len(lead)) {
+            return Ok(());
+        }
+        if next == Next::End {
+            self.end = Some((fragment.as_bytes().to_vec(), times));
+            return Ok(());
+        }
+        write_key(fragment.as_bytes(), next, &mut self.key);
+        self.fragments.add(&self.key, times)
+    }
+
+    fn finish(self, line: Line, progress: &mut dyn Progress) -> Result<Fragments> {
+        let mut columns = Fragments::default();
+        for (key, times) in self.fragments.into_words(Order::Bytes, progress)?.iter() {
+            let (fragment, next) = parse(key);
+            columns.push(fragment.as_bytes(), &follower(next, line), times)?;
+        }
+        if let Some((fragment, times)) = self.end {
+            columns.push(&fragment, &[0], times)?; // only where it is the end does the end of all differ from every byte
         }
         Ok(columns)
     }
 }
 
 /// A word and what follows it as one text: the word, the character, and a last byte that tells the character's length and the case.
-fn key(word: &[u8], next: Next) -> Box<[u8]> {
-    let mut key = Vec::with_capacity(word.len() + 5);
+fn write_key(word: &[u8], next: Next, key: &mut Vec<u8>) {
+    key.clear();
     key.extend_from_slice(word);
     let mut buffer = [0; 4];
     let (char, case) = match next {
@@ -183,13 +303,11 @@ fn key(word: &[u8], next: Next) -> Box<[u8]> {
     };
     key.extend_from_slice(char);
     key.push(case | char.len() as u8);
-    key.into()
 }
 
 fn parse(key: &[u8]) -> (&str, Next) {
     let (tag, rest) = key.split_last().map_or((0x20, key), |(tag, rest)| (*tag, rest));
     let (word, char) = rest.split_at(rest.len() - (tag & 0xF) as usize);
-    let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
     let first = text(char).chars().next().unwrap_or(RARE);
     let next = match tag & 0xF0 {
         0x00 => Next::Word(first),
@@ -199,32 +317,9 @@ fn parse(key: &[u8]) -> (&str, Next) {
     (text(word), next)
 }
 
-fn add(counts: &mut HashMap<Box<[u8]>, u64>, key: Box<[u8]>, count: u64) -> Result<()> {
-    let sum = counts.entry(key).or_insert(0);
-    *sum = sum
-        .checked_add(count)
-        .ok_or_else(|| Error::Argument("a word's count passes 2^64: scale the counts down".into()))?;
-    Ok(())
-}
-
-/// The fragments of a word that have two characters or more, each with what follows it.
-fn each_fragment<'w>(word: &'w str, next: Next, shape: &dyn Shape, mut found: impl FnMut(&'w str, Next)) {
-    let mut tell = |fragment: &'w str, next: Next| {
-        if fragment.len() > fragment.as_bytes().first().map_or(0, |&lead| lead_len(lead)) {
-            found(fragment, next);
-        }
-    };
-    let mut start = 0;
-    let mut before = None;
-    for (at, char) in word.char_indices() {
-        let parted = before.is_some_and(|before| before == RARE || char == RARE || shape.parts(before, char));
-        if parted {
-            tell(&word[start..at], Next::Word(char));
-            start = at;
-        }
-        before = Some(char);
-    }
-    tell(&word[start..], next);
+/// Bytes that are UTF-8, for a text was cut between characters.
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
 }
 
 /// The bytes that stand after a fragment. 0.2.3 looks beyond the end of a sentence, one byte far.
@@ -235,12 +330,4 @@ fn follower(next: Next, line: Line) -> Vec<u8> {
         Next::Sentence(char) if line == Line::V0_2_3 => vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]],
         _ => vec![0],
     }
-}
-
-fn sorted(words: HashMap<Box<[u8]>, u64>) -> Words {
-    let mut order: Vec<(Box<[u8]>, u64)> = words.into_iter().collect();
-    order.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let mut columns = Words::default();
-    order.iter().for_each(|(word, count)| columns.push(word, *count));
-    columns
 }

@@ -1,0 +1,77 @@
+//! SentencePiece's Unigram trainer: texts in, pieces with their scores out.
+
+use numpy::{IntoPyArray, PyArray1};
+use polytok_core::error::Error;
+use polytok_core::train::counter::WordCounter;
+use polytok_core::train::sentencepiece::corpus::Corpus;
+use polytok_core::train::sentencepiece::options::Options;
+use polytok_core::train::unigram::sentences::Sentences;
+use polytok_core::train::unigram::{Fit, pieces};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use super::progress::Reporter;
+use super::sentencepiece::PyOptions;
+use crate::errors::to_python;
+
+/// A Unigram vocabulary in the making.
+#[pyclass(name = "UnigramTrainer")]
+pub struct PyUnigramTrainer {
+    options: Options,
+    fit: Fit,
+    /// In a box, for its parts are aligned to more than what Python gives.
+    corpus: Option<Box<Corpus<Sentences>>>,
+}
+
+#[pymethods]
+impl PyUnigramTrainer {
+    #[new]
+    #[pyo3(signature = (options, *, seed_size, shrinking_factor, sub_iterations, lanes))]
+    fn new(
+        options: PyOptions,
+        seed_size: usize,
+        shrinking_factor: f32,
+        sub_iterations: usize,
+        lanes: usize,
+    ) -> PyResult<PyUnigramTrainer> {
+        let options = options.to_core().map_err(to_python)?;
+        let sinks = (0..options.threads.max(1)).map(|_| Sentences::new(&options, WordCounter::default())).collect();
+        let corpus = Corpus::new(&options, sinks).map_err(to_python)?;
+        let fit = Fit { seed_size, shrinking_factor, sub_iterations, lanes };
+        Ok(PyUnigramTrainer { options, fit, corpus: Some(Box::new(corpus)) })
+    }
+
+    /// Reads more texts.
+    fn push(&mut self, py: Python<'_>, texts: Vec<PyBackedBytes>) -> PyResult<()> {
+        let Some(corpus) = &mut self.corpus else { return Err(to_python(finished())) };
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        Reporter::new(None).run(py, |_| corpus.push(&texts))
+    }
+
+    /// How many sentences were left out until now: too long ones, and those with a reserved character.
+    fn skipped(&self) -> (u64, u64) {
+        let skipped = self.corpus.as_ref().map(|corpus| corpus.skipped()).unwrap_or_default();
+        (skipped.long, skipped.reserved)
+    }
+
+    /// At most that many pieces with their scores, in the order of their ids.
+    fn finish<'py>(
+        &mut self,
+        py: Python<'py>,
+        most: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>)> {
+        let Some(corpus) = self.corpus.take() else { return Err(to_python(finished())) };
+        let (options, fit) = (&self.options, &self.fit);
+        let found = Reporter::new(progress)
+            .run(py, |progress| corpus.finish().and_then(|(sinks, _)| pieces(sinks, most, options, fit, progress)))?;
+        let (pieces, scores): (Vec<_>, Vec<f32>) =
+            found.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
+        Ok((pieces, scores.into_pyarray(py)))
+    }
+}
+
+fn finished() -> Error {
+    Error::Argument("this training is finished".into())
+}
