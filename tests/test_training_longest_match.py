@@ -16,7 +16,7 @@ import texts
 from polytok import Spec, Tokenizer, reference
 from polytok.data import DEFAULT_PATTERN
 from polytok.lists import emoji, kaomoji
-from polytok.train import Counts
+from polytok.train import Counts, specs
 from polytok.train.longest_match import LongestMatchTrainer
 
 ROOT = Path(__file__).parents[1]
@@ -42,7 +42,9 @@ NASTY = [
 def train(*documents: bytes, **options: Any) -> Spec:
     trainer = LongestMatchTrainer(**options)
     trainer.push(documents)
-    return trainer.finish()
+    spec = trainer.finish()
+    assert isinstance(spec, Spec)
+    return spec
 
 
 def entries(spec: Spec) -> list[bytes]:
@@ -128,9 +130,11 @@ def test_neither_order_nor_threads_nor_batches_nor_memory_matter() -> None:
     assert trainer.finish() == expected
     trained = polytok.train(TEXTS, kind="longest-match", vocab_size=900, max_memory="16M", threads=2)
     assert trained.spec == expected
-    counts = Counts(split=DEFAULT_PATTERN)
-    counts.push(TEXTS)
+    counts = polytok.count_words(TEXTS, kind="longest-match")
     assert train(vocab_size=900, counts=counts) == expected
+    several = specs(counts, "longest-match", vocab_size=[900, 600])
+    assert several[0] == expected
+    assert [len(spec.vocab) for spec in several] == [899, 599]
 
 
 def test_the_pattern_says_what_an_entry_may_span() -> None:
@@ -184,9 +188,9 @@ def test_lists_of_entries(tmp_path: Path) -> None:
         ({"vocab_size": 256}, "not from 257"),
         ({"vocab_size": 258, "forced": ["ab", "cd"]}, "not from 259"),
         ({"vocab_size": 65537}, "ids have 16 bits"),
-        ({"vocab_size": 300, "max_piece_length": 0}, "max_piece_length is 0"),
-        ({"vocab_size": 300, "min_count": 0}, "min_count is 0"),
-        ({"vocab_size": 300, "threads": 0}, "threads is 0"),
+        ({"vocab_size": 300, "max_piece_length": 0}, "max_piece_length=0"),
+        ({"vocab_size": 300, "min_count": 0}, "min_count=0"),
+        ({"vocab_size": 300, "threads": 0}, "threads=0"),
         ({"vocab_size": 300, "counts": Counts(split="a"), "pattern": "a"}, "counts or a pattern"),
         ({"vocab_size": 300, "forced": "abc"}, "give a list"),
         ({"vocab_size": 300, "forced": [""]}, "cannot be empty"),

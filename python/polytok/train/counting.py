@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,6 +84,16 @@ class Counts:
     def push_part(self, part: bytes, *, is_last: bool) -> None:
         """Count a part of a text that is too long to be held; the next parts follow, until one is the last."""
         self._open().push_part(part, is_last)
+
+    def add(self, words: Iterable[tuple[bytes, int]]) -> None:
+        """Count words as they are, each so many times; no step is applied to them. No more texts can be counted then.
+
+        >>> counts = Counts()
+        >>> counts.add([(b"to", 2), (b"be", 3_000_000_000), (b"to", 1)])
+        >>> counts.words().to_list()
+        [(b'to', 3), (b'be', 3000000000)]
+        """
+        self._finished().add(list(words))
 
     def _open(self) -> _core.TextCounter:
         if self._counter is None:

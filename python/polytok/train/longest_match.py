@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from .. import _core
-from ..data import DEFAULT_PATTERN
 from ..errors import ArgumentError
 from ..lists import Emoji, Entry, emoji, kaomoji, listed
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
+from .options import number, optional_number, sizes
 from .progress import Report
 from .resources import processors
+from .splits import steps_of
 
 MOST_IDS: Final = 65_536
 _BYTES: Final = 256
 _LONGEST: Final = 65_535
+_PATTERN: Final = "default"
 END_OF_TEXT: Final = SpecialToken("<|endoftext|>", 0)
 
 
@@ -28,10 +30,11 @@ class LongestMatchTrainer:
     Ids are as in RWKV World: 0 is ``<|endoftext|>`` and not in the file, 1 to 256 are the bytes, and then come the
     entries by length and bytes. Any text can be encoded, bytes that are no UTF-8 too.
 
-    * ``vocab_size``: the number of ids, id 0 and the bytes among them; at most 65,536.
-    * ``pattern``: an entry lies within one match of this regular expression; by default words with a space before
-      them, numbers of up to three digits, punctuation, and white space are apart. With None, or an empty one, entries
-      may cross anything. It shapes the entries alone: a text is never split before it is encoded.
+    * ``vocab_size``: the number of ids, id 0 and the bytes among them; at most 65,536. Several give several Specs.
+    * ``pattern``: an entry lies within one match of this regular expression, or of a named one (``gpt2``, ``cl100k``,
+      ``o200k``, ``llama3``); by default words with a space before them, numbers of up to three digits, punctuation, and
+      white space are apart. With None, or an empty one, entries may cross anything. It shapes the entries alone: a text
+      is never split before it is encoded.
     * ``max_piece_length``: the most characters of an entry.
     * ``max_piece_bytes``: the most bytes of an entry.
     * ``min_count``: how often a string must occur to become an entry; by default it follows from the amount of text
@@ -39,7 +42,7 @@ class LongestMatchTrainer:
     * ``whole_characters``: no entry but the bytes holds a part of a character.
     * ``forced``: entries that there must be, of any length; they count against ``vocab_size``.
     * ``forced_files``: the same, from files with an entry on each line.
-    * ``emoji``: force all emoji of Unicode (True or "all"), or those without skin tones ("basic"), as the package
+    * ``emoji``: force ``all`` emoji of Unicode (or True), or the ``basic`` ones without skin tones, as the package
       emoji has them.
     * ``kaomoji``: force a hundred faces made of characters.
 
@@ -58,49 +61,60 @@ class LongestMatchTrainer:
     def __init__(
         self,
         *,
-        vocab_size: int,
-        pattern: str | None = DEFAULT_PATTERN,
+        vocab_size: int | Sequence[int],
+        pattern: str | None = _PATTERN,
         max_piece_length: int = 16,
         max_piece_bytes: int | None = None,
         min_count: int | None = None,
         whole_characters: bool = False,
-        forced: Sequence[str | bytes] = (),
-        forced_files: Sequence[str | os.PathLike[str]] = (),
-        emoji: bool | Emoji = False,
+        forced: Sequence[str] | Sequence[str | bytes] = (),
+        forced_files: Sequence[str] | Sequence[str | os.PathLike[str]] = (),
+        emoji: Emoji | Literal[True] | None = None,
         kaomoji: bool = False,
         threads: int | None = None,
         counts: Counts | None = None,
     ) -> None:
         """Raises `ArgumentError` for an option out of its range."""
         self._forced = _forced([*listed(forced), *map(Path, forced_files)], emoji, kaomoji)
-        least = 1 + _BYTES + len(self._forced)
-        if not least <= vocab_size <= MOST_IDS:
-            raise ArgumentError(
-                f"vocab_size is {vocab_size}, which is not from {least} (id 0, the bytes and forced entries) to "
-                f"{MOST_IDS} (ids have 16 bits)"
-            )
-        self._entries = vocab_size - 1
-        self._chars = _checked("max_piece_length", max_piece_length, _LONGEST)
-        self._bytes = _checked("max_piece_bytes", _LONGEST if max_piece_bytes is None else max_piece_bytes, _LONGEST)
-        self._min_count = None if min_count is None else _checked("min_count", min_count, 2**63)
+        self._sizes = sizes(vocab_size)
+        self._is_one = isinstance(vocab_size, int)
+        for size in self._sizes:
+            self._check_size(size)
+        self._chars = number("max_piece_length", max_piece_length, least=1, most=_LONGEST)
+        longest = _LONGEST if max_piece_bytes is None else max_piece_bytes
+        self._bytes = number("max_piece_bytes", longest, least=1, most=_LONGEST)
+        self._min_count = optional_number("min_count", min_count, least=1)
         self._whole_characters = whole_characters
-        self._threads = processors() if threads is None else _checked("threads", threads, 256)
-        if counts is not None and pattern != DEFAULT_PATTERN:
+        self._threads = processors() if threads is None else number("threads", threads, least=1)
+        if counts is not None and pattern != _PATTERN:
             raise ArgumentError("what was counted has its pattern already: give counts or a pattern")
-        self.counts = Counts(split=pattern or None, threads=threads) if counts is None else counts
+        self.counts = Counts(split=steps_of(pattern or None, "matches")) if counts is None else counts
+
+    def _check_size(self, size: int) -> None:
+        least = 1 + _BYTES + len(self._forced)
+        if not least <= size <= MOST_IDS:
+            raise ArgumentError(
+                f"vocab_size is {size}, which is not from {least} (id 0, the bytes and forced entries) to {MOST_IDS} "
+                "(ids have 16 bits)"
+            )
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Count the words of a batch of texts."""
         self.counts.push(texts)
 
-    def finish(self, progress: Report | None = None) -> Spec:
-        """Choose the entries.
+    def finish(self, progress: Report | None = None) -> Spec | list[Spec]:
+        """Choose the entries; a list, where several sizes are asked for.
 
         Raises `ArgumentError` if the texts have too few strings.
         """
+        words = self.counts.words("bytes", progress)
+        specs = [self._spec(words, size, progress) for size in self._sizes]
+        return specs[0] if self._is_one else specs
+
+    def _spec(self, words: _core.Words, size: int, progress: Report | None) -> Spec:
         entries, _ = _core.train_longest_match(
-            self.counts.words("bytes", progress),
-            self._entries,
+            words,
+            size - 1,
             self._chars,
             self._bytes,
             self._min_count,
@@ -118,7 +132,7 @@ class LongestMatchTrainer:
         )
 
 
-def _forced(entries: Iterable[Entry], which: bool | Emoji, faces: bool) -> list[bytes]:
+def _forced(entries: Iterable[Entry], which: Emoji | Literal[True] | None, faces: bool) -> list[bytes]:
     """All forced entries but single bytes, which there are anyway."""
     wanted = listed(entries)
     if which:
@@ -129,9 +143,3 @@ def _forced(entries: Iterable[Entry], which: bool | Emoji, faces: bool) -> list[
     if wanted and len(wanted[-1]) > _LONGEST:
         raise ArgumentError(f"a forced entry has {len(wanted[-1])} bytes; at most {_LONGEST} can be")
     return wanted
-
-
-def _checked(name: str, value: int, most: int) -> int:
-    if not 1 <= value <= most:
-        raise ArgumentError(f"{name} is {value}, which is not from 1 to {most}")
-    return value

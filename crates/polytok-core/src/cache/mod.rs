@@ -13,7 +13,7 @@ mod sets;
 mod short;
 mod waiting;
 
-pub use key::Key;
+pub use key::{KEY, Key};
 pub use short::IDS;
 pub use waiting::{Piece, WAITING, Waiting};
 

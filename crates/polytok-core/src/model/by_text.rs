@@ -19,9 +19,10 @@ use crate::spec::{Priority, Symbols};
 use crate::utf8;
 use crate::vocab::Vocab;
 
-/// A table pays after as many bytes of text as this for each row of the vocabulary. Few bytes of a text come here: most pieces
-/// are found in the cache.
-const BYTES_PER_ROW: usize = 1;
+/// A table pays after one byte of text for so many rows of the vocabulary. Few bytes of a text come here: most pieces are found in
+/// the cache. Bytes are more symbols than characters, and the table of ranks is made quicker.
+const ROWS_PER_BYTE_BY_SCORE: usize = 1;
+const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
 /// Pairs are looked up by their texts if no entry is longer.
 const LONGEST: usize = 256;
@@ -40,13 +41,14 @@ impl Patience {
     pub(super) fn with(source: &Source) -> Patience {
         let &Source { vocab, priority, symbols, .. } = source;
         let longest = vocab.longest();
-        let is_known = match (priority, symbols) {
-            (Priority::Score, Symbols::Chars) => !(0..vocab.len()).any(|row| vocab.score(row).is_nan()),
-            (Priority::Rank, Symbols::Bytes) => true,
-            _ => false,
+        let has_ranks = || !(0..vocab.len()).any(|row| vocab.score(row).is_nan());
+        let limit = match (priority, symbols) {
+            _ if longest > LONGEST || vocab.size() >= FROZEN => 0,
+            (Priority::Score, Symbols::Chars) if has_ranks() => vocab.len() / ROWS_PER_BYTE_BY_SCORE,
+            (Priority::Rank, Symbols::Bytes) => vocab.len() / ROWS_PER_BYTE_BY_RANK,
+            _ => 0,
         };
-        let is_of_use = is_known && longest <= LONGEST && vocab.size() < FROZEN;
-        Patience::of(if is_of_use { BYTES_PER_ROW * vocab.len() } else { 0 }, longest)
+        Patience::of(limit, longest)
     }
 
     /// For so many bytes.

@@ -177,7 +177,8 @@ impl WordCounter {
 
     /// The same; all stay counted.
     pub fn words(&mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
-        let mut words = Words::default();
+        let (count, bytes) = if self.runs.is_empty() { self.table.sizes() } else { (0, 0) };
+        let mut words = Words::with_capacity(count, bytes);
         let mut reporter = Reporter { progress, done: 0 };
         let mut push = |word: &[u8], entry: Entry| {
             words.push(word, entry.count);

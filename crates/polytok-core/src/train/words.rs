@@ -13,6 +13,12 @@ pub struct Words {
 }
 
 impl Words {
+    /// None yet, with room for so many of so many bytes together.
+    pub fn with_capacity(words: usize, bytes: usize) -> Words {
+        let (ends, counts) = (Vec::with_capacity(words), Vec::with_capacity(words));
+        Words { bytes: Vec::with_capacity(bytes), ends, counts }
+    }
+
     /// Adds one at the end; that there is none like it yet is the caller's to know.
     pub fn push(&mut self, word: &[u8], count: u64) {
         self.bytes.extend_from_slice(word);

@@ -88,13 +88,10 @@ fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'
     let mut found = None;
     for field in Fields::new(message) {
         let field = field.ok()?;
-        match field.value {
-            Value::Bytes(charsmap) if field.number == CHARSMAP => {
-                if found.replace((field, charsmap)).is_some() {
-                    return None;
-                }
-            }
-            _ => {}
+        if let (CHARSMAP, Value::Bytes(charsmap)) = (field.number, &field.value)
+            && found.replace((field, *charsmap)).is_some()
+        {
+            return None;
         }
     }
     let (field, charsmap) = found.filter(|(_, charsmap)| !charsmap.is_empty())?;

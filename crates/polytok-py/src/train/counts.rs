@@ -132,6 +132,11 @@ impl PyWordCounter {
         PyWordCounter(WordCounter::new(self::limit(limit)))
     }
 
+    /// Adds words, each so many times, behind those that were counted before.
+    fn add(&mut self, words: Vec<(PyBackedBytes, u64)>) -> PyResult<()> {
+        words.iter().try_for_each(|(word, times)| self.0.add(word, *times)).map_err(to_python)
+    }
+
     /// Adds the words of a counts file; what the file says was counted.
     fn read(&mut self, py: Python<'_>, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<String> {
         let counter = &mut self.0;
@@ -170,7 +175,14 @@ impl PyWordCounter {
 
 /// What a counts file says was counted.
 #[pyfunction]
-pub fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
+fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
     let open = || CountsFile::open(PyFile(file)).map(|file| file.description().to_owned());
     py.detach(open).map_err(to_python)
+}
+
+/// Adds the classes and functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyTextCounter>()?;
+    module.add_class::<PyWordCounter>()?;
+    module.add_function(wrap_pyfunction!(counts_description, module)?)
 }

@@ -22,6 +22,9 @@ use super::counts::{self, PyLimit};
 use super::progress::Reporter;
 use crate::errors::to_python;
 
+/// Pieces and their scores.
+pub type ScoredPieces<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>);
+
 /// Adds the class and the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySentencePieceTrainer>()?;
@@ -176,7 +179,7 @@ impl PySentencePieceTrainer {
         py: Python<'py>,
         most: usize,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>)> {
+    ) -> PyResult<ScoredPieces<'py>> {
         let Some(sinks) = self.sinks.take() else { return Err(to_python(finished())) };
         let options = &self.options;
         let found = Reporter::new(progress).run(py, |progress| train(*sinks, options, most, progress))?;
@@ -195,7 +198,7 @@ fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks>
     Ok(match model {
         "bpe" => {
             let validity = Arc::new(Validity::new(options)?);
-            let sink = |_| Units::new(validity.clone(), WordCounter::new(limit.cloned()));
+            let sink = |_| Units::new(validity.clone(), WordCounter::new(limit.cloned()), options);
             Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
         }
         "word" => {

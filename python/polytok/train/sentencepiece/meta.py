@@ -15,12 +15,12 @@ _SPACE = "\u2581"
 def reserved(options: Options, model: str) -> Meta:
     """The text and the kind of each id that is not trained.
 
-    The four special pieces have the ids that they are given; others take the lowest free ones, in order. A symbol that is
-    spelled like one of the special pieces gives its kind to that piece.
+    The four special pieces have the ids that they are given; others take the lowest free ones, in order. A symbol that
+    is spelled like one of the special pieces gives its kind to that piece.
 
-    >>> reserved(Options(vocab_size=10, user_defined_symbols=("<sep>", "</s>")), "bpe")
-    {0: ('<unk>', <Kind.UNKNOWN: 2>), 1: ('<s>', <Kind.CONTROL: 3>), 2: ('</s>', <Kind.USER_DEFINED: 4>), \
-3: ('<sep>', <Kind.USER_DEFINED: 4>)}
+    >>> meta = reserved(Options(vocab_size=10, user_defined_symbols=("<sep>", "</s>")), "bpe")
+    >>> [(id, text, kind.name) for id, (text, kind) in meta.items()]
+    [(0, '<unk>', 'UNKNOWN'), (1, '<s>', 'CONTROL'), (2, '</s>', 'USER_DEFINED'), (3, '<sep>', 'USER_DEFINED')]
     """
     meta = _special(options)
     roles = {getattr(options, f"{role}_piece"): getattr(options, f"{role}_id") for role in ("pad", "eos", "bos")}
@@ -41,6 +41,8 @@ def reserved(options: Options, model: str) -> Meta:
         while free in meta:
             free += 1
         meta[free] = (text, kind)
+    if len(meta) > options.vocab_size:
+        raise ArgumentError(f"vocab_size={options.vocab_size} is too small for {len(meta)} reserved pieces")
     return meta
 
 

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 
 use super::entry::{Each, Entry, Order};
-use crate::cache::Key;
+use crate::cache::{KEY, Key};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 
@@ -164,6 +164,11 @@ impl Table {
     /// Nothing is in it.
     pub(super) fn is_empty(&self) -> bool {
         self.shorts == 0 && self.longs.is_empty()
+    }
+
+    /// How many words there are, and at the most so many bytes of them.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.shorts + self.longs.len(), self.shorts * KEY + self.bytes.len())
     }
 
     /// Bytes taken.

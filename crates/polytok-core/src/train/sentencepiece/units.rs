@@ -1,15 +1,20 @@
 //! Counted stretches of text that no piece crosses: all that pieces are made of, and small enough to repeat.
 //!
 //! A sentence is cut wherever no valid piece has the two characters side by side: before words, at digits, between scripts.
-//! So the units are fewer and shorter than words, and pairs of symbols in them are the pairs of the whole text. Cost: one
-//! step for each character, one lookup for each unit.
+//! So the units are fewer and shorter than words, and pairs of symbols in them are the pairs of the whole text. In 0.2.1 words are
+//! cut at delimiters too, whose characters count for the alphabet. Cost: one step for each character, one lookup for each unit.
 
 use std::sync::Arc;
 
+use memchr::memmem::Finder;
+
 use super::alphabet::CharCounts;
 use super::corpus::Sink;
+use super::options::Options;
 use super::validity::Validity;
+use super::words::Cut;
 use crate::error::Result;
+use crate::spec::Line;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 use crate::train::words::Words;
@@ -18,27 +23,82 @@ use crate::train::words::Words;
 pub struct Units {
     validity: Arc<Validity>,
     counter: WordCounter,
+    delimiter: Option<Delimiter>,
+}
+
+/// What no piece crosses in 0.2.1, and the words that it is looked for in.
+struct Delimiter {
+    text: Finder<'static>,
+    /// None for whole sentences.
+    words: Option<Cut>,
 }
 
 impl Units {
     /// Nothing is counted yet.
-    pub fn new(validity: Arc<Validity>, counter: WordCounter) -> Units {
-        Units { validity, counter }
+    pub fn new(validity: Arc<Validity>, counter: WordCounter, options: &Options) -> Units {
+        let text = options.pretokenization_delimiter.as_bytes();
+        let words = options.split_by_whitespace.then_some(Cut {
+            as_suffix: options.treat_whitespace_as_suffix,
+            keeps_runs: options.allow_whitespace_only_pieces,
+        });
+        let is_cut_here = options.line == Line::V0_2_1 && !text.is_empty();
+        let delimiter = is_cut_here.then(|| Delimiter { text: Finder::new(text).into_owned(), words });
+        Units { validity, counter, delimiter }
+    }
+
+    /// Counts the units of a stretch of a sentence.
+    fn stretch(&mut self, text: &str, times: u64, ordinal: u64) -> Result<()> {
+        let mut start = 0;
+        let mut before = None;
+        for (at, c) in text.char_indices() {
+            if before.is_some_and(|before| !self.validity.may_join(before, c)) {
+                self.counter.add_at(&text.as_bytes()[start..at], times, ordinal + start as u64)?;
+                start = at;
+            }
+            before = Some(c);
+        }
+        if start < text.len() {
+            self.counter.add_at(&text.as_bytes()[start..], times, ordinal + start as u64)?;
+        }
+        Ok(())
     }
 }
 
 impl Sink for Units {
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
-        let mut start = 0;
-        let mut before = None;
-        for (at, c) in sentence.char_indices() {
-            if before.is_some_and(|before| !self.validity.may_join(before, c)) {
-                self.counter.add_at(&sentence.as_bytes()[start..at], times, ordinal + start as u64)?;
-                start = at;
+        let Some(delimiter) = self.delimiter.take() else { return self.stretch(sentence, times, ordinal) };
+        let result = delimiter.parts(sentence).into_iter().try_for_each(|(start, end, is_delimiter)| {
+            let (text, place) = (&sentence[start..end], ordinal + start as u64);
+            match is_delimiter {
+                true => {
+                    text.char_indices().try_for_each(|(at, c)| self.stretch(&text[at..at + c.len_utf8()], times, place))
+                }
+                false => self.stretch(text, times, place),
             }
-            before = Some(c);
+        });
+        self.delimiter = Some(delimiter);
+        result
+    }
+}
+
+impl Delimiter {
+    /// Where the delimiters and the stretches between them start and end.
+    fn parts(&self, sentence: &str) -> Vec<(usize, usize, bool)> {
+        let mut parts = Vec::new();
+        let mut word = |start: usize, end: usize| {
+            let mut from = start;
+            for at in self.text.find_iter(&sentence.as_bytes()[start..end]) {
+                parts.push((from, start + at, false));
+                from = start + at + self.text.needle().len();
+                parts.push((start + at, from, true));
+            }
+            parts.push((from, end, false));
+        };
+        match self.words {
+            Some(cut) => cut.words(sentence.as_bytes(), word),
+            None => word(0, sentence.len()),
         }
-        self.counter.add_at(&sentence.as_bytes()[start..], times, ordinal + start as u64)
+        parts
     }
 }
 

@@ -62,7 +62,7 @@ impl TextRules {
             for chunk in text[from..end].utf8_chunks() {
                 let behind = at + chunk.valid().len() + chunk.invalid().len();
                 let is_ended = behind < end;
-                sure = if is_ended { behind } else { at + self.pieces(chunk.valid(), true, &mut |_| Ok(true))? };
+                sure = if is_ended { behind } else { at + self.pieces(chunk.valid(), true, |_| Ok(true))? };
                 at = behind;
             }
             Ok(())

@@ -136,11 +136,11 @@ impl TextRules {
             let is_border = |at: &usize| text.is_char_boundary(*at);
             let end = (start..=start.saturating_add(WINDOW).min(text.len())).rfind(is_border).unwrap_or(start);
             let (window, base) = (&text[start..end], base + start as u64);
-            let mut count = |pieces: &[(u32, u32)]| {
+            let count = |pieces: &[(u32, u32)]| {
                 let before = pieces.partition_point(|&(begin, _)| start + (begin as usize) < to);
                 counter.add_pieces(window.as_bytes(), &pieces[..before], base).map(|()| before == pieces.len())
             };
-            let sure = self.pieces(window, end < text.len(), &mut count)?;
+            let sure = self.pieces(window, end < text.len(), count)?;
             if sure == 0 {
                 return Err(Error::Argument(format!("a piece of a text is longer than {WINDOW} bytes")));
             }
@@ -155,7 +155,7 @@ impl TextRules {
         &self,
         text: &str,
         is_open: bool,
-        each: &mut dyn FnMut(&[(u32, u32)]) -> Result<bool>,
+        mut each: impl FnMut(&[(u32, u32)]) -> Result<bool>,
     ) -> Result<usize> {
         let mut pieces = [(0, 0); PIECES];
         let mut cursor = Cursor::new();

@@ -133,7 +133,7 @@ fn long_texts_are_cut_where_nobody_sees_it() {
     let mut text = Vec::new();
     while text.len() < 9 * RUN {
         text.extend_from_slice(parts[rng.next_u64() as usize % parts.len()].as_bytes());
-        if rng.next_u64() % 5000 == 0 {
+        if rng.next_u64().is_multiple_of(5000) {
             text.push(0xFF);
         }
     }
