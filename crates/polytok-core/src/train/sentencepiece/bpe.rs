@@ -18,9 +18,9 @@ use std::collections::HashSet;
 
 use super::Scored;
 use super::alphabet::Alphabet;
-use crate::train::bpe::cells::Cells;
 use super::validity::Validity;
 use crate::error::{Error, Result};
+use crate::train::bpe::cells::Cells;
 use crate::train::progress::Progress;
 use crate::train::words::Words;
 use pairs::{Pairs, before};
