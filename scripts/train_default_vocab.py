@@ -30,8 +30,8 @@ import regex
 import default_vocab_text as text
 import polytok
 from default_vocab_doc import write_section
-from polytok.train import specs
 from polytok.data import DEFAULT_FILE, DEFAULT_PATTERN, DEFAULT_SIZE, DEFAULT_SPECIAL_TOKENS
+from polytok.train import specs
 
 DATA = Path(__file__).resolve().parent.parent / "python" / "polytok" / "data"
 
@@ -234,7 +234,7 @@ def provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> 
     return "\n".join(
         [
             (
-                f"Trainer: polytok's (`kind=\"bpe\"`, `ties=\"huggingface\"`), over weighted pieces; "
+                f'Trainer: polytok\'s (`kind="bpe"`, `ties="huggingface"`), over weighted pieces; '
                 f"`regex` {regex.__version__} for the pieces; Python {platform.python_version()}."
             ),
             "",
