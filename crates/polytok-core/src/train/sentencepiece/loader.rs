@@ -6,6 +6,7 @@
 
 use super::options::{Options, RARE, Sentences};
 use crate::error::{Error, Result};
+use crate::normalize::growth::{limit, too_long};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::Line;
 use crate::trie::Trie;
@@ -106,6 +107,9 @@ impl Loader {
         spare.clear();
         out.clear();
         self.normalizer.normalize(raw, spare);
+        if spare.len() > limit(raw.len()) {
+            return Err(too_long("normalization"));
+        }
         if memchr::memchr(b' ', spare).is_some() {
             return Err(Error::Argument("a normalized sentence has a space: escape_whitespaces must be on".into()));
         }
