@@ -8,7 +8,7 @@ from ... import _core
 from . import SentencePieceTrainer, with_options
 
 
-@with_options(keeps_memory=False)
+@with_options()
 class SentencePieceUnigramTrainer(SentencePieceTrainer):
     """SentencePiece's Unigram: the same pieces, ids and scores as its own trainer.
 
