@@ -17,10 +17,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bpe::register(module)?;
     longest::register(module)?;
     sentencepiece::register(module)?;
-<<<<<<< HEAD
-    module.add_class::<unigram::PyUnigramTrainer>()?;
-    Ok(())
-=======
     module.add_class::<unigram::PyUnigramTrainer>()
->>>>>>> aaa737f62a61b473cc03444899b974201124a18a
 }
