@@ -420,3 +420,84 @@ fn follower(next: Next, line: Line) -> Vec<u8> {
         _ => vec![0],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::progress::Silent;
+    use crate::train::unigram::suffixes::Depth;
+    use crate::train::unigram::workers::Workers;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    type Found = BTreeMap<String, u64>;
+
+    fn add_if_valid(found: &mut Found, validity: &Validity, text: &[u8], count: u64) {
+        let chars: Vec<char> = text_of(text).chars().collect();
+        if chars.len() > 1 && validity.is_valid(&chars) {
+            *found.entry(text_of(text).into()).or_default() += count;
+        }
+    }
+
+    fn text_of(bytes: &[u8]) -> &str {
+        std::str::from_utf8(bytes).unwrap_or("")
+    }
+
+    fn of_fragments(sentences: &[String], options: &Options) -> Found {
+        let mut sink = Sentences::new(options, WordCounter::default());
+        sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
+        let counted = gathered(vec![sink], &mut Silent).unwrap();
+        let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
+        let (_, mut fragments) = counted.cut(&alphabet, options, &mut Silent).unwrap();
+        let mut workers = Workers { threads: 2, progress: &mut Silent };
+        let depth = Depth { limit: 4 * options.max_sentencepiece_length as u32 + 2, line: options.line };
+        let all = fragments.intervals(depth, &mut workers, |fragments, intervals| {
+            intervals.map(|interval| (fragments.text(&interval).to_vec(), interval.count)).collect::<Vec<_>>()
+        });
+        let validity = Validity::new(options).unwrap();
+        let mut found = Found::new();
+        all.unwrap().into_iter().flatten().for_each(|(text, count)| add_if_valid(&mut found, &validity, &text, count));
+        found
+    }
+
+    /// All substrings of the whole text, the sentences with an end behind each, that go on in two ways.
+    fn of_the_text(sentences: &[String], options: &Options) -> Found {
+        let text: Vec<u8> = sentences.iter().flat_map(|sentence| [sentence.as_bytes(), &[0]].concat()).collect();
+        let mut places: BTreeMap<&[u8], Vec<Option<u8>>> = BTreeMap::new();
+        for start in 0..text.len() {
+            for end in start + 1..=text.len().min(start + 40) {
+                places.entry(&text[start..end]).or_default().push(text.get(end).copied());
+            }
+        }
+        let validity = Validity::new(options).unwrap();
+        let mut found = Found::new();
+        for (substring, next) in &places {
+            if next.iter().any(|one| *one != next[0]) {
+                let end = substring.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                add_if_valid(&mut found, &validity, &substring[..end], next.len() as u64);
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn fragments_have_the_substrings_of_the_text(
+            sentences in proptest::collection::vec("▁?[ab▁я1語、]{1,9}", 1..12), flags in 0u8..32
+        ) {
+            let flag = |bit: u8| flags >> bit & 1 == 1;
+            let options = Options {
+                split_by_whitespace: flag(0),
+                split_by_unicode_script: flag(1),
+                treat_whitespace_as_suffix: flag(2),
+                allow_whitespace_only_pieces: flag(3),
+                split_digits: flag(4),
+                character_coverage: 1.0,
+                max_sentencepiece_length: 6,
+                ..Options::default()
+            };
+            prop_assert_eq!(of_fragments(&sentences, &options), of_the_text(&sentences, &options));
+        }
+    }
+}
