@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal
 
 from ..errors import ArgumentError
@@ -23,28 +23,32 @@ _BYTE_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173),
 class BpeTrainer:
     """Trains byte-pair encoding (``kind="bpe"``).
 
-    ``vocab_size`` counts all entries: the 256 bytes, what merging makes, and special tokens that are given as a list.
-    It may be several sizes: one run then gives as many results. ``ties`` says which of equally frequent pairs goes
-    first:
+    * ``vocab_size``: all entries: the 256 bytes, what merging makes, and special tokens that are given as a list.
+      Several sizes give as many results of one run.
+    * ``ties``: which of equally frequent pairs goes first. ``"ids"``: the one whose left half has the lower id, then
+      the right half; what was made earlier goes first, and the order of the texts does not matter. ``"minbpe"``: the
+      one that stands first in the texts as they are by then; the merges are minbpe's. ``"huggingface"``: as ``"ids"``,
+      but numbered as tokenizers' BpeTrainer 0.23.3 does, whose result it is, with its options.
+    * ``pattern``: cuts texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``default``, tokenizers'
+      ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are the words, split steps of
+      a Spec, or None for whole texts; ``"auto"`` is ``o200k``, and ``gpt2`` with ``ties="huggingface"``.
+    * ``special_tokens``: texts, which get the last ids (the first with ``ties="huggingface"``), or texts with ids of
+      your own, which do not count. With ``ties="ids"`` they are cut out of the texts.
+    * ``min_frequency``: pairs that occur less often are not merged.
+    * ``max_token_length``: the longest entry, in bytes; with ``ties="huggingface"`` as there, where what is merged of
+      more than two characters is shorter than this.
+    * ``verbose``: is called with a line for each merge, as minbpe prints it.
 
-    * ``"ids"``: the one whose left half has the lower id, then the right half. What was made earlier goes first, and
-      the order of the texts does not matter.
-    * ``"minbpe"``: the one that stands first in the texts as they are by then. The merges are minbpe's.
-    * ``"huggingface"``: as ``"ids"``, but numbered as tokenizers' BpeTrainer does: special tokens first, then the
-      alphabet by code point. The result is that of tokenizers 0.23.3, with its options.
+    And only with ``ties="huggingface"``:
 
-    ``pattern`` cuts texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``default``, tokenizers'
-    ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are the words, split steps of a
-    Spec, or None for whole documents; ``"auto"`` is ``o200k``, and ``gpt2`` with ``"huggingface"``. ``special_tokens``
-    are texts, which get the last ids (the first with ``"huggingface"``), or texts with ids of your own, which do not
-    count. Pairs that occur less often than ``min_frequency`` are not merged. ``max_token_length``: the longest entry in
-    bytes; with ``"huggingface"`` as there, entries of several merges are shorter than it. ``verbose`` is called with a
-    line for each merge, as minbpe prints it.
-
-    Only with ``"huggingface"``: ``byte_level`` (pre-tokenizer ByteLevel; else entries are of characters),
-    ``normalize`` (steps of a Spec before the split), ``unk_token``, ``initial_alphabet`` (characters; None is all
-    bytes, or none without ``byte_level``), ``limit_alphabet``, ``continuing_subword_prefix`` and
-    ``end_of_word_suffix``.
+    * ``byte_level``: entries are of bytes (the pre-tokenizer ByteLevel), not of characters.
+    * ``normalize``: steps of a Spec, before the texts are cut.
+    * ``unk_token``: the entry for characters that are none, where entries are of characters.
+    * ``initial_alphabet``: characters that are entries whether they occur or not; None is all bytes, or none without
+      ``byte_level``.
+    * ``limit_alphabet``: how many characters are kept, the most frequent ones.
+    * ``continuing_subword_prefix``: stands before entries that do not start a word.
+    * ``end_of_word_suffix``: stands behind entries that end a word.
 
     >>> trainer = BpeTrainer(vocab_size=258, ties="minbpe", pattern=None, verbose=print)
     >>> trainer.push([b"aaabdaaabac"])
@@ -77,26 +81,21 @@ class BpeTrainer:
         options.number("min_frequency", min_frequency, least=0)
         options.optional_number("max_token_length", max_token_length, least=2)
         self._is_one, self._verbose = isinstance(vocab_size, int), verbose
+        affixes = (continuing_subword_prefix, end_of_word_suffix)
         self._rules: PlainBytes | HuggingFace
         if ties == "huggingface":
             alphabet = _BYTE_ALPHABET if initial_alphabet is None and byte_level else tuple(initial_alphabet or ())
-            affixes = (continuing_subword_prefix, end_of_word_suffix)
             limits = (options.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
             common = (sizes, special, min_frequency, max_token_length)
             self._rules = HuggingFace(*common, byte_level, unk_token, alphabet, *limits)
         else:
-            given = (
-                normalize,
-                unk_token,
-                initial_alphabet,
-                limit_alphabet,
-                continuing_subword_prefix,
-                end_of_word_suffix,
-            )
+            given = (normalize, unk_token, initial_alphabet, limit_alphabet, *affixes)
             if not byte_level or any(given):
                 raise ArgumentError(f"ties={ties!r} merges plain bytes: alphabets and affixes take ties='huggingface'")
             self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
-        self.counts = _counts(ties, pattern, normalize, byte_level) if counts is None else counts
+        if counts is not None and pattern != "auto":
+            raise ArgumentError("pattern= says what is counted, but counts= is counted already: leave one out")
+        self.counts = _counts(ties, pattern, normalize, byte_level, special) if counts is None else counts
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the words of some documents."""
@@ -117,9 +116,12 @@ class BpeTrainer:
         return specs[0] if self._is_one else specs
 
 
-def _counts(ties: Ties, pattern: Pattern, normalize: Sequence[NormalizeStep], byte_level: bool) -> Counts:
+def _counts(
+    ties: Ties, pattern: Pattern, normalize: Sequence[NormalizeStep], byte_level: bool, special: Collection[str]
+) -> Counts:
     if ties != "huggingface":
-        return Counts(split=steps_of("o200k" if pattern == "auto" else pattern, "matches"))
+        split = steps_of("o200k" if pattern == "auto" else pattern, "matches")
+        return Counts(split=split, special_tokens=tuple(special) if ties == "ids" else ())
     split = steps_of("gpt2" if pattern == "auto" else pattern, "isolated")
     repair = () if byte_level and not normalize else (ReplaceInvalid(),)
     return Counts(normalize=(*repair, *normalize), split=split)

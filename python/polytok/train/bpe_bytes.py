@@ -65,5 +65,5 @@ class PlainBytes:
             special=special,
             matching="listed" if self.first_seen else "longest",
             split=split,
-            origin=Origin("trained"),
+            origin=Origin("minbpe" if self.first_seen else "trained"),
         )

@@ -100,7 +100,7 @@ def bpe_spec(
         normalize=(ReplaceInvalid(), *normalize) if normalize or not found[1] else (),
         split=split,
         decode=BytesDecode(skips_unknown=True) if is_plain else ChainDecode((ByteLevelDecode(),), byte_level=True),
-        origin=Origin("trained"),
+        origin=Origin("huggingface"),
     )
 
 
@@ -135,7 +135,7 @@ def _over_texts(
         unknown="unk" if names else "drop" if unk is None else "error",
         decode=decode,
         names=names,
-        origin=Origin("trained"),
+        origin=Origin("huggingface"),
     )
 
 

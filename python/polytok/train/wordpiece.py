@@ -15,15 +15,24 @@ _BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class WordPieceTrainer:
-    """Trains WordPiece (``kind="wordpiece"``), as tokenizers' WordPieceTrainer does, by default after BERT's normalizer
-    and pre-tokenizer.
+    """Trains WordPiece (``kind="wordpiece"``), as tokenizers' WordPieceTrainer 0.23.3 does, by default after BERT's
+    normalizer and pre-tokenizer.
 
-    ``vocab_size`` counts all entries, special tokens too, which come first; several sizes give as many results. Text is
-    made lower case and loses its accents (``lowercase``, ``strip_accents``: None is as ``lowercase``), control
-    characters go (``clean_text``), and Chinese characters stand alone (``handle_chinese_chars``); or ``normalize``
-    gives other steps.
-    ``pattern`` cuts the words, by default at white space and punctuation. ``min_frequency``, ``initial_alphabet``,
-    ``limit_alphabet``, ``continuing_subword_prefix`` and ``end_of_word_suffix`` are tokenizers'.
+    * ``vocab_size``: all entries, special tokens too, which come first. Several sizes give as many results of one run.
+    * ``special_tokens``: texts.
+    * ``unk_token``: the one of them that stands for words that cannot be covered.
+    * ``lowercase``: text is made lower case.
+    * ``strip_accents``: accents go; None is as ``lowercase``.
+    * ``clean_text``: control characters go.
+    * ``handle_chinese_chars``: Chinese characters stand alone.
+    * ``normalize``: steps of a Spec instead of these four.
+    * ``pattern``: cuts texts into words, by default at white space and punctuation: a name, a regular expression, split
+      steps of a Spec, or None for whole texts.
+    * ``min_frequency``: pairs that occur less often are not merged.
+    * ``initial_alphabet``: characters that are entries whether they occur or not.
+    * ``limit_alphabet``: how many characters are kept, the most frequent ones.
+    * ``continuing_subword_prefix``: stands before entries that do not start a word.
+    * ``end_of_word_suffix``: stands behind entries that end a word.
 
     >>> trainer = WordPieceTrainer(vocab_size=14)
     >>> trainer.push([b"low lower lowest"])

@@ -19,6 +19,7 @@ mod alphabet;
 pub(crate) mod around;
 pub(crate) mod cells;
 pub(crate) mod forms;
+mod initial;
 mod learner;
 pub(crate) mod pairs;
 pub(crate) mod places;

@@ -23,7 +23,7 @@ use super::progress::Reporter;
 use crate::errors::to_python;
 
 /// Pieces and their scores.
-type ScoredPieces<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>);
+pub type ScoredPieces<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>);
 
 /// Adds the class and the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,6 @@
 //! SentencePiece's Unigram trainer: texts in, pieces with their scores out.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use polytok_core::error::Error;
 use polytok_core::train::counter::WordCounter;
 use polytok_core::train::sentencepiece::corpus::Corpus;
@@ -12,7 +12,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::progress::Reporter;
-use super::sentencepiece::PyOptions;
+use super::sentencepiece::{PyOptions, ScoredPieces};
 use crate::errors::to_python;
 
 /// A Unigram vocabulary in the making.
@@ -61,7 +61,7 @@ impl PyUnigramTrainer {
         py: Python<'py>,
         most: usize,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>>)> {
+    ) -> PyResult<ScoredPieces<'py>> {
         let Some(corpus) = self.corpus.take() else { return Err(to_python(finished())) };
         let (options, fit) = (&self.options, &self.fit);
         let found = Reporter::new(progress)

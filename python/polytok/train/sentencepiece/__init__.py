@@ -65,7 +65,7 @@ class SentencePieceTrainer:
             **shared,
             "meta": [text.encode() for text, _ in self.meta.values()],
             "charsmap": self.normalize.charsmap,
-            "is_tsv": self.options.input_format == "tsv",
+            "is_tsv": self.options.tsv,
             "max_sentence_length": np.iinfo(np.int64).max if longest is None else longest,
             "keeps_reserved": self.options.profile == "lossless",
             "threads": self.threads,
@@ -91,6 +91,9 @@ class SentencePieceTrainer:
         )
 
 
+# What the options are, for help(), and for the command's --help.
+_OPTIONS_SAID = (inspect.getdoc(Options) or "").partition("\n\n")[2]
+
 _SHARED = (
     "line",
     "vocab_size",
@@ -113,17 +116,17 @@ _SHARED = (
 )
 
 
-def with_options(*left_out: str) -> Any:
+def with_options(*left_out: str, keeps_memory: bool = True) -> Any:
     """Gives a trainer's class the signature and the description of its options, so that they can be listed."""
+    resources = ("max_memory", "threads") if keeps_memory else ("threads",)
 
     def decorate(cls: type[SentencePieceTrainer]) -> type[SentencePieceTrainer]:
         declared = inspect.signature(Options, eval_str=True).parameters
         taken = [declared[name] for name in NAMES if name not in left_out]
-        resources = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None)
-            for name in ("max_memory", "threads")
-        ]
-        cls.__signature__ = inspect.Signature([*taken, *resources])  # type: ignore[attr-defined]
+        for name in resources:
+            taken.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None))
+        cls.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        cls.__doc__ = f"{cls.__doc__}\n{_OPTIONS_SAID}"
         return cls
 
     return decorate

@@ -8,7 +8,7 @@ from ... import _core
 from . import SentencePieceTrainer, with_options
 
 
-@with_options()
+@with_options(keeps_memory=False)
 class SentencePieceUnigramTrainer(SentencePieceTrainer):
     """SentencePiece's Unigram: the same pieces, ids and scores as its own trainer.
 
@@ -23,7 +23,7 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
 
     model = "unigram"
 
-    def _start(self) -> Any:
+    def _start(self, limit: tuple[int, str] | None) -> Any:
         return _core.UnigramTrainer(
             self.core_options(),
             seed_size=self.options.seed_sentencepiece_size,

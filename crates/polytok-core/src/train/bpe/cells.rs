@@ -99,6 +99,12 @@ impl Cells {
         (id != WALL).then_some(Neighbour { id, at })
     }
 
+    /// Where the word of a place starts.
+    pub fn word_start(&self, at: u32) -> u32 {
+        let before = self.cells[..at as usize].iter().rposition(|&cell| cell == WALL);
+        before.map_or(0, |wall| wall as u32 + 1)
+    }
+
     /// Makes one symbol of the two that start at `left` and `right` and end before `end`.
     #[inline]
     pub fn merge(&mut self, left: u32, right: u32, end: u32, id: u32) {

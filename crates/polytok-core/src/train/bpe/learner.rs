@@ -3,7 +3,7 @@
 use super::around::Side;
 use super::cells::{self, Cells, Neighbour};
 use super::forms::Forms;
-use super::pairs::{PairCounts, PairIndex, key, symbols};
+use super::pairs::{PairCounts, key, symbols};
 use super::places::{List, Place, Places, Weights};
 use super::queue::{Entry, Queue};
 use super::texts::Texts;
@@ -57,14 +57,14 @@ struct Candidate {
 
 /// Learns merges. `HAS_FORMS`: occurrences of one symbol may have different lengths.
 pub struct Learner<const HAS_FORMS: bool> {
-    cells: Cells,
-    weights: Weights,
+    pub(super) cells: Cells,
+    pub(super) weights: Weights,
     forms: Forms<HAS_FORMS>,
-    counts: PairCounts,
-    places: Places,
+    pub(super) counts: PairCounts,
+    pub(super) places: Places,
     candidates: Vec<Candidate>,
     free: Vec<u32>,
-    waiting: Vec<(u64, u64, List)>,
+    waiting: Vec<(u64, List)>,
     queue: Queue,
     left: Side,
     right: Side,
@@ -84,7 +84,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             candidates: Vec::new(),
             free: Vec::new(),
             waiting: Vec::new(),
-            queue: Queue::new(),
+            queue: Queue::new(!HAS_FORMS),
             left: Side::default(),
             right: Side::default(),
             ties,
@@ -101,11 +101,11 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         let (first, mut merges) = (texts.len(), Vec::new());
         let wanted = self.limits.symbols.saturating_sub(first);
         while texts.len() < self.limits.symbols {
-            if merges.len() % EACH == 0 {
+            if merges.len().is_multiple_of(EACH) {
                 progress.report("merges", (texts.len() - first) as u64, wanted as u64)?;
             }
             let Some(best) = self.pop() else { break };
-            if best.count < self.limits.min_count {
+            if best.count < self.limits.min_count.max(1) {
                 break;
             }
             let Candidate { key, list } = std::mem::take(&mut self.candidates[best.number as usize]);
@@ -129,8 +129,9 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         let Learner { queue, candidates, counts, cells, places, forms, ties, free, .. } = self;
         queue.pop(|entry| {
             let candidate = &mut candidates[entry.number as usize];
-            let count = counts.get(candidate.key);
-            if count <= 0 {
+            let count = counts.get(candidate.key).max(0);
+            // A pair that came to be again may do so once more.
+            if count == 0 && !HAS_FORMS {
                 places.free(candidate.list.len);
                 free.push(entry.number);
                 *candidate = Candidate::default();
@@ -149,12 +150,32 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.forms.start(left, right, id);
         self.left.make_room(id as usize + 1);
         self.right.make_room(id as usize + 1);
-        for index in list.range() {
-            self.merge_at(left, right, id, self.places.get(index));
+        if HAS_FORMS {
+            self.merge_words(left, right, id, list);
+        } else {
+            list.range().for_each(|index| self.merge_at(left, right, id, self.places.get(index)));
         }
         self.places.free(list.len);
         self.settle_left(left, id);
         self.settle_right(right, id);
+        self.push_waiting();
+    }
+
+    /// Merges a pair in the whole words that have a place in a list.
+    fn merge_words(&mut self, left: u32, right: u32, id: u32, list: List) {
+        let mut behind = 0;
+        for index in list.range() {
+            let place = self.places.get(index);
+            if place.at < behind {
+                continue;
+            }
+            let mut at = self.cells.word_start(place.at);
+            while let Some(Neighbour { id: form, .. }) = self.cells.behind(at) {
+                self.merge_at(left, right, id, place.moved(at));
+                at += self.forms.lengths()[self.cells.behind(at).map_or(form, |now| now.id) as usize];
+            }
+            behind = at;
+        }
     }
 
     #[inline]
@@ -204,7 +225,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     fn settle(&mut self, side: &mut Side, keys: impl Fn(u32) -> (u64, u64)) {
         let Learner { counts, places, limits, waiting, .. } = self;
         // What occurs too rarely now never will be merged, but for pairs that come again.
-        let least = if HAS_FORMS { 1 } else { limits.min_count.max(1) };
+        let least = limits.min_count.max(1);
         side.settle(places, |symbol, lost, gained, list| {
             let (old, new) = keys(symbol);
             counts.add(old, -lost);
@@ -212,19 +233,44 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 return false;
             }
             let count = counts.add(new, gained);
-            let is_wanted = u64::try_from(count).is_ok_and(|count| count >= least);
+            let is_wanted = HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= least);
             if is_wanted {
-                waiting.push((new, count as u64, list));
+                waiting.push((new, list));
             }
             is_wanted
         });
-        for (key, count, list) in std::mem::take(&mut self.waiting) {
-            self.push(key, count, list);
+    }
+
+    /// Lets the pairs wait that came to be.
+    fn push_waiting(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        if HAS_FORMS {
+            waiting = self.united(waiting);
         }
+        for (key, list) in waiting.drain(..) {
+            match u64::try_from(self.counts.get(key)) {
+                Ok(count @ 1..) => self.push(key, count, list),
+                _ => self.places.free(list.len),
+            }
+        }
+        self.waiting = waiting;
+    }
+
+    /// The same with one list for each pair, which may have come to be on both sides.
+    fn united(&mut self, mut waiting: Vec<(u64, List)>) -> Vec<(u64, List)> {
+        waiting.sort_unstable_by_key(|&(key, list)| (key, list.start));
+        let mut united: Vec<(u64, List)> = Vec::with_capacity(waiting.len());
+        for (key, list) in waiting {
+            match united.last_mut().filter(|last| last.0 == key) {
+                Some(last) => last.1 = self.places.united(last.1, list),
+                None => united.push((key, list)),
+            }
+        }
+        united
     }
 
     /// Lets a pair wait.
-    fn push(&mut self, key: u64, count: u64, list: List) {
+    pub(super) fn push(&mut self, key: u64, count: u64, list: List) {
         let tie = match self.ties {
             Ties::LowerIds => key,
             Ties::FirstSeen => u64::from(self.places.get(list.start).at),
@@ -248,50 +294,6 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         if self.places.is_wasteful() {
             self.places.collect(self.candidates.iter_mut().map(|candidate| &mut candidate.list));
         }
-    }
-
-    /// Counts all pairs and lists their places, before anything is merged.
-    fn count_pairs(&mut self, count: impl Fn(usize) -> u64, first_symbols: usize) {
-        let mut index = PairIndex::new(first_symbols);
-        let mut found: Vec<(u64, u64, u32)> = Vec::new();
-        let mut which = Vec::with_capacity(self.cells.len());
-        self.cells.pairs(|left, right, _, word| {
-            let number = index.of(left, right, found.len() as u32);
-            if number as usize == found.len() {
-                found.push((key(left, right), 0, 0));
-            }
-            let pair = &mut found[number as usize];
-            (pair.1, pair.2) = (pair.1 + count(word), pair.2 + 1);
-            which.push(number);
-        });
-        self.counts = PairCounts::with_capacity(found.len() * 2);
-        let mut next = Vec::with_capacity(found.len());
-        for &(key, count, len) in &found {
-            self.counts.add(key, count as i64);
-            let list = self.places.next(len);
-            self.places.reserve(list);
-            next.push(list.start);
-        }
-        self.list_pairs(count, &which, &mut next);
-        for ((key, count, len), end) in found.into_iter().zip(next) {
-            self.push(key, count, List { start: end - len as usize, len });
-        }
-    }
-
-    /// Sets the places of all pairs, in order; `which` are the numbers of the pairs, `next` where the next place of each goes.
-    fn list_pairs(&mut self, count: impl Fn(usize) -> u64, which: &[u32], next: &mut [usize]) {
-        let Learner { cells, weights, places, .. } = self;
-        let (mut pairs, mut last) = (which.iter(), usize::MAX);
-        cells.pairs(|_, _, at, word| {
-            if word != last {
-                weights.note(at, count(word));
-                last = word;
-            }
-            if let Some(&pair) = pairs.next() {
-                places.set(next[pair as usize], Place::new(at, count(word)));
-                next[pair as usize] += 1;
-            }
-        });
     }
 }
 

@@ -99,6 +99,16 @@ impl Places {
         self.places[index]
     }
 
+    /// A list of the places of two lists, in order.
+    pub fn united(&mut self, one: List, other: List) -> List {
+        let mut places = [&self.places[one.range()], &self.places[other.range()]].concat();
+        places.sort_unstable_by_key(|place| place.at);
+        self.free(one.len + other.len);
+        let list = List { start: self.places.len(), len: places.len() as u32 };
+        self.places.append(&mut places);
+        list
+    }
+
     /// So many places are done with.
     pub fn free(&mut self, places: u32) {
         self.garbage += places as usize;

@@ -1,6 +1,6 @@
 //! The most frequent pair: a heap of the frequent ones, and unsorted buckets by powers of two for the others.
 //!
-//! Counts only fall after a pair was pushed, so an entry may promise too much; whoever pops it says what is true, and it
+//! Counts fall after a pair was pushed, so an entry may promise too much; whoever pops it says what is true, and it
 //! goes back to its place. A bucket is turned into the heap when everything above it is done, and brought up to date at
 //! that time: most pairs are never compared with another.
 
@@ -29,12 +29,13 @@ impl PartialOrd for Entry {
 }
 
 /// The queue.
-#[derive(Default)]
 pub struct Queue {
     /// Entries of the highest bucket and above.
     heap: BinaryHeap<Entry>,
     /// Entries whose counts have so many bits less one, below the heap.
     buckets: Vec<Vec<Entry>>,
+    /// Counts only fall, so that a bucket may be brought up to date early.
+    only_falls: bool,
 }
 
 fn bucket(count: u64) -> usize {
@@ -43,8 +44,8 @@ fn bucket(count: u64) -> usize {
 
 impl Queue {
     /// Starts empty, with all buckets below the heap.
-    pub fn new() -> Queue {
-        Queue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect() }
+    pub fn new(only_falls: bool) -> Queue {
+        Queue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect(), only_falls }
     }
 
     /// Adds a pair that occurs.
@@ -60,7 +61,10 @@ impl Queue {
         loop {
             let Some(mut top) = self.heap.peek_mut() else {
                 let bucket = self.buckets.pop()?;
-                bucket.into_iter().filter_map(&mut current).for_each(|entry| self.push(entry));
+                match self.only_falls {
+                    true => bucket.into_iter().filter_map(&mut current).for_each(|entry| self.push(entry)),
+                    false => self.heap = BinaryHeap::from(bucket),
+                }
                 continue;
             };
             match current(*top) {

@@ -83,7 +83,7 @@ pub fn cells(
     let mut cells = Cells::with_capacity(words.len(), words.bytes());
     let mut word_symbols = Vec::new();
     for index in 0..words.len() {
-        if index % EACH == 0 {
+        if index.is_multiple_of(EACH) {
             progress.report("words", index as u64, words.len() as u64)?;
         }
         word_symbols.clear();

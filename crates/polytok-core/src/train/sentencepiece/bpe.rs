@@ -18,9 +18,9 @@ use std::collections::HashSet;
 
 use super::Scored;
 use super::alphabet::Alphabet;
-use super::cells::Cells;
 use super::validity::Validity;
 use crate::error::{Error, Result};
+use crate::train::bpe::cells::Cells;
 use crate::train::progress::Progress;
 use crate::train::words::Words;
 use pairs::{Pairs, before};
@@ -104,7 +104,7 @@ impl<'v> Trainer<'v> {
     fn push(&mut self, stretch: &mut Vec<u32>, count: u64) -> Result<()> {
         let number = u32::try_from(self.counts.len()).map_err(|_| too_many())?;
         self.cells.push(stretch.drain(..))?;
-        self.unit_of.resize(self.cells.count(), number);
+        self.unit_of.resize(self.cells.len(), number);
         self.counts.push(count);
         Ok(())
     }
@@ -113,7 +113,7 @@ impl<'v> Trainer<'v> {
     fn count(&mut self, progress: &mut dyn Progress) -> Result<()> {
         let (pairs, symbols, validity) = (&mut self.pairs, &self.symbols, self.validity);
         let total = self.counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
-        let longest = self.cells.count() as u64;
+        let longest = self.cells.len() as u64;
         total.and_then(|total| total.checked_mul(longest.min(1 << 20))).ok_or_else(too_many)?;
         progress.report("counting pairs", 0, longest)?;
         let counts = &self.counts;

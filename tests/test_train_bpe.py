@@ -1,0 +1,197 @@
+"""Training BPE and WordPiece: against minbpe's algorithm and tokenizers, live, and what neither of them keeps."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiktoken
+from tokenizers import Tokenizer
+
+import huggingface_training as hf
+import polytok
+from polytok import _core
+from polytok.errors import ArgumentError
+from polytok.reference import train_bpe
+from polytok.spec import Spec
+from polytok.train.bpe import BpeTrainer
+from polytok.train.bpe_learning import Learnt, Rules, Units, learn
+from polytok.train.wordpiece import WordPieceTrainer
+
+WORD = r" ?\p{L}+| ?\p{N}+|\s+|[^\s\p{L}\p{N}]+"
+TUTORIAL = "aaabdaaabac, Ｕｎｉｃｏｄｅ! 🅤🅝🅘🅒🅞🅓🅔‽ hello world, hello word; the very name strikes fear. " * 3
+BYTES = [bytes([byte]) for byte in range(256)]
+
+
+def trained(texts: list[str], **options: Any) -> Spec:
+    trainer = BpeTrainer(**options)
+    trainer.push([text.encode() for text in texts])
+    spec = trainer.finish()
+    assert isinstance(spec, Spec)
+    return spec
+
+
+def generated(seed: int) -> tuple[str, str | None, int]:
+    """A text, a pattern and a number of merges."""
+    rng = random.Random(seed)
+    alphabet = rng.choice(["ab", "abc", "ab c", "héllo wörld ", "abcdefgh \n12"])
+    text = "".join(rng.choices(alphabet, k=rng.randint(30, 250)))
+    return (text[: rng.randint(2, 9)] * 40 if seed % 5 == 0 else text), rng.choice([None, WORD]), rng.randint(1, 40)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_merges_are_minbpes(seed: int) -> None:
+    text, pattern, count = generated(seed)
+    options = {"ties": "minbpe", "pattern": pattern}
+    try:
+        expected = train_bpe.train(text, 256 + count, pattern)
+    except ArgumentError as error:
+        possible = int(str(error).split("allows ")[1].split()[0])
+        with pytest.raises(ArgumentError, match=f"allow {possible} merges, not {count}: lower vocab_size"):
+            trained([text], vocab_size=256 + count, **options)
+        expected, count = train_bpe.train(text, 256 + possible, pattern), possible
+    found = trained([text], vocab_size=256 + count, **options)
+    assert (found.vocab, found.model, found.split) == (expected.vocab, expected.model, expected.split)
+
+
+def test_merges_of_the_tutorial() -> None:
+    lines: list[str] = []
+    spec = trained([TUTORIAL], vocab_size=300, ties="minbpe", pattern=WORD, verbose=lines.append)
+    assert spec.vocab == train_bpe.train(TUTORIAL, 300, WORD).vocab
+    assert len(lines) == 44 and lines[0] == r"merge 1/44: (240, 159) -> 256 (b'\xf0\x9f') had 21 occurrences"
+
+
+@pytest.mark.parametrize("texts", hf.TEXTS)
+@pytest.mark.parametrize("training", hf.TRAININGS, ids=lambda training: training.name)
+def test_results_are_tokenizers(training: hf.Training, texts: str) -> None:
+    assert hf.difference(training, hf.TEXTS[texts]) is None
+
+
+def test_a_pair_that_is_gone_is_not_merged() -> None:
+    """tokenizers may take a count below zero for a large one here, and make entries that occur nowhere (issue 2320)."""
+    options: dict[str, Any] = {"continuing_subword_prefix": "##", "max_token_length": 4, "vocab_size": 60}
+    lines: list[str] = []
+    trained(hf.NASTY, ties="huggingface", byte_level=False, pattern="whitespace_split", verbose=lines.append, **options)
+    occurrences = [int(line.split()[-2]) for line in lines]
+    assert occurrences == sorted(occurrences, reverse=True) and occurrences[-1] == 1
+
+
+def learnt(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> Learnt:
+    return learn(_core.Words(counted), Units("bytes"), BYTES, Rules(size, **rules))
+
+
+@pytest.mark.parametrize("first_seen", [True, False])
+def test_counts_beyond_32_bits(first_seen: bool) -> None:
+    found = learnt([(b"ab", 2**40), (b"bc", 2**40 + 1), (b"cd", 2**32 - 1)], 300, first_seen=first_seen)
+    assert found.counts.tolist() == [2**40 + 1, 2**40, 2**32 - 1]
+    assert found.merges[:, 0].tolist() == [98, 97, 99]
+
+
+def test_counts_that_cannot_be_added_up() -> None:
+    with pytest.raises(ArgumentError, match="scale the counts down"):
+        learnt([(b"ab", 2**63), (b"cd", 2**62)], 300)
+
+
+def test_the_order_of_texts_counts_only_for_minbpe() -> None:
+    texts = hf.TEXTS["generated"]
+    forward, backward = (trained(each, vocab_size=400) for each in (texts, texts[::-1]))
+    assert forward == backward
+    forward, backward = (trained(each, vocab_size=400, ties="minbpe") for each in (texts, texts[::-1]))
+    assert forward != backward
+
+
+def test_several_sizes_of_one_run() -> None:
+    options: dict[str, Any] = {"special_tokens": ["<|end|>"], "ties": "ids"}
+    trainer = BpeTrainer(vocab_size=[300, 280, 257], **options)
+    trainer.push([text.encode() for text in hf.TEXTS["generated"]])
+    specs = trainer.finish()
+    assert isinstance(specs, list)
+    assert specs == [trained(hf.TEXTS["generated"], vocab_size=size, **options) for size in (300, 280, 257)]
+    assert [spec.special[0].id for spec in specs] == [299, 279, 256]
+
+
+def test_special_tokens_are_cut_out() -> None:
+    options: dict[str, Any] = {"vocab_size": 258, "pattern": None}
+    assert trained(["xy<e>zz<e>zz<e>"], special_tokens=["<e>"], **options).vocab.piece(256) == b"zz"
+    assert trained(["xy<e>zz<e>zz<e>"], special_tokens={"<e>": 300}, **options).special[0].id == 300
+    assert trained(["xy<e>zz<e>zz<e>"], ties="minbpe", special_tokens=["<e>"], **options).vocab.piece(256) == b"<e"
+
+
+def test_limits_of_entries() -> None:
+    text = ["abcd abcd abcd xy"]
+    assert trained(text, vocab_size=258, max_token_length=3).vocab.pieces()[256:] == [b"ab", b"cd"]
+    with pytest.raises(ArgumentError, match="allow 4 merges"):
+        trained(text, vocab_size=300, min_frequency=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vocab_size": 255}, "must be at least 256"),
+        ({"vocab_size": 257, "special_tokens": ["a", "b"]}, "must be at least 258"),
+        ({"vocab_size": []}, "asks for nothing"),
+        ({"vocab_size": "300"}, "not a whole number"),
+        ({"vocab_size": 300, "ties": "tiktoken"}, "is none of 'ids', 'minbpe', 'huggingface'"),
+        ({"vocab_size": 300, "pattern": "gpt5"}, "none of 'gpt2'"),
+        ({"vocab_size": 300, "special_tokens": "<s>"}, "give a list"),
+        ({"vocab_size": 300, "special_tokens": {"<s>": 299}}, "take ids from 300"),
+        ({"vocab_size": 300, "limit_alphabet": 3}, "ties='huggingface'"),
+        ({"vocab_size": 300, "ties": "huggingface", "special_tokens": {"<s>": 1}}, "give a list"),
+        ({"vocab_size": 300, "ties": "huggingface", "end_of_word_suffix": "$"}, "no prefix or suffix"),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        BpeTrainer(**options)
+
+
+def test_what_is_written_is_loaded_by_tokenizers(tmp_path: Path) -> None:
+    texts = hf.TEXTS["generated"]
+    for training in hf.TRAININGS:
+        trainer = training.ours()
+        trainer.push([text.encode() for text in texts])
+        spec = trainer.finish()
+        assert isinstance(spec, Spec)
+        ours = polytok.Tokenizer(spec)
+        ours.save(tmp_path / "tokenizer.json")
+        theirs = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+        for text in [*texts[:5], "Zürich ist 日本 🤗 <s>"]:
+            assert theirs.encode(text, add_special_tokens=False).ids == ours.encode(text, special="all"), training.name
+
+
+@pytest.mark.parametrize("ties", ["ids", "minbpe"])
+def test_what_is_written_is_loaded_by_tiktoken_and_others(tmp_path: Path, ties: str) -> None:
+    texts = hf.TEXTS["generated"]
+    ours = polytok.Tokenizer(trained(texts, vocab_size=450, ties=ties, special_tokens={"<|end|>": 1000}))
+    ours.save(tmp_path / "a.tiktoken")
+    ranks = {piece: rank for rank, piece in enumerate(ours.spec.vocab.pieces())}
+    pattern = getattr(ours.spec.split[0], "pattern", "")
+    theirs = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 1000})
+    encoded = [ours.encode(text) for text in texts]
+    assert encoded == [theirs.encode(text) for text in texts]
+    kept: dict[str, Any] = {"pattern": pattern, "special_tokens": {"<|end|>": 1000}}
+    for name in ("a.tiktoken", "b.model", "c.json", "d.gguf", "e.ptok"):
+        ours.save(tmp_path / name, format="minbpe" if name == "b.model" else None)
+        again = polytok.load(tmp_path / name, **(kept if name == "a.tiktoken" else {}))
+        assert [again.encode(text) for text in texts] == encoded, name
+
+
+def test_wordpiece_is_written_as_vocab_txt(tmp_path: Path) -> None:
+    trainer = WordPieceTrainer(vocab_size=300)
+    trainer.push([text.encode() for text in hf.TEXTS["generated"]])
+    spec = trainer.finish()
+    assert isinstance(spec, Spec) and spec.names == {"unk": 1}
+    ours = polytok.Tokenizer(spec)
+    ours.save(tmp_path / "vocab.txt")
+    again = polytok.load(tmp_path / "vocab.txt")
+    texts = hf.TEXTS["generated"]
+    assert [again.encode(text) for text in texts] == [ours.encode(text) for text in texts]
+
+
+def test_one_long_word_is_not_quadratic() -> None:
+    word = np.random.default_rng(1).integers(97, 107, 1_000_000).astype(np.uint8).tobytes()
+    found = learnt([(word, 1), (b"a" * 1_000_000, 1)], 1500)
+    assert len(found) == 1500
