@@ -17,6 +17,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bpe::register(module)?;
     longest::register(module)?;
     sentencepiece::register(module)?;
-    module.add_class::<unigram::PyUnigramTrainer>()?;
-    Ok(())
+    module.add_class::<unigram::PyUnigramTrainer>()
 }

@@ -116,14 +116,13 @@ _SHARED = (
 )
 
 
-def with_options(*left_out: str, keeps_memory: bool = True) -> Any:
+def with_options(*left_out: str) -> Any:
     """Gives a trainer's class the signature and the description of its options, so that they can be listed."""
-    resources = ("max_memory", "threads") if keeps_memory else ("threads",)
 
     def decorate(cls: type[SentencePieceTrainer]) -> type[SentencePieceTrainer]:
         declared = inspect.signature(Options, eval_str=True).parameters
         taken = [declared[name] for name in NAMES if name not in left_out]
-        for name in resources:
+        for name in ("max_memory", "threads"):
             taken.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None))
         cls.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
         cls.__doc__ = f"{cls.__doc__}\n{_OPTIONS_SAID}"

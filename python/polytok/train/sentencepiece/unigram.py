@@ -8,7 +8,7 @@ from ... import _core
 from . import SentencePieceTrainer, with_options
 
 
-@with_options(keeps_memory=False)
+@with_options()
 class SentencePieceUnigramTrainer(SentencePieceTrainer):
     """SentencePiece's Unigram: the same pieces, ids and scores as its own trainer.
 
@@ -26,6 +26,7 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
     def _start(self, limit: tuple[int, str] | None) -> Any:
         return _core.UnigramTrainer(
             self.core_options(),
+            limit,
             seed_size=self.options.seed_sentencepiece_size,
             shrinking_factor=self.options.shrinking_factor,
             sub_iterations=self.options.num_sub_iterations,

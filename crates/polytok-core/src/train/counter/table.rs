@@ -3,6 +3,7 @@
 //! A slot of 32 bytes is a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line. Hashes are seeded
 //! anew for each table: no text can be made that collides, and no order depends on them, for words always leave sorted.
 
+use crate::prefetch::prefetch;
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
@@ -86,15 +87,7 @@ impl Table {
     /// Asks the processor for the slot of this hash.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch changes nothing that the program can see, whatever the address is.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let place = hash as usize & self.slots.len().wrapping_sub(1);
-            _mm_prefetch::<_MM_HINT_T0>(self.slots.as_ptr().wrapping_add(place).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = hash;
+        prefetch(&self.slots, hash as usize & self.slots.len().wrapping_sub(1));
     }
 
     /// The count and the ordinal of a word, if it is there.
