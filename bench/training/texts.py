@@ -120,4 +120,5 @@ class Model:
     def _text(self, begins: Array, ends: Array) -> bytes:
         lengths = ends - begins
         before = np.cumsum(lengths) - lengths
-        return self.data[np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)].tobytes()
+        text: npt.NDArray[np.uint8] = self.data[np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)]
+        return text.tobytes()

@@ -14,6 +14,8 @@ from typing import Any
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 DOCUMENT = 4096
 ENTRIES = 32_000
+BY_DOCUMENTS = frozenset({"bpe", "wordpiece"})
+"""Kinds whose peers take documents, so that polytok has the same ones."""
 
 Entries = list[bytes]
 
@@ -28,7 +30,9 @@ def documents(path: Path) -> Iterator[str]:
 def polytok(path: Path, kind: str, threads: int, **options: Any) -> Entries:
     import polytok
 
-    trained = polytok.train([path], kind=kind, vocab_size=ENTRIES, threads=threads, **options)
+    trained = polytok.train(
+        documents(path) if kind in BY_DOCUMENTS else path, kind=kind, vocab_size=ENTRIES, threads=threads, **options
+    )
     return [trained.spec.vocab.piece(row) for row in range(len(trained.spec.vocab))]
 
 

@@ -1,8 +1,8 @@
 """The native engine and file readers; python/polytok is their public face."""
 
 import os
-from collections.abc import Callable, Iterable
-from typing import IO, TypeAlias, final
+from collections.abc import Callable, Iterable, Mapping
+from typing import IO, Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from .values import IdArray, Ids, Text
 __all__ = [
     "DecodeStream",
     "NativeFile",
+    "SentencePieceTrainer",
     "SpecialSet",
     "TextCounter",
     "Tokenizer",
@@ -45,7 +46,9 @@ __all__ = [
     "rank_file_read",
     "rank_file_write",
     "rwkv_read",
+    "sentencepiece_charsmap",
     "sentencepiece_check",
+    "sentencepiece_compile_rules",
     "sentencepiece_probe",
     "sentencepiece_read",
     "sentencepiece_write",
@@ -55,7 +58,7 @@ __all__ = [
     "train_longest_match",
 ]
 
-Report: TypeAlias = Callable[[str, int, int], object]
+_Report: TypeAlias = Callable[[str, int, int], object]
 
 _Columns: TypeAlias = tuple[
     bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.uint8]
@@ -155,7 +158,7 @@ def train_longest_match(
     parts_of_chars: bool,
     forced: list[bytes],
     threads: int,
-    report: Callable[[str, int, int], object] | None,
+    report: _Report | None,
 ) -> tuple[list[bytes], int]: ...
 
 @final
@@ -258,9 +261,19 @@ class TextCounter:
 class WordCounter:
     def __new__(cls, limit: tuple[int, str] | None) -> WordCounter: ...
     def add(self, words: list[tuple[bytes, int]]) -> None: ...
-    def read(self, file: IO[bytes], progress: Report | None) -> str: ...
-    def write(self, description: str, file: IO[bytes], progress: Report | None) -> None: ...
-    def words(self, order: str, progress: Report | None) -> Words: ...
+    def read(self, file: IO[bytes], progress: _Report | None) -> str: ...
+    def write(self, description: str, file: IO[bytes], progress: _Report | None) -> None: ...
+    def words(self, order: str, progress: _Report | None) -> Words: ...
+
+@final
+class SentencePieceTrainer:
+    def __new__(cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None) -> SentencePieceTrainer: ...
+    def push(self, texts: list[bytes]) -> None: ...
+    def skipped(self) -> tuple[int, int]: ...
+    def finish(self, most: int, progress: _Report | None) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...
+
+def sentencepiece_charsmap(name: str, line: str) -> bytes: ...
+def sentencepiece_compile_rules(file: str) -> bytes: ...
 
 @final
 class Words:

@@ -32,6 +32,8 @@ def feed(
             trainer.push(batch)
         if progress is not None:
             progress("reading", stream.done, stream.total)
+    for reason, count in getattr(trainer, "left_out", {}).items():
+        told.left_out[reason] = told.left_out.get(reason, 0) + count
     if told.left_out and report is None:
         warnings.warn(str(told), TrainingWarning, stacklevel=3)
 

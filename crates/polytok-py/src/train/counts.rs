@@ -175,7 +175,14 @@ impl PyWordCounter {
 
 /// What a counts file says was counted.
 #[pyfunction]
-pub fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
+fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
     let open = || CountsFile::open(PyFile(file)).map(|file| file.description().to_owned());
     py.detach(open).map_err(to_python)
+}
+
+/// Adds the classes and functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyTextCounter>()?;
+    module.add_class::<PyWordCounter>()?;
+    module.add_function(wrap_pyfunction!(counts_description, module)?)
 }

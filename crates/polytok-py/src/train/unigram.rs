@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use super::counts::{self, PyLimit};
 use super::progress::Reporter;
 use super::sentencepiece::{PyOptions, ScoredPieces};
 use crate::errors::to_python;
@@ -26,17 +27,21 @@ pub struct PyUnigramTrainer {
 
 #[pymethods]
 impl PyUnigramTrainer {
+    /// `limit` is a number of bytes and a folder.
     #[new]
-    #[pyo3(signature = (options, *, seed_size, shrinking_factor, sub_iterations, lanes))]
+    #[pyo3(signature = (options, limit, *, seed_size, shrinking_factor, sub_iterations, lanes))]
     fn new(
         options: PyOptions,
+        limit: PyLimit,
         seed_size: usize,
         shrinking_factor: f32,
         sub_iterations: usize,
         lanes: usize,
     ) -> PyResult<PyUnigramTrainer> {
         let options = options.to_core().map_err(to_python)?;
-        let sinks = (0..options.threads.max(1)).map(|_| Sentences::new(&options, WordCounter::default())).collect();
+        let threads = options.threads.max(1);
+        let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / threads, folder)));
+        let sinks = (0..threads).map(|_| Sentences::new(&options, WordCounter::new(limit.clone()))).collect();
         let corpus = Corpus::new(&options, sinks).map_err(to_python)?;
         let fit = Fit { seed_size, shrinking_factor, sub_iterations, lanes };
         Ok(PyUnigramTrainer { options, fit, corpus: Some(Box::new(corpus)) })

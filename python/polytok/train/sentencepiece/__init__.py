@@ -65,7 +65,7 @@ class SentencePieceTrainer:
             **shared,
             "meta": [text.encode() for text, _ in self.meta.values()],
             "charsmap": self.normalize.charsmap,
-            "is_tsv": self.options.input_format == "tsv",
+            "is_tsv": self.options.tsv,
             "max_sentence_length": np.iinfo(np.int64).max if longest is None else longest,
             "keeps_reserved": self.options.profile == "lossless",
             "threads": self.threads,
@@ -90,6 +90,9 @@ class SentencePieceTrainer:
             self.options, self.explicit, self.model, self.meta, pieces, scores, self.normalize, self.denormalize
         )
 
+
+# What the options are, for help(), and for the command's --help.
+_OPTIONS_SAID = (inspect.getdoc(Options) or "").partition("\n\n")[2]
 
 _SHARED = (
     "line",
@@ -119,11 +122,10 @@ def with_options(*left_out: str) -> Any:
     def decorate(cls: type[SentencePieceTrainer]) -> type[SentencePieceTrainer]:
         declared = inspect.signature(Options, eval_str=True).parameters
         taken = [declared[name] for name in NAMES if name not in left_out]
-        resources = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None)
-            for name in ("max_memory", "threads")
-        ]
-        cls.__signature__ = inspect.Signature([*taken, *resources])  # type: ignore[attr-defined]
+        for name in ("max_memory", "threads"):
+            taken.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None))
+        cls.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        cls.__doc__ = f"{cls.__doc__}\n{_OPTIONS_SAID}"
         return cls
 
     return decorate

@@ -27,8 +27,9 @@ from ...spec import (
 from .meta import Meta
 from .options import Options
 
-_MODELS: dict[str, Model] = {"unigram": Unigram(), "bpe": Bpe("score", symbols="chars"), "word": Word(), "char": Char()}
-# Fields that a Spec has a place for: they are said in "written_defaults" if they are given with SentencePiece's default.
+_BPE = Bpe("score", symbols="chars")
+_MODELS: dict[str, Model] = {"unigram": Unigram(), "bpe": _BPE, "word": Word(), "char": Char()}
+# Fields that a Spec has a place for; given with the default of SentencePiece, they are told in "written_defaults".
 _IN_SPEC = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
 _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces")
 _NOT_IN_FILE = frozenset(
@@ -36,6 +37,7 @@ _NOT_IN_FILE = frozenset(
         "profile",
         "line",
         "sentences",
+        "tsv",
         "precompiled_charsmap",
         "normalization_rule_name",
         "normalization_rule_tsv",
@@ -124,6 +126,8 @@ def _extra(options: Options, explicit: Collection[str], model: str, size: int) -
         value = getattr(options, name)
         if name not in _NOT_IN_FILE and value is not None:
             trainer[name] = _field(value)
+    if options.tsv:
+        trainer["input_format"] = b"tsv"
     if not options.hard_vocab_limit or model == "char" or options.use_all_vocab:
         trainer["vocab_size"] = size
     written = [f"trainer_spec.{name}" for name in _IN_SPEC if name in explicit]

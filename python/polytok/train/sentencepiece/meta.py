@@ -15,8 +15,8 @@ _SPACE = "\u2581"
 def reserved(options: Options, model: str) -> Meta:
     """The text and the kind of each id that is not trained.
 
-    The four special pieces have the ids that they are given; others take the lowest free ones, in order. A symbol that is
-    spelled like one of the special pieces gives its kind to that piece.
+    The four special pieces have the ids that they are given; others take the lowest free ones, in order. A symbol that
+    is spelled like one of the special pieces gives its kind to that piece.
 
     >>> meta = reserved(Options(vocab_size=10, user_defined_symbols=("<sep>", "</s>")), "bpe")
     >>> [(id, text, kind.name) for id, (text, kind) in meta.items()]

@@ -9,38 +9,52 @@ from typing import Any, Literal
 
 from ...errors import ArgumentError
 from ...spec import Line
+from ..options import one_of
 
-Profile = Literal["lossless", "sentencepiece"]
+Profile = Literal["lossless", "sentencepiece", "llama2c"]
 Sentences = Literal["lines", "items", "texts"]
 Symbols = str | Sequence[str]
 
-_LOSSLESS: Mapping[str, Any] = {
-    "sentences": "texts",
-    "normalization_rule_name": "identity",
-    "byte_fallback": True,
-    "add_dummy_prefix": False,
-    "remove_extra_whitespaces": False,
-    "allow_whitespace_only_pieces": True,
-    "max_sentence_length": None,
+_PROFILES: Mapping[str, Mapping[str, Any]] = {
+    "lossless": {
+        "sentences": "texts",
+        "normalization_rule_name": "identity",
+        "byte_fallback": True,
+        "add_dummy_prefix": False,
+        "remove_extra_whitespaces": False,
+        "allow_whitespace_only_pieces": True,
+        "max_sentence_length": None,
+    },
+    "sentencepiece": {},
+    "llama2c": {
+        "character_coverage": 1.0,
+        "split_digits": True,
+        "allow_whitespace_only_pieces": True,
+        "byte_fallback": True,
+        "unk_surface": " \u2047 ",
+        "normalization_rule_name": "identity",
+    },
 }
 _MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What shapes a SentencePiece vocabulary. Names and defaults are those of `spm_train`, but for the first four.
+    """What shapes a SentencePiece vocabulary; names and defaults are those of `spm_train`, but for the first four.
 
     * ``vocab_size``: how many pieces, with the reserved ones.
-    * ``profile``: which defaults are meant. "lossless": every text comes back as it was (identity normalization, bytes for
-      what no piece covers, no space added or removed, runs of spaces may be pieces, texts of any length, newlines
-      and all). "sentencepiece": those of SentencePiece.
+    * ``profile``: which defaults are meant. "lossless": every text comes back as it was (identity normalization, bytes
+      for what no piece covers, no space added or removed, runs of spaces may be pieces, texts of any length, line feeds
+      and all). "sentencepiece": those of SentencePiece. "llama2c": those with which llama2.c trains its vocabularies.
     * ``line``: the release whose trainer is followed where they differ.
-    * ``sentences``: what a sentence is: each of the "lines" of a text (SentencePiece's files), each text without the line
-      ends behind it ("items", SentencePiece's iterators), or "texts" as they are.
+    * ``sentences``: what a sentence is: each of the "lines" of a text (SentencePiece's files), each text without the
+      line ends behind it ("items", SentencePiece's iterators), or "texts" as they are.
     * ``normalization_rule_name``: identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf.
     * ``normalization_rule_tsv``: a file of rules instead: hexadecimal code points, a tab, those that they become.
-    * ``max_sentence_length``: in bytes; longer sentences are left out, which is reported.
+    * ``precompiled_charsmap``: the compiled rules of another model instead.
+    * ``max_sentence_length``: in bytes; longer sentences are left out, which is reported. None for no limit.
     * ``input_sentence_size``: how many sentences are taken, 0 for all; ``shuffle_input_sentence`` draws them.
+    * ``tsv``: each line is a text, a tab, and how often it counts (SentencePiece's input_format).
     """
 
     vocab_size: int
@@ -53,7 +67,7 @@ class Options:
     precompiled_charsmap: bytes | None = None
     add_dummy_prefix: bool = True
     remove_extra_whitespaces: bool = True
-    input_format: Literal["", "text", "tsv"] = ""
+    tsv: bool = False
     character_coverage: float = 0.9995
     input_sentence_size: int = 0
     shuffle_input_sentence: bool = True
@@ -98,10 +112,7 @@ def chosen(given: Mapping[str, Any], model: str) -> tuple[Options, frozenset[str
     >>> options.byte_fallback, "byte_fallback" in explicit, "bos_id" in explicit
     (True, True, False)
     """
-    profile = given.get("profile", "lossless")
-    if profile not in ("lossless", "sentencepiece"):
-        raise ArgumentError(f"profile={profile!r} is neither 'lossless' nor 'sentencepiece'")
-    defaults = dict(_LOSSLESS) if profile == "lossless" else {}
+    defaults = dict(_PROFILES[one_of("profile", given.get("profile", "lossless"), tuple(_PROFILES))])
     if given.keys() & {"normalization_rule_tsv", "precompiled_charsmap"}:
         defaults.pop("normalization_rule_name", None)
     together = {**defaults, **given}
@@ -124,12 +135,8 @@ def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
 def _check(options: Options, model: str) -> None:
     """What SentencePiece checks before it reads anything."""
     _check_ranges(options)
-    if options.line not in ("0.2.1", "0.2.3"):
-        raise ArgumentError(f"line={options.line!r} is neither '0.2.1' nor '0.2.3'")
-    if options.sentences not in ("lines", "items", "texts"):
-        raise ArgumentError(f"sentences={options.sentences!r} is none of 'lines', 'items', 'texts'")
-    if options.input_format not in ("", "text", "tsv"):
-        raise ArgumentError(f"input_format={options.input_format!r} is neither 'text' nor 'tsv'")
+    one_of("line", options.line, ("0.2.1", "0.2.3"))
+    one_of("sentences", options.sentences, ("lines", "items", "texts"))
     if 0 < options.input_sentence_size <= 100 or options.input_sentence_size < 0:
         raise ArgumentError("input_sentence_size is 0 (all sentences) or more than 100")
     if options.use_all_vocab and model not in ("word", "char"):

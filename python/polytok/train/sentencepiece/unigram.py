@@ -23,9 +23,10 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
 
     model = "unigram"
 
-    def _start(self) -> Any:
+    def _start(self, limit: tuple[int, str] | None) -> Any:
         return _core.UnigramTrainer(
             self.core_options(),
+            limit,
             seed_size=self.options.seed_sentencepiece_size,
             shrinking_factor=self.options.shrinking_factor,
             sub_iterations=self.options.num_sub_iterations,

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 
 use super::entry::{Each, Entry, Order};
-use crate::cache::{KEY, Key};
+use crate::cache::{KEY, Key, huge};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 
@@ -42,6 +42,13 @@ pub(super) struct Table {
     longs: Vec<Long>,
     by_bytes: HashTable<u32>,
     bytes: Vec<u8>,
+}
+
+/// Slots without a word.
+fn free_slots(count: usize) -> Vec<Short> {
+    let mut slots = huge::with_capacity(count);
+    slots.resize(count, Short::default());
+    slots
 }
 
 impl Default for Table {
@@ -147,7 +154,7 @@ impl Table {
     }
 
     fn resize(&mut self, count: usize) {
-        for short in std::mem::replace(&mut self.slots, vec![Short::default(); count]) {
+        for short in std::mem::replace(&mut self.slots, free_slots(count)) {
             if short.key != Key::default() {
                 self.put(self.hash(short.key, &[]), short);
             }
@@ -194,7 +201,7 @@ impl Table {
         // Other words keep the half of the limit.
         if self.is_empty() && others + count * size_of::<Short>() <= limit / 2 {
             self.slots = Vec::new();
-            self.slots = vec![Short::default(); count];
+            self.slots = free_slots(count);
         }
     }
 

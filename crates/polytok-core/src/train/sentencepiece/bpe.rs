@@ -18,9 +18,9 @@ use std::collections::HashSet;
 
 use super::Scored;
 use super::alphabet::Alphabet;
-use super::cells::Cells;
 use super::validity::Validity;
 use crate::error::{Error, Result};
+use crate::train::bpe::cells::Cells;
 use crate::train::progress::Progress;
 use crate::train::words::Words;
 use pairs::{Pairs, before};
@@ -54,6 +54,8 @@ struct Trainer<'v> {
     unit_of: Vec<u32>,
     /// How often each unit occurs.
     counts: Vec<u64>,
+    /// Symbols in all; no pair occurs more often.
+    total: u64,
     pairs: Pairs,
     queue: Queue,
     /// Texts that are pieces.
@@ -75,6 +77,7 @@ impl<'v> Trainer<'v> {
             cells: Cells::default(),
             unit_of: vec![0],
             counts: Vec::new(),
+            total: 0,
             pairs: Pairs::default(),
             queue: Queue::default(),
             taken: HashSet::new(),
@@ -103,8 +106,10 @@ impl<'v> Trainer<'v> {
 
     fn push(&mut self, stretch: &mut Vec<u32>, count: u64) -> Result<()> {
         let number = u32::try_from(self.counts.len()).map_err(|_| too_many())?;
+        let symbols = count.checked_mul(stretch.len() as u64);
+        self.total = symbols.and_then(|symbols| self.total.checked_add(symbols)).ok_or_else(too_many)?;
         self.cells.push(stretch.drain(..))?;
-        self.unit_of.resize(self.cells.count(), number);
+        self.unit_of.resize(self.cells.len(), number);
         self.counts.push(count);
         Ok(())
     }
@@ -112,9 +117,7 @@ impl<'v> Trainer<'v> {
     /// Counts the pairs that are there at the start.
     fn count(&mut self, progress: &mut dyn Progress) -> Result<()> {
         let (pairs, symbols, validity) = (&mut self.pairs, &self.symbols, self.validity);
-        let total = self.counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
-        let longest = self.cells.count() as u64;
-        total.and_then(|total| total.checked_mul(longest.min(1 << 20))).ok_or_else(too_many)?;
+        let longest = self.cells.len() as u64;
         progress.report("counting pairs", 0, longest)?;
         let counts = &self.counts;
         self.cells.pairs(|left, right, at, unit| {

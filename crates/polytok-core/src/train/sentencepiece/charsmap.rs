@@ -7,12 +7,25 @@ mod dawg;
 mod double_array;
 pub mod named;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 
-/// What becomes what; texts in the order of their code points.
-pub type Rules = BTreeMap<String, String>;
+/// What becomes what, in the order of code points; each key once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules(Vec<(String, String)>);
+
+impl Rules {
+    /// Of rules in any order; a later one takes the place of an earlier one for the same key.
+    pub fn new(mut rules: Vec<(String, String)>) -> Rules {
+        rules.reverse();
+        rules.sort_by(|one, other| one.0.cmp(&other.0)); // stable: the last of equal keys comes first
+        rules.dedup_by(|later, first| later.0 == first.0);
+        Rules(rules)
+    }
+}
 
 /// So many keys may be prefixes of one key, itself with them.
 const MOST_NESTED: usize = 31;
@@ -20,14 +33,14 @@ const MOST_NESTED: usize = 31;
 /// The character map of a model.
 pub fn compile(rules: &Rules) -> Result<Vec<u8>> {
     check(rules)?;
-    let mut offsets: BTreeMap<&str, u32> = rules.values().map(|text| (text.as_str(), 0)).collect();
+    let mut offsets: BTreeMap<&str, u32> = rules.0.iter().map(|(_, text)| (text.as_str(), 0)).collect();
     let mut replacements = Vec::new();
     for (text, offset) in &mut offsets {
         *offset = replacements.len() as u32;
         replacements.extend_from_slice(text.as_bytes());
         replacements.push(0);
     }
-    let keys = rules.iter().map(|(key, text)| (key.as_bytes(), offsets[text.as_str()]));
+    let keys = rules.0.iter().map(|(key, text)| (key.as_bytes(), offsets[text.as_str()]));
     let units = double_array::units(&dawg::Dawg::build(keys));
     let mut blob = (units.len() as u32 * 4).to_le_bytes().to_vec();
     blob.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
@@ -37,10 +50,12 @@ pub fn compile(rules: &Rules) -> Result<Vec<u8>> {
 
 fn check(rules: &Rules) -> Result<()> {
     let wrong = |what: String| Err(Error::Argument(format!("normalization rules: {what}")));
-    if rules.is_empty() {
+    if rules.0.is_empty() {
         return wrong("there is none".into());
     }
-    for (key, text) in rules {
+    // Keys that are prefixes of the one at hand.
+    let mut open: Vec<&str> = Vec::new();
+    for (key, text) in &rules.0 {
         if key.is_empty() {
             return wrong("one has nothing to replace".into());
         }
@@ -50,8 +65,11 @@ fn check(rules: &Rules) -> Result<()> {
         if key.contains('\0') || text.contains('\0') {
             return wrong(format!("U+0000 can stand in none, but it does in that of {key:?}"));
         }
-        let ends = key.char_indices().map(|(at, c)| at + c.len_utf8());
-        if ends.filter(|&end| rules.contains_key(&key[..end])).count() > MOST_NESTED {
+        while open.last().is_some_and(|prefix| !key.starts_with(prefix)) {
+            open.pop();
+        }
+        open.push(key);
+        if open.len() > MOST_NESTED {
             return wrong(format!("more than {MOST_NESTED} begin like {key:?}"));
         }
     }
@@ -61,7 +79,7 @@ fn check(rules: &Rules) -> Result<()> {
 /// Rules of a file: in each line hexadecimal code points, a tab, and those that they become; what is behind another tab does
 /// not count. A later rule takes the place of an earlier one for the same characters.
 pub fn parse(file: &str) -> Result<Rules> {
-    let mut rules = Rules::new();
+    let mut rules = Vec::new();
     for (number, line) in file.lines().enumerate() {
         let mut columns = line.split('\t');
         let mut column = || characters(columns.next().unwrap_or_default(), number + 1);
@@ -69,9 +87,9 @@ pub fn parse(file: &str) -> Result<Rules> {
         if key.is_empty() {
             return Err(Error::Argument(format!("normalization rules: line {} has nothing to replace", number + 1)));
         }
-        rules.insert(key, text);
+        rules.push((key, text));
     }
-    Ok(rules)
+    Ok(Rules::new(rules))
 }
 
 fn characters(column: &str, line: usize) -> Result<String> {
@@ -89,31 +107,38 @@ fn characters(column: &str, line: usize) -> Result<String> {
 
 /// Leaves out what the rules for fewer characters do as well.
 fn without_redundant(rules: Rules) -> Rules {
-    let len = |text: &str| text.chars().count();
-    let most = rules.keys().map(|key| len(key)).max().unwrap_or(0);
-    let mut by_len: Vec<Vec<(&str, &str)>> = vec![Vec::new(); most + 1];
-    rules.iter().for_each(|(key, text)| by_len[len(key)].push((key, text)));
+    let lengths: Vec<usize> = rules.0.iter().map(|(key, _)| key.chars().count()).collect();
+    let mut is_needed = vec![false; rules.0.len()];
     let mut kept: HashMap<&str, &str> = HashMap::new();
-    for (len, rules) in by_len.iter().enumerate() {
-        let needed = rules.iter().filter(|(key, text)| len < 2 || rewritten(&kept, key, len - 1) != *text);
-        let needed: Vec<_> = needed.copied().collect();
-        kept.extend(needed);
+    let mut rewritten = String::new();
+    for len in 1..=lengths.iter().copied().max().unwrap_or(0) {
+        let of_len = || (0..lengths.len()).filter(|&at| lengths[at] == len);
+        for at in of_len() {
+            let (key, text) = &rules.0[at];
+            rewritten.clear();
+            rewrite(&kept, key, len - 1, &mut rewritten);
+            is_needed[at] = len == 1 || rewritten != *text;
+        }
+        kept.extend(of_len().filter(|&at| is_needed[at]).map(|at| (rules.0[at].0.as_str(), rules.0[at].1.as_str())));
     }
-    kept.into_iter().map(|(key, text)| (key.to_string(), text.to_string())).collect()
+    drop(kept);
+    let all = rules.0.into_iter().zip(is_needed);
+    Rules(all.filter_map(|(rule, is_needed)| is_needed.then_some(rule)).collect())
 }
 
 /// A text by rules for at most so many characters, the longest first.
-fn rewritten(rules: &HashMap<&str, &str>, text: &str, most: usize) -> String {
-    let mut out = String::new();
+fn rewrite(rules: &HashMap<&str, &str>, text: &str, most: usize, out: &mut String) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let ends: Vec<usize> = rest.char_indices().map(|(at, c)| at + c.len_utf8()).take(most).collect();
-        let found = ends.iter().rev().find_map(|&end| rules.get(&rest[..end]).map(|text| (end, *text)));
-        let (end, text) = found.unwrap_or((first.len_utf8(), &rest[..first.len_utf8()]));
-        out.push_str(text);
+        let mut end = rest.char_indices().nth(most).map_or(rest.len(), |(at, _)| at).max(first.len_utf8());
+        let mut found = rules.get(&rest[..end]);
+        while found.is_none() && end > first.len_utf8() {
+            end = rest[..end].char_indices().next_back().map_or(0, |(at, _)| at);
+            found = rules.get(&rest[..end]);
+        }
+        out.push_str(found.copied().unwrap_or(&rest[..end]));
         rest = &rest[end..];
     }
-    out
 }
 
 #[cfg(test)]
@@ -125,10 +150,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_rule_is_found(rules in proptest::collection::btree_map("[a-cé漢\u{1F600}]{1,4}", "[x-z]{0,3}", 1..60)) {
+        fn every_rule_is_found(rules in proptest::collection::vec(("[a-cé漢\u{1F600}]{1,4}", "[x-z]{0,3}"), 1..60)) {
+            let rules = Rules::new(rules);
             let blob = compile(&rules).unwrap();
             let map = Charsmap::parse(blob, Line::V0_2_3).unwrap();
-            for (key, text) in &rules {
+            for (key, text) in &rules.0 {
                 prop_assert_eq!(map.longest_prefix(key.as_bytes()), Some((key.len(), text.as_bytes())));
             }
             let none = map.longest_prefix("w".as_bytes());
@@ -140,7 +166,7 @@ mod tests {
     fn files_of_rules() {
         let rules = parse("41\t61\r\nU+42 43\t\t# gone\n0x44\n41\t62").unwrap();
         let expected = [("A", "b"), ("BC", ""), ("D", "")];
-        assert_eq!(rules, expected.map(|(key, text)| (key.to_string(), text.to_string())).into());
+        assert_eq!(rules.0, expected.map(|(key, text)| (key.to_string(), text.to_string())));
         for wrong in ["", "41\t41", "\t41", "xyz\t41", "41\n\n42", "D800\t41", "0\t41"] {
             assert!(parse(wrong).and_then(|rules| compile(&rules)).is_err(), "{wrong:?}");
         }

@@ -6,10 +6,13 @@
 
 use super::options::{Options, RARE, Sentences};
 use crate::error::{Error, Result};
+use crate::normalize::growth::{limit, too_long};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::Line;
 use crate::trie::Trie;
-use crate::utf8::char_len;
+
+/// Bytes of a sentence at the most, so that places in what it becomes have 32 bits.
+const LONGEST: usize = 1 << 30;
 
 /// What was left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +34,8 @@ impl std::ops::AddAssign for Skipped {
 pub struct Loader {
     normalizer: SentencePieceNormalizer,
     meta: Trie,
+    /// The bytes that reserved pieces begin with.
+    meta_starts: [bool; 256],
     boundary: String,
     rare: memchr::memmem::Finder<'static>,
     delimiter: Option<memchr::memmem::Finder<'static>>,
@@ -48,6 +53,9 @@ impl Loader {
         Ok(Loader {
             normalizer: SentencePieceNormalizer::compile(options.normalize.clone(), None, options.line)?,
             meta: Trie::build(options.meta.iter().map(|text| (&text[..], 0)))?,
+            meta_starts: std::array::from_fn(|byte| {
+                options.meta.iter().any(|text| text.first() == Some(&(byte as u8)))
+            }),
             boundary: options.boundary().to_string(),
             rare: memchr::memmem::Finder::new(RARE.encode_utf8(&mut [0; 4])).into_owned(),
             delimiter: delimiter.map(|text| memchr::memmem::Finder::new(text).into_owned()),
@@ -93,9 +101,15 @@ impl Loader {
 
     /// The sentence to train on, in `out`; `spare` is memory.
     pub fn prepare(&self, raw: &[u8], spare: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
+        if raw.len() > LONGEST {
+            return Err(Error::Argument("a sentence is longer than 1 GiB: cut it, or train on lines".into()));
+        }
         spare.clear();
         out.clear();
         self.normalizer.normalize(raw, spare);
+        if spare.len() > limit(raw.len()) {
+            return Err(too_long("normalization"));
+        }
         if memchr::memchr(b' ', spare).is_some() {
             return Err(Error::Argument("a normalized sentence has a space: escape_whitespaces must be on".into()));
         }
@@ -114,21 +128,22 @@ impl Loader {
         Ok(())
     }
 
+    /// Where a piece may begin a character begins, for both are UTF-8.
     fn cut_meta(&self, text: &[u8], out: &mut Vec<u8>) {
-        let mut at = 0;
-        while at < text.len() {
+        let (mut from, mut at) = (0, 0);
+        while let Some(skipped) = text[at..].iter().position(|&byte| self.meta_starts[byte as usize]) {
+            at += skipped;
             match self.meta.longest_prefix(&text[at..]) {
                 Some((len, _)) => {
+                    out.extend_from_slice(&text[from..at]);
                     out.extend_from_slice(self.boundary.as_bytes());
                     at += len;
+                    from = at;
                 }
-                None => {
-                    let len = char_len(&text[at..]);
-                    out.extend_from_slice(&text[at..at + len]);
-                    at += len;
-                }
+                None => at += 1,
             }
         }
+        out.extend_from_slice(&text[from..]);
     }
 }
 

@@ -9,7 +9,6 @@
 
 pub mod alphabet;
 pub mod bpe;
-pub mod cells;
 pub mod charsmap;
 pub mod corpus;
 pub mod loader;

@@ -24,6 +24,8 @@ pub struct Units {
     validity: Arc<Validity>,
     counter: WordCounter,
     delimiter: Option<Delimiter>,
+    /// Where the units of a stretch start and end.
+    found: Vec<(u32, u32)>,
 }
 
 /// What no piece crosses in 0.2.1, and the words that it is looked for in.
@@ -43,24 +45,31 @@ impl Units {
         });
         let is_cut_here = options.line == Line::V0_2_1 && !text.is_empty();
         let delimiter = is_cut_here.then(|| Delimiter { text: Finder::new(text).into_owned(), words });
-        Units { validity, counter, delimiter }
+        Units { validity, counter, delimiter, found: Vec::new() }
     }
 
     /// Counts the units of a stretch of a sentence.
     fn stretch(&mut self, text: &str, times: u64, ordinal: u64) -> Result<()> {
+        self.found.clear();
         let mut start = 0;
         let mut before = None;
         for (at, c) in text.char_indices() {
             if before.is_some_and(|before| !self.validity.may_join(before, c)) {
-                self.counter.add_at(&text.as_bytes()[start..at], times, ordinal + start as u64)?;
+                self.found.push((start as u32, at as u32));
                 start = at;
             }
             before = Some(c);
         }
         if start < text.len() {
-            self.counter.add_at(&text.as_bytes()[start..], times, ordinal + start as u64)?;
+            self.found.push((start as u32, text.len() as u32));
         }
-        Ok(())
+        if times == 1 {
+            return self.counter.add_pieces(text.as_bytes(), &self.found, ordinal);
+        }
+        let each = |&(start, end): &(u32, u32)| {
+            self.counter.add_at(&text.as_bytes()[start as usize..end as usize], times, ordinal + u64::from(start))
+        };
+        self.found.iter().try_for_each(each)
     }
 }
 

@@ -25,7 +25,7 @@ impl Symbols {
     pub fn push(&mut self, text: &str) -> Result<u32> {
         let id = u32::try_from(self.ends.len())
             .ok()
-            .filter(|&id| id < super::super::cells::MOST_SYMBOLS)
+            .filter(|&id| id < crate::train::bpe::cells::MOST_SYMBOLS)
             .ok_or_else(|| Error::Argument("a vocabulary has fewer than 2^31 pieces".into()))?;
         self.text.push_str(text);
         self.ends.push(self.text.len());

@@ -24,3 +24,16 @@ fn the_shorter_and_lower_goes_first() {
 fn what_was_there_for_a_moment_comes_at_the_end() {
     assert_eq!(trained(&[("abababab", 1)], 9), ["ab", "abab", "abababab", "ba", "aba", "ababab"]);
 }
+
+#[test]
+fn counts_have_64_bits() {
+    assert_eq!(trained(&[("ab", 1 << 40), ("bc", 1 << 41)], 2), ["bc", "ab"]);
+    let mut words = Words::default();
+    words.push(b"abc", u64::MAX / 2);
+    let options = Options::default();
+    let validity = Validity::new(&options).unwrap();
+    let mut one = Words::default();
+    one.push(b"abc", 1);
+    let alphabet = Alphabet::choose(&characters(&one).unwrap(), &options).unwrap();
+    assert!(pieces(&words, &alphabet, &validity, 9, &mut Silent).is_err());
+}

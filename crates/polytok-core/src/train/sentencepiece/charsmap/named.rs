@@ -8,10 +8,12 @@
 //! The tables at hand are newer than Unicode 17.0 and 16.0, so characters that came later are left alone; what a version
 //! says of its characters never changes.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use hashbrown::HashMap;
 use regex_syntax::hir::{Class, HirKind};
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::decompose_compatible;
 
 use super::{Rules, without_redundant};
 use crate::error::{Error, Result};
@@ -74,12 +76,11 @@ impl Known {
         self.is_known[c as usize]
     }
 
-    fn nfkc(&self, c: char) -> String {
-        if self.has(c) { std::iter::once(c).nfkc().collect() } else { c.to_string() }
-    }
-
-    fn nfkd(&self, c: char) -> String {
-        if self.has(c) { std::iter::once(c).nfkd().collect() } else { c.to_string() }
+    /// Whether the character is another or several ones in NFKD; if not, NFKC leaves it alone too.
+    fn decomposes(&self, c: char) -> bool {
+        let mut differs = false;
+        decompose_compatible(c, |part| differs |= part != c);
+        differs && self.has(c)
     }
 
     /// Simple case folding.
@@ -122,18 +123,18 @@ fn characters() -> impl Iterator<Item = char> {
 }
 
 fn nfkc(known: &Known) -> Rules {
-    let mut rules = Rules::new();
-    // The characters that decompose to one, and what others decompose to.
-    let mut origins: HashMap<char, Vec<char>> = HashMap::new();
+    let mut rules = Vec::new();
+    // The other characters that decompose to a character, and what characters decompose to.
+    let mut others: HashMap<char, Vec<char>> = HashMap::new();
     let mut decomposed = BTreeSet::new();
-    for c in characters() {
-        let composed = known.nfkc(c);
+    for c in characters().filter(|&c| known.decomposes(c)) {
+        let parts: String = std::iter::once(c).nfkd().collect();
+        let composed: String = parts.nfkc().collect();
         if single(composed.chars()) != Some(c) {
-            rules.insert(c.to_string(), composed);
+            rules.push((c.to_string(), composed));
         }
-        let parts = known.nfkd(c);
         match single(parts.chars()) {
-            Some(part) => origins.entry(part).or_default().push(c),
+            Some(part) => others.entry(part).or_default().push(c),
             None => {
                 decomposed.insert(parts);
             }
@@ -142,43 +143,47 @@ fn nfkc(known: &Known) -> Rules {
     for parts in decomposed {
         let composed: String = parts.nfkc().collect();
         if composed != parts {
-            let all = sequences(&parts, &origins).into_iter().filter(|sequence| *sequence != composed);
+            let all = sequences(&parts, &others).into_iter().filter(|sequence| *sequence != composed);
             rules.extend(all.map(|sequence| (sequence, composed.clone())));
         }
     }
-    without_redundant(rules)
+    without_redundant(Rules::new(rules))
 }
 
 /// All sequences of characters that decompose to these.
-fn sequences(parts: &str, origins: &HashMap<char, Vec<char>>) -> Vec<String> {
+fn sequences(parts: &str, others: &HashMap<char, Vec<char>>) -> Vec<String> {
     let mut found = vec![String::new()];
     for part in parts.chars() {
-        let choices = origins.get(&part).map_or(&[][..], Vec::as_slice);
-        found = found.iter().flat_map(|text| choices.iter().map(move |c| format!("{text}{c}"))).collect();
+        let others = others.get(&part).map_or(&[][..], Vec::as_slice);
+        let choices = || std::iter::once(part).chain(others.iter().copied());
+        let longer = found.iter().flat_map(|text| choices().map(move |c| with(text, c)));
+        found = longer.collect();
     }
     found
 }
 
-fn with_nmt(mut rules: Rules, line: Line) -> Rules {
+fn with(text: &str, c: char) -> String {
+    let mut longer = String::with_capacity(text.len() + c.len_utf8());
+    longer.push_str(text);
+    longer.push(c);
+    longer
+}
+
+fn with_nmt(rules: Rules, line: Line) -> Rules {
     let spaces = "\t\n\u{C}\r\u{1680}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}\u{2029}\u{2581}\u{FEFF}\u{FFFD}";
     let new = if line == Line::V0_2_3 { "\u{61C}" } else { "" };
+    let mut rules = rules.0;
     rules.extend(spaces.chars().chain(new.chars()).map(|c| (c.to_string(), " ".to_string())));
     let gone = ('\u{1}'..='\u{8}').chain(['\u{B}']).chain('\u{E}'..='\u{1F}').chain(['\u{7F}', '\u{8F}', '\u{9F}']);
     rules.extend(gone.map(|c| (c.to_string(), String::new())));
     // Both kinds of tilde are used in Japanese, each in its way.
-    rules.remove("\u{FF5E}");
-    rules
+    rules.retain(|(key, _)| key != "\u{FF5E}");
+    Rules::new(rules)
 }
 
-fn with_folding(mut rules: Rules, known: &Known) -> Rules {
-    for text in rules.values_mut() {
-        *text = text.chars().map(|c| known.fold(c)).collect();
-    }
-    for c in characters() {
-        let folded = known.fold(c);
-        if folded != c {
-            rules.entry(c.to_string()).or_insert_with(|| folded.to_string());
-        }
-    }
-    without_redundant(rules)
+fn with_folding(rules: Rules, known: &Known) -> Rules {
+    let folded = characters().map(|c| (c, known.fold(c))).filter(|(c, folded)| c != folded);
+    let mut all: Vec<(String, String)> = folded.map(|(c, folded)| (c.to_string(), folded.to_string())).collect();
+    all.extend(rules.0.into_iter().map(|(key, text)| (key, text.chars().map(|c| known.fold(c)).collect())));
+    without_redundant(Rules::new(all))
 }
