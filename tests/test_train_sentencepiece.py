@@ -61,6 +61,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("bpe", {"vocab_size": 350, "required_chars": "zqé漢", "max_sentencepiece_length": 3, "pad_id": 3}),
     ("bpe", {"vocab_size": 400, "pretokenization_delimiter": "a", "add_dummy_prefix": False}),
     ("bpe", {"vocab_size": 400, "unk_id": 5, "bos_id": -1, "max_sentence_length": 60, "unk_surface": "?"}),
+    ("bpe", {"vocab_size": 420, "auto_character_coverage": True, "byte_fallback": True}),
     ("word", {"vocab_size": 80, "user_defined_symbols": ["<sep>", "▁x"]}),
     ("word", {"vocab_size": 80, "use_all_vocab": True, "add_dummy_prefix": False}),
     ("word", {"vocab_size": 40, "character_coverage": 0.98, "normalization_rule_name": "nfkc"}),
