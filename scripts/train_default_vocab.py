@@ -22,18 +22,16 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
 import regex
-import tiktoken
-import tokenizers
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import default_vocab_text as text
+import polytok
 from default_vocab_doc import write_section
 from polytok.data import DEFAULT_FILE, DEFAULT_PATTERN, DEFAULT_SIZE, DEFAULT_SPECIAL_TOKENS
+from polytok.train import specs
 
 DATA = Path(__file__).resolve().parent.parent / "python" / "polytok" / "data"
 
@@ -125,30 +123,32 @@ def assembly(chars: Iterable[str]) -> list[bytes]:
     return list(entries)
 
 
-def training_stream(pieces: Counter[str], chars: list[str]) -> Iterator[str]:
-    """Each piece as often as it counts, cut at characters without an entry."""
+def training_words(pieces: Counter[str], chars: list[str]) -> Iterator[tuple[bytes, int]]:
+    """Each piece with its count, cut at characters without an entry."""
     unknown = regex.compile("[^" + regex.escape("".join(chars), special_only=False) + "]+")
     for piece, count in sorted(pieces.items()):
         if count and not _NUMBER.fullmatch(piece):
             for part in filter(None, unknown.split(piece)):
                 if len(part) > 1:
-                    yield (part + text.BOUNDARY) * count
+                    yield part.encode(), count
 
 
 def trained_merges(pieces: Counter[str], chars: list[str], wanted: int) -> list[bytes]:
     """What the trainer merges, in its order."""
-    model = Tokenizer(models.BPE())
-    model.pre_tokenizer = pre_tokenizers.Split(text.BOUNDARY, "removed")
-    trainer = trainers.BpeTrainer(
+    counts = polytok.Counts()
+    counts.add(training_words(pieces, chars))
+    [spec] = specs(
+        counts,
+        kind="bpe",
+        ties="huggingface",
+        byte_level=False,
         vocab_size=len(chars) + wanted,
         initial_alphabet=chars,
         limit_alphabet=len(chars),
         max_token_length=MAX_ENTRY_CHARS,
-        show_progress=False,
     )
-    model.train_from_iterator(training_stream(pieces, chars), trainer)
-    vocab = model.get_vocab()
-    return [token.encode() for token in sorted(vocab, key=vocab.__getitem__) if len(token) > 1]
+    rows = sorted(zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), strict=True))
+    return [piece for _, piece in rows if len(piece.decode()) > 1]
 
 
 def merge(piece: bytes, ranks: dict[bytes, int], until: int = 1) -> list[bytes]:
@@ -189,12 +189,12 @@ def reachable_only(entries: list[bytes]) -> list[bytes]:
 def blocks_served(entries: list[bytes], corpus: Path) -> list[int]:
     """In how many blocks of text other than chat each entry is used, by itself or in the entries merged from it."""
     ranks = {entry: rank for rank, entry in enumerate(entries)}
-    encoding = tiktoken.Encoding("trained", pat_str=DEFAULT_PATTERN, mergeable_ranks=ranks, special_tokens={})
+    tokenizer = polytok.load(rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
     seen = [0] * len(entries)
     sources = (source for source in text.sources(corpus) if source.name != text.CHAT)
     blocks = (block for source in sources for block in text.blocks(source))
     for number, block in enumerate(blocks):
-        for token in set(encoding.encode_ordinary(block)):
+        for token in set(tokenizer.encode(block)):
             seen[token] |= 1 << number
     for rank in range(len(entries) - 1, 255, -1):
         for part in merge(entries[rank], ranks, until=2):
@@ -234,9 +234,8 @@ def provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> 
     return "\n".join(
         [
             (
-                f"Trainer: `tokenizers` {tokenizers.__version__}, BpeTrainer, over weighted pieces; "
-                f"`regex` {regex.__version__} and `tiktoken` {metadata.version('tiktoken')} for the counts; "
-                f"Python {platform.python_version()}."
+                f'Trainer: polytok\'s (`kind="bpe"`, `ties="huggingface"`), over weighted pieces; '
+                f"`regex` {regex.__version__} for the pieces; Python {platform.python_version()}."
             ),
             "",
             f"sha256 of `{DEFAULT_FILE}`: `{digest}`",

@@ -165,15 +165,15 @@ def test_what_is_written_is_loaded_by_tokenizers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ties", ["ids", "minbpe"])
 def test_what_is_written_is_loaded_by_tiktoken_and_others(tmp_path: Path, ties: str) -> None:
     texts = hf.TEXTS["generated"]
-    ours = polytok.Tokenizer(trained(texts, vocab_size=450, ties=ties, special_tokens={"<|end|>": 1000}))
+    ours = polytok.Tokenizer(trained(texts, vocab_size=430, ties=ties, pattern="gpt2", special_tokens={"<|end|>": 430}))
     ours.save(tmp_path / "a.tiktoken")
     ranks = {piece: rank for rank, piece in enumerate(ours.spec.vocab.pieces())}
     pattern = getattr(ours.spec.split[0], "pattern", "")
-    theirs = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 1000})
+    theirs = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 430})
     encoded = [ours.encode(text) for text in texts]
     assert encoded == [theirs.encode(text) for text in texts]
-    kept: dict[str, Any] = {"pattern": pattern, "special_tokens": {"<|end|>": 1000}}
-    for name in ("a.tiktoken", "b.model", "c.json", "d.gguf", "e.ptok"):
+    kept: dict[str, Any] = {"pattern": pattern, "special_tokens": {"<|end|>": 430}}
+    for name in ("a.tiktoken", "b.model", "tokenizer.json", "d.gguf", "e.ptok"):
         ours.save(tmp_path / name, format="minbpe" if name == "b.model" else None)
         again = polytok.load(tmp_path / name, **(kept if name == "a.tiktoken" else {}))
         assert [again.encode(text) for text in texts] == encoded, name

@@ -1,22 +1,41 @@
-"""``polytok train`` and ``polytok count-words``, as processes of their own."""
+"""``polytok train`` and ``polytok count-words``."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
-import os
-import pty
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import polytok
-from test_cli import ENVIRONMENT, command, error_of, run
+from polytok.cli import main
+from polytok.train import KINDS
+from test_cli import ENVIRONMENT, command
 
 WORDS = "low lower lowest new newer newest wide wider widest " * 20
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command: its exit code, standard output and standard error."""
+
+    def run(*arguments: str | Path, stdin: bytes = b"") -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return run
 
 
 @pytest.fixture
@@ -26,56 +45,67 @@ def words(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_form_of_input_trains_the_same(tmp_path: Path, words: Path) -> None:
+def test_every_form_of_input_trains_the_same(tmp_path: Path, words: Path, run: Run) -> None:
     (tmp_path / "words.jsonl.gz").write_bytes(gzip.compress(json.dumps({"a": {"b": WORDS}}).encode()))
-    run("train", words, "--vocab-size", "270", "--to", "minbpe", "-o", tmp_path / "one")
-    run(
-        *("train", tmp_path / "words.jsonl.gz", "--field", "a.b", "--vocab-size", "270", "--to", "minbpe"),
-        *("-o", tmp_path / "two", "--threads", "1", "--max-memory", "16M"),
-    )
-    run("train", "-", "--vocab-size", "270", "--to", "minbpe", "-o", tmp_path / "three", stdin=WORDS.encode())
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() == (tmp_path / "three").read_bytes()
-    assert polytok.load(tmp_path / "one").vocab_size == 270
+    sized = ("--vocab-size", "270", "--to", "minbpe")
+    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
+    assert run("train", words, *sized, "-o", one) == (0, f"{one}: 270 entries\n", "")
+    field = ("--field", "a.b", "--threads", "1", "--max-memory", "16M")
+    assert run("train", tmp_path / "words.jsonl.gz", *field, *sized, "-o", two)[0] == 0
+    assert run("train", "-", *sized, "-o", three, stdin=WORDS.encode())[0] == 0
+    assert one.read_bytes() == two.read_bytes() == three.read_bytes()
+    assert polytok.load(one).vocab_size == 270
 
 
-def test_the_options_of_a_kind(tmp_path: Path, words: Path) -> None:
-    assert b"--min-frequency" in run("train", "--kind", "bpe", "--help")
+def test_the_options_of_a_kind(tmp_path: Path, words: Path, run: Run) -> None:
+    assert "--min-frequency" in run("train", "--kind", "bpe", "--help")[1]
     out = tmp_path / "tokenizer.json"
     special = ("--special-tokens", "<a>", "--special-tokens", "<b>")
-    run("train", words, "--kind", "bpe", "--ties=huggingface", *special, "--vocab-size", "270", "-o", out)
+    assert run("train", words, "--ties=huggingface", *special, "--vocab-size", "270", "-o", out)[0] == 0
     trained = polytok.train([WORDS], kind="bpe", ties="huggingface", special_tokens=["<a>", "<b>"], vocab_size=270)
     assert polytok.load(out).encode(WORDS) == trained.encode(WORDS)
     assert polytok.load(out).encode("<a>", special="all") == trained.encode("<a>", special="all")
-    assert "ties" in error_of("train", words, "--ties", "none", "--vocab-size", "270", "-o", out, code=2)
+    code, _, errors = run("train", words, "--ties", "none", "--vocab-size", "270", "-o", out)
+    assert code == 2 and "ties" in errors
 
 
-def test_wrong_arguments_are_told_before_the_work(tmp_path: Path, words: Path) -> None:
-    given = ("train", words, "--vocab-size")
-    assert "{size}" in error_of(*given, "270,280", "-o", tmp_path / "a.model", code=2)
-    assert "no folder" in error_of(*given, "270", "-o", tmp_path / "absent" / "a", code=2)
-    assert "one format for each" in error_of(*given, "270", *["--to", "ptok"] * 3, *["-o", tmp_path / "a"] * 2, code=2)
-    assert "needs vocab_size" in error_of("train", words, "-o", tmp_path / "a.ptok", code=2)
-    assert "512M" in error_of("train", words, "--max-memory", "much", "-o", tmp_path / "a.ptok", code=2)
-    assert "cannot read" in error_of("train", tmp_path / "absent", "--vocab-size", "270", "-o", tmp_path / "a.ptok")
+def test_every_kind_tells_its_options(run: Run) -> None:
+    for kind in KINDS:
+        code, shown, _ = run("train", "--kind", kind.name, "--help")
+        assert code == 0 and f"options of {kind.name}" in shown
 
 
-def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+def test_wrong_arguments_are_told_before_the_work(tmp_path: Path, words: Path, run: Run) -> None:
+    out = tmp_path / "a.ptok"
+    for expected, arguments in [
+        ("{size}", (words, "--vocab-size", "270,280", "-o", out)),
+        ("no folder", (words, "--vocab-size", "270", "-o", tmp_path / "absent" / "a")),
+        ("one format for each", (words, "--vocab-size", "270", *["--to", "ptok"] * 3, *["-o", out] * 2)),
+        ("needs vocab_size", (words, "-o", out)),
+        ("512M", (words, "--max-memory", "much", "-o", out)),
+    ]:
+        code, _, errors = run("train", *arguments)
+        assert code == 2 and expected in errors
+    code, _, errors = run("train", tmp_path / "absent", "--vocab-size", "270", "-o", out)
+    assert code == 1 and "cannot read" in errors
+    assert not out.exists()
+
+
+def test_what_is_left_out_is_told(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "to be"}\n{"txt": ""}\n')
     given = ("train", path, "--vocab-size", "258", "-o", tmp_path / "a.ptok")
-    assert "texts.jsonl:2" in error_of(*given)
-    done = subprocess.run(command(*given, "--skip-broken"), capture_output=True, env=ENVIRONMENT, timeout=60)
-    assert (done.returncode, done.stderr.decode().splitlines()) == (
-        0,
-        ["polytok: 1 text was left out", f"  no field 'text': 1, e.g. at {path}:2"],
-    )
+    assert "texts.jsonl:2" in run(*given)[2]
+    code, _, errors = run(*given, "--skip-broken")
+    assert code == 0
+    assert errors == f"polytok: 1 text was left out\n  no field 'text': 1, e.g. at {path}:2\n"
 
 
-def test_counts_of_many_machines(tmp_path: Path) -> None:
+def test_counts_of_many_machines(tmp_path: Path, run: Run) -> None:
     texts = [f"{WORDS} {number}" for number in range(3)]
     for number, text in enumerate(texts):
         (tmp_path / f"{number}.txt").write_text(text)
-        run("count-words", tmp_path / f"{number}.txt", "-o", tmp_path / f"{number}.counts")
+        assert run("count-words", tmp_path / f"{number}.txt", "-o", tmp_path / f"{number}.counts") == (0, "", "")
     run("count-words", "--merge", *(tmp_path / f"{number}.counts" for number in range(3)), "-o", tmp_path / "counts")
     for name, inputs in (
         ("a", ["counts"]),
@@ -83,10 +113,10 @@ def test_counts_of_many_machines(tmp_path: Path) -> None:
         ("c", ["0.txt", "1.txt", "2.txt"]),
     ):
         paths = [tmp_path / each for each in inputs]
-        run("train", *paths, "--vocab-size", "270", "--to", "minbpe", "-o", tmp_path / name)
+        assert run("train", *paths, "--vocab-size", "270", "--to", "minbpe", "-o", tmp_path / name)[0] == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
     mixed = ("train", tmp_path / "counts", tmp_path / "0.txt", "--vocab-size", "270", "-o", tmp_path / "d.ptok")
-    assert "do not go together" in error_of(*mixed, code=2)
+    assert "do not go together" in run(*mixed)[2]
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
@@ -111,17 +141,15 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [temporary] and not list(temporary.iterdir())
 
 
-def test_the_bar_is_in_a_terminal_only(tmp_path: Path, words: Path) -> None:
-    given = command("train", words, "--vocab-size", "270", "-o", tmp_path / "a.ptok")
-    shown = []
-    for extra in ([], ["--quiet"]):
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen([*given, *extra], stdout=subprocess.DEVNULL, stderr=theirs, env=ENVIRONMENT)
-        os.close(theirs)
-        try:
-            shown.append(os.read(ours, 10_000))
-        except OSError:  # the other end is closed
-            shown.append(b"")
-        process.wait(60)
-        os.close(ours)
-    assert b"reading [" in shown[0] and shown[1] == b""
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_is_in_a_terminal_only(tmp_path: Path, words: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = ("train", words, "--vocab-size", "270", "-o", tmp_path / "a.ptok")
+    assert run(*given)[2] == ""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    assert run(*given, "--quiet")[0] == 0 and terminal.getvalue() == ""
+    assert run(*given)[0] == 0 and "reading [" in terminal.getvalue()

@@ -4,7 +4,7 @@
 const LEAST: usize = 2 << 20;
 
 /// An empty vector with room for so many items.
-pub(super) fn with_capacity<T>(count: usize) -> Vec<T> {
+pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
     let items: Vec<T> = Vec::with_capacity(count);
     #[cfg(target_os = "linux")]
     if count * size_of::<T>() >= LEAST {

@@ -6,7 +6,7 @@
 //! Tables start small, since a short text shall not pay for big ones, and double while pieces come in, up to the limit.
 //! What comes out is what went in or nothing; a limit of 0 keeps nothing.
 
-mod huge;
+pub(crate) mod huge;
 mod key;
 mod long;
 mod sets;

@@ -4,6 +4,7 @@
 //! The table is doubled when as many came in as there are sets, so that until the limit is reached hardly any is lost.
 
 use super::huge;
+use crate::prefetch::prefetch;
 
 /// Sets at first, unless the limit is lower.
 const FEWEST: usize = 1 << 8;
@@ -93,13 +94,6 @@ impl<E: Entry> Sets<E> {
     /// Asks the processor for the line of this hash.
     #[inline]
     pub(super) fn prefetch(&self, hash: u32) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch changes nothing that the program can see, whatever the address is.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.sets.as_ptr().wrapping_add(self.place(hash)).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = hash;
+        prefetch(&self.sets, self.place(hash));
     }
 }

@@ -2,6 +2,9 @@
 
 use super::places::{List, Place, Places};
 
+/// Stands for places that nobody wants.
+const NOWHERE: usize = usize::MAX;
+
 /// A symbol on one side of the merged pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
@@ -54,22 +57,27 @@ impl Side {
         self.gained.push((symbol, place));
     }
 
-    /// Hands out the changes by symbol and starts anew. `counted(symbol, lost, gained, list)` says whether it wants the places
-    /// that it would get as a list.
-    pub fn settle(&mut self, places: &mut Places, mut counted: impl FnMut(u32, i64, i64, List) -> bool) {
-        const NONE: usize = usize::MAX;
-        for &symbol in &self.touched {
-            let change = std::mem::take(&mut self.changes[symbol as usize]);
-            let list = places.next(change.len);
-            let is_wanted = counted(symbol, change.lost, change.gained, list);
-            self.next[symbol as usize] = if is_wanted { list.start } else { NONE };
-            if is_wanted {
-                places.reserve(list);
-            }
-        }
+    /// The symbols that changed.
+    pub fn touched(&self) -> &[u32] {
+        &self.touched
+    }
+
+    /// What changed for a symbol, which starts anew: how often it lost its neighbour and gained the new one, and how many places.
+    pub fn take(&mut self, symbol: u32) -> (i64, i64, u32) {
+        let change = std::mem::take(&mut self.changes[symbol as usize]);
+        (change.lost, change.gained, change.len)
+    }
+
+    /// The places of a symbol go to a list, or nowhere.
+    pub fn send(&mut self, symbol: u32, list: Option<List>) {
+        self.next[symbol as usize] = list.map_or(NOWHERE, |list| list.start);
+    }
+
+    /// Sets the places of all lists, and starts anew.
+    pub fn settle(&mut self, places: &mut Places) {
         for (symbol, place) in self.gained.drain(..) {
             let next = &mut self.next[symbol as usize];
-            if *next != NONE {
+            if *next != NOWHERE {
                 places.set(*next, place);
                 *next += 1;
             }

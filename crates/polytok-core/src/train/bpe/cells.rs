@@ -6,6 +6,7 @@
 //! So a place stands for one symbol at most, and a merge touches cells beside each other, however long the word is.
 
 use crate::error::{Error, Result};
+use crate::prefetch::prefetch;
 
 /// Marks the last of several cells of a symbol.
 const END: u32 = 1 << 31;
@@ -74,6 +75,12 @@ impl Cells {
                 (left, right) => pair(left, right, at as u32, word),
             }
         }
+    }
+
+    /// Asks for the memory of a place.
+    #[inline]
+    pub fn prefetch(&self, at: u32) {
+        prefetch(&self.cells, at as usize);
     }
 
     /// The symbol that starts at a place; none has the id that comes back where none does.

@@ -23,9 +23,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         let mut next = Vec::with_capacity(found.len());
         for &(key, count, len) in &found {
             self.counts.add(key, count as i64);
-            let list = self.places.next(len);
-            self.places.reserve(list);
-            next.push(list.start);
+            next.push(self.places.reserve(len).start);
         }
         self.list_pairs(count, &which, &mut next);
         for ((key, count, len), end) in found.into_iter().zip(next) {

@@ -13,6 +13,9 @@ use crate::train::progress::Progress;
 /// Merges between two reports.
 const EACH: usize = 16;
 
+/// How far ahead memory is asked for.
+const AHEAD: usize = 12;
+
 /// Which of equally frequent pairs goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
@@ -153,7 +156,10 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         if HAS_FORMS {
             self.merge_words(left, right, id, list);
         } else {
-            list.range().for_each(|index| self.merge_at(left, right, id, self.places.get(index)));
+            for index in list.range() {
+                self.cells.prefetch(self.places.ahead(index + AHEAD));
+                self.merge_at(left, right, id, self.places.get(index));
+            }
         }
         self.places.free(list.len);
         self.settle_left(left, id);
@@ -226,19 +232,23 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         let Learner { counts, places, limits, waiting, .. } = self;
         // What occurs too rarely now never will be merged, but for pairs that come again.
         let least = limits.min_count.max(1);
-        side.settle(places, |symbol, lost, gained, list| {
+        for index in 0..side.touched().len() {
+            if let Some(&symbol) = side.touched().get(index + AHEAD) {
+                let (old, new) = keys(symbol);
+                counts.prefetch(old);
+                counts.prefetch(new);
+            }
+            let symbol = side.touched()[index];
             let (old, new) = keys(symbol);
+            let (lost, gained, len) = side.take(symbol);
             counts.add(old, -lost);
-            if list.len == 0 {
-                return false;
-            }
-            let count = counts.add(new, gained);
-            let is_wanted = HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= least);
-            if is_wanted {
-                waiting.push((new, list));
-            }
-            is_wanted
-        });
+            let is_frequent = |count| HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= least);
+            let is_wanted = len > 0 && is_frequent(counts.add(new, gained));
+            let list = is_wanted.then(|| places.reserve(len));
+            waiting.extend(list.map(|list| (new, list)));
+            side.send(symbol, list);
+        }
+        side.settle(places);
     }
 
     /// Lets the pairs wait that came to be.

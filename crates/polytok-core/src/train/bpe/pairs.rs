@@ -1,5 +1,7 @@
 //! How often each pair of symbols occurs: open addressing, a key and a count in 16 bytes, at a load of one half at most.
 
+use crate::prefetch::prefetch;
+
 /// A slot without a pair: no pair has all its bits set.
 const EMPTY: u64 = u64::MAX;
 
@@ -37,6 +39,12 @@ impl PairCounts {
             at = (at + 1) & mask;
         }
         at
+    }
+
+    /// Asks for the memory of a pair's count.
+    #[inline]
+    pub fn prefetch(&self, key: u64) {
+        prefetch(&self.slots, (hash(key) >> self.shift) as usize);
     }
 
     /// The count of a pair.

@@ -77,14 +77,11 @@ pub struct Places {
 }
 
 impl Places {
-    /// Where a new list of so many places would be.
-    pub fn next(&self, len: u32) -> List {
-        List { start: self.places.len(), len }
-    }
-
-    /// Makes that list, to be filled by [`Places::set`].
-    pub fn reserve(&mut self, list: List) {
-        self.places.resize(list.start + list.len as usize, Place::default());
+    /// A new list of so many places, to be filled by [`Places::set`].
+    pub fn reserve(&mut self, len: u32) -> List {
+        let start = self.places.len();
+        self.places.resize(start + len as usize, Place::default());
+        List { start, len }
     }
 
     /// Sets what stands at an index of the vector.
@@ -97,6 +94,12 @@ impl Places {
     #[inline]
     pub fn get(&self, index: usize) -> Place {
         self.places[index]
+    }
+
+    /// The cell of what stands at an index, which may be beyond the end.
+    #[inline]
+    pub fn ahead(&self, index: usize) -> u32 {
+        self.places.get(index).map_or(0, |place| place.at)
     }
 
     /// A list of the places of two lists, in order.

@@ -3,13 +3,14 @@
 //! A slot of 32 bytes is a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line. Hashes are seeded
 //! anew for each table: no text can be made that collides, and no order depends on them, for words always leave sorted.
 
+use crate::prefetch::prefetch;
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
 use super::entry::{Each, Entry, Order};
-use crate::cache::{KEY, Key};
+use crate::cache::{KEY, Key, huge};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 
@@ -41,6 +42,13 @@ pub(super) struct Table {
     longs: Vec<Long>,
     by_bytes: HashTable<u32>,
     bytes: Vec<u8>,
+}
+
+/// Slots without a word.
+fn free_slots(count: usize) -> Vec<Short> {
+    let mut slots = huge::with_capacity(count);
+    slots.resize(count, Short::default());
+    slots
 }
 
 impl Default for Table {
@@ -79,15 +87,7 @@ impl Table {
     /// Asks the processor for the slot of this hash.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch changes nothing that the program can see, whatever the address is.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let place = hash as usize & self.slots.len().wrapping_sub(1);
-            _mm_prefetch::<_MM_HINT_T0>(self.slots.as_ptr().wrapping_add(place).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = hash;
+        prefetch(&self.slots, hash as usize & self.slots.len().wrapping_sub(1));
     }
 
     /// The count and the ordinal of a word, if it is there.
@@ -154,7 +154,7 @@ impl Table {
     }
 
     fn resize(&mut self, count: usize) {
-        for short in std::mem::replace(&mut self.slots, vec![Short::default(); count]) {
+        for short in std::mem::replace(&mut self.slots, free_slots(count)) {
             if short.key != Key::default() {
                 self.put(self.hash(short.key, &[]), short);
             }
@@ -201,7 +201,7 @@ impl Table {
         // Other words keep the half of the limit.
         if self.is_empty() && others + count * size_of::<Short>() <= limit / 2 {
             self.slots = Vec::new();
-            self.slots = vec![Short::default(); count];
+            self.slots = free_slots(count);
         }
     }
 

@@ -19,6 +19,9 @@ pub trait Sink: Send {
     /// The sentences that follow stand one after the other, from this place on.
     fn begin(&mut self, _ordinal: u64) {}
 
+    /// A sentence of which normalization leaves nothing.
+    fn empty(&mut self) {}
+
     /// A normalized sentence in which reserved pieces are the boundary, how often it counts, and its place: sentences of
     /// higher ordinals come later, and the next one's is higher by the bytes of this one at least.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
@@ -138,7 +141,11 @@ impl<S: Sink> Reader<'_, S> {
         self.loader.prepare(raw, &mut self.spare, &mut self.sentence)?;
         let sentence = std::str::from_utf8(&self.sentence)
             .map_err(|_| Error::Argument("a normalization rule gives text that is no UTF-8".into()))?;
-        if sentence.is_empty() { Ok(()) } else { self.sink.sentence(sentence, times, ordinal) }
+        if sentence.is_empty() {
+            self.sink.empty();
+            return Ok(());
+        }
+        self.sink.sentence(sentence, times, ordinal)
     }
 }
 

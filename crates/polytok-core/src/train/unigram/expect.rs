@@ -20,9 +20,8 @@ pub fn expect(pieces: &Pieces, lanes: &[Lane], tables: &Tables, workers: &mut Wo
         let mut lattice = Lattice::default();
         let mut expected = vec![0f32; pieces.len()];
         lanes[lane].each(|count, chars, nodes| {
-            let read = lattice.load(pieces, chars, nodes);
-            lattice.add_marginals(tables, count, &mut expected);
-            read
+            lattice.load(pieces, chars, nodes);
+            lattice.add_marginals(nodes, tables, count, &mut expected);
         });
         expected
     })?;

@@ -37,6 +37,12 @@ impl Node {
         self.0 & NO_PIECE
     }
 
+    /// The piece that earns what this node does: the first one where it is none.
+    #[inline]
+    pub fn piece(self) -> usize {
+        if self.id() == NO_PIECE { 0 } else { self.id() as usize }
+    }
+
     #[inline]
     pub fn chars(self) -> u32 {
         (self.0 >> ID_BITS & ((1 << LEN_BITS) - 1)) + 1
@@ -48,11 +54,18 @@ impl Node {
     }
 }
 
+/// How often a word occurs, and how many characters and nodes it has.
+#[derive(Clone, Copy)]
+struct Word {
+    count: f32,
+    chars: u32,
+    nodes: u32,
+}
+
 /// Every so manieth word.
 #[derive(Default)]
 pub struct Lane {
-    /// How often each word occurs, and how many characters it has.
-    words: Vec<(f32, u32)>,
+    words: Vec<Word>,
     nodes: Vec<Node>,
 }
 
@@ -60,52 +73,64 @@ impl Lane {
     fn of(words: &Words, lane: usize, lanes: usize, pieces: &Pieces) -> Lane {
         let mut new = Lane::default();
         for index in (lane..words.len()).step_by(lanes) {
+            let before = new.nodes.len();
             let chars = add_nodes(words.word(index), pieces, &mut new.nodes);
-            new.words.push((words.count(index) as f32, chars));
+            let nodes = (new.nodes.len() - before) as u32;
+            new.words.push(Word { count: words.count(index) as f32, chars, nodes });
         }
         new.nodes.shrink_to_fit();
         new
     }
 
-    /// Calls `each(count, characters, nodes)` for each word. The nodes are those of this word and all after it.
-    pub fn each(&self, mut each: impl FnMut(f32, u32, &[Node]) -> usize) {
-        let mut at = 0;
-        for &(count, chars) in &self.words {
-            at += each(count, chars, &self.nodes[at..]);
+    /// Calls `each(count, characters, nodes)` for each word.
+    pub fn each(&self, mut each: impl FnMut(f32, u32, &[Node])) {
+        let mut rest = &self.nodes[..];
+        for word in &self.words {
+            let (nodes, behind) = rest.split_at(word.nodes as usize);
+            each(word.count, word.chars, nodes);
+            rest = behind;
         }
     }
 
     /// Gives pieces their new ids; those that leave are `NONE`.
     fn rename(&mut self, moved: &[u32]) {
         let (mut to, mut from) = (0, 0);
-        while from < self.nodes.len() {
+        for word in &mut self.words {
             let first = to;
-            let mut lost = false; // the character itself
-            loop {
-                let node = self.nodes[from];
-                from += 1;
-                let id = if node.id() == NO_PIECE { NONE } else { moved[node.id() as usize] };
-                lost |= id == NONE && node.chars() == 1;
-                if id != NONE {
-                    self.nodes[to] = Node::new(id, node.chars() as usize);
-                    to += 1;
-                }
-                if node.is_last() {
-                    break;
-                }
+            for _ in 0..word.chars {
+                rename_group(&mut self.nodes, &mut from, &mut to, moved);
             }
-            if lost {
-                self.nodes[to] = Node::new(NO_PIECE, 1);
-                to += 1;
-            }
-            debug_assert!(to > first);
-            self.nodes[to - 1].0 |= LAST;
+            word.nodes = (to - first) as u32;
         }
         self.nodes.truncate(to);
         if self.nodes.capacity() > 2 * to {
             self.nodes.shrink_to_fit();
         }
     }
+}
+
+/// Moves the nodes of one character from `from` to `to`, which is not behind it.
+fn rename_group(nodes: &mut [Node], from: &mut usize, to: &mut usize, moved: &[u32]) {
+    let mut has_lost = false; // the character itself
+    loop {
+        let node = nodes[*from];
+        *from += 1;
+        let id = moved.get(node.id() as usize).copied().unwrap_or(NONE);
+        if id != NONE {
+            nodes[*to] = Node::new(id, node.chars() as usize);
+            *to += 1;
+        } else {
+            has_lost |= node.chars() == 1;
+        }
+        if node.is_last() {
+            break;
+        }
+    }
+    if has_lost {
+        nodes[*to] = Node::new(NO_PIECE, 1);
+        *to += 1;
+    }
+    nodes[*to - 1].0 |= LAST;
 }
 
 /// Adds the nodes of a word; how many characters it has.

@@ -9,24 +9,16 @@
 //!
 //! Cost: one step for each node. Worst input: a long word all of whose substrings are pieces.
 
-use crate::train::unigram::lanes::{self, NO_PIECE, Node as Found};
-use crate::train::unigram::numeric::Tables;
+use crate::train::unigram::lanes::{Node, add_nodes};
+use crate::train::unigram::numeric::{Factor, Tables};
 use crate::train::unigram::pieces::Pieces;
 use crate::trie::NONE;
 
-/// A piece at a place.
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    pub start: u32,
-    pub end: u32,
-    pub id: u32,
-    pub score: f32,
-}
-
-/// Is used for one word after the other, so that its memory is.
+/// Is used for one word after the other, so that its memory is. The nodes themselves are elsewhere (see `lanes`).
 #[derive(Default)]
 pub struct Lattice {
-    pub nodes: Vec<Node>,
+    /// The score of each node.
+    scores: Vec<f32>,
     /// Where the nodes of each place begin, and their number at the end.
     groups: Vec<u32>,
     alpha: Vec<f32>,
@@ -36,7 +28,6 @@ pub struct Lattice {
     previous: Vec<u32>,
     /// For each node the score of the best way to it, itself included.
     ways: Vec<f32>,
-    found: Vec<Found>,
 }
 
 /// The best way to a place.
@@ -52,35 +43,24 @@ struct Best {
 const NO_WAY: Best = Best { score: f32::NEG_INFINITY, node: NONE, earlier: f32::NEG_INFINITY };
 
 impl Lattice {
-    /// The lattice of a word of so many characters, whose nodes are the first of those given; how many they are.
-    pub fn load(&mut self, pieces: &Pieces, chars: u32, found: &[Found]) -> usize {
-        self.nodes.clear();
+    /// The lattice of a word of so many characters, which has these nodes.
+    pub fn load(&mut self, pieces: &Pieces, chars: u32, nodes: &[Node]) {
+        self.scores.clear();
+        self.scores.extend(nodes.iter().map(|node| pieces.score(node.id())));
         self.groups.clear();
-        let mut found = found.iter();
-        for start in 0..chars {
-            self.groups.push(self.nodes.len() as u32);
-            for node in found.by_ref() {
-                let (id, end) = (node.id(), start + node.chars());
-                self.nodes.push(match id {
-                    NO_PIECE => Node { start, end, id: 0, score: pieces.unknown },
-                    _ => Node { start, end, id, score: pieces.scores[id as usize] },
-                });
-                if node.is_last() {
-                    break;
-                }
-            }
+        self.groups.resize(chars as usize + 1, 0);
+        let mut place = 0;
+        for (index, node) in nodes.iter().enumerate() {
+            self.groups[place + 1] = index as u32 + 1;
+            place += node.is_last() as usize;
         }
-        self.groups.push(self.nodes.len() as u32);
-        self.nodes.len()
     }
 
-    /// The lattice of a text.
-    pub fn fill(&mut self, pieces: &Pieces, text: &[u8]) {
-        let mut found = std::mem::take(&mut self.found);
-        found.clear();
-        let chars = lanes::add_nodes(text, pieces, &mut found);
-        self.load(pieces, chars, &found);
-        self.found = found;
+    /// The lattice of a text; `nodes` become its nodes.
+    pub fn fill(&mut self, pieces: &Pieces, text: &[u8], nodes: &mut Vec<Node>) {
+        nodes.clear();
+        let chars = add_nodes(text, pieces, nodes);
+        self.load(pieces, chars, nodes);
     }
 
     /// The number of characters.
@@ -88,75 +68,99 @@ impl Lattice {
         self.groups.len() - 1
     }
 
+    /// The numbers of the nodes of a place.
+    fn group(&self, place: usize) -> std::ops::Range<usize> {
+        self.groups[place] as usize..self.groups[place + 1] as usize
+    }
+
+    /// For each node its id, start, end and score.
+    pub fn columns(&self, nodes: &[Node]) -> Vec<(u32, u32, u32, f32)> {
+        let places = (0..self.len()).flat_map(|place| self.group(place).map(move |index| (place as u32, index)));
+        places
+            .map(|(place, index)| {
+                let node = nodes[index];
+                (node.piece() as u32, place, place + node.chars(), self.scores[index])
+            })
+            .collect()
+    }
+
     /// Adds `count` times each node's probability to the sum of its piece.
-    pub fn add_marginals(&mut self, tables: &Tables, count: f32, sums: &mut [f32]) {
-        self.forward(tables);
-        self.backward(tables);
-        let all = self.alpha[self.len()];
-        for node in &self.nodes {
-            let log = self.alpha[node.start as usize] + node.score + self.beta[node.end as usize] - all;
-            let sum = &mut sums[node.id as usize];
-            *sum = tables.add_exp(*sum, count as f64, log);
+    pub fn add_marginals(&mut self, nodes: &[Node], tables: &Tables, count: f32, sums: &mut [f32]) {
+        self.both_ways(nodes, tables);
+        let (all, count) = (self.alpha[self.len()], Factor::of(count));
+        for place in 0..self.len() {
+            let before = self.alpha[place];
+            for index in self.group(place) {
+                let node = nodes[index];
+                let log = before + self.scores[index] + self.beta[place + node.chars() as usize] - all;
+                let sum = &mut sums[node.piece()];
+                *sum = tables.add_exp(*sum, count, log);
+            }
         }
     }
 
-    fn forward(&mut self, tables: &Tables) {
+    /// Forward and backward sums. Each is a chain of operations that wait for one another, so both are made at once.
+    fn both_ways(&mut self, nodes: &[Node], tables: &Tables) {
+        let len = self.len();
         self.alpha.clear();
-        self.alpha.resize(self.groups.len(), f32::NEG_INFINITY);
+        self.alpha.resize(len + 1, f32::NEG_INFINITY);
         self.alpha[0] = 0.0;
-        for node in &self.nodes {
-            let way = node.score + self.alpha[node.start as usize];
-            let sum = &mut self.alpha[node.end as usize];
-            *sum = tables.log_sum_exp(*sum, way);
-        }
-    }
-
-    fn backward(&mut self, tables: &Tables) {
         self.beta.clear();
-        self.beta.resize(self.groups.len(), 0.0);
-        for (place, group) in self.groups.windows(2).enumerate().rev() {
+        self.beta.resize(len + 1, 0.0);
+        for place in 0..len {
+            let before = self.alpha[place];
+            for index in self.group(place) {
+                let sum = &mut self.alpha[place + nodes[index].chars() as usize];
+                *sum = tables.log_sum_exp(*sum, self.scores[index] + before);
+            }
+            let place = len - 1 - place;
             let mut sum = f32::NEG_INFINITY;
-            for node in &self.nodes[group[0] as usize..group[1] as usize] {
-                sum = tables.log_sum_exp(sum, node.score + self.beta[node.end as usize]);
+            for index in self.group(place) {
+                let after = self.beta[place + nodes[index].chars() as usize];
+                sum = tables.log_sum_exp(sum, self.scores[index] + after);
             }
             self.beta[place] = sum;
         }
     }
 
     /// The nodes of the best segmentation, from the last to the first, and its score. `skip` is a node to do without.
-    pub fn best(&mut self, skip: Option<u32>) -> (impl Iterator<Item = &Node>, f32) {
+    pub fn best(&mut self, nodes: &[Node], skip: Option<usize>) -> (impl Iterator<Item = usize>, f32) {
         self.best.clear();
         self.best.resize(self.groups.len(), NO_WAY);
         self.best[0].score = 0.0;
         self.previous.clear();
         self.ways.clear();
-        for index in 0..self.nodes.len() {
-            let node = self.nodes[index];
-            let (previous, score) = self.left_of(&node);
-            let score = if skip == Some(index as u32) { f32::NEG_INFINITY } else { score };
-            self.previous.push(previous);
-            self.ways.push(score);
-            let best = &mut self.best[node.end as usize];
-            if score > best.score {
-                *best = Best { score, node: index as u32, earlier: best.score };
+        for place in 0..self.len() {
+            for index in self.group(place) {
+                let (previous, score) = self.left_of(nodes, place, self.scores[index]);
+                let score = if skip == Some(index) { f32::NEG_INFINITY } else { score };
+                self.previous.push(previous);
+                self.ways.push(score);
+                let best = &mut self.best[place + nodes[index].chars() as usize];
+                if score > best.score {
+                    *best = Best { score, node: index as u32, earlier: best.score };
+                }
             }
         }
         let last = self.best[self.len()];
-        let before = |index: &u32| Some(self.previous[*index as usize]).filter(|&index| index != NONE);
-        let path = std::iter::successors(Some(last.node).filter(|&index| index != NONE), before);
-        (path.map(|index| &self.nodes[index as usize]), last.score)
+        let known = |&index: &u32| index != NONE;
+        let before = move |index: &u32| Some(self.previous[*index as usize]).filter(known);
+        let path = std::iter::successors(Some(last.node).filter(known), before);
+        (path.map(|index| index as usize), last.score)
     }
 
     /// The left neighbour of a node on the best way to it, and this way's score with the node: the first of those whose sum with the
     /// node's score is largest *after rounding*, which may be one before the best.
-    fn left_of(&self, node: &Node) -> (u32, f32) {
-        let best = self.best[node.start as usize];
-        let score = best.score + node.score;
-        if best.earlier + node.score < score || best.node == NONE {
-            return (best.node, score);
+    #[inline]
+    fn left_of(&self, nodes: &[Node], place: usize, score: f32) -> (u32, f32) {
+        let best = self.best[place];
+        let sum = best.score + score;
+        if best.earlier + score < sum || best.node == NONE {
+            return (best.node, sum);
         }
-        let reaches =
-            |&left: &u32| self.nodes[left as usize].end == node.start && self.ways[left as usize] + node.score == score;
-        ((0..best.node).find(reaches).unwrap_or(best.node), score)
+        let ends_here = |&(start, index): &(usize, usize)| start + nodes[index].chars() as usize == place;
+        let earlier = (0..place).flat_map(|start| self.group(start).map(move |index| (start, index)));
+        let first = earlier.filter(ends_here).find(|&(_, index)| self.ways[index] + score == sum);
+        (first.map_or(best.node, |(_, index)| index as u32), sum)
     }
 }

@@ -59,7 +59,7 @@ pub fn pieces(
     let alphabet = Alphabet::choose(&counted.characters()?, options)?;
     alphabet.check_fits(most, options)?;
     let (words, fragments) = counted.cut(&alphabet, options, progress)?;
-    let characters = characters(&words, &alphabet)?;
+    let characters = characters(&words, &alphabet, options)?;
     let mut workers = Workers { threads: options.threads, progress };
     let seed_size = match fit.seed_size {
         0 if options.line == Line::V0_2_3 => FEWEST_SEEDS.max(8 * options.vocab_size),
@@ -77,12 +77,13 @@ pub fn pieces(
 /// What 0.2.3 takes for a number of seeds that fits a small vocabulary.
 const FEWEST_SEEDS: usize = 100_000;
 
-/// The characters of the alphabet that occur in the words, the most frequent first.
-fn characters(words: &Words, alphabet: &Alphabet) -> Result<Vec<(char, u64)>> {
+/// The characters of the alphabet that occur in the words, the most frequent first; in 0.2.1 without those of the delimiter.
+fn characters(words: &Words, alphabet: &Alphabet, options: &Options) -> Result<Vec<(char, u64)>> {
+    let delimiter = if options.line == Line::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
     words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
     let mut found: Vec<(char, u64)> = alphabet.chars.iter().map(|&(char, _)| (char, counts.of(char))).collect();
-    found.retain(|&(_, count)| count > 0);
+    found.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
     found.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
     Ok(found)
 }

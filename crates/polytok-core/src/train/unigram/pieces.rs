@@ -15,7 +15,7 @@ pub struct Pieces {
     rows: Vec<u32>,
     pub scores: Vec<f32>,
     /// The score of a character that is no piece.
-    pub unknown: f32,
+    unknown: f32,
     trie: Trie,
     /// What the trie's values are now, as ids.
     ids: Vec<u32>,
@@ -41,6 +41,12 @@ impl Pieces {
 
     pub fn text(&self, id: usize) -> &[u8] {
         self.texts.word(self.rows[id] as usize)
+    }
+
+    /// The score of a piece, or of a character that is none.
+    #[inline]
+    pub fn score(&self, id: u32) -> f32 {
+        self.scores.get(id as usize).copied().unwrap_or(self.unknown)
     }
 
     pub fn min_score(&self) -> f32 {

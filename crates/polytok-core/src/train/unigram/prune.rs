@@ -12,7 +12,7 @@
 use crate::error::Result;
 use crate::model::nbest::best_two;
 use crate::spec::Line;
-use crate::train::unigram::lanes::{Lane, in_lanes, total};
+use crate::train::unigram::lanes::{Lane, Node, in_lanes, total};
 use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::pieces::Pieces;
 use crate::train::unigram::workers::Workers;
@@ -84,10 +84,10 @@ fn replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Result<Ve
     let mut all: Vec<Without> = (0..pieces.len()).map(|_| Without::Nothing).collect();
     let chunks = all.chunks_mut(CHUNK).enumerate().collect();
     workers.run("pruning", chunks, |(chunk, places): (usize, &mut [Without])| {
-        let mut lattice = Lattice::default();
+        let (mut lattice, mut nodes) = (Lattice::default(), Vec::new());
         for (i, place) in places.iter_mut().enumerate() {
-            lattice.fill(pieces, pieces.text(chunk * CHUNK + i));
-            *place = without(&lattice, line);
+            lattice.fill(pieces, pieces.text(chunk * CHUNK + i), &mut nodes);
+            *place = without(&lattice, &nodes, line);
         }
     })?;
     Ok(all)
@@ -96,9 +96,8 @@ fn replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Result<Ve
 /// So many pieces are looked at in one go.
 const CHUNK: usize = 4096;
 
-fn without(lattice: &Lattice, line: Line) -> Without {
-    let nodes: Vec<_> = lattice.nodes.iter().map(|node| (node.id, node.start, node.end, node.score)).collect();
-    match best_two(&nodes, lattice.len(), line) {
+fn without(lattice: &Lattice, nodes: &[Node], line: Line) -> Without {
+    match best_two(&lattice.columns(nodes), lattice.len(), line) {
         None => Without::Nothing,
         Some([first, _]) if first.len() > 1 => Without::Better,
         Some([_, second]) => Without::Pieces(second),
@@ -110,9 +109,8 @@ fn counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Coun
         let mut lattice = Lattice::default();
         let mut counts = vec![0f32; pieces.len()];
         lanes[lane].each(|count, chars, nodes| {
-            let read = lattice.load(pieces, chars, nodes);
-            lattice.best(None).0.for_each(|node| counts[node.id as usize] += count);
-            read
+            lattice.load(pieces, chars, nodes);
+            lattice.best(nodes, None).0.for_each(|node| counts[nodes[node].piece()] += count);
         });
         counts
     })?;
@@ -130,12 +128,11 @@ fn counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Re
         let mut sum = 0f32;
         lane.each(|count, chars, nodes| {
             sum += count;
-            let read = lattice.load(pieces, chars, nodes);
-            for node in lattice.best(None).0 {
-                counts[node.id as usize] += count;
-                weights[node.id as usize] += count;
+            lattice.load(pieces, chars, nodes);
+            for node in lattice.best(nodes, None).0 {
+                counts[nodes[node].piece()] += count;
+                weights[nodes[node].piece()] += count;
             }
-            read
         });
         sums.push(counts);
         all += sum;
@@ -147,13 +144,11 @@ fn counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Re
 
 /// The pieces that are not beaten by another segmentation of their own text.
 pub fn reachable(pieces: &Pieces) -> Vec<(u32, f32)> {
-    let mut lattice = Lattice::default();
+    let (mut lattice, mut nodes) = (Lattice::default(), Vec::new());
     let is_reachable = |&id: &u32| {
-        let text = pieces.text(id as usize);
-        lattice.fill(pieces, text);
-        let own = lattice.nodes.iter().position(|node| node.start == 0 && node.end as usize == lattice.len());
-        let others = lattice.best(own.map(|own| own as u32)).1;
-        others <= pieces.scores[id as usize]
+        lattice.fill(pieces, pieces.text(id as usize), &mut nodes);
+        let own = nodes.iter().position(|node| node.chars() as usize == lattice.len());
+        lattice.best(&nodes, own).1 <= pieces.score(id)
     };
-    (0..pieces.len() as u32).filter(is_reachable).map(|id| (id, pieces.scores[id as usize])).collect()
+    (0..pieces.len() as u32).filter(is_reachable).map(|id| (id, pieces.score(id))).collect()
 }

@@ -9,6 +9,8 @@
 //!
 //! Cost: one hash per word while the text streams by, one per fragment of each distinct word later.
 
+use std::collections::HashMap;
+
 use crate::error::Result;
 use crate::spec::Line;
 use crate::train::counter::{Order, WordCounter};
@@ -29,6 +31,8 @@ pub struct Sentences {
     pairs: WordCounter,
     /// Stretches of sentences that stand one after the other.
     parts: Vec<Part>,
+    /// The last words of sentences, each once: of each sentence one occurrence waits for what follows.
+    lasts: HashMap<Box<[u8]>, u32>,
     key: Vec<u8>,
 }
 
@@ -37,17 +41,10 @@ pub struct Sentences {
 struct Part {
     /// Its place among all parts.
     ordinal: u64,
-    /// The character that it begins with.
-    first: Option<char>,
-    last: Option<Last>,
+    /// For each sentence its last word and the character that it begins with; nothing for an empty one.
+    sentences: Vec<Option<(u32, char)>>,
     /// The sentences themselves where they are not split, for their order shows in the sums.
     whole: Words,
-}
-
-/// The last word of the last sentence, of which one occurrence waits for what follows.
-struct Last {
-    word: Vec<u8>,
-    ordinal: u64,
 }
 
 /// What follows a word.
@@ -66,7 +63,13 @@ impl Sentences {
     pub fn new(options: &Options, pairs: WordCounter) -> Sentences {
         let cut =
             Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
-        Sentences { cut: options.split_by_whitespace.then_some(cut), pairs, parts: Vec::new(), key: Vec::new() }
+        Sentences {
+            cut: options.split_by_whitespace.then_some(cut),
+            pairs,
+            parts: Vec::new(),
+            lasts: HashMap::new(),
+            key: Vec::new(),
+        }
     }
 
     fn add(&mut self, word: &[u8], next: Next, times: u64, ordinal: u64) -> Result<()> {
@@ -74,9 +77,25 @@ impl Sentences {
         self.pairs.add_at(&self.key, times, ordinal)
     }
 
-    /// Counts the last word of the last sentence of a part.
-    fn end(&mut self, last: Option<Last>, next: Next) -> Result<()> {
-        last.map_or(Ok(()), |last| self.add(&last.word, next, 1, last.ordinal))
+    /// The stretch that is being read.
+    fn part(&mut self) -> &mut Part {
+        if self.parts.is_empty() {
+            self.parts.push(Part::default());
+        }
+        let last = self.parts.len() - 1;
+        &mut self.parts[last]
+    }
+
+    /// The number of a last word.
+    fn last(&mut self, word: &[u8]) -> u32 {
+        let next = self.lasts.len() as u32;
+        match self.lasts.get(word) {
+            Some(&number) => number,
+            None => {
+                self.lasts.insert(word.into(), next);
+                next
+            }
+        }
     }
 
     fn words(&mut self, cut: Cut, sentence: &str, times: u64, ordinal: u64) -> Result<(usize, usize)> {
@@ -97,27 +116,28 @@ impl Sink for Sentences {
         self.parts.push(Part { ordinal, ..Part::default() });
     }
 
+    fn empty(&mut self) {
+        self.part().sentences.push(None);
+        if self.cut.is_none() {
+            self.part().whole.push(b"", 1);
+        }
+    }
+
     /// A sentence that occurs several times follows itself.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
-        let Some(first) = sentence.chars().next() else { return Ok(()) };
-        if self.parts.is_empty() {
-            self.begin(ordinal);
-        }
-        let index = self.parts.len() - 1;
-        let part = &mut self.parts[index];
-        part.first.get_or_insert(first);
+        let first = sentence.chars().next().unwrap_or(RARE);
         let Some(cut) = self.cut else {
-            part.whole.push(sentence.as_bytes(), times);
+            self.part().sentences.push(Some((0, first)));
+            self.part().whole.push(sentence.as_bytes(), times);
             return Ok(());
         };
-        let last = part.last.take();
-        self.end(last, Next::Sentence(first))?;
         let (from, to) = self.words(cut, sentence, times, ordinal)?;
-        let (word, ordinal) = (&sentence.as_bytes()[from..to], ordinal + from as u64);
+        let word = &sentence.as_bytes()[from..to];
         if times > 1 {
-            self.add(word, Next::Sentence(first), times - 1, ordinal)?;
+            self.add(word, Next::Sentence(first), times - 1, ordinal + from as u64)?;
         }
-        self.parts[index].last = Some(Last { word: word.to_vec(), ordinal });
+        let number = self.last(word);
+        self.part().sentences.push(Some((number, first)));
         Ok(())
     }
 }
@@ -132,25 +152,60 @@ pub struct Counted {
 
 /// Puts together what the threads counted.
 pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Counted> {
-    let mut sinks = sinks.into_iter();
-    let Some(mut all) = sinks.next() else {
-        return Ok(Counted { splits: false, pairs: Words::default(), whole: Words::default() });
-    };
-    for sink in sinks {
-        all.pairs.merge(sink.pairs)?;
-        all.parts.extend(sink.parts);
+    let splits = sinks.first().is_some_and(|sink| sink.cut.is_some());
+    let mut pairs = WordCounter::default();
+    let (mut parts, mut lasts) = (Vec::new(), Vec::new());
+    for (number, sink) in sinks.into_iter().enumerate() {
+        if pairs.is_empty() {
+            pairs = sink.pairs
+        } else {
+            pairs.merge(sink.pairs)?
+        }
+        parts.extend(sink.parts.into_iter().map(|part| (number, part)));
+        let mut words = vec![Box::default(); sink.lasts.len()];
+        sink.lasts.into_iter().for_each(|(word, number)| words[number as usize] = word);
+        lasts.push(words);
     }
-    let mut parts = std::mem::take(&mut all.parts);
-    parts.retain(|part| part.first.is_some());
-    parts.sort_unstable_by_key(|part| part.ordinal);
+    parts.sort_by_key(|(_, part)| part.ordinal);
+    let order = without_empty(&parts);
+    let whole = if splits { Words::default() } else { whole(&parts, &order) };
+    if splits {
+        let mut key = Vec::new();
+        for (index, &(part, sentence)) in order.iter().enumerate() {
+            let (sink, part) = &parts[part];
+            let Some((last, _)) = part.sentences[sentence] else { continue };
+            let next = order.get(index + 1).map(|&(part, sentence)| parts[part].1.sentences[sentence]);
+            let next = next.map_or(Next::End, |next| Next::Sentence(next.map_or('\0', |(_, first)| first)));
+            write_key(&lasts[*sink][last as usize], next, &mut key);
+            pairs.add(&key, 1)?;
+        }
+    }
+    Ok(Counted { splits, pairs: pairs.into_words(Order::Bytes, progress)?, whole })
+}
+
+/// The places of all sentences, as part and number, in the trainer's order. It puts the last sentence where an empty one was, and looks
+/// no further, so that an empty one may come there and stay.
+fn without_empty(parts: &[(usize, Part)]) -> Vec<(usize, usize)> {
+    let all = parts.iter().enumerate().flat_map(|(i, (_, part))| (0..part.sentences.len()).map(move |k| (i, k)));
+    let mut order: Vec<(usize, usize)> = all.collect();
+    let mut index = 0;
+    while index < order.len() {
+        let (part, sentence) = order[index];
+        if parts[part].1.sentences[sentence].is_none() {
+            order.swap_remove(index);
+        }
+        index += 1;
+    }
+    order
+}
+
+fn whole(parts: &[(usize, Part)], order: &[(usize, usize)]) -> Words {
     let mut whole = Words::default();
-    let mut firsts = parts.iter().map(|part| part.first).collect::<Vec<_>>().into_iter().skip(1);
-    for part in parts {
-        let next = firsts.next().flatten().map_or(Next::End, Next::Sentence);
-        all.end(part.last, next)?;
-        part.whole.iter().for_each(|(sentence, times)| whole.push(sentence, times));
+    for &(part, sentence) in order {
+        let sentences = &parts[part].1.whole;
+        whole.push(sentences.word(sentence), sentences.count(sentence));
     }
-    Ok(Counted { splits: all.cut.is_some(), pairs: all.pairs.into_words(Order::Bytes, progress)?, whole })
+    whole
 }
 
 impl Counted {
@@ -184,7 +239,7 @@ impl Counted {
 struct Cuts<'a> {
     validity: Validity,
     alphabet: &'a Alphabet,
-    /// 0.2.1 takes it out of words, and no fragment has it.
+    /// 0.2.1 takes it out of words, and no fragment has a character of it.
     delimiter: Option<&'a str>,
     fragments: WordCounter,
     /// The fragment at the end of all, and its count.
@@ -209,7 +264,7 @@ impl Cuts<'_> {
 
     fn whole(&mut self, sentences: &Words) -> Result<Words> {
         let mut words = Words::default();
-        let first = |index| text(sentences.word(index)).chars().next().unwrap_or(RARE);
+        let first = |index| text(sentences.word(index)).chars().next().unwrap_or('\0');
         for (index, (sentence, times)) in sentences.iter().enumerate() {
             let sentence = text(sentence);
             let next = if index + 1 < sentences.len() { Next::Sentence(first(index + 1)) } else { Next::End };
@@ -233,11 +288,11 @@ impl Cuts<'_> {
         };
         let trained = match self.delimiter {
             Some(delimiter) => {
-                let parts: Vec<&str> = masked.split(delimiter).collect();
+                let parts: Vec<&str> = masked.split(|char| delimiter.contains(char)).collect();
                 let inner = &parts[..parts.len() - 1];
                 inner.iter().try_for_each(|part| self.fragments(part, Next::Sentence(RARE), times))?;
                 self.fragments(parts[parts.len() - 1], next, times)?;
-                parts.concat()
+                masked.replace(delimiter, "")
             }
             None => {
                 self.fragments(&masked, next, times)?;
@@ -249,7 +304,7 @@ impl Cuts<'_> {
     }
 
     fn kept(&self, char: char) -> char {
-        if self.alphabet.contains(char) { char } else { RARE }
+        if char == '\0' || self.alphabet.contains(char) { char } else { RARE }
     }
 
     /// Counts the fragments of a word that have two characters or more, each with what follows it.
