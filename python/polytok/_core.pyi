@@ -18,6 +18,7 @@ __all__ = [
     "SpecialSet",
     "TextCounter",
     "Tokenizer",
+    "UnigramTrainer",
     "WordCounter",
     "Words",
     "bpe_alphabet",
@@ -268,6 +269,22 @@ class WordCounter:
 @final
 class SentencePieceTrainer:
     def __new__(cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None) -> SentencePieceTrainer: ...
+    def push(self, texts: list[bytes]) -> None: ...
+    def skipped(self) -> tuple[int, int]: ...
+    def finish(self, most: int, progress: _Report | None) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...
+
+@final
+class UnigramTrainer:
+    def __new__(
+        cls,
+        options: Mapping[str, Any],
+        limit: tuple[int, str] | None,
+        *,
+        seed_size: int,
+        shrinking_factor: float,
+        sub_iterations: int,
+        lanes: int,
+    ) -> UnigramTrainer: ...
     def push(self, texts: list[bytes]) -> None: ...
     def skipped(self) -> tuple[int, int]: ...
     def finish(self, most: int, progress: _Report | None) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...

@@ -1,0 +1,38 @@
+"""SentencePiece's Unigram: whole model files beside sentencepiece's, on real texts of six languages.
+
+With POLYTOK_SENTENCEPIECE_021, a Python that has sentencepiece 0.2.1, that line is compared too.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from parity_training import sentencepiece_models as shared
+from parity_training.cases import Case
+
+OPTIONS: list[dict[str, Any]] = [
+    *shared.OPTIONS,
+    {"num_threads": 1},
+    {"num_threads": 5, "num_sub_iterations": 3, "shrinking_factor": 0.9},
+    {"num_sub_iterations": 1, "shrinking_factor": 0.5},
+    {"seed_sentencepiece_size": 5000},
+    {"seed_sentencepiece_size": 0, "max_sentencepiece_length": 40},
+    {"split_by_whitespace": False, "treat_whitespace_as_suffix": True, "add_dummy_prefix": False},
+    {"pretokenization_delimiter": "an", "split_by_whitespace": False},
+]
+_ABORTS_IN_021 = ("required_chars",)
+
+
+def cases() -> Iterator[Case]:
+    """Every language and set of options."""
+    other = os.environ.get("POLYTOK_SENTENCEPIECE_021")
+    for line in ("0.2.1", "0.2.3") if other else ("0.2.3",):
+        for language, name in shared.LANGUAGES.items():
+            for options in OPTIONS:
+                if line == "0.2.1" and any(option in options for option in _ABORTS_IN_021):
+                    continue
+                difference = functools.partial(shared.difference, "unigram", name, options, line, other)
+                yield Case(f"sentencepiece {line}", "unigram: the model file", f"{language}, {options}", difference)

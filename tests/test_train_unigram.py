@@ -1,0 +1,86 @@
+"""SentencePiece's Unigram trainer beside sentencepiece itself: the same model files, to the byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import polytok
+from polytok.errors import ArgumentError
+from polytok.formats import sentencepiece as model_format
+from polytok.formats.base import ReadOptions
+from polytok.train import kind_named
+from test_train_sentencepiece import SCRIPTS, ours, reference, texts
+
+CASES: list[dict[str, Any]] = [
+    {"vocab_size": 200},
+    {"vocab_size": 150, "normalization_rule_name": "identity", "character_coverage": 0.98, "num_threads": 3},
+    {"vocab_size": 600, "byte_fallback": True, "split_digits": True, "remove_extra_whitespaces": False},
+    {"vocab_size": 200, "split_by_whitespace": False, "split_by_unicode_script": False},
+    {"vocab_size": 200, "treat_whitespace_as_suffix": True, "split_by_number": False, "num_sub_iterations": 1},
+    {"vocab_size": 200, "allow_whitespace_only_pieces": True, "normalization_rule_name": "identity"},
+    {"vocab_size": 200, "user_defined_symbols": ["<sep>", "</s>", "▁a"], "seed_sentencepiece_size": 300},
+    {"vocab_size": 200, "required_chars": "zqé漢", "max_sentencepiece_length": 3, "shrinking_factor": 0.9},
+    {"vocab_size": 200, "pretokenization_delimiter": "a", "add_dummy_prefix": False},
+    {"vocab_size": 200, "split_by_whitespace": False, "add_dummy_prefix": False, "max_sentencepiece_length": 40},
+    {"vocab_size": 200, "seed_sentencepiece_size": 0, "max_sentence_length": 60},
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("options", CASES)
+def test_models_are_the_same(script: str, options: dict[str, Any]) -> None:
+    options = {"hard_vocab_limit": False, **options}
+    expected = reference(texts(script, 150), model_type="unigram", **options)
+    spec = ours(texts(script, 150), "unigram", **options)
+    read = model_format.read(expected, ReadOptions())
+    assert spec.vocab.pieces() == read.vocab.pieces()
+    assert spec.vocab == read.vocab
+    assert model_format.write(spec).data == expected
+
+
+@pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False}])
+def test_counted_lines(options: dict[str, Any]) -> None:
+    """A sentence that counts several times follows itself, which decides what are seeds."""
+    given = {"vocab_size": 150, "hard_vocab_limit": False, **options}
+    words = sorted({word for text in texts("latin") for word in text.split()})
+    items = [f"{word}\t{1 + index % 5}" for index, word in enumerate(words)]
+    expected = reference(items, model_type="unigram", input_format="tsv", **given)
+    assert ours(items, "unigram", tsv=True, **given).vocab == model_format.read(expected, ReadOptions()).vocab
+
+
+@pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "add_dummy_prefix": False}])
+def test_neither_threads_nor_batches_matter(options: dict[str, Any]) -> None:
+    given = {"profile": "sentencepiece", "vocab_size": 600, "hard_vocab_limit": False, **options}
+    items = [text.encode() for script in SCRIPTS for text in texts(script)]
+    found = []
+    for threads, size in [(1, 1000), (3, 7), (2, 1)]:
+        trainer = kind_named("sentencepiece-unigram").load()(**given, threads=threads)
+        for start in range(0, len(items), size):
+            trainer.push(items[start : start + size])
+        found.append(trainer.finish())
+    assert found[0] == found[1] == found[2]
+
+
+def test_lossless_by_default() -> None:
+    text = "\n".join(texts("latin")).replace("▁", "_")  # U+2581 comes back as a space, as in SentencePiece
+    tokenizer = polytok.train([text], kind="sentencepiece-unigram", vocab_size=500, hard_vocab_limit=False)
+    for nasty in (text, " \n\t  x\r\n", "語▅\0"):
+        assert tokenizer.decode(tokenizer.encode(nasty)) == nasty
+
+
+def test_what_cannot_be() -> None:
+    with pytest.raises(ArgumentError, match="nothing to train on"):
+        ours(["", " "], "unigram", vocab_size=100)
+    with pytest.raises(ArgumentError, match="too small"):
+        ours(texts("japanese"), "unigram", vocab_size=10)
+    with pytest.raises(ArgumentError, match="too high"):
+        ours(texts("latin", 5), "unigram", vocab_size=5000)
+    for items in (["a"], ["ab"], ["aaaaaaaaaaaaaaaa"], ["▅"]):
+        try:
+            spec = ours(items, "unigram", vocab_size=5, hard_vocab_limit=False)
+        except ArgumentError:
+            continue
+        expected = reference(items, model_type="unigram", vocab_size=5, hard_vocab_limit=False)
+        assert spec.vocab == model_format.read(expected, ReadOptions()).vocab
