@@ -29,6 +29,8 @@ pub struct Sentences {
     cut: Option<Cut>,
     /// Words with what follows them, as `write_key` writes it.
     pairs: WordCounter,
+    /// The same with each sentence twice: in these 0.2.1 looks for substrings where sentences come with counts.
+    twice: Option<WordCounter>,
     /// Stretches of sentences that stand one after the other.
     parts: Vec<Part>,
     /// The last words of sentences, each once: of each sentence one occurrence waits for what follows.
@@ -66,14 +68,15 @@ impl Sentences {
         Sentences {
             cut: options.split_by_whitespace.then_some(cut),
             pairs,
+            twice: (options.is_tsv && options.line == Line::V0_2_1).then(WordCounter::default),
             parts: Vec::new(),
             lasts: HashMap::new(),
             key: Vec::new(),
         }
     }
 
-    fn add(&mut self, word: &[u8], next: Next, times: u64, ordinal: u64) -> Result<()> {
-        write_key(word, next, &mut self.key);
+    fn add(&mut self, word: &str, next: Next, times: u64, ordinal: u64) -> Result<()> {
+        write_key(word.as_bytes(), next, &mut self.key);
         self.pairs.add_at(&self.key, times, ordinal)
     }
 
@@ -98,17 +101,34 @@ impl Sentences {
         }
     }
 
-    fn words(&mut self, cut: Cut, sentence: &str, times: u64, ordinal: u64) -> Result<(usize, usize)> {
-        let mut before: Option<(usize, usize)> = None;
-        let mut outcome = Ok(());
-        cut.words(sentence.as_bytes(), |start, end| {
-            if let (Some((from, to)), Ok(())) = (before.replace((start, end)), &outcome) {
-                let next = sentence[start..].chars().next().map_or(Next::End, Next::Word);
-                outcome = self.add(&sentence.as_bytes()[from..to], next, times, ordinal + from as u64);
-            }
-        });
-        outcome.map(|()| before.unwrap_or((0, 0)))
+    /// Counts a sentence twice. What follows its end does not matter in 0.2.1.
+    fn add_twice(&mut self, sentence: &str) -> Result<()> {
+        let Some(twice) = &mut self.twice else { return Ok(()) };
+        let key = &mut self.key;
+        let mut add = |word: &str, next| {
+            write_key(word.as_bytes(), next, key);
+            twice.add(key, 2)
+        };
+        let last = match self.cut {
+            Some(cut) => each_word(cut, sentence, |word, _, next| add(word, next))?,
+            None => (0, sentence),
+        };
+        add(last.1, Next::Sentence(RARE))
     }
+}
+
+/// Calls `each(word, start, next)` for each word of a sentence but the last; the last, and where it starts.
+fn each_word(cut: Cut, sentence: &str, mut each: impl FnMut(&str, usize, Next) -> Result<()>) -> Result<(usize, &str)> {
+    let mut last = (0, 0);
+    let mut outcome = Ok(());
+    cut.words(sentence.as_bytes(), |start, end| {
+        let (from, to) = std::mem::replace(&mut last, (start, end));
+        if from < to && outcome.is_ok() {
+            let next = sentence[start..].chars().next().map_or(Next::End, Next::Word);
+            outcome = each(&sentence[from..to], from, next);
+        }
+    });
+    outcome.map(|()| (last.0, &sentence[last.0..last.1]))
 }
 
 impl Sink for Sentences {
@@ -126,17 +146,18 @@ impl Sink for Sentences {
     /// A sentence that occurs several times follows itself.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         let first = sentence.chars().next().unwrap_or(RARE);
+        self.add_twice(sentence)?;
         let Some(cut) = self.cut else {
             self.part().sentences.push(Some((0, first)));
             self.part().whole.push(sentence.as_bytes(), times);
             return Ok(());
         };
-        let (from, to) = self.words(cut, sentence, times, ordinal)?;
-        let word = &sentence.as_bytes()[from..to];
+        let (start, word) =
+            each_word(cut, sentence, |word, start, next| self.add(word, next, times, ordinal + start as u64))?;
         if times > 1 {
-            self.add(word, Next::Sentence(first), times - 1, ordinal + from as u64)?;
+            self.add(word, Next::Sentence(first), times - 1, ordinal + start as u64)?;
         }
-        let number = self.last(word);
+        let number = self.last(word.as_bytes());
         self.part().sentences.push(Some((number, first)));
         Ok(())
     }
@@ -147,19 +168,24 @@ pub struct Counted {
     splits: bool,
     /// Words with what follows them.
     pairs: Words,
+    /// The same with each sentence twice.
+    twice: Option<Words>,
     whole: Words,
 }
 
 /// Puts together what the threads counted.
 pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Counted> {
     let splits = sinks.first().is_some_and(|sink| sink.cut.is_some());
-    let mut pairs = WordCounter::default();
+    let (mut pairs, mut twice) = (WordCounter::default(), None);
     let (mut parts, mut lasts) = (Vec::new(), Vec::new());
     for (number, sink) in sinks.into_iter().enumerate() {
         if pairs.is_empty() {
             pairs = sink.pairs
         } else {
             pairs.merge(sink.pairs)?
+        }
+        if let Some(more) = sink.twice {
+            twice.get_or_insert_with(WordCounter::default).merge(more)?;
         }
         parts.extend(sink.parts.into_iter().map(|part| (number, part)));
         let mut words = vec![Box::default(); sink.lasts.len()];
@@ -180,7 +206,8 @@ pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Co
             pairs.add(&key, 1)?;
         }
     }
-    Ok(Counted { splits, pairs: pairs.into_words(Order::Bytes, progress)?, whole })
+    let twice = twice.map(|twice| twice.into_words(Order::Bytes, progress)).transpose()?;
+    Ok(Counted { splits, pairs: pairs.into_words(Order::Bytes, progress)?, twice, whole })
 }
 
 /// The places of all sentences, as part and number, in the trainer's order. It puts the last sentence where an empty one was, and looks
@@ -231,6 +258,13 @@ impl Counted {
         let (fragments, end) = (WordCounter::default(), None);
         let mut cuts = Cuts { validity, alphabet, delimiter, fragments, end, masked: String::new(), key: Vec::new() };
         let words = if self.splits { cuts.words(self.pairs, progress)? } else { cuts.whole(&self.whole)? };
+        if let Some(twice) = self.twice {
+            (cuts.fragments, cuts.end) = (WordCounter::default(), None);
+            twice
+                .iter()
+                .map(|(key, times)| (parse(key), times))
+                .try_for_each(|((word, next), times)| cuts.cut(word, next, times).map(drop))?;
+        }
         Ok((words, cuts.finish(options.line, progress)?))
     }
 }
