@@ -61,6 +61,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("bpe", {"vocab_size": 350, "required_chars": "zqé漢", "max_sentencepiece_length": 3, "pad_id": 3}),
     ("bpe", {"vocab_size": 400, "pretokenization_delimiter": "a", "add_dummy_prefix": False}),
     ("bpe", {"vocab_size": 400, "unk_id": 5, "bos_id": -1, "max_sentence_length": 60, "unk_surface": "?"}),
+    ("bpe", {"vocab_size": 420, "auto_character_coverage": True, "byte_fallback": True}),
     ("word", {"vocab_size": 80, "user_defined_symbols": ["<sep>", "▁x"]}),
     ("word", {"vocab_size": 80, "use_all_vocab": True, "add_dummy_prefix": False}),
     ("word", {"vocab_size": 40, "character_coverage": 0.98, "normalization_rule_name": "nfkc"}),
@@ -78,7 +79,9 @@ def test_models_are_the_same(script: str, model: str, options: dict[str, Any]) -
     read = model_format.read(expected, ReadOptions())
     assert spec.vocab.pieces() == read.vocab.pieces()
     assert spec.vocab == read.vocab
-    assert model_format.write(spec).data == expected
+    written = model_format.write(spec)
+    assert written.data == expected and not written.losses
+    assert model_format.read(expected, ReadOptions()).extra == spec.extra
 
 
 @pytest.mark.parametrize("name", ["nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])

@@ -203,7 +203,7 @@ def test_options_are_checked_at_once(options: dict[str, Any], message: str) -> N
 
 
 def test_too_little_text_is_said() -> None:
-    with pytest.raises(polytok.ArgumentError, match="have 257 strings"):
+    with pytest.raises(polytok.ArgumentError, match="largest vocab_size is 258"):
         train(b"ab ab", vocab_size=300)
     assert len(entries(train(vocab_size=257))) == 0
 

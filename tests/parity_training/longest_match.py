@@ -20,16 +20,16 @@ REFERENCE = f"pyrwkv-tokenizer {metadata.version('pyrwkv-tokenizer')}"
 BYTES = 1 << 20
 GENERATED = 2000
 OPTIONS: dict[str, dict[str, Any]] = {
-    "default": {"vocab_size": 4000},
-    "crossing, with kaomoji": {"vocab_size": 3000, "pattern": None, "kaomoji": True},
-    "whole characters, short": {"vocab_size": 3000, "whole_characters": True, "max_piece_length": 4, "min_count": 2},
+    "default": {"vocab_size": 2000},
+    "crossing, with kaomoji": {"vocab_size": 2000, "pattern": None, "kaomoji": True},
+    "whole characters, short": {"vocab_size": 1200, "whole_characters": True, "max_piece_length": 4, "min_count": 2},
     "any bytes": {"vocab_size": 2000, "forced": [b"\xff\xfe", b"a\xc3", b"\xf0\x9f", "\u2028'\"\n".encode()]},
 }
 
 
 def cases() -> Iterator[Case]:
     """Every file of the corpus with all options."""
-    for path in sorted((DATA / "corpus").glob("*.txt")):
+    for path in sorted((DATA / "corpus").glob("[!u]*.txt")):  # hardly anything occurs twice in utf8_sequence
         for name, options in OPTIONS.items():
             what = "longest-match: ids by the file that is written"
             yield Case(REFERENCE, what, f"{path.name}, {name}", partial(difference, path, options))

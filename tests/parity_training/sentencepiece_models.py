@@ -1,6 +1,7 @@
 """SentencePiece's BPE, words and characters: whole model files beside sentencepiece's, on real texts of six languages.
 
-With POLYTOK_SENTENCEPIECE_021, a Python that has sentencepiece 0.2.1, that line is compared too.
+With POLYTOK_SENTENCEPIECE_021, a Python that has sentencepiece 0.2.1, that line is compared too, but for BPE, whose
+ties it decides by its hash table (docs/training.md).
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ def cases() -> Iterator[Case]:
         for model in MODELS:
             for language, name in LANGUAGES.items():
                 for options in OPTIONS:
-                    if line == "0.2.1" and "required_chars" in options:
-                        continue  # it aborts where one of them does not occur
+                    if line == "0.2.1" and (model == "bpe" or "required_chars" in options):
+                        continue  # it aborts where a required character does not occur
                     found = functools.partial(difference, model, name, options, line, other)
                     what = f"{model}: the model file"
                     yield Case(f"sentencepiece {line}", what, f"{language}, {options}", found)

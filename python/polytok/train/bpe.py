@@ -80,6 +80,7 @@ class BpeTrainer:
         sizes, special = options.sizes(vocab_size), options.special_tokens(special_tokens)
         options.number("min_frequency", min_frequency, least=0)
         options.optional_number("max_token_length", max_token_length, least=2)
+        self.keeps_bytes = byte_level
         self._is_one, self._verbose = isinstance(vocab_size, int), verbose
         affixes = (continuing_subword_prefix, end_of_word_suffix)
         self._rules: PlainBytes | HuggingFace

@@ -19,6 +19,9 @@ from .resources import processors
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 
+# Of the memory, what is counted takes a half; texts, the words in their order, and Python itself have the other.
+_SHARE = 2
+
 
 class Counts:
     """The distinct words of texts and how often each occurs.
@@ -75,7 +78,7 @@ class Counts:
             return None
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True)
-        return self._max_memory, self._folder.name
+        return self._max_memory // _SHARE, self._folder.name
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Count texts, behind all that were counted before."""

@@ -11,9 +11,9 @@
 //! of the distinct words, however long a word is. Worst input: a single long word without equal pairs, whose lists and
 //! table are as large as they can be. Sums cannot overflow: the number of all symbols is checked once.
 //!
-//! With affixes (a prefix of symbols inside words, a suffix of the last ones) two pairs may give the same text, and a text that is known
-//! is not a new symbol (tokenizers' BpeTrainer does so). Then pairs may come again, and occurrences of one symbol
-//! may have different lengths: see [`forms`].
+//! With affixes (a prefix of symbols inside words, a suffix of the last ones) two pairs may give the same text, and a text that is
+//! known is not a new symbol (tokenizers' BpeTrainer does so). Then pairs may come again, and occurrences of one symbol may have
+//! different lengths: see [`forms`]. Such pairs are merged in whole words, as there: each costs the lengths of its words.
 
 mod alphabet;
 pub(crate) mod around;

@@ -160,7 +160,7 @@ impl WordCounter {
 
     /// Calls `each` for every word once, in the order of their bytes. All stay counted.
     fn stream(&mut self, each: entry::Each) -> Result<()> {
-        if self.runs.is_empty() {
+        if self.limit.is_none() {
             return self.table.visit(Order::Bytes, each);
         }
         if !self.table.is_empty() {
@@ -177,14 +177,15 @@ impl WordCounter {
 
     /// The same; all stay counted.
     pub fn words(&mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
-        let (count, bytes) = if self.runs.is_empty() { self.table.sizes() } else { (0, 0) };
+        let (count, bytes) = if self.limit.is_none() { self.table.sizes() } else { (0, 0) };
         let mut words = Words::with_capacity(count, bytes);
         let mut reporter = Reporter { progress, done: 0 };
         let mut push = |word: &[u8], entry: Entry| {
             words.push(word, entry.count);
             reporter.one()
         };
-        match self.limit.clone().filter(|_| !self.runs.is_empty()) {
+        // Within a limit all goes through files, so that what was counted is not in memory twice.
+        match self.limit.clone() {
             None => self.table.visit(order, &mut push)?,
             Some(_) if order == Order::Bytes => self.stream(&mut push)?,
             Some(limit) => {

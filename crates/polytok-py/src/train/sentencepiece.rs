@@ -71,6 +71,7 @@ pub struct PyOptions {
     input_sentence_size: usize,
     shuffle_input_sentence: bool,
     character_coverage: f32,
+    auto_character_coverage: bool,
     required_chars: String,
     use_all_vocab: bool,
     max_sentencepiece_length: usize,
@@ -110,6 +111,7 @@ impl PyOptions {
             input_sentence_size: self.input_sentence_size,
             shuffle_input_sentence: self.shuffle_input_sentence,
             character_coverage: self.character_coverage,
+            auto_character_coverage: self.auto_character_coverage,
             required_chars: self.required_chars.clone(),
             use_all_vocab: self.use_all_vocab,
             max_sentencepiece_length: self.max_sentencepiece_length,
@@ -216,9 +218,13 @@ fn train(sinks: Sinks, options: &Options, most: usize, progress: &mut dyn Progre
         Sinks::Words(corpus) => whole::words(corpus.finish()?.0, most, options, progress),
         Sinks::Units(corpus) => {
             let units = units::gathered(corpus.finish()?.0, progress)?;
-            let alphabet = Alphabet::choose(&units::characters(&units)?, options)?;
+            let (counts, validity) = (units::characters(&units)?, Validity::new(options)?);
+            if options.auto_character_coverage {
+                let alphabet = Alphabet::all(&counts, options)?;
+                return bpe::coverage::pieces(&units, &alphabet, &validity, most, progress);
+            }
+            let alphabet = Alphabet::choose(&counts, options)?;
             alphabet.check_fits(most, options)?;
-            let validity = Validity::new(options)?;
             bpe::pieces(&units, &alphabet, &validity, most, progress)
         }
     }

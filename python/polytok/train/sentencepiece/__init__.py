@@ -103,6 +103,7 @@ _SHARED = (
     "input_sentence_size",
     "shuffle_input_sentence",
     "character_coverage",
+    "auto_character_coverage",
     "required_chars",
     "use_all_vocab",
     "max_sentencepiece_length",

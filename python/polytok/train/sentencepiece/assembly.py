@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _BPE = Bpe("score", symbols="chars")
 _MODELS: dict[str, Model] = {"unigram": Unigram(), "bpe": _BPE, "word": Word(), "char": Char()}
 # Fields that a Spec has a place for; given with the default of SentencePiece, they are told in "written_defaults".
 _IN_SPEC = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
+_DEFAULTS = {field.name: field.default for field in fields(Options)}
 _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces")
 _NOT_IN_FILE = frozenset(
     {
@@ -130,23 +132,35 @@ def _extra(options: Options, explicit: Collection[str], model: str, size: int) -
         trainer["input_format"] = b"tsv"
     if not options.hard_vocab_limit or model == "char" or options.use_all_vocab:
         trainer["vocab_size"] = size
-    written = [f"trainer_spec.{name}" for name in _IN_SPEC if name in explicit]
-    written += [f"normalizer_spec.{name}" for name in _NORMALIZER_FLAGS if name in explicit]
-    # The map is set even where it is empty (identity).
-    written.append("normalizer_spec.precompiled_charsmap")
-    if model == "unigram":
-        written.append("trainer_spec.model_type")
     messages: dict[str, Any] = {"trainer_spec": trainer, "normalizer_spec": _normalizer(options)}
     if options.denormalization_rule_tsv is not None:
         path = os.fspath(options.denormalization_rule_tsv).encode()
         messages["denormalizer_spec"] = {"name": b"user_defined", "normalization_rule_tsv": path}
-    return {**messages, "written_defaults": tuple(written)}
+    written_defaults = tuple(_written_defaults(options, explicit, model))
+    return {**messages, "written_defaults": written_defaults} if written_defaults else messages
+
+
+def _written_defaults(options: Options, explicit: Collection[str], model: str) -> Iterator[str]:
+    """The fields with a place in the Spec that stand in the file although they have their default."""
+    if model == "unigram":
+        yield "trainer_spec.model_type"
+    for name in _IN_SPEC:
+        if name in explicit and getattr(options, name) == _DEFAULTS[name]:
+            yield f"trainer_spec.{name}"
+    has_rules = options.normalization_rule_tsv or options.precompiled_charsmap
+    if options.normalization_rule_name == "identity" and not has_rules:
+        yield "normalizer_spec.precompiled_charsmap"
+    for name in _NORMALIZER_FLAGS:
+        if name in explicit and getattr(options, name) == _DEFAULTS[name]:
+            yield f"normalizer_spec.{name}"
 
 
 def _field(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode()
-    return [text.encode() for text in value] if isinstance(value, tuple) else value
+    if isinstance(value, float):
+        return float(np.float32(value))
+    return tuple(text.encode() for text in value) if isinstance(value, tuple) else value
 
 
 def _normalizer(options: Options) -> dict[str, bytes]:

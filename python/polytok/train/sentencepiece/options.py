@@ -52,6 +52,7 @@ class Options:
     * ``normalization_rule_name``: identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf.
     * ``normalization_rule_tsv``: a file of rules instead: hexadecimal code points, a tab, those that they become.
     * ``precompiled_charsmap``: the compiled rules of another model instead.
+    * ``auto_character_coverage``: characters are pieces where that saves more than merges do; bytes stand for others.
     * ``max_sentence_length``: in bytes; longer sentences are left out, which is reported. None for no limit.
     * ``input_sentence_size``: how many sentences are taken, 0 for all; ``shuffle_input_sentence`` draws them.
     * ``tsv``: each line is a text, a tab, and how often it counts (SentencePiece's input_format).
@@ -100,6 +101,7 @@ class Options:
     eos_piece: str = "</s>"
     pad_piece: str = "<pad>"
     pretokenization_delimiter: str = ""
+    auto_character_coverage: bool = False
 
 
 NAMES = tuple(field.name for field in fields(Options))
@@ -143,12 +145,23 @@ def _check(options: Options, model: str) -> None:
         raise ArgumentError("use_all_vocab is for words and characters: others have no end")
     if options.pretokenization_delimiter and model not in ("bpe", "unigram"):
         raise ArgumentError("pretokenization_delimiter is for BPE and Unigram")
+    if options.auto_character_coverage:
+        _check_auto_coverage(options, model)
     for role in ("unk", "bos", "eos", "pad"):
         if not getattr(options, f"{role}_piece"):
             raise ArgumentError(f"{role}_piece is empty: to have none, set {role}_id=-1")
     sources = [options.normalization_rule_tsv, options.precompiled_charsmap]
     if sum(source is not None for source in sources) > 1:
         raise ArgumentError("normalization_rule_tsv and precompiled_charsmap exclude each other")
+
+
+def _check_auto_coverage(options: Options, model: str) -> None:
+    if model != "bpe" or options.line != "0.2.3":
+        raise ArgumentError("auto_character_coverage is for BPE of line='0.2.3'")
+    if not options.byte_fallback:
+        raise ArgumentError("auto_character_coverage needs byte_fallback, for the characters that are no pieces")
+    if options.required_chars:
+        raise ArgumentError("auto_character_coverage and required_chars exclude each other")
 
 
 def _check_ranges(options: Options) -> None:

@@ -1,5 +1,7 @@
 //! The loop that learns merges; see the parent for what it computes and what it costs.
 
+use std::collections::HashSet;
+
 use super::around::Side;
 use super::cells::{self, Cells, Neighbour};
 use super::forms::Forms;
@@ -69,6 +71,8 @@ pub struct Learner<const HAS_FORMS: bool> {
     free: Vec<u32>,
     waiting: Vec<(u64, List)>,
     queue: Queue,
+    /// Pairs that stand elsewhere too than in one list; none unless `HAS_FORMS`.
+    irregular: HashSet<u64>,
     left: Side,
     right: Side,
     ties: Ties,
@@ -88,6 +92,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             free: Vec::new(),
             waiting: Vec::new(),
             queue: Queue::new(!HAS_FORMS),
+            irregular: HashSet::new(),
             left: Side::default(),
             right: Side::default(),
             ties,
@@ -153,7 +158,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.forms.start(left, right, id);
         self.left.make_room(id as usize + 1);
         self.right.make_room(id as usize + 1);
-        if HAS_FORMS {
+        if self.irregular.contains(&key(left, right)) {
             self.merge_words(left, right, id, list);
         } else {
             for index in list.range() {
@@ -167,7 +172,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.push_waiting();
     }
 
-    /// Merges a pair in the whole words that have a place in a list.
+    /// Merges a pair in the whole words that have a place in a list, as tokenizers does wherever the other places come from.
     fn merge_words(&mut self, left: u32, right: u32, id: u32, list: List) {
         let mut behind = 0;
         for index in list.range() {
@@ -194,6 +199,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             self.left.lose(symbol, weight);
             if self.counts_together(other, made) {
                 self.left.gain(symbol, weight, place.moved(at));
+            } else if HAS_FORMS {
+                self.irregular.insert(key(symbol, id));
             }
         }
         if let Some(Neighbour { id: other, .. }) = self.cells.behind(behind) {
@@ -201,6 +208,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             self.right.lose(symbol, weight);
             if self.counts_together(other, made) {
                 self.right.gain(symbol, weight, place);
+            } else if HAS_FORMS {
+                self.irregular.insert(key(id, symbol));
             }
         }
         self.cells.merge(place.at, second, behind, made);
@@ -229,7 +238,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     fn settle(&mut self, side: &mut Side, keys: impl Fn(u32) -> (u64, u64)) {
-        let Learner { counts, places, limits, waiting, .. } = self;
+        let Learner { counts, places, limits, waiting, irregular, .. } = self;
         // What occurs too rarely now never will be merged, but for pairs that come again.
         let least = limits.min_count.max(1);
         for index in 0..side.touched().len() {
@@ -242,6 +251,9 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             let (old, new) = keys(symbol);
             let (lost, gained, len) = side.take(symbol);
             counts.add(old, -lost);
+            if HAS_FORMS && len > 0 && counts.contains(new) {
+                irregular.insert(new);
+            }
             let is_frequent = |count| HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= least);
             let is_wanted = len > 0 && is_frequent(counts.add(new, gained));
             let list = is_wanted.then(|| places.reserve(len));
@@ -260,7 +272,12 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         for (key, list) in waiting.drain(..) {
             match u64::try_from(self.counts.get(key)) {
                 Ok(count @ 1..) => self.push(key, count, list),
-                _ => self.places.free(list.len),
+                _ => {
+                    self.places.free(list.len);
+                    if HAS_FORMS {
+                        self.irregular.insert(key);
+                    }
+                }
             }
         }
         self.waiting = waiting;

@@ -53,6 +53,11 @@ impl PairCounts {
         self.slots[self.slot(key)].1
     }
 
+    /// Whether a pair was counted, whatever its count is now.
+    pub fn contains(&self, key: u64) -> bool {
+        self.slots[self.slot(key)].0 == key
+    }
+
     /// Adds to the count of a pair and tells the sum.
     #[inline]
     pub fn add(&mut self, key: u64, change: i64) -> i64 {

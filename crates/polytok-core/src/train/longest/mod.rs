@@ -7,8 +7,8 @@
 //! tokens fall. The method is polytok's own. Where the tokens were counted a swap is exact, so the total never rises.
 //!
 //! The result depends on the counted words alone, not on their order nor on the number of threads: sums are of integers, and ties
-//! are settled by length and bytes. Cost: a pass over the distinct words for each round, about forty of them. Worst
-//! input: words so long that hardly one repeats, and then the cost is forty times the text.
+//! are settled by length and bytes. Cost: about sixty passes over the distinct words. Worst
+//! input: words so long that hardly one repeats, and then it is sixty passes over the text.
 
 mod candidates;
 mod pool;
@@ -26,6 +26,8 @@ use crate::error::{Error, Result};
 
 /// More candidates than so many for each entry do not make the result better.
 const CANDIDATES: usize = 12;
+/// Bytes of all candidates together: as many nodes their dictionary can have at most, which has room for more.
+const CANDIDATE_BYTES: usize = 10_000_000;
 /// An entry must occur once in so many times the bytes that an entry has of the text, unless the caller says how often.
 /// Strings that are rarer serve the words at hand but hardly any other text.
 const RARITY: u64 = 40;
@@ -53,7 +55,7 @@ pub struct Options<'a> {
 /// A vocabulary.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trained {
-    /// The entries by length and then by bytes, the 256 bytes first.
+    /// The entries by length and then by bytes, the 256 bytes first. Their ids begin at 1.
     pub entries: Vec<Vec<u8>>,
     /// The tokens of all words.
     pub tokens: u64,
@@ -69,10 +71,10 @@ pub fn train(words: &Words, options: &Options, progress: &mut dyn Progress) -> R
     let pool = Pool::new(words, &texts, options.forced, threads)?;
     if pool.len() < options.entries {
         return Err(Error::Argument(format!(
-            "the texts have {} strings of up to {} characters that occur {min_count} times or more, bytes and forced \
-             entries included: ask for no more entries than that, give more text, or lower min_count",
+            "the texts have no more than {} strings that may be entries (bytes, forced entries, and what occurs {min_count} \
+             times or more): the largest vocab_size is {}, unless there is more text or a lower min_count",
             pool.len(),
-            options.chars
+            pool.len() + 1
         )));
     }
     let forced = pool.is_forced.iter().filter(|&&is_forced| is_forced).count();
@@ -83,7 +85,7 @@ pub fn train(words: &Words, options: &Options, progress: &mut dyn Progress) -> R
             forced - 256
         )));
     }
-    let (is_entry, tokens) = Search::new(words, &pool, threads).run(options.entries, progress)?;
+    let (is_entry, tokens) = Search::new(words, &pool, threads, progress).run(options.entries)?;
     let entries = pool.texts.iter().zip(is_entry).filter(|(_, is_entry)| *is_entry).map(|(text, _)| text.to_vec());
     Ok(Trained { entries: entries.collect(), tokens: tokens as u64, min_count })
 }
@@ -108,7 +110,12 @@ fn frequent<'w>(
         let mut found = candidates::candidates(words, &limits, progress)?;
         if found.len() >= options.entries || options.min_count.is_some() || min_count == 2 {
             found.sort_unstable_by(|a, b| b.worth().cmp(&a.worth()).then(a.text.cmp(b.text)));
-            found.truncate(options.entries.saturating_mul(CANDIDATES));
+            let mut bytes = 0;
+            let fits = |candidate: &&Candidate| {
+                bytes += candidate.text.len();
+                bytes <= CANDIDATE_BYTES
+            };
+            found.truncate(found.iter().take_while(fits).take(options.entries.saturating_mul(CANDIDATES)).count());
             return Ok((found, min_count));
         }
         min_count = (min_count / 2).max(2);

@@ -27,44 +27,52 @@ pub(super) struct Search<'p> {
     words: &'p Words,
     pool: &'p Pool<'p>,
     threads: usize,
+    progress: &'p mut dyn Progress,
+    /// What is reported: the stage, the round, and of how many.
+    round: (&'static str, u64, u64),
 }
 
 impl<'p> Search<'p> {
-    pub fn new(words: &'p Words, pool: &'p Pool<'p>, threads: usize) -> Search<'p> {
-        Search { words, pool, threads }
+    pub fn new(words: &'p Words, pool: &'p Pool<'p>, threads: usize, progress: &'p mut dyn Progress) -> Search<'p> {
+        Search { words, pool, threads, progress, round: (DROPPING, 0, 0) }
     }
 
     /// For each string whether it is one of so many entries, and the tokens of the words.
-    pub fn run(&self, entries: usize, progress: &mut dyn Progress) -> Result<(Vec<bool>, i64)> {
+    pub fn run(mut self, entries: usize) -> Result<(Vec<bool>, i64)> {
         let mut is_entry = vec![true; self.pool.len()];
         let mut left = self.pool.len();
         let rounds = rounds(left, entries);
         for round in 0..rounds {
-            progress.report(DROPPING, round, rounds)?;
+            self.round = (DROPPING, round, rounds);
             left = ((left as f64 * KEPT) as usize).max(entries);
-            let tally = self.tally(&is_entry);
+            let tally = self.tally(&is_entry)?;
             self.drop_cheapest(&mut is_entry, &tally, left);
         }
-        progress.report(DROPPING, rounds, rounds)?;
-        self.swap(is_entry, entries, progress)
+        self.progress.report(DROPPING, rounds, rounds)?;
+        let found = self.swap(is_entry, entries)?;
+        self.progress.report(SWAPPING, SWAPS, SWAPS)?;
+        Ok(found)
     }
 
-    fn tally(&self, is_entry: &[bool]) -> Tally {
-        Chosen::new(self.pool, is_entry).tally(self.words, self.threads)
+    fn tally(&mut self, is_entry: &[bool]) -> Result<Tally> {
+        let (stage, done, of) = self.round;
+        let go_on = || self.progress.report(stage, done, of);
+        Chosen::new(self.pool, is_entry).tally(self.words, self.threads, go_on)
     }
 
     /// Swaps entries for absent strings.
-    fn swap(&self, mut is_entry: Vec<bool>, entries: usize, progress: &mut dyn Progress) -> Result<(Vec<bool>, i64)> {
-        let mut best = self.tally(&is_entry);
+    fn swap(&mut self, mut is_entry: Vec<bool>, entries: usize) -> Result<(Vec<bool>, i64)> {
+        self.round = (SWAPPING, 0, SWAPS);
+        let mut best = self.tally(&is_entry)?;
         let mut share = FIRST_SWAP;
         for swap in 0..SWAPS {
             let many = (entries as f64 * share) as usize;
             if share < LAST_SWAP || many == 0 {
                 break;
             }
-            progress.report(SWAPPING, swap, SWAPS)?;
-            let other = self.swapped(&is_entry, &best, entries, many);
-            let tally = self.tally(&other);
+            self.round = (SWAPPING, swap, SWAPS);
+            let other = self.swapped(&is_entry, &best, entries, many)?;
+            let tally = self.tally(&other)?;
             let spared = best.tokens - tally.tokens;
             if spared <= best.tokens / LITTLE {
                 share *= 0.6;
@@ -73,20 +81,19 @@ impl<'p> Search<'p> {
                 (is_entry, best) = (other, tally);
             }
         }
-        progress.report(SWAPPING, SWAPS, SWAPS)?;
         Ok((is_entry, best.tokens))
     }
 
     /// The entries with many of the best absent strings, but without the cheapest; these go in two steps, for the new ones
     /// make each other cheap.
-    fn swapped(&self, is_entry: &[bool], tally: &Tally, entries: usize, many: usize) -> Vec<bool> {
+    fn swapped(&mut self, is_entry: &[bool], tally: &Tally, entries: usize, many: usize) -> Result<Vec<bool>> {
         let mut other = is_entry.to_vec();
         add_best(&mut other, tally, many);
         for left in [entries + many / 3, entries] {
-            let tally = self.tally(&other);
+            let tally = self.tally(&other)?;
             self.drop_cheapest(&mut other, &tally, left);
         }
-        other
+        Ok(other)
     }
 
     /// Drops the entries that cost the least, until so many are left or all others are forced. Ties: the shorter goes.

@@ -8,16 +8,19 @@
 //! Cost: a few steps for each token, and for each absent string that fits at a border. Cuts that do not meet within `DETOUR`
 //! tokens are compared up to there.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::pool::{NONE, Pool};
 use crate::batch::in_threads;
+use crate::error::Result;
 use crate::train::words::Words;
 
 /// Tokens until a detour is given up.
 const DETOUR: u32 = 64;
-/// Bytes of words that a thread takes at once.
+/// Bytes of words that a thread takes at once, and how often it does so before it is asked whether to go on.
 const CHUNK: usize = 1 << 16;
+const CHUNKS: usize = 256;
 
 /// Sums over all words.
 pub(super) struct Tally {
@@ -55,19 +58,21 @@ impl<'p> Chosen<'p> {
         self.entry[self.pool.shorter[entry as usize] as usize]
     }
 
-    /// The sums over all words.
-    pub fn tally(&self, words: &Words, threads: usize) -> Tally {
-        let next = AtomicUsize::new(0);
-        let chunks = chunks(words);
+    /// The sums over all words, unless `go_on` has an error.
+    pub fn tally(&self, words: &Words, threads: usize, mut go_on: impl FnMut() -> Result<()>) -> Result<Tally> {
         let mut workers: Vec<Worker> = (0..threads).map(|_| Worker::new(self)).collect();
-        in_threads(threads, workers.iter_mut(), |worker| {
-            while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                chunk.clone().for_each(|index| worker.add(words, index));
-            }
-        });
+        for chunks in chunks(words).chunks(CHUNKS) {
+            go_on()?;
+            let next = AtomicUsize::new(0);
+            in_threads(threads, workers.iter_mut(), |worker| {
+                while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    chunk.clone().for_each(|index| worker.add(words, index));
+                }
+            });
+        }
         let mut tallies = workers.into_iter().map(|worker| worker.tally);
         let first = tallies.next().unwrap_or_else(|| Worker::new(self).tally);
-        tallies.fold(first, Tally::plus)
+        Ok(tallies.fold(first, Tally::plus))
     }
 }
 
@@ -80,7 +85,8 @@ impl Tally {
     }
 }
 
-fn chunks(words: &Words) -> Vec<std::ops::Range<usize>> {
+/// The words in parts of similar size.
+fn chunks(words: &Words) -> Vec<Range<usize>> {
     let (mut chunks, mut first, mut done) = (Vec::new(), 0, 0);
     for index in 0..words.len() {
         let end = words.range(index).end;

@@ -88,6 +88,12 @@ impl Alphabet {
         Ok(Alphabet::of(chars))
     }
 
+    /// All characters that occur, but U+0000 and the boundary.
+    pub fn all(counts: &CharCounts, options: &Options) -> Result<Alphabet> {
+        let all = Alphabet::choose(counts, &Options { use_all_vocab: true, ..options.clone() })?;
+        Ok(all)
+    }
+
     /// An error if the pieces that are not reserved are fewer than the characters.
     pub fn check_fits(&self, most: usize, options: &Options) -> Result<()> {
         if self.chars.len() <= most {

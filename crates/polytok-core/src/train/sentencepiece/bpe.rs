@@ -10,6 +10,7 @@
 //! over, and the queue may be lazy. Cost: a few lookups for each merged occurrence; each distinct pair is judged
 //! once. Worst input: one long unit without equal pairs.
 
+pub mod coverage;
 mod pairs;
 mod queue;
 mod symbols;
@@ -30,7 +31,7 @@ use symbols::Symbols;
 /// Merges between two reports.
 const EACH: usize = 64;
 
-/// Which symbols merging makes, and the alphabet behind them: at most that many pieces, scores falling by one from 0.
+/// What merging makes, and the alphabet behind it: at most that many pieces, scores falling by one from 0.
 pub fn pieces(
     units: &Words,
     alphabet: &Alphabet,
@@ -38,12 +39,27 @@ pub fn pieces(
     most: usize,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scored>> {
-    let merges = most.saturating_sub(alphabet.chars.len());
+    let merges = merges(units, alphabet, validity, most.saturating_sub(alphabet.chars.len()), progress)?;
+    let chars = alphabet.chars.iter().map(|(c, _)| c.to_string());
+    Ok(ranked(merges.into_iter().map(|(text, _)| text).chain(chars)))
+}
+
+/// Pieces in order, with scores that fall by one from 0.
+fn ranked(texts: impl Iterator<Item = String>) -> Vec<Scored> {
+    texts.enumerate().map(|(place, text)| (text.into_bytes(), -(place as f32))).collect()
+}
+
+/// The texts that merging makes, in order, and how often each pair occurred when it was merged.
+fn merges(
+    units: &Words,
+    alphabet: &Alphabet,
+    validity: &Validity,
+    most: usize,
+    progress: &mut dyn Progress,
+) -> Result<Vec<(String, u64)>> {
     let mut trainer = Trainer::new(units, alphabet, validity, progress)?;
-    trainer.run(merges, progress)?;
-    let merged = trainer.found.iter().map(|&id| trainer.symbols.text(id).to_string());
-    let texts = merged.chain(alphabet.chars.iter().map(|(c, _)| c.to_string()));
-    Ok(texts.enumerate().map(|(place, text)| (text.into_bytes(), -(place as f32))).collect())
+    trainer.run(most, progress)?;
+    Ok(trainer.found)
 }
 
 struct Trainer<'v> {
@@ -60,8 +76,8 @@ struct Trainer<'v> {
     queue: Queue,
     /// Texts that are pieces.
     taken: HashSet<String>,
-    /// The pieces in order.
-    found: Vec<u32>,
+    /// The pieces in order, with their counts.
+    found: Vec<(String, u64)>,
 }
 
 impl<'v> Trainer<'v> {
@@ -148,7 +164,7 @@ impl<'v> Trainer<'v> {
                 continue;
             }
             let id = self.symbols.push(&text)?;
-            self.found.push(id);
+            self.found.push((text, self.pairs.count(pair)));
             self.merge(pair, id);
             if self.found.len().is_multiple_of(EACH) {
                 progress.report("merging", self.found.len() as u64, merges as u64)?;

@@ -39,6 +39,8 @@ pub struct Options {
     pub shuffle_input_sentence: bool,
     /// The part of all characters that the alphabet covers.
     pub character_coverage: f32,
+    /// The characters are chosen with the merges, by what saves the most.
+    pub auto_character_coverage: bool,
     /// They are in the alphabet, however rare.
     pub required_chars: String,
     /// All words or characters become pieces.
@@ -83,6 +85,7 @@ impl Default for Options {
             input_sentence_size: 0,
             shuffle_input_sentence: true,
             character_coverage: 0.9995,
+            auto_character_coverage: false,
             required_chars: String::new(),
             use_all_vocab: false,
             max_sentencepiece_length: 16,
