@@ -109,8 +109,7 @@ def sentencepiece(path: Path, kind: str, threads: int) -> Entries:
 
     model = io.BytesIO()
     package.SentencePieceTrainer.train(
-        input=str(path), model_writer=model, vocab_size=ENTRIES, model_type=kind, byte_fallback=True,
-        max_sentence_length=1 << 28, minloglevel=2,
+        input=str(path), model_writer=model, vocab_size=ENTRIES, model_type=kind, byte_fallback=True, minloglevel=2,
     )  # fmt: skip
     read = package.SentencePieceProcessor(model_proto=model.getvalue())
     return [read.id_to_piece(id).encode() for id in range(read.vocab_size())]
