@@ -50,6 +50,24 @@ def test_counted_lines(options: dict[str, Any]) -> None:
     assert ours(items, "unigram", tsv=True, **given).vocab == model_format.read(expected, ReadOptions()).vocab
 
 
+@pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "num_threads": 2}])
+@pytest.mark.parametrize("letters", ["Ebbb", "EabcabcEE", "abEabE", "abcEbbcEaEE", "EEEabEE"])
+def test_sentences_of_nothing(letters: str, options: dict[str, Any]) -> None:
+    """Others come to where a sentence was of which normalization leaves nothing, which decides what is the last one."""
+    words = {"E": " ", "a": "ab", "b": "bbbbbb", "c": "b c"}
+    items = [words[letter] for letter in letters]
+    given = {"vocab_size": 60, "hard_vocab_limit": False, **options}
+    expected = reference(items, model_type="unigram", **given)
+    assert ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
+
+
+@pytest.mark.parametrize("items", [["\0a", "\0", "\0a", "\0a"], ["b \0b", "b \0b", "b"]])
+def test_sentences_with_nul(items: list[str]) -> None:
+    given = {"vocab_size": 7, "hard_vocab_limit": False, "treat_whitespace_as_suffix": True}
+    expected = reference(items, model_type="unigram", **given)
+    assert ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
+
+
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "add_dummy_prefix": False}])
 def test_neither_threads_nor_batches_matter(options: dict[str, Any]) -> None:
     given = {"profile": "sentencepiece", "vocab_size": 600, "hard_vocab_limit": False, **options}

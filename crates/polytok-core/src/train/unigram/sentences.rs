@@ -26,6 +26,7 @@ use crate::utf8::lead_len;
 
 /// Counts what the trainer needs of sentences.
 pub struct Sentences {
+    line: Line,
     cut: Option<Cut>,
     /// Words with what follows them, as `write_key` writes it.
     pairs: WordCounter,
@@ -66,6 +67,7 @@ impl Sentences {
         let cut =
             Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
         Sentences {
+            line: options.line,
             cut: options.split_by_whitespace.then_some(cut),
             pairs,
             twice: (options.is_tsv && options.line == Line::V0_2_1).then(WordCounter::default),
@@ -175,6 +177,7 @@ pub struct Counted {
 
 /// Puts together what the threads counted.
 pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Counted> {
+    let line = sinks.first().map_or(Line::V0_2_3, |sink| sink.line);
     let splits = sinks.first().is_some_and(|sink| sink.cut.is_some());
     let (mut pairs, mut twice) = (WordCounter::default(), None);
     let (mut parts, mut lasts) = (Vec::new(), Vec::new());
@@ -193,7 +196,7 @@ pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Co
         lasts.push(words);
     }
     parts.sort_by_key(|(_, part)| part.ordinal);
-    let order = without_empty(&parts);
+    let order = without_empty(&parts, line);
     let whole = if splits { Words::default() } else { whole(&parts, &order) };
     if splits {
         let mut key = Vec::new();
@@ -201,7 +204,7 @@ pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Co
             let (sink, part) = &parts[part];
             let Some((last, _)) = part.sentences[sentence] else { continue };
             let next = order.get(index + 1).map(|&(part, sentence)| parts[part].1.sentences[sentence]);
-            let next = next.map_or(Next::End, |next| Next::Sentence(next.map_or('\0', |(_, first)| first)));
+            let next = next.map_or(Next::End, |next| Next::Sentence(next.map_or(RARE, |(_, first)| first)));
             write_key(&lasts[*sink][last as usize], next, &mut key);
             pairs.add(&key, 1)?;
         }
@@ -210,18 +213,20 @@ pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Co
     Ok(Counted { splits, pairs: pairs.into_words(Order::Bytes, progress)?, twice, whole })
 }
 
-/// The places of all sentences, as part and number, in the trainer's order. It puts the last sentence where an empty one was, and looks
-/// no further, so that an empty one may come there and stay.
-fn without_empty(parts: &[(usize, Part)]) -> Vec<(usize, usize)> {
+/// The places of all sentences, as part and number, in the trainer's order: the last sentence comes to where an empty one was. 0.2.1
+/// looks no further, so that an empty one may come there and stay.
+fn without_empty(parts: &[(usize, Part)], line: Line) -> Vec<(usize, usize)> {
     let all = parts.iter().enumerate().flat_map(|(i, (_, part))| (0..part.sentences.len()).map(move |k| (i, k)));
     let mut order: Vec<(usize, usize)> = all.collect();
     let mut index = 0;
-    while index < order.len() {
-        let (part, sentence) = order[index];
-        if parts[part].1.sentences[sentence].is_none() {
+    while let Some(&(part, sentence)) = order.get(index) {
+        let is_empty = parts[part].1.sentences[sentence].is_none();
+        if is_empty {
             order.swap_remove(index);
         }
-        index += 1;
+        if !is_empty || line == Line::V0_2_1 {
+            index += 1;
+        }
     }
     order
 }
@@ -298,12 +303,12 @@ impl Cuts<'_> {
 
     fn whole(&mut self, sentences: &Words) -> Result<Words> {
         let mut words = Words::default();
-        let first = |index| text(sentences.word(index)).chars().next().unwrap_or('\0');
+        let sentence_at = |index| Next::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE));
         for (index, (sentence, times)) in sentences.iter().enumerate() {
             let sentence = text(sentence);
-            let next = if index + 1 < sentences.len() { Next::Sentence(first(index + 1)) } else { Next::End };
+            let next = if index + 1 < sentences.len() { sentence_at(index + 1) } else { Next::End };
             if times > 1 {
-                self.cut(sentence, Next::Sentence(first(index)), times - 1)?;
+                self.cut(sentence, sentence_at(index), times - 1)?;
             }
             words.push(self.cut(sentence, next, 1)?.as_bytes(), times);
         }
@@ -338,7 +343,7 @@ impl Cuts<'_> {
     }
 
     fn kept(&self, char: char) -> char {
-        if char == '\0' || self.alphabet.contains(char) { char } else { RARE }
+        if self.alphabet.contains(char) { char } else { RARE }
     }
 
     /// Counts the fragments of a word that have two characters or more, each with what follows it.
@@ -374,7 +379,7 @@ impl Cuts<'_> {
             columns.push(fragment.as_bytes(), &follower(next, line), times)?;
         }
         if let Some((fragment, times)) = self.end {
-            columns.push(&fragment, &[0], times)?; // only where it is the end does the end of all differ from every byte
+            columns.push(&fragment, &follower(Next::End, line), times)?;
         }
         Ok(columns)
     }
@@ -411,12 +416,14 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The bytes that stand after a fragment. 0.2.3 looks beyond the end of a sentence, one byte far.
+/// The bytes that stand after a fragment. 0.2.3 looks beyond the end of a sentence, one byte far; the end of all differs from every
+/// byte of a text, so it is one that no text has.
 fn follower(next: Next, line: Line) -> Vec<u8> {
     let mut buffer = [0; 4];
     match next {
         Next::Word(char) => char.encode_utf8(&mut buffer).as_bytes().to_vec(),
         Next::Sentence(char) if line == Line::V0_2_3 => vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]],
+        Next::End => vec![0, 0xFF],
         _ => vec![0],
     }
 }
