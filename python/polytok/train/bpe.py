@@ -12,6 +12,7 @@ from .bpe_bytes import PlainBytes
 from .bpe_huggingface import HuggingFace
 from .bpe_learning import Progress
 from .counting import Counts
+from .matching import checked
 from .splits import Pattern, steps_of
 
 Ties = Literal["ids", "minbpe", "huggingface"]
@@ -94,9 +95,8 @@ class BpeTrainer:
             if not byte_level or any(given):
                 raise ArgumentError(f"ties={ties!r} merges plain bytes: alphabets and affixes take ties='huggingface'")
             self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
-        if counts is not None and pattern != "auto":
-            raise ArgumentError("pattern= says what is counted, but counts= is counted already: leave one out")
-        self.counts = _counts(ties, pattern, normalize, byte_level, special) if counts is None else counts
+        expected = _counts(ties, pattern, normalize, byte_level, special)
+        self.counts = expected if counts is None else checked(counts, expected, any_split=pattern == "auto")
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the words of some documents."""

@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 from ..lists import Emoji, Entry, emoji, kaomoji, listed
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
+from .matching import checked
 from .options import number, optional_number, sizes
 from .progress import Report
 from .resources import processors
@@ -86,9 +87,8 @@ class LongestMatchTrainer:
         self._min_count = optional_number("min_count", min_count, least=1)
         self._whole_characters = whole_characters
         self._threads = processors() if threads is None else number("threads", threads, least=1)
-        if counts is not None and pattern != _PATTERN:
-            raise ArgumentError("what was counted has its pattern already: give counts or a pattern")
-        self.counts = Counts(split=steps_of(pattern or None, "matches")) if counts is None else counts
+        expected = Counts(split=steps_of(pattern or None, "matches"))
+        self.counts = expected if counts is None else checked(counts, expected, any_split=pattern == _PATTERN)
 
     def _check_size(self, size: int) -> None:
         least = 1 + _BYTES + len(self._forced)

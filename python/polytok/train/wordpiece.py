@@ -9,6 +9,7 @@ from . import options
 from .bpe_huggingface import HuggingFace, wordpiece_spec
 from .bpe_learning import Progress
 from .counting import Counts
+from .matching import checked
 from .splits import Pattern, steps_of
 
 _BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -76,7 +77,8 @@ class WordPieceTrainer:
             accents = lowercase if strip_accents is None else strip_accents
             normalize = (BertNormalize(clean_text, handle_chinese_chars, accents, lowercase),)
         split = steps_of(pattern, "isolated")
-        self.counts = Counts(normalize=(ReplaceInvalid(), *normalize), split=split) if counts is None else counts
+        expected = Counts(normalize=(ReplaceInvalid(), *normalize), split=split)
+        self.counts = expected if counts is None else checked(counts, expected, any_split=False)
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the words of some documents."""
