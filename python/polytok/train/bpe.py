@@ -81,18 +81,24 @@ class BpeTrainer:
         sizes, special = options.sizes(vocab_size), options.special_tokens(special_tokens)
         options.number("min_frequency", min_frequency, least=0)
         options.optional_number("max_token_length", max_token_length, least=2)
-        self.keeps_bytes = byte_level
+        self.keeps_bytes = options.flag("byte_level", byte_level)
         self._is_one, self._verbose = isinstance(vocab_size, int), verbose
-        affixes = (continuing_subword_prefix, end_of_word_suffix)
+        affixes = (
+            options.text("continuing_subword_prefix", continuing_subword_prefix),
+            options.text("end_of_word_suffix", end_of_word_suffix),
+        )
         self._rules: PlainBytes | HuggingFace
         if ties == "huggingface":
-            alphabet = _BYTE_ALPHABET if initial_alphabet is None and byte_level else tuple(initial_alphabet or ())
+            default = _BYTE_ALPHABET if byte_level else ()
+            alphabet = options.characters("initial_alphabet", default if initial_alphabet is None else initial_alphabet)
+            if unk_token is not None:
+                options.text("unk_token", unk_token)
             limits = (options.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
             common = (sizes, special, min_frequency, max_token_length)
             self._rules = HuggingFace(*common, byte_level, unk_token, alphabet, *limits)
         else:
-            given = (normalize, unk_token, initial_alphabet, limit_alphabet, *affixes)
-            if not byte_level or any(given):
+            given = (unk_token, initial_alphabet, limit_alphabet)
+            if not byte_level or any((normalize, *affixes)) or any(value is not None for value in given):
                 raise ArgumentError(f"ties={ties!r} merges plain bytes: alphabets and affixes take ties='huggingface'")
             self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
         expected = _counts(ties, pattern, normalize, byte_level, special)

@@ -21,6 +21,8 @@ def steps_of(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     """
     if pattern is None:
         return ()
+    if not isinstance(pattern, (str, Sequence)):
+        raise ArgumentError(f"pattern={pattern!r} is no name, no regular expression, and no steps of a Spec")
     if not isinstance(pattern, str):
         return tuple(pattern)
     if pattern in PRE_TOKENIZERS:
