@@ -103,6 +103,8 @@ def test_the_format_is_settled_before_the_work(tmp_path: Path, run: Run) -> None
         ("is a folder", ".", "bpe", ()),
         ("cannot be written as huggingface: choose --to rwkv", "a", "longest-match", ("--to", "huggingface")),
         ("cannot be written as minbpe", "a", "bpe", ("--to=minbpe", "--ties=huggingface")),
+        ("cannot be written as huggingface: Oniguruma", "a.json", "bpe", ("--pattern", r"\w+")),
+        ("cannot be written as gguf", "a.gguf", "bpe", ("--pattern", "whitespace")),
     ]:
         given = ("--kind", kind, *options, "--vocab-size", "300", "-o", tmp_path / out)
         code, _, errors = run("train", tmp_path / "absent.txt", *given)
@@ -125,10 +127,23 @@ def test_the_format_that_a_name_means(tmp_path: Path, words: Path, run: Run) -> 
         assert detect((tmp_path / out).read_bytes()).name == format
 
 
+def test_all_formats_of_a_kind_are_taken(tmp_path: Path, words: Path, run: Run) -> None:
+    for kind, options, formats in [
+        ("bpe", (), ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")),
+        ("bpe", ("--special-tokens", "<a>"), ("huggingface", "minbpe", "tiktoken", "gguf", "ptok")),
+        ("bpe", ("--special-tokens", '{"<a>": 400}'), ("huggingface", "minbpe", "ptok")),
+        ("bpe", ("--ties", "huggingface"), ("huggingface", "tiktoken", "gguf", "ptok")),
+        ("bpe", ("--ties", "huggingface", "--no-byte-level"), ("huggingface", "ptok")),
+        ("wordpiece", (), ("huggingface", "wordpiece", "ptok")),
+    ]:
+        outputs = [word for format in formats for word in ("--to", format, "-o", str(tmp_path / format))]
+        assert run("train", words, "--kind", kind, *options, "--vocab-size", "260", *outputs)[::2] == (0, "")
+
+
 def test_all_outputs_are_written_or_none(tmp_path: Path, words: Path, run: Run) -> None:
-    outputs = ("-o", tmp_path / "a.ptok", "-o", tmp_path / "a.tiktoken")
-    code, _, errors = run("train", words, "--pattern", "bert", "--vocab-size", "260", *outputs)
-    assert code == 1 and "tiktoken" in errors
+    outputs = ("-o", tmp_path / "a.ptok", "-o", tmp_path / "a.bin", "--strict")
+    code, _, errors = run("train", words, "--kind", "sentencepiece-bpe", "--vocab-size", "280", *outputs)
+    assert code == 1 and "llama2c" in errors
     assert list(tmp_path.iterdir()) == [words]
 
 

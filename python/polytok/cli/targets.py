@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
+from ..formats import write
+from ..train import specs
 
 # What each kind can become, the format first that its name alone asks for where others share it.
 _SENTENCEPIECE = ("sentencepiece", "ptok", "huggingface", "gguf")
@@ -31,12 +33,28 @@ def formats(names: Sequence[str], said: Sequence[str], kind: str, options: dict[
     for name in names:
         _check_place(Path(name))
     known, natural = _possible(kind, options)
-    if not said:
-        return [_meant(Path(name), kind, known, natural) for name in names]
     for format in said:
         if format not in known:
             raise ArgumentError(f"--kind {kind} cannot be written as {format}: choose {_choices(known)}")
-    return list(said) if len(said) > 1 else list(said) * len(names)
+    each = said if len(said) == len(names) else [*said] * len(names)
+    found = list(each) if said else [_meant(Path(name), kind, known, natural) for name in names]
+    _check_options(found, kind, options)
+    return found
+
+
+def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -> None:
+    """Write what these options make of no text at all: some formats cannot carry each pattern."""
+    if kind not in ("bpe", "wordpiece"):
+        return
+    special = options.get("special_tokens", ())
+    counted = 0 if isinstance(special, Mapping) else len(special)
+    tried = {**options, "vocab_size": 256 + counted, "verbose": None} if kind == "bpe" else {**options, "vocab_size": 1}
+    (spec,) = specs([""], kind, **tried)
+    for format in formats:
+        try:
+            write(spec, format)
+        except FormatError as error:
+            raise ArgumentError(f"--kind {kind} with these options cannot be written as {format}: {error}") from error
 
 
 def _check_place(path: Path) -> None:
