@@ -101,7 +101,9 @@ class BpeTrainer:
             if not byte_level or any((normalize, *affixes)) or any(value is not None for value in given):
                 raise ArgumentError(f"ties={ties!r} merges plain bytes: alphabets and affixes take ties='huggingface'")
             self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
-        expected = _counts(ties, pattern, normalize, byte_level, special)
+        if verbose is not None and not callable(verbose):
+            raise ArgumentError(f"verbose={verbose!r} is no function: give print, or another that takes a line")
+        expected = _counts(ties, pattern, options.steps("normalize", normalize), byte_level, special)
         self.counts = expected if counts is None else checked(counts, expected, any_split=pattern == "auto")
 
     def push(self, texts: Sequence[bytes]) -> None:

@@ -13,7 +13,7 @@ from ..lists import Emoji, Entry, emoji, kaomoji, listed
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .matching import checked
-from .options import number, optional_number, sizes
+from .options import flag, number, optional_number, sizes, text
 from .progress import Report
 from .resources import processors
 from .splits import steps_of
@@ -76,7 +76,10 @@ class LongestMatchTrainer:
         counts: Counts | None = None,
     ) -> None:
         """Raises `ArgumentError` for an option out of its range."""
-        self._forced = _forced([*listed(forced), *map(Path, forced_files)], emoji, kaomoji)
+        for entry in () if isinstance(forced, (str, bytes)) else forced:
+            if not isinstance(entry, bytes):
+                text("forced", entry)
+        self._forced = _forced([*listed(forced), *map(Path, forced_files)], emoji, flag("kaomoji", kaomoji))
         self._sizes = sizes(vocab_size)
         self._is_one = isinstance(vocab_size, int)
         for size in self._sizes:
@@ -85,8 +88,8 @@ class LongestMatchTrainer:
         longest = _LONGEST if max_piece_bytes is None else max_piece_bytes
         self._bytes = number("max_piece_bytes", longest, least=1, most=_LONGEST)
         self._min_count = optional_number("min_count", min_count, least=1)
-        self._whole_characters = whole_characters
-        self._threads = processors() if threads is None else number("threads", threads, least=1)
+        self._whole_characters = flag("whole_characters", whole_characters)
+        self._threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
         expected = Counts(split=steps_of(pattern or None, "matches"))
         self.counts = expected if counts is None else checked(counts, expected, any_split=pattern == _PATTERN)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -71,6 +72,13 @@ def characters(name: str, value: Any) -> tuple[str, ...]:
         if not text(name, one):
             raise ArgumentError(f"{name} holds an empty text: give characters")
     return listed
+
+
+def steps(name: str, value: Any) -> tuple[Any, ...]:
+    """Steps of a Spec."""
+    if not isinstance(value, Sequence) or not all(is_dataclass(step) for step in value):
+        raise ArgumentError(f"{name}={value!r} is not a list of steps of a Spec")
+    return tuple(value)
 
 
 def check_types(options: Any) -> None:

@@ -80,7 +80,7 @@ class WordPieceTrainer:
                 options.flag(name, value)
             normalize = (BertNormalize(clean_text, handle_chinese_chars, accents, lowercase),)
         split = steps_of(pattern, "isolated")
-        expected = Counts(normalize=(ReplaceInvalid(), *normalize), split=split)
+        expected = Counts(normalize=(ReplaceInvalid(), *options.steps("normalize", normalize)), split=split)
         self.counts = expected if counts is None else checked(counts, expected, any_split=False)
 
     def push(self, texts: Sequence[bytes]) -> None:

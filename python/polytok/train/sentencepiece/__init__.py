@@ -45,7 +45,7 @@ class SentencePieceTrainer:
         self.meta = reserved(self.options, self.model)
         self.normalize = normalizer(self.options)
         self.denormalize = denormalizer(self.options)
-        self.threads = processors() if threads is None else number("threads", threads, least=1)
+        self.threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
         self._folder = (
             tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True) if max_memory else None
         )
