@@ -15,6 +15,7 @@ import pytest
 
 import polytok
 from polytok.cli import main
+from polytok.formats import detect
 from polytok.train import KINDS
 from test_cli import ENVIRONMENT, command
 
@@ -89,6 +90,61 @@ def test_wrong_arguments_are_told_before_the_work(tmp_path: Path, words: Path, r
     code, _, errors = run("train", tmp_path / "absent", "--vocab-size", "270", "-o", out)
     assert code == 1 and "cannot read" in errors
     assert not out.exists()
+
+
+def test_the_format_is_settled_before_the_work(tmp_path: Path, run: Run) -> None:
+    """The text is not even there."""
+    for expected, out, kind, options in [
+        ("--to minbpe or --to tiktoken", "m.model", "bpe", ()),
+        ("does not tell a format: choose --to huggingface", "vocab.json", "bpe", ()),
+        ("does not tell a format: choose --to huggingface", "out.tok", "bpe", ()),
+        ("choose --to sentencepiece", "out", "sentencepiece-char", ()),
+        ("a rwkv or wordpiece file, which --kind bpe cannot", "v.txt", "bpe", ()),
+        ("is a folder", ".", "bpe", ()),
+        ("cannot be written as huggingface: choose --to rwkv", "a", "longest-match", ("--to", "huggingface")),
+        ("cannot be written as minbpe", "a", "bpe", ("--to=minbpe", "--ties=huggingface")),
+        ("cannot be written as huggingface: Oniguruma", "a.json", "bpe", ("--pattern", r"\w+")),
+        ("cannot be written as gguf", "a.gguf", "bpe", ("--pattern", "whitespace")),
+    ]:
+        given = ("--kind", kind, *options, "--vocab-size", "300", "-o", tmp_path / out)
+        code, _, errors = run("train", tmp_path / "absent.txt", *given)
+        assert code == 2 and expected in errors
+    assert "'abc' is no size" in run("train", "absent.txt", "--vocab-size", "abc", "-o", tmp_path / "a.ptok")[2]
+
+
+def test_the_format_that_a_name_means(tmp_path: Path, words: Path, run: Run) -> None:
+    for out, kind, options, format in [
+        ("m.model", "sentencepiece-bpe", (), "sentencepiece"),
+        ("m.model", "bpe", ("--ties", "minbpe"), "minbpe"),
+        ("x.json", "bpe", (), "huggingface"),
+        ("x.json", "wordpiece", (), "huggingface"),
+        ("v.txt", "wordpiece", (), "wordpiece"),
+        ("vocab.txt", "longest-match", ("--min-count", "2"), "rwkv"),
+    ]:
+        size = "275" if kind.startswith("sentencepiece") else "262"
+        given = ("--kind", kind, *options, "--vocab-size", size, "-o", tmp_path / out)
+        assert run("train", words, *given)[0] == 0
+        assert detect((tmp_path / out).read_bytes()).name == format
+
+
+def test_all_formats_of_a_kind_are_taken(tmp_path: Path, words: Path, run: Run) -> None:
+    for kind, options, formats in [
+        ("bpe", (), ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")),
+        ("bpe", ("--special-tokens", "<a>"), ("huggingface", "minbpe", "tiktoken", "gguf", "ptok")),
+        ("bpe", ("--special-tokens", '{"<a>": 400}'), ("huggingface", "minbpe", "ptok")),
+        ("bpe", ("--ties", "huggingface"), ("huggingface", "tiktoken", "gguf", "ptok")),
+        ("bpe", ("--ties", "huggingface", "--no-byte-level"), ("huggingface", "ptok")),
+        ("wordpiece", (), ("huggingface", "wordpiece", "ptok")),
+    ]:
+        outputs = [word for format in formats for word in ("--to", format, "-o", str(tmp_path / format))]
+        assert run("train", words, "--kind", kind, *options, "--vocab-size", "260", *outputs)[::2] == (0, "")
+
+
+def test_all_outputs_are_written_or_none(tmp_path: Path, words: Path, run: Run) -> None:
+    outputs = ("-o", tmp_path / "a.ptok", "-o", tmp_path / "a.bin", "--strict")
+    code, _, errors = run("train", words, "--kind", "sentencepiece-bpe", "--vocab-size", "280", *outputs)
+    assert code == 1 and "llama2c" in errors
+    assert list(tmp_path.iterdir()) == [words]
 
 
 def test_what_is_left_out_is_told(tmp_path: Path, run: Run) -> None:

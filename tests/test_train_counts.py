@@ -135,3 +135,38 @@ def test_count_words_of_nothing() -> None:
     assert polytok.count_words([]).words().to_list() == []
     with pytest.raises(ArgumentError, match="too little"):
         polytok.count_words([], max_memory="1M")
+
+
+@pytest.mark.parametrize(
+    ("kind", "counting", "training", "message"),
+    [
+        ("bpe", {}, {"special_tokens": ["<a>"]}, r"special_tokens is \[\] in them and \['<a>'\]"),
+        ("bpe", {"pattern": "gpt2"}, {"pattern": "cl100k"}, "split is"),
+        ("bpe", {"special_tokens": ["<a>"]}, {"special_tokens": ["<a>"], "ties": "minbpe"}, "special_tokens"),
+        ("bpe", {"ties": "huggingface", "normalize": [Lowercase()]}, {"ties": "huggingface"}, "normalize"),
+        ("wordpiece", {}, {"lowercase": False}, "normalize is"),
+        ("wordpiece", {}, {"strip_accents": False}, "normalize is"),
+        ("wordpiece", {}, {"pattern": None}, "split is"),
+        ("longest-match", {}, {"pattern": "gpt2"}, "split is"),
+    ],
+)
+def test_counts_of_other_words_are_refused(
+    tmp_path: Path, kind: str, counting: dict[str, object], training: dict[str, object], message: str
+) -> None:
+    documents = ["to be or not to be"] * 3
+    sized = {"vocab_size": 258 if kind != "wordpiece" else 20}
+    if kind == "longest-match":
+        sized["min_count"] = 2
+    counts = polytok.count_words(documents, kind, **counting)
+    with pytest.raises(ArgumentError, match=f"other words: .*{message}"):
+        polytok.train(counts, kind, **{**sized, **training})
+    counts.save(tmp_path / "counts")
+    from_file = polytok.train(tmp_path / "counts", kind, **{**sized, **counting})
+    assert from_file.spec == polytok.train(documents, kind, **{**sized, **counting}).spec
+
+
+def test_counts_of_another_kind_are_refused() -> None:
+    counts = polytok.count_words(["to be"], "wordpiece")
+    for kind in ("bpe", "longest-match"):
+        with pytest.raises(ArgumentError, match="normalize is"):
+            polytok.train(counts, kind, vocab_size=257)

@@ -16,6 +16,8 @@ _NAMES = {
     "tokenizer.bin": ("llama2c",),
     "vocab.txt": ("wordpiece",),
 }
+# GPT-2's two files, which are read but not written.
+_PAIR = frozenset({"vocab.json", "merges.txt"})
 _SUFFIXES = {
     ".gguf": ("gguf",),
     ".ptok": ("ptok",),
@@ -25,6 +27,18 @@ _SUFFIXES = {
     ".bin": ("llama2c",),
     ".txt": ("rwkv",),
 }
+
+
+def formats_named(path: Path) -> tuple[str, ...]:
+    """All formats whose files have such a name.
+
+    >>> formats_named(Path("m.model")), formats_named(Path("v.txt")), formats_named(Path("vocab.json"))
+    (('sentencepiece', 'minbpe', 'tiktoken'), ('rwkv', 'wordpiece'), ())
+    """
+    if path.name.lower() in _PAIR:
+        return ()
+    named = (*_NAMES.get(path.name.lower(), ()), *_SUFFIXES.get(path.suffix.lower(), ()))
+    return tuple(dict.fromkeys((*named, "wordpiece") if path.suffix.lower() == ".txt" else named))
 
 
 def format_of(path: Path, origin: str) -> str:

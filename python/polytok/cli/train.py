@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..formats import FORMATS
+from ..files import save_all
+from ..formats import FORMATS, write
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..train import KINDS, TrainingReport, kind_named, specs
-from . import kind_options, training
+from . import kind_options, targets, training
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
@@ -51,7 +52,8 @@ def add_parser(verbs: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, then write."""
-    formats = _formats(arguments)
+    options = _options(arguments)
+    wanted = _targets(arguments, options)
     report = TrainingReport()
     with training.bar(arguments) or nullcontext() as progress:
         trained = specs(
@@ -62,11 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             progress=progress or False,
             report=report,
-            **_options(arguments),
+            **options,
         )
     training.tell(report)
-    for spec in trained:
-        _write(arguments, spec, formats, several=len(trained) > 1)
+    _write(wanted, trained, strict=arguments.strict)
     return 0
 
 
@@ -82,34 +83,31 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
-def _formats(arguments: argparse.Namespace) -> list[str | None]:
-    """The format of each output, where it was said; checked before the work."""
-    formats: list[str | None] = arguments.to or [None]
-    if len(formats) == 1:
-        formats = formats * len(arguments.out)
-    if len(formats) != len(arguments.out):
-        raise ArgumentError(
-            f"{len(arguments.out)} outputs and {len(formats)} formats: give one format for each, or one"
-        )
+def _targets(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tuple[str, str]]:
+    """Each output with its format; checked before the work."""
     if isinstance(arguments.vocab_size, list) and not all("{size}" in name for name in arguments.out):
         raise ArgumentError("several sizes need {size} in the name of OUT")
-    for name in arguments.out:
-        folder = Path(name).parent
-        if not folder.is_dir():
-            raise ArgumentError(f"{name}: there is no folder {folder}")
-    return formats
+    formats = targets.formats(arguments.out, arguments.to or (), arguments.kind, options)
+    return list(zip(arguments.out, formats, strict=True))
 
 
-def _write(arguments: argparse.Namespace, spec: Spec, formats: list[str | None], *, several: bool) -> None:
-    tokenizer = Tokenizer(spec)
-    for name, format in zip(arguments.out, formats, strict=True):
-        path = name.replace("{size}", str(tokenizer.vocab_size)) if several or "{size}" in name else name
-        losses = tokenizer.save(path, format, strict=arguments.strict)
-        print(f"{path}: {tokenizer.vocab_size} entries")
-        for loss in losses:
+def _write(wanted: list[tuple[str, str]], trained: list[Spec], *, strict: bool) -> None:
+    """Write all files, or none if one of them cannot be."""
+    files = []
+    for tokenizer in map(Tokenizer, trained):
+        for name, format in wanted:
+            path = Path(name.replace("{size}", str(tokenizer.vocab_size)))
+            files.append((path, tokenizer.vocab_size, write(tokenizer.spec, format, strict=strict)))
+    for path, size, written in files:
+        save_all(path, written.data, written.companions)
+        print(f"{path}: {size} entries")
+        for loss in written.losses:
             print(f"  not in the file: {loss}")
 
 
 def _sizes(text: str) -> int | list[int]:
-    sizes = [int(part) for part in text.split(",")]
+    try:
+        sizes = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size: write 32000, or 16000,32000 for several") from error
     return sizes[0] if len(sizes) == 1 else sizes

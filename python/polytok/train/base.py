@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 from ..errors import ArgumentError
 from ..spec import Spec
 from .counting import Counts
+from .options import optional_number
 from .progress import Report
 
 
@@ -69,6 +70,7 @@ class Kind:
             raise ArgumentError(f"kind={self.name!r} needs {', '.join(missing)}")
         if resources.get("counts") is not None and "counts" not in known:
             raise ArgumentError(f"kind={self.name!r} is not trained from counts, but from texts")
+        optional_number("threads", resources.get("threads"), least=1, most=1024)
         used = {name: value for name, value in resources.items() if name in known and value is not None}
         trainer = self.load()(**options, **used)
         self._provide(trainer, resources, used)

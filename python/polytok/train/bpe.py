@@ -12,6 +12,7 @@ from .bpe_bytes import PlainBytes
 from .bpe_huggingface import HuggingFace
 from .bpe_learning import Progress
 from .counting import Counts
+from .matching import checked
 from .splits import Pattern, steps_of
 
 Ties = Literal["ids", "minbpe", "huggingface"]
@@ -80,23 +81,30 @@ class BpeTrainer:
         sizes, special = options.sizes(vocab_size), options.special_tokens(special_tokens)
         options.number("min_frequency", min_frequency, least=0)
         options.optional_number("max_token_length", max_token_length, least=2)
-        self.keeps_bytes = byte_level
+        self.keeps_bytes = options.flag("byte_level", byte_level)
         self._is_one, self._verbose = isinstance(vocab_size, int), verbose
-        affixes = (continuing_subword_prefix, end_of_word_suffix)
+        affixes = (
+            options.text("continuing_subword_prefix", continuing_subword_prefix),
+            options.text("end_of_word_suffix", end_of_word_suffix),
+        )
         self._rules: PlainBytes | HuggingFace
         if ties == "huggingface":
-            alphabet = _BYTE_ALPHABET if initial_alphabet is None and byte_level else tuple(initial_alphabet or ())
+            default = _BYTE_ALPHABET if byte_level else ()
+            alphabet = options.characters("initial_alphabet", default if initial_alphabet is None else initial_alphabet)
+            if unk_token is not None:
+                options.text("unk_token", unk_token)
             limits = (options.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
             common = (sizes, special, min_frequency, max_token_length)
             self._rules = HuggingFace(*common, byte_level, unk_token, alphabet, *limits)
         else:
-            given = (normalize, unk_token, initial_alphabet, limit_alphabet, *affixes)
-            if not byte_level or any(given):
+            given = (unk_token, initial_alphabet, limit_alphabet)
+            if not byte_level or any((normalize, *affixes)) or any(value is not None for value in given):
                 raise ArgumentError(f"ties={ties!r} merges plain bytes: alphabets and affixes take ties='huggingface'")
             self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
-        if counts is not None and pattern != "auto":
-            raise ArgumentError("pattern= says what is counted, but counts= is counted already: leave one out")
-        self.counts = _counts(ties, pattern, normalize, byte_level, special) if counts is None else counts
+        if verbose is not None and not callable(verbose):
+            raise ArgumentError(f"verbose={verbose!r} is no function: give print, or another that takes a line")
+        expected = _counts(ties, pattern, options.steps("normalize", normalize), byte_level, special)
+        self.counts = expected if counts is None else checked(counts, expected, any_split=pattern == "auto")
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the words of some documents."""

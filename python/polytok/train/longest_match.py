@@ -12,7 +12,8 @@ from ..errors import ArgumentError
 from ..lists import Emoji, Entry, emoji, kaomoji, listed
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
-from .options import number, optional_number, sizes
+from .matching import checked
+from .options import flag, number, optional_number, sizes, text
 from .progress import Report
 from .resources import processors
 from .splits import steps_of
@@ -75,7 +76,10 @@ class LongestMatchTrainer:
         counts: Counts | None = None,
     ) -> None:
         """Raises `ArgumentError` for an option out of its range."""
-        self._forced = _forced([*listed(forced), *map(Path, forced_files)], emoji, kaomoji)
+        for entry in () if isinstance(forced, (str, bytes)) else forced:
+            if not isinstance(entry, bytes):
+                text("forced", entry)
+        self._forced = _forced([*listed(forced), *map(Path, forced_files)], emoji, flag("kaomoji", kaomoji))
         self._sizes = sizes(vocab_size)
         self._is_one = isinstance(vocab_size, int)
         for size in self._sizes:
@@ -84,11 +88,10 @@ class LongestMatchTrainer:
         longest = _LONGEST if max_piece_bytes is None else max_piece_bytes
         self._bytes = number("max_piece_bytes", longest, least=1, most=_LONGEST)
         self._min_count = optional_number("min_count", min_count, least=1)
-        self._whole_characters = whole_characters
-        self._threads = processors() if threads is None else number("threads", threads, least=1)
-        if counts is not None and pattern != _PATTERN:
-            raise ArgumentError("what was counted has its pattern already: give counts or a pattern")
-        self.counts = Counts(split=steps_of(pattern or None, "matches")) if counts is None else counts
+        self._whole_characters = flag("whole_characters", whole_characters)
+        self._threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
+        expected = Counts(split=steps_of(pattern or None, "matches"))
+        self.counts = expected if counts is None else checked(counts, expected, any_split=pattern == _PATTERN)
 
     def _check_size(self, size: int) -> None:
         least = 1 + _BYTES + len(self._forced)

@@ -6,9 +6,11 @@ import os
 import re
 
 from ..errors import ArgumentError
+from .options import number
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FEWEST_BYTES = 2**24
+_MOST_BYTES = 2**62
 
 
 def memory_size(text: str) -> int:
@@ -20,13 +22,19 @@ def memory_size(text: str) -> int:
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
         raise ArgumentError(f"{text!r} is no size of memory: write 512M or 2G")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    size = float(found[1]) * _UNITS[found[2].upper()]
+    if size > _MOST_BYTES:
+        raise ArgumentError(f"{text!r} is more memory than any machine has")
+    return int(size)
 
 
 def checked_memory(max_memory: int | str | None) -> int | None:
     """The bytes of a limit, or none."""
     chosen = memory_size(max_memory) if isinstance(max_memory, str) else max_memory
-    if chosen is not None and chosen < _FEWEST_BYTES:
+    if chosen is None:
+        return None
+    number("max_memory", chosen, least=0, most=_MOST_BYTES)
+    if chosen < _FEWEST_BYTES:
         raise ArgumentError("max_memory is less than 16M, which is too little to work with")
     return chosen
 

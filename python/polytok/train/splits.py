@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..patterns import PATTERNS, PRE_TOKENIZERS
 from ..spec import Behavior, PatternSplit, SplitStep
+from .options import steps, text
 
 Pattern = str | Sequence[SplitStep] | None
 
@@ -21,8 +22,11 @@ def steps_of(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     """
     if pattern is None:
         return ()
+    if not isinstance(pattern, (str, Sequence)):
+        raise ArgumentError(f"pattern={pattern!r} is no name, no regular expression, and no steps of a Spec")
     if not isinstance(pattern, str):
-        return tuple(pattern)
+        return steps("pattern", pattern)
+    text("pattern", pattern)
     if pattern in PRE_TOKENIZERS:
         return PRE_TOKENIZERS[pattern]
     if pattern.isidentifier() and pattern not in PATTERNS:

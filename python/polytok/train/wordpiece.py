@@ -9,6 +9,7 @@ from . import options
 from .bpe_huggingface import HuggingFace, wordpiece_spec
 from .bpe_learning import Progress
 from .counting import Counts
+from .matching import checked
 from .splits import Pattern, steps_of
 
 _BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -66,17 +67,21 @@ class WordPieceTrainer:
             min_frequency=options.number("min_frequency", min_frequency, least=0),
             max_token_length=None,
             byte_level=False,
-            unk_token=unk_token,
-            initial_alphabet=tuple(initial_alphabet),
+            unk_token=options.text("unk_token", unk_token),
+            initial_alphabet=options.characters("initial_alphabet", initial_alphabet),
             limit_alphabet=options.optional_number("limit_alphabet", limit_alphabet, least=0),
-            prefix=continuing_subword_prefix,
-            suffix=end_of_word_suffix,
+            prefix=options.text("continuing_subword_prefix", continuing_subword_prefix),
+            suffix=options.text("end_of_word_suffix", end_of_word_suffix),
         )
         if normalize is None:
             accents = lowercase if strip_accents is None else strip_accents
+            flags = {"lowercase": lowercase, "clean_text": clean_text, "handle_chinese_chars": handle_chinese_chars}
+            for name, value in {**flags, "strip_accents": accents}.items():
+                options.flag(name, value)
             normalize = (BertNormalize(clean_text, handle_chinese_chars, accents, lowercase),)
         split = steps_of(pattern, "isolated")
-        self.counts = Counts(normalize=(ReplaceInvalid(), *normalize), split=split) if counts is None else counts
+        expected = Counts(normalize=(ReplaceInvalid(), *options.steps("normalize", normalize)), split=split)
+        self.counts = expected if counts is None else checked(counts, expected, any_split=False)
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the words of some documents."""

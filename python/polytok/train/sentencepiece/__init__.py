@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ...errors import ArgumentError
 from ...spec import Spec
+from ..options import number
 from ..progress import Report
 from ..resources import processors
 from .assembly import assembled
@@ -45,9 +45,7 @@ class SentencePieceTrainer:
         self.meta = reserved(self.options, self.model)
         self.normalize = normalizer(self.options)
         self.denormalize = denormalizer(self.options)
-        self.threads = processors() if threads is None else threads
-        if self.threads < 1:
-            raise ArgumentError(f"threads={threads} is less than 1")
+        self.threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
         self._folder = (
             tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True) if max_memory else None
         )

@@ -86,8 +86,10 @@ def _rows(
 ) -> list[tuple[bytes, float, Kind]]:
     """Reserved pieces at their ids, the trained ones in order between them."""
     rows: list[tuple[bytes, float, Kind]] = []
+    found = len(meta) + len(pieces)
     trained = iter(zip(pieces, scores.tolist(), strict=True))
-    for id in range(size):
+    # Beyond what there is nothing can stand, however large the vocabulary may be.
+    for id in [*range(min(size, found)), *sorted(id for id in meta if found <= id < size)]:
         if id in meta:
             if len(rows) != id:
                 raise ArgumentError(

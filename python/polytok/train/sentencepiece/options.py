@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from ...errors import ArgumentError
 from ...spec import Line
-from ..options import one_of
+from ..options import check_types, one_of, text
 
 Profile = Literal["lossless", "sentencepiece", "llama2c"]
 Sentences = Literal["lines", "items", "texts"]
@@ -121,17 +121,20 @@ def chosen(given: Mapping[str, Any], model: str) -> tuple[Options, frozenset[str
     for name in ("control_symbols", "user_defined_symbols"):
         if name in together:
             together[name] = _symbols(name, together[name])
+    if isinstance(together.get("vocab_size"), (list, tuple)):
+        raise ArgumentError("vocab_size: SentencePiece's trainers make one size at a time: train once for each")
     options = Options(**together)
+    check_types(options)
     _check(options, model)
     return options, frozenset(together)
 
 
 def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
     """A list of texts; one text is a list that is separated by commas, as in SentencePiece."""
+    if not isinstance(value, Iterable):
+        raise ArgumentError(f"{name}={value!r} is not a list of texts")
     listed = tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
-    if not all(isinstance(symbol, str) for symbol in listed):
-        raise ArgumentError(f"{name} is a list of str")
-    return listed
+    return tuple(text(name, symbol) for symbol in listed)
 
 
 def _check(options: Options, model: str) -> None:
@@ -174,6 +177,8 @@ def _check_ranges(options: Options) -> None:
         "shrinking_factor": (0.5, 0.95),
         "max_sentence_length": (10, _MOST_BYTES),
         "seed_sentencepiece_size": (0, 2**31 - 1),
+        "input_sentence_size": (0, 2**63 - 1),
+        **dict.fromkeys(("unk_id", "bos_id", "eos_id", "pad_id"), (-(2**31), 2**31 - 1)),
     }
     for name, (least, most) in ranges.items():
         value = getattr(options, name)
