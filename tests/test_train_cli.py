@@ -209,3 +209,18 @@ def test_the_bar_is_in_a_terminal_only(tmp_path: Path, words: Path, run: Run, mo
     monkeypatch.setattr("sys.stderr", terminal)
     assert run(*given, "--quiet")[0] == 0 and terminal.getvalue() == ""
     assert run(*given)[0] == 0 and "reading [" in terminal.getvalue()
+
+
+def test_counts_and_what_does_not_go_with_them(tmp_path: Path, words: Path, run: Run) -> None:
+    counts, out = tmp_path / "a.counts", tmp_path / "out"
+    assert run("count-words", words, "-o", counts)[0] == 0
+    for expected, arguments in [
+        ("--merge", ("count-words", counts)),
+        ("options of reading", ("count-words", "--merge", counts, "--lines")),
+        ("--min-frequency", ("count-words", words, "--min-frequency", "2")),
+        ("no texts", ("train", counts, "--vocab-size", "270", "--lines")),
+        ("file of counts", ("train", "-", "--vocab-size", "270")),
+    ]:
+        code, _, errors = run(*arguments, "-o", out, stdin=counts.read_bytes())
+        assert code == 2 and expected in errors
+    assert run("train", f"{tmp_path}/*.counts", "--vocab-size", "270", "--to", "minbpe", "-o", out)[0] == 0

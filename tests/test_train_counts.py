@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections import Counter
 from pathlib import Path
@@ -170,3 +171,40 @@ def test_counts_of_another_kind_are_refused() -> None:
     for kind in ("bpe", "longest-match"):
         with pytest.raises(ArgumentError, match="normalize is"):
             polytok.train(counts, kind, vocab_size=257)
+
+
+def described(text: str) -> bytes:
+    """A file of counts with any description, and nothing counted."""
+    counter = polytok._core.TextCounter((), (), [], 1, None).finish()
+    file = io.BytesIO()
+    counter.write(text, file, None)
+    return file.getvalue()
+
+
+STEP = '{"normalize": [], "special_tokens": [], "split": [%s]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"normalize": ' + '{"$": "tuple", "items": [' * 400 + "]}" * 400 + "}",
+        "no JSON",
+        "7",
+        '{"normalize": 7, "split": 7, "special_tokens": 7}',
+        STEP % "7",
+        STEP % "null",
+        STEP % '{"$": "PatternSplit", "pattern": 7}',
+        STEP % '{"$": "PatternSplit", "pattern": "("}',
+        STEP % '{"$": "PatternSplit", "pattern": []}',
+        STEP % '{"$": "Spec"}',
+        STEP % '{"$": "array", "type": "<i8", "shape": [1], "at": "0000000000000000"}',
+    ],
+)
+def test_hostile_descriptions(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "counts"
+    path.write_bytes(described(text))
+    with pytest.raises(FormatError, match="counts: its description"):
+        Counts.load(path)
+    with pytest.raises((FormatError, ArgumentError), match="description|other words"):
+        Counts().add_file(path)

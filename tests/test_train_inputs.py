@@ -7,9 +7,10 @@ import gzip
 import importlib.util
 import json
 import lzma
+import os
 import warnings
 from collections.abc import Callable, Iterator
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -256,3 +257,78 @@ def test_counts_take_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     whole.push([path.read_bytes()])
     assert counts.words().to_list() == whole.words().to_list()
     assert told[-1] == ("reading", path.stat().st_size, path.stat().st_size)
+
+
+def test_zstandard_that_is_damaged(tmp_path: Path) -> None:
+    package = pytest.importorskip("zstandard")
+    path = tmp_path / "texts.txt.zst"
+    lines = "\n".join(map(str, range(20_000))).encode()
+    whole = package.compress(lines)
+    for data in (
+        whole[: len(whole) // 2],
+        whole + whole[:-1],
+        whole + whole[:3],
+        whole + b"garbage",
+        b"\x28\xb5\x2f\xfd no",
+    ):
+        path.write_bytes(data)
+        for unit in ("file", "line"):
+            with pytest.raises(FormatError, match=r"texts\.txt\.zst cannot be decompressed"):
+                read(path, unit=unit)
+    path.write_bytes(whole * 2)
+    assert read(path) == [lines * 2]
+
+
+def test_open_files_of_any_sort(tmp_path: Path) -> None:
+    path, packed = tmp_path / "texts.txt", tmp_path / "texts.gz"
+    path.write_text(LINES, encoding="utf-8")
+    packed.write_bytes(gzip.compress(LINES.encode()))
+    read_end, write_end = os.pipe()
+    os.write(write_end, packed.read_bytes())
+    os.close(write_end)
+    with (
+        open(path, encoding="utf-8") as text,
+        open(packed, "rb", buffering=0) as unbuffered,
+        open(read_end, "rb", buffering=0) as pipe,
+    ):
+        for file in (text, unbuffered, pipe, StringIO(LINES), BytesIO(packed.read_bytes()), BytesIO(LINES.encode())):
+            assert read([file], unit="line") == encoded(TEXTS)
+            assert not file.closed
+    assert read([StringIO("漢" * 9), StringIO("")]) == ["漢".encode() * 9]
+    assert read([StringIO("a\ud800")], invalid="skip") == []
+
+
+def test_counts_are_no_texts(tmp_path: Path) -> None:
+    for name in "ab":
+        counts = Counts(split=r"\w+")
+        counts.push([b"to be"])
+        counts.save(tmp_path / f"{name}.counts")
+    paths = sorted(tmp_path.iterdir())
+    merged = polytok.train(paths, vocab_size=257)
+    assert polytok.train(str(tmp_path / "*.counts"), vocab_size=257).fingerprint == merged.fingerprint
+    assert polytok.train([tmp_path / "*.counts"], vocab_size=257).fingerprint == merged.fingerprint
+    with open(paths[0], "rb") as file:
+        for inputs in ((path for path in paths), [paths[0], "a text"], [file], [[paths[0]]]):
+            with pytest.raises(ArgumentError, match=r"a\.counts is a file of counts"):
+                polytok.train(inputs, vocab_size=257)
+    with pytest.raises(ArgumentError, match="--merge"):
+        polytok.count_words(paths)
+    for given in (paths, Counts.load(*paths)):
+        with pytest.raises(ArgumentError, match="reading"):
+            polytok.train(given, vocab_size=257, reading=Reading(unit="line"))
+
+
+@pytest.mark.parametrize(
+    "how", [{"unit": "lines"}, {"format": "json"}, {"invalid": "ignore"}, {"records": "drop"}, {"field": ""}]
+)
+def test_reading_is_checked_at_once(how: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError, match="is none of '|is no name"):
+        Reading(**how)
+
+
+def test_options_that_do_not_say_what_is_counted() -> None:
+    assert polytok.count_words(["a b"], "bpe", pattern="gpt2").words().to_list() == [(b"a", 1), (b" b", 1)]
+    with pytest.raises(ArgumentError, match="min_frequency: what is counted is said by byte_level"):
+        polytok.count_words(["a"], "bpe", min_frequency=2)
+    with pytest.raises(ArgumentError, match="not trained from counts"):
+        polytok.count_words(["a"], "longest-match")

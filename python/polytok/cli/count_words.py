@@ -27,7 +27,7 @@ def add_parser(verbs: Any) -> None:
     )
     parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add them up")
     parser.add_argument("-o", "--out", required=True, metavar="COUNTS", help="the file to write, which is replaced")
-    parser.set_defaults(run=run, prepare=kind_options.add_asked)
+    parser.set_defaults(run=run, prepare=kind_options.add_counted)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _merged(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
     if options := kind_options.chosen(arguments):
         raise ArgumentError(f"--merge adds up what was counted: leave {', '.join(options)} out")
+    if training.reading(arguments) is not None:
+        raise ArgumentError("--merge adds up what was counted, and reads no texts: leave the options of reading out")
     paths = [Path(name) for name in arguments.inputs]
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
 

@@ -21,20 +21,31 @@ _LIST = "several: repeat it"
 
 def add_asked(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the options of the kind that is asked for."""
-    asking = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    asking.add_argument("--kind", default="bpe")
-    name = asking.parse_known_args(arguments)[0].kind
-    kind = next((kind for kind in KINDS if kind.name == name), None)
-    if kind is not None:
+    if (kind := _asked(arguments)) is not None:
         add_options(parser, kind)
 
 
-def add_options(parser: argparse.ArgumentParser, kind: Kind) -> None:
-    """Add them, each with what the class says of it."""
+def add_counted(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add those that say what is counted."""
+    if (kind := _asked(arguments)) is not None:
+        add_options(parser, kind, kind.counted())
+
+
+def _asked(arguments: Sequence[str]) -> Kind | None:
+    asking = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    asking.add_argument("--kind", default="bpe")
+    name = asking.parse_known_args(arguments)[0].kind
+    return next((kind for kind in KINDS if kind.name == name), None)
+
+
+def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[str] | None = None) -> None:
+    """Add all of them, or those of these names, each with what the class says of it."""
     group = parser.add_argument_group(f"options of {kind.name}")
     text = inspect.getdoc(kind.load()) or ""
     for parameter in kind.options():
-        if parameter.name not in _OWN and (settings := _settings(parameter.annotation)) is not None:
+        if parameter.name in _OWN or (names is not None and parameter.name not in names):
+            continue
+        if (settings := _settings(parameter.annotation)) is not None:
             about = [_said(text, parameter.name), *([_LIST] if settings.get("action") == "append" else [])]
             shown = _shown(parameter.default)
             name = "--" + parameter.name.replace("_", "-")

@@ -41,15 +41,16 @@ def inputs(arguments: argparse.Namespace) -> Inputs:
     return [sys.stdin.buffer if name == STDIN else Path(name) for name in names]
 
 
-def reading(arguments: argparse.Namespace) -> Reading:
-    """How it is to be read."""
-    return Reading(
+def reading(arguments: argparse.Namespace) -> Reading | None:
+    """How it is to be read; None if nothing is said."""
+    said = Reading(
         format=arguments.input_format,
         field=arguments.field,
         unit="line" if arguments.lines else "file",
         invalid=arguments.invalid,
         records="skip" if arguments.skip_broken else "error",
     )
+    return None if said == Reading() else said
 
 
 def bar(arguments: argparse.Namespace) -> ProgressBar | None:

@@ -21,8 +21,8 @@ class Trainer(Protocol):
     A trainer may also have
 
     * ``counts``: the `Counts` that its texts go to, so that they can be saved and trained from. Its class then takes
-      ``counts`` too, instead of the options that say what is counted. Without, its class may take ``max_memory`` and
-      ``threads``.
+      ``counts`` too, instead of the options that say what is counted, whose names are its ``counted``. Without, its
+      class may take ``max_memory`` and ``threads``.
     * ``lines = True``: it looks at lines, so that a text may be given to it in parts that end with a line feed.
     * ``keeps_bytes = True``: it takes texts that are no UTF-8.
     * ``left_out``: how many texts or sentences it left out, by reason.
@@ -53,6 +53,10 @@ class Kind:
         """What the trainer can be told, as its class declares it."""
         parameters = inspect.signature(self.load(), eval_str=True).parameters.values()
         return [parameter for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+
+    def counted(self) -> frozenset[str]:
+        """The names of the options that say what is counted; none if the kind is not trained from counts."""
+        return getattr(self.load(), "counted", frozenset())
 
     def make(self, options: dict[str, Any], resources: dict[str, Any]) -> Trainer:
         """A trainer. ArgumentError if an option is none of its; resources are for those trainers that use them."""

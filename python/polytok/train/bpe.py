@@ -58,6 +58,8 @@ class BpeTrainer:
     merge 2/2: (256, 97) -> 257 (b'aaa') had 2 occurrences
     """
 
+    counted = frozenset({"ties", "pattern", "special_tokens", "byte_level", "normalize"})
+
     def __init__(
         self,
         *,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .. import _core
-from ..errors import ArgumentError, FileError, FormatError
+from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import replacing
 from ..plain import from_plain, to_plain
 from ..spec import NormalizeStep, PatternSplit, SplitStep
@@ -21,6 +21,9 @@ Order = Literal["first_seen", "most_frequent", "bytes"]
 
 # Of the memory, what is counted takes a half; texts, the words in their order, and Python itself have the other.
 _SHARE = 2
+
+COUNTS = b"polytok counts "
+"""What a file of counts begins with."""
 
 
 class Counts:
@@ -154,14 +157,14 @@ class Counts:
         """
         if not paths:
             raise ArgumentError("name a file of counts")
-        counts = cls(**_described(Path(paths[0])), max_memory=max_memory, threads=threads)
+        counts = _like(Path(paths[0]), max_memory, threads)
         for path in paths:
             counts.add_file(path, progress=progress)
         return counts
 
     def add_file(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
         """Add the counts of a file, behind all that were counted before."""
-        if json.loads(_description(Path(path))) != self.description:
+        if _description(Path(path)) != self.description:
             raise ArgumentError(f"{path} counts other words: by other steps, or with other special tokens")
         counted = self._finished()
         with _opened(Path(path)) as file:
@@ -179,9 +182,11 @@ class Counts:
 
 def is_counts(path: Path) -> bool:
     """Whether a file begins as one of counts does."""
+    if not path.is_file():  # a pipe is not to be read twice
+        return False
     try:
         with open(path, "rb") as file:
-            return file.read(15) == b"polytok counts "
+            return file.read(len(COUNTS)) == COUNTS
     except OSError:
         return False
 
@@ -200,19 +205,33 @@ def _named(path: str | os.PathLike[str], read: Callable[[], str]) -> str:
         raise FormatError(f"{os.fspath(path)}: {error}") from error
 
 
-def _description(path: Path) -> str:
+def _description(path: Path) -> Any:
+    """What a file says of itself."""
     with _opened(path) as file:
-        return _named(path, lambda: _core.counts_description(file))
+        text = _named(path, lambda: _core.counts_description(file))
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path}: its description is no JSON that can be read: {error}") from error
+
+
+def _like(path: Path, max_memory: int | None, threads: int | None) -> Counts:
+    """Counts of what a file counts, without what it counted."""
+    described = _described(path)
+    try:
+        counts = Counts(**described, max_memory=max_memory, threads=threads)
+        counts.description  # noqa: B018 - what is none of the steps shows here at the latest
+    except (SpecError, AttributeError, TypeError, RecursionError) as error:
+        raise FormatError(f"{path}: its description is none of counted words: {error}") from error
+    return counts
 
 
 def _described(path: Path) -> dict[str, Any]:
     """The arguments of `Counts` that a file's description says."""
+    plain = _description(path)
     try:
-        plain = json.loads(_description(path))
         described = {name: from_plain(plain[name], bytes.fromhex) for name in ("normalize", "split", "special_tokens")}
         described["special_tokens"] = [token.encode("latin-1") for token in described["special_tokens"]]
-    except FormatError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (FormatError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(f"{path}: its description is none of counted words: {error}") from error
     return described

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
+from typing import IO, Any, Literal, TypeAlias, cast, get_args
 
 from ..errors import ArgumentError, FormatError
 from ..values import Text
@@ -17,6 +17,8 @@ from .utf8 import Invalid, Utf8
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
 """A path or a pattern of paths, or texts, paths, records and lists of these in any mixture."""
+
+_Records = Literal["error", "skip"]
 
 _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
@@ -43,7 +45,18 @@ class Reading:
     field: str = "text"
     unit: Unit = "file"
     invalid: Invalid | None = None
-    records: Literal["error", "skip"] = "error"
+    records: _Records = "error"
+
+    def __post_init__(self) -> None:
+        """Raises `ArgumentError` for a value that is none of those."""
+        for name, kind in (("format", Format), ("unit", Unit), ("invalid", Invalid), ("records", _Records)):
+            value, allowed = getattr(self, name), get_args(kind)
+            may_lack = name in ("format", "invalid")
+            if value not in allowed and not (may_lack and value is None):
+                listed = ", ".join(map(repr, allowed)) + (", None" if may_lack else "")
+                raise ArgumentError(f"{name}={value!r} is none of {listed}")
+        if not isinstance(self.field, str) or not self.field:
+            raise ArgumentError(f"field={self.field!r} is no name of a field")
 
 
 @dataclass(slots=True)
@@ -104,8 +117,7 @@ class InputStream:
         self._number = 0
         self._finished = 0
         self._file: IO[bytes] | None = None
-        paths = self._items if isinstance(self._items, list) else []
-        self.total: int = sum(_size(path) for path in paths)
+        self.total: int = sum(_size(item) for item in self._items) if isinstance(self._items, list) else 0
         """The bytes of all files, as they lie on the disk; 0 where nobody knows."""
 
     @property
@@ -181,11 +193,19 @@ def _items(inputs: Inputs) -> Iterable[Any]:
     """Files as a list of paths, everything else as it comes."""
     if isinstance(inputs, bytes) or inputs is None:
         raise ArgumentError("one text alone is not much to train on: give a list of texts, or paths")
+    if (paths := paths_of(inputs)) is not None:
+        return paths
+    inputs = cast("Iterable[Any]", inputs)
+    return [inputs] if isinstance(inputs, Mapping) or hasattr(inputs, "read") else inputs
+
+
+def paths_of(inputs: Any) -> list[Path] | None:
+    """The files that inputs name, patterns resolved, if they are nothing but names of files."""
     if isinstance(inputs, (str, os.PathLike)):
-        return list(_paths(os.fspath(inputs)))
+        return _paths(os.fspath(inputs))
     if isinstance(inputs, (list, tuple)) and all(isinstance(item, os.PathLike) for item in inputs):
         return [path for item in inputs for path in _paths(os.fspath(item))]
-    return [inputs] if isinstance(inputs, Mapping) or hasattr(inputs, "read") else inputs
+    return None
 
 
 def _paths(name: str) -> list[Path]:

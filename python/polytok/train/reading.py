@@ -6,23 +6,23 @@ is read twice and nothing longer than a text is held, and not even that where a 
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import importlib
 import json
 import lzma
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal
 
 from ..errors import ArgumentError, FileError, FormatError
+from .counting import COUNTS
+from .opened import begun, decompressed
 
 Format = Literal["text", "jsonl", "parquet"]
 Unit = Literal["file", "line"]
 
 _CHUNK = 1 << 22
-_GZIP, _ZSTD, _BZIP2, _XZ, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00", b"PAR1"
+_PARQUET = b"PAR1"
 _JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
 _COMPRESSED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 
@@ -66,24 +66,11 @@ def open_file(path: Path) -> IO[bytes]:
         raise FileError(error.errno, f"cannot read: {error.strerror}", str(path)) from error
 
 
-def read(path: Path, file: IO[bytes], format: Format | None, field: str, unit: Unit) -> Iterator[Found]:
-    """The texts of a file that is open."""
-    first = file.peek(8)[:8] if hasattr(file, "peek") else b""
-    if format == "parquet" or (format is None and first.startswith(_PARQUET)):
-        yield from _parquet(path, file, field)
-        return
-    chosen = format or format_of(path)
+def read(path: Path, given: Any, format: Format | None, field: str, unit: Unit) -> Iterator[Found]:
+    """The texts of a file that is open, be it one of bytes or of characters."""
     try:
-        content = _decompressed(path, file, first)
-        if chosen == "parquet":
-            raise FormatError(f"{path} does not begin as a Parquet file does")
-        if chosen == "jsonl":
-            yield from _json_lines(path, content, field)
-        elif unit == "line":
-            yield from ((line, f"{path}:{number}") for number, line in enumerate(_lines(content), 1))
-        else:
-            yield from _parts(path, content)
-    except (gzip.BadGzipFile, lzma.LZMAError, EOFError, ValueError, OSError) as error:
+        yield from _found(path, given, format, field, unit)
+    except (lzma.LZMAError, EOFError, ValueError, OSError) as error:
         if isinstance(error, (FormatError, ArgumentError, FileError)):
             raise
         if isinstance(error, OSError) and error.errno is not None:
@@ -91,27 +78,26 @@ def read(path: Path, file: IO[bytes], format: Format | None, field: str, unit: U
         raise FormatError(f"{path} cannot be decompressed: {error}") from error
 
 
-def _decompressed(path: Path, file: IO[bytes], first: bytes) -> IO[bytes]:
-    if first.startswith(_GZIP):
-        return cast("IO[bytes]", gzip.open(file))
-    if first.startswith(_BZIP2):
-        return cast("IO[bytes]", bz2.open(file))
-    if first.startswith(_XZ):
-        return cast("IO[bytes]", lzma.open(file))
-    return _zstandard(path)(file) if first.startswith(_ZSTD) else file
-
-
-def _zstandard(path: Path) -> Callable[[IO[bytes]], IO[bytes]]:
-    """Python 3.14's own reader, or that of the package zstandard."""
-    try:
-        return cast("Callable[[IO[bytes]], IO[bytes]]", importlib.import_module("compression.zstd").open)
-    except ImportError:
-        pass
-    try:
-        package = importlib.import_module("zstandard")
-    except ImportError as error:
-        raise ArgumentError(f"{path} is compressed by zstd: pip install 'polytok[zstd]' to read it") from error
-    return lambda file: package.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+def _found(path: Path, given: Any, format: Format | None, field: str, unit: Unit) -> Iterator[Found]:
+    file, first = begun(given, len(COUNTS))
+    if first == COUNTS:
+        raise ArgumentError(
+            f"{path} is a file of counts, and is taken for texts here: train from a list of such files and nothing "
+            "else, or add them up with Counts.load (count-words --merge)"
+        )
+    if format == "parquet" or (format is None and first.startswith(_PARQUET)):
+        yield from _parquet(path, file, field)
+        return
+    chosen = format or format_of(path)
+    content = decompressed(path, file, first)
+    if chosen == "parquet":
+        raise FormatError(f"{path} does not begin as a Parquet file does")
+    if chosen == "jsonl":
+        yield from _json_lines(path, content, field)
+    elif unit == "line":
+        yield from ((line, f"{path}:{number}") for number, line in enumerate(_lines(content), 1))
+    else:
+        yield from _parts(path, content)
 
 
 def _parts(path: Path, content: IO[bytes]) -> Iterator[Found]:

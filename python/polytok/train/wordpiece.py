@@ -41,6 +41,8 @@ class WordPieceTrainer:
     ['e', 'l', 'o', 'r', 's', 't', 'w', '##e', '##o', '##r', '##s', '##t', '##w']
     """
 
+    counted = frozenset({"lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "normalize", "pattern"})
+
     def __init__(
         self,
         *,

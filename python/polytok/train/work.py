@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
@@ -14,7 +11,7 @@ from ..tokenizer import Tokenizer
 from .base import kind_named
 from .counting import Counts, is_counts
 from .feeding import feed
-from .inputs import Inputs, Reading, TrainingReport
+from .inputs import Inputs, Reading, TrainingReport, paths_of
 from .progress import ProgressBar, Report
 from .resources import checked_memory
 
@@ -82,6 +79,8 @@ def specs(
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
     counts = _counts(inputs, resources)
     if counts is not None:
+        if reading is not None:
+            raise ArgumentError("reading says how texts are read, and counts are no texts: leave it out")
         resources["counts"] = counts
     trainer = chosen.make(options, resources)
     with _shown(progress) as told:
@@ -104,8 +103,8 @@ def count_words(
 ) -> Counts:
     """Count the words of texts, to be saved, merged with other counts, and trained from.
 
-    What a word is, is what the trainer of a ``kind`` makes of a text with these ``options``; without a kind they are
-    those of `Counts`.
+    What a word is, is what the trainer of a ``kind`` makes of a text with these ``options``, which are those of its
+    options that say so; without a kind they are those of `Counts`.
 
     >>> import polytok
     >>> counts = polytok.count_words(["to be", "or not to be"], split=r"\\w+")
@@ -124,32 +123,27 @@ def _counting(kind: str | None, options: dict[str, Any], resources: dict[str, An
     if kind is None:
         counts = Counts(**options, **resources)
         return counts, counts
-    trainer = kind_named(kind).make({"vocab_size": _ANY_SIZE, **options}, resources)
-    found = getattr(trainer, "counts", None)
-    if not isinstance(found, Counts):
+    chosen = kind_named(kind)
+    counted = chosen.counted()
+    if not counted:
         raise ArgumentError(f"kind={kind!r} is not trained from counts, but from texts")
-    return trainer, found
+    if others := sorted(options.keys() - counted):
+        raise ArgumentError(f"{', '.join(others)}: what is counted is said by {', '.join(sorted(counted))} alone")
+    trainer: Any = chosen.make({"vocab_size": _ANY_SIZE, **options}, resources)
+    return trainer, trainer.counts
 
 
 def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
     """Counts, given as they are or as their files."""
     if isinstance(inputs, Counts):
         return inputs
-    paths = _paths(inputs)
+    paths = paths_of(inputs) or []
     are_counts = [is_counts(path) for path in paths]
     if not any(are_counts):
         return None
     if not all(are_counts):
         raise ArgumentError("files of counts and texts do not go together: count the texts first")
     return Counts.load(*paths, **resources)
-
-
-def _paths(inputs: Inputs) -> Sequence[Path]:
-    """The paths that inputs are, if they are nothing else."""
-    if isinstance(inputs, (str, os.PathLike)):
-        return [Path(inputs)]
-    is_paths = isinstance(inputs, (list, tuple)) and all(isinstance(item, os.PathLike) for item in inputs)
-    return [Path(item) for item in inputs] if is_paths else []
 
 
 def _shown(progress: bool | Report) -> AbstractContextManager[Report | None]:
