@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::progress::Progress;
 use super::words::Words;
 use crate::cache::Key;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use entry::Entry;
 use merge::merge;
 use runs::{Run, RunWriter};
@@ -61,7 +61,8 @@ impl WordCounter {
     /// Counts a word so many times, behind all that was counted before.
     pub fn add(&mut self, word: &[u8], times: u64) -> Result<()> {
         let ordinal = self.next;
-        self.next += 1;
+        let next = ordinal.checked_add(1);
+        self.next = next.ok_or_else(|| Error::Argument("more words were counted than 64 bits number".into()))?;
         self.add_at(word, times, ordinal)
     }
 

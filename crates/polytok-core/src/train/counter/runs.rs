@@ -1,7 +1,8 @@
 //! Words in a file: each as one more than the number of bytes that it shares with the one before, its other bytes, its count and
 //! its ordinal; 0 behind the last.
 //!
-//! Numbers are LEB128. Files are the caller's: the engine writes and reads what it is given.
+//! Numbers are LEB128. What words share is bounded by what stands in the file ([`Sharing`]), so that a small file cannot hold
+//! words without end. Files are the caller's: the engine writes and reads what it is given.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
@@ -29,19 +30,46 @@ impl From<io::Error> for Error {
     }
 }
 
+/// Bytes that words may share whatever stands in the file.
+const FREE: u64 = 1 << 26;
+
+/// Bytes that words may share for each byte of words that stands in the file.
+const FOR_EACH: u64 = 1 << 8;
+
+/// How much the words so far share. A writer writes a word as a whole where sharing is used up; a reader takes no other file.
+#[derive(Default)]
+struct Sharing {
+    shared: u64,
+    own: u64,
+}
+
+impl Sharing {
+    fn allows(&self, shared: u64) -> bool {
+        self.shared.saturating_add(shared) <= self.own.saturating_mul(FOR_EACH).saturating_add(FREE)
+    }
+
+    fn add(&mut self, shared: u64, own: u64) {
+        self.shared = self.shared.saturating_add(shared);
+        self.own = self.own.saturating_add(own);
+    }
+}
+
 /// Writes words.
 pub(super) struct WordWriter<W: Write> {
     pub(super) out: W,
     before: Vec<u8>,
+    sharing: Sharing,
 }
 
 impl<W: Write> WordWriter<W> {
     pub(super) fn new(out: W) -> WordWriter<W> {
-        WordWriter { out, before: Vec::new() }
+        WordWriter { out, before: Vec::new(), sharing: Sharing::default() }
     }
 
     pub(super) fn push(&mut self, word: &[u8], entry: Entry) -> io::Result<()> {
         let shared = word.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
+        let shared = if self.sharing.allows(shared as u64) { shared } else { 0 };
+        self.sharing.add(shared as u64, (word.len() - shared) as u64);
         let mut numbers = Vec::with_capacity(40);
         put_number(&mut numbers, shared as u64 + 1);
         put_number(&mut numbers, (word.len() - shared) as u64);
@@ -73,11 +101,12 @@ pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
 pub(super) struct WordReader<R: Read> {
     pub(super) file: R,
     pub(super) word: Vec<u8>,
+    sharing: Sharing,
 }
 
 impl<R: Read> WordReader<R> {
     pub(super) fn new(file: R) -> WordReader<R> {
-        WordReader { file, word: Vec::new() }
+        WordReader { file, word: Vec::new(), sharing: Sharing::default() }
     }
 
     /// Reads the next word; None behind the last.
@@ -87,6 +116,10 @@ impl<R: Read> WordReader<R> {
         if shared > self.word.len() as u64 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a word shares more bytes than there are"));
         }
+        if !self.sharing.allows(shared) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its words share more bytes than a file may"));
+        }
+        self.sharing.add(shared, rest);
         self.word.truncate(shared as usize);
         // Read as it comes: a length that is not true takes no memory.
         if (&mut self.file).take(rest).read_to_end(&mut self.word)? as u64 != rest {
@@ -135,6 +168,7 @@ impl Run {
     /// Goes to the beginning.
     pub(super) fn rewind(&mut self) -> Result<()> {
         self.reader.word.clear();
+        self.reader.sharing = Sharing::default();
         Ok(self.reader.file.rewind()?)
     }
 }

@@ -3,6 +3,7 @@ use std::io::{self, Cursor};
 
 use proptest::prelude::*;
 
+use super::runs::{WordReader, WordWriter, put_number};
 use super::*;
 use crate::error::Error;
 use crate::train::progress::Silent;
@@ -123,6 +124,49 @@ fn counts_pass_32_bits_and_not_64() {
     }
     let words = counter.into_words(Order::Bytes, &mut Silent).unwrap();
     assert_eq!(list(&words), [(b"a word that is long".to_vec(), u64::MAX), (b"short".to_vec(), u64::MAX)]);
+}
+
+#[test]
+fn ordinals_end_with_64_bits() {
+    let mut counter = WordCounter::default();
+    counter.skip_to(u64::MAX - 1);
+    counter.add(b"a", 1).unwrap();
+    assert!(matches!(counter.add(b"b", 1), Err(Error::Argument(_))));
+}
+
+/// Words that share almost everything, so that they are far longer than what stands for them.
+fn alike() -> impl Iterator<Item = Vec<u8>> {
+    let begin = vec![7; 1 << 16];
+    (0..1400u16).map(move |number| [&begin[..], &number.to_be_bytes()].concat())
+}
+
+#[test]
+fn words_that_share_too_much_stand_as_a_whole() {
+    let entry = Entry { count: 1, ordinal: 0 };
+    let mut writer = WordWriter::new(Vec::new());
+    alike().for_each(|word| writer.push(&word, entry).unwrap());
+    writer.end().unwrap();
+    assert!((2 << 16..3 << 16).contains(&writer.out.len()));
+    let mut reader = WordReader::new(&writer.out[..]);
+    for word in alike() {
+        assert!(reader.next().unwrap().is_some() && reader.word == word);
+    }
+    assert!(reader.next().unwrap().is_none());
+}
+
+#[test]
+fn a_small_file_of_long_words_is_no_bomb() {
+    let (mut file, mut shared) = (Vec::new(), 0);
+    for word in alike() {
+        for number in [shared as u64 + 1, (word.len() - shared) as u64, 1, 0] {
+            put_number(&mut file, number);
+        }
+        file.extend_from_slice(&word[shared..]);
+        shared = word.len() - 2;
+    }
+    let mut reader = WordReader::new(&file[..]);
+    let failed = (0..1400).find_map(|_| reader.next().err()).unwrap();
+    assert_eq!(failed.kind(), io::ErrorKind::InvalidData);
 }
 
 #[test]
