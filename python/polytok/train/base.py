@@ -26,7 +26,6 @@ class Trainer(Protocol):
     * ``lines = True``: it looks at lines, so that a text may be given to it in parts that end with a line feed.
     * ``keeps_bytes = True``: it takes texts that are no UTF-8.
     * ``left_out``: how many texts or sentences it left out, by reason.
-    * ``feasible()``: the least and the greatest ``vocab_size`` that its texts allow, known before the long work.
     """
 
     def push(self, texts: Sequence[bytes]) -> None:
