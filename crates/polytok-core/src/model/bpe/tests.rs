@@ -125,7 +125,8 @@ proptest! {
         let tabled = compile();
         tabled.merging.get(|| tabled.source().build().ok());
         for text in texts {
-            let by_text = Bpe { patience: Patience::of(1 << 20, vocab.longest()), ..compile() };
+            let patience = Patience::of(1 << 20, vocab.longest());
+            let by_text = Bpe { patience, merging: Lazy::default(), ..compile() }; // few entries have none
             prop_assert_eq!(results(&by_text, text.as_bytes()), results(&tabled, text.as_bytes()), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
         }
