@@ -3,7 +3,9 @@
 //! Reference: SentencePiece's `unigram::Trainer`, bit for bit, in its two lines 0.2.1 and 0.2.3 (which has other seeds and another prune,
 //! and prunes at the end, too). One file per stage:
 //!
-//!     sentences ──▶ suffixes ──▶ seeds ──▶ expect, prune, expect, prune … ──▶ finish
+//! ```text
+//! sentences ──▶ suffixes ──▶ seeds ──▶ expect, prune, expect, prune … ──▶ finish
+//! ```
 //!
 //! [`sentences`] counts words and fragments, [`suffixes`] finds the substrings that repeat, [`seeds`] takes the best of them, [`expect`]
 //! fits the scores, [`prune`] lets a quarter of the pieces go, and [`finish`] adds the characters that training has lost. The scores of
