@@ -212,7 +212,7 @@ def test_the_bar_is_in_a_terminal_only(tmp_path: Path, words: Path, run: Run, mo
 
 
 def test_counts_and_what_does_not_go_with_them(tmp_path: Path, words: Path, run: Run) -> None:
-    counts, out = tmp_path / "a.counts", tmp_path / "out"
+    counts, out = tmp_path / "a.counts", tmp_path / "out.ptok"
     assert run("count-words", words, "-o", counts)[0] == 0
     for expected, arguments in [
         ("--merge", ("count-words", counts)),

@@ -58,6 +58,7 @@ class LongestMatchTrainer:
     """
 
     keeps_bytes: ClassVar[bool] = True
+    counted: ClassVar[frozenset[str]] = frozenset({"pattern"})
 
     def __init__(
         self,
