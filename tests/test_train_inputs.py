@@ -331,4 +331,4 @@ def test_options_that_do_not_say_what_is_counted() -> None:
     with pytest.raises(ArgumentError, match="min_frequency: what is counted is said by byte_level"):
         polytok.count_words(["a"], "bpe", min_frequency=2)
     with pytest.raises(ArgumentError, match="not trained from counts"):
-        polytok.count_words(["a"], "longest-match")
+        polytok.count_words(["a"], "sentencepiece-bpe")
