@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..train import KINDS, Counts, ProgressBar, TrainingReport, count_words
 from . import kind_options, training
+from .options import add_plain_verb
 
 _EXAMPLES = """\
   polytok count-words part1/*.jsonl.zst --kind bpe --pattern cl100k -o counts1
@@ -20,7 +21,7 @@ _EXAMPLES = """\
 
 def add_parser(verbs: Any) -> None:
     """Add the verb."""
-    parser = training.add_verb(verbs, "count-words", "count the words of texts, to train from them", _EXAMPLES)
+    parser = add_plain_verb(verbs, "count-words", "count the words of texts, to train from them", _EXAMPLES)
     training.add_reading(parser)
     parser.add_argument(
         "--kind", choices=[kind.name for kind in KINDS], default="bpe", help="what is to be trained; by default bpe"

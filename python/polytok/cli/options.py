@@ -27,10 +27,8 @@ class EncodeOptions(TypedDict):
     reject_special: bool
 
 
-def add_verb(
-    verbs: Any, name: str, summary: str, examples: str, *, source: str | None = None
-) -> argparse.ArgumentParser:
-    """The parser of one verb, with the options that name the vocabulary; ``source`` names it as an argument instead."""
+def add_plain_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    """The parser of one verb."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         name,
         help=summary,
@@ -39,6 +37,14 @@ def add_verb(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    return parser
+
+
+def add_verb(
+    verbs: Any, name: str, summary: str, examples: str, *, source: str | None = None
+) -> argparse.ArgumentParser:
+    """The parser of one verb, with the options that name the vocabulary; ``source`` names it as an argument instead."""
+    parser = add_plain_verb(verbs, name, summary, examples)
     if source is not None:
         parser.add_argument("model", metavar=source, help=_MODEL_HELP)
     group = parser.add_argument_group("vocabulary")

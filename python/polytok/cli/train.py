@@ -14,6 +14,7 @@ from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..train import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
+from .options import add_plain_verb
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
@@ -25,7 +26,7 @@ _EXAMPLES = """\
 
 def add_parser(verbs: Any) -> None:
     """Add the verb."""
-    parser = training.add_verb(verbs, "train", "make a vocabulary of texts, or of counted words", _EXAMPLES)
+    parser = add_plain_verb(verbs, "train", "make a vocabulary of texts, or of counted words", _EXAMPLES)
     training.add_reading(parser)
     parser.add_argument(
         "--kind",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from ..errors import ArgumentError
 from ..train import Inputs, ProgressBar, Reading, TrainingReport, memory_size
@@ -69,16 +68,3 @@ def _memory(text: str) -> int:
         return memory_size(text)
     except ArgumentError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def add_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
-    """The parser of a verb that needs no vocabulary."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog="examples:\n" + examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    return parser
