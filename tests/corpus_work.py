@@ -1,4 +1,4 @@
-"""A task that needs no tokenizer: it writes a file, slowly if asked, and may come to grief as its description says."""
+"""A task that needs no tokenizer: it writes a file, slowly if asked, and comes to grief if it is told to."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from polytok.corpus.write import OutputFile
 
 from polytok import ArgumentError
 from polytok.corpus.journal import record_name, stem, to_json
 from polytok.corpus.run.base import DoTask, Tell
 from polytok.corpus.storage import storage
-from polytok.corpus.write import OutputFile
 
 WORK = "corpus_work:prepare"
 
@@ -31,7 +31,7 @@ def prepare(setup: dict[str, Any]) -> DoTask:
                 file.write(np.full(1000, number + part, dtype=np.uint8))
                 tell(1, 2, 3)
                 time.sleep(description.get("seconds", 0))
-            _come_to_grief(folder, description)
+            _come_to_grief(folder, number)
             shard = file.finish()
             file.keep()
         record = {"number": number, "documents": 1, "files": [shard._asdict()]}
@@ -41,14 +41,11 @@ def prepare(setup: dict[str, Any]) -> DoTask:
     return do_task
 
 
-def _come_to_grief(folder: Path, description: dict[str, Any]) -> None:
-    if message := description.get("error"):
-        raise ArgumentError(message)
-    died = folder.parent / f"died{description['number']}"
-    died.touch()
-    with open(died, "a") as file:
-        deaths = file.tell()
-        if deaths < description.get("deaths", 0):
-            file.write("x")
-            file.flush()
-            os.kill(os.getpid(), signal.SIGKILL)
+def _come_to_grief(folder: Path, number: int) -> None:
+    """As files beside the folder say: one with an error's message, and one that has a character for each death to die."""
+    error, deaths = (folder.parent / f"{what}{number}" for what in ("error", "deaths"))
+    if error.exists():
+        raise ArgumentError(error.read_text())
+    if deaths.exists() and (left := deaths.read_text()):
+        deaths.write_text(left[1:])
+        os.kill(os.getpid(), signal.SIGKILL)

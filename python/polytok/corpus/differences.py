@@ -11,7 +11,7 @@ _LONGEST = 80
 
 
 def differences(old: Any, new: Any) -> list[str]:
-    """A line for each difference, old → new; lists of named objects are compared by their names.
+    """A line for each difference, old → new; lists of objects are compared by their names or numbers.
 
     >>> differences({"eos": 2, "min": 1}, {"eos": None, "min": 1})
     ['eos: 2 → null']
@@ -40,9 +40,10 @@ def _differences(name: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def _by_name(value: Any) -> Any:
-    """A list of objects with names as an object."""
-    if isinstance(value, list) and value and all(isinstance(item, dict) and "name" in item for item in value):
-        return {item["name"]: item for item in value}
+    """A list of objects that have names, or numbers, as an object."""
+    for key, form in (("name", "{}"), ("number", "task {}")):
+        if isinstance(value, list) and value and all(isinstance(item, dict) and key in item for item in value):
+            return {form.format(item[key]): item for item in value}
     return value
 
 

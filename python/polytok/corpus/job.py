@@ -59,7 +59,9 @@ class Job:
             self._begin(journal)
             if journal.finished() is None:
                 records = journal.done(len(self.assignments))
+                journal.clean(records)
                 self._do(records, runner(runner_name, workers, () if lock is None else (lock,)), listen)
+                journal.clean(records)  # of what workers left that have died
                 journal.finish(self.manifest(records))
             journal.tidy()
             return journal.finished() or {}

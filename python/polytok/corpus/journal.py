@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -55,7 +55,7 @@ class Journal:
 
     def overwrite(self) -> None:
         """Remove what an earlier job wrote, the manifest first, so that no half of it looks whole."""
-        names = {name for name in self.storage.names() if _is_ours(name)}
+        names = {name for name in self.storage.names() if _is_ours(name) and name != LOCK}
         last = [name for name in (PLAN, TOKENIZER) if name in names]
         for name in [MANIFEST, *sorted(names - {MANIFEST, *last}), *last]:
             self.storage.remove(name)
@@ -72,8 +72,8 @@ class Journal:
         return None
 
     def check(self, old: dict[str, Any], new: dict[str, Any]) -> None:
-        """Raises `ArgumentError` if the job that began here is another one. The tasks need not be compared."""
-        if found := differences(_without_tasks(old), _without_tasks(new)):
+        """Raises `ArgumentError` if the job that began here is another one."""
+        if found := differences(old, new):
             listed = "\n  ".join(found)
             raise ArgumentError(
                 f"{self.storage.url} holds another job; what differs, old → new:\n  {listed}\n"
@@ -93,18 +93,18 @@ class Journal:
         return None if data is None else _object(data, self.storage.url, MANIFEST)
 
     def done(self, count: int) -> dict[int, dict[str, Any]]:
-        """The records of the tasks that are done, whose files are as they say. All other files of tasks are removed."""
+        """The records of the tasks that are done, and whose files are as they say."""
         names = self.storage.names()
-        records = {}
-        keep = {PLAN, TOKENIZER, MANIFEST, LOCK}
-        for number in range(count):
-            if record_name(number) in names and (record := self._verified(number, names)) is not None:
-                records[number] = record
-                keep.update([record_name(number), *(file["name"] for file in record["files"])])
-        for name in sorted(names - keep):
+        found = {number: self._verified(number, names) for number in range(count) if record_name(number) in names}
+        return {number: record for number, record in found.items() if record is not None}
+
+    def clean(self, records: Mapping[int, Mapping[str, Any]]) -> None:
+        """Remove files of tasks that no record speaks of."""
+        keep = {PLAN, TOKENIZER, MANIFEST, LOCK, *map(record_name, records)}
+        keep.update(file["name"] for record in records.values() for file in record["files"])
+        for name in sorted(self.storage.names() - keep):
             if _is_ours(name):
                 self.storage.remove(name)
-        return records
 
     def _verified(self, number: int, names: Collection[str]) -> dict[str, Any] | None:
         data = self.storage.read(record_name(number))
@@ -154,7 +154,3 @@ def _object(data: bytes, url: str, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FormatError(f"{url}/{name} is damaged: it is no object; --overwrite begins anew")
     return value
-
-
-def _without_tasks(plan: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in plan.items() if name != "tasks"}
