@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..reading import Reading
 from .counting import Counts
-from .inputs import Inputs, InputStream, Reading, TrainingReport
+from .inputs import Inputs, InputStream, TrainingReport
 from .progress import Report
 from .reading import Part
 
