@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..progress import Report
+from ..reading import Reading
 from .counting import Counts
-from .inputs import Inputs, InputStream, Reading, TrainingReport
+from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
 
