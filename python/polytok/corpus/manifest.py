@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +36,24 @@ class TokenizerName:
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of texts: documents and tokens written, bytes of their texts, and how many were skipped by reason."""
+    """What became of texts: documents and tokens that were written, and the bytes of their texts; how many documents were
+    skipped, and how many were not written as they were, each by the reason.
+    """
 
     documents: int = 0
     tokens: int = 0
     text_bytes: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
+    changed: Mapping[str, int] = field(default_factory=dict)
 
     def plus(self, other: Counted) -> Counted:
         """The sums."""
-        names = sorted({**self.skipped, **other.skipped})
         return Counted(
             self.documents + other.documents,
             self.tokens + other.tokens,
             self.text_bytes + other.text_bytes,
-            {name: self.skipped.get(name, 0) + other.skipped.get(name, 0) for name in names},
+            _sums(self.skipped, other.skipped),
+            _sums(self.changed, other.changed),
         )
 
 
@@ -89,13 +92,21 @@ class Manifest:
         """The sums over all shards."""
         return total(self.shards)
 
-    def save(self, folder: Path) -> None:
-        """Write ``dataset.json``, whole or not at all. Raises `FileError`."""
+    def data(self) -> bytes:
+        """The bytes of ``dataset.json``."""
         plain = {"version": VERSION, **asdict(self), "totals": asdict(self.totals)}
         for shard in plain["shards"]:
             shard["files"] = [dict(zip(ShardFile._fields, file, strict=True)) for file in shard["files"]]
+        return json.dumps(plain, indent=1, sort_keys=True).encode() + b"\n"
+
+    def save(self, folder: Path) -> None:
+        """Write ``dataset.json``, whole or not at all. Raises `FileError`."""
         with replacing(folder / NAME) as file:
-            file.write(json.dumps(plain, indent=1, sort_keys=True).encode() + b"\n")
+            file.write(self.data())
+
+
+def _sums(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({*one, *other})}
 
 
 def total(counted: Iterable[Counted]) -> Counted:
@@ -203,8 +214,8 @@ def _manifest(read: _Fields) -> Manifest:
 
 
 def _counted(read: _Fields) -> dict[str, Any]:
-    counts = {one.name: read.count(one.name) for one in fields(Counted) if one.name != "skipped"}
-    return {**counts, "skipped": read.counts("skipped")}
+    counts = {name: read.count(name) for name in ("documents", "tokens", "text_bytes")}
+    return {**counts, "skipped": read.counts("skipped"), "changed": read.counts("changed")}
 
 
 def _source(read: _Fields) -> SourceEntry:
