@@ -1,1 +1,1 @@
-"""Corpora of any size: many files of text to compact tokens, in tasks that may be done anywhere and in any order."""
+"""Corpora of any size into tokens: planned, run, resumed, and opened as mapped datasets."""
