@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import glob
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import IO, TypeAlias
 
 from ..errors import ArgumentError, FileError
 from ..reading import remote
+from ..reading.names import files_named, is_url
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 """A name or several: of a file, a pattern of names, or an address that fsspec knows."""
@@ -47,7 +47,7 @@ def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) ->
             raise ArgumentError(f"{name} is named twice: leave one out, or texts would be there twice")
         seen.add(name)
     if outside is not None:
-        _check_outside(found, Path(outside))
+        _check_outside(found, os.fspath(outside))
     return tuple(map(_source, found))
 
 
@@ -66,27 +66,20 @@ def _names(name: str) -> list[str]:
     """What a name stands for; local files by their absolute paths, so that any process finds them."""
     if name == "-":
         raise ArgumentError("standard input cannot be read again after an interruption: write it to a file")
-    name = name.removeprefix("file://")
-    if remote.is_url(name) and not os.path.exists(name):
-        found = remote.matching(name)
-    elif os.path.exists(name) or not glob.has_magic(name):
-        found = None
-    else:
-        found = sorted(path for path in glob.glob(name, recursive=True) if not os.path.isdir(path))
-    if found == []:
-        raise ArgumentError(f"no file matches {name!r}")
-    return [one if remote.is_url(one) else os.path.abspath(one) for one in found or [name]]
+    found = files_named(name.removeprefix("file://"))
+    return [one if is_url(one) else os.path.abspath(one) for one in found]
 
 
-def _check_outside(names: list[str], folder: Path) -> None:
-    inner = os.path.join(os.path.realpath(folder), "")
+def _check_outside(names: list[str], folder: str) -> None:
+    folder = folder.removeprefix("file://")
+    inner = folder.rstrip("/") + "/" if is_url(folder) else os.path.join(os.path.realpath(folder), "")
     for name in names:
-        if os.path.realpath(name).startswith(inner):
+        if (name if is_url(name) else os.path.realpath(name)).startswith(inner):
             raise ArgumentError(f"{name} lies in {folder}, which is where the output goes: choose another folder")
 
 
 def _source(name: str) -> Source:
-    if remote.is_url(name):
+    if is_url(name):
         return Source(name, *remote.facts(name))
     try:
         status = os.stat(name)
@@ -109,7 +102,7 @@ def opened(source: Source) -> Iterator[IO[bytes]]:
 
     Raises `FileError` if it cannot be opened, or has changed.
     """
-    if remote.is_url(source.name):
+    if is_url(source.name):
         if (now := remote.facts(source.name)) != (source.size, source.stamp, source.ranges):
             raise _changed(source, f"{now[0]} bytes, {now[1]}")
         with remote.open_url(source.name) as file:

@@ -141,6 +141,8 @@ class _Members:
         try:
             return self._decompress() if self._fill() else self._ended()
         except self._error as error:
+            if isinstance(error, OSError) and error.errno is not None:  # the system's, not bzip2's
+                raise
             self._damage = Damaged(f"{self._name} cannot be decompressed after its byte {self._passed}: {error}")
             self._damage.__cause__ = error
             return None

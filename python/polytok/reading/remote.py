@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import errno
 import importlib
+from dataclasses import dataclass
+from os import PathLike
 from typing import IO, Any, cast
 
 from ..errors import ArgumentError, FileError
@@ -29,6 +31,16 @@ def is_url(name: str) -> bool:
     """
     scheme, found, _ = name.partition("://")
     return bool(found) and scheme.replace("::", "").replace("+", "").replace(".", "").replace("-", "").isalnum()
+
+
+@dataclass(frozen=True, slots=True)
+class Url(PathLike[str]):
+    """A URL where paths are taken too."""
+
+    url: str
+
+    def __fspath__(self) -> str:
+        return self.url
 
 
 def _filesystem(url: str) -> tuple[Any, str]:

@@ -180,9 +180,9 @@ class Counts:
             self._finished().read(file, progress)
 
 
-def is_counts(path: Path) -> bool:
+def is_counts(path: os.PathLike[str]) -> bool:
     """Whether a file begins as one of counts does."""
-    if not path.is_file():  # a pipe is not to be read twice
+    if not os.path.isfile(path):  # a pipe is not to be read twice
         return False
     try:
         with open(path, "rb") as file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,8 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
-from ..reading import Documents, Invalid, Left, Reading
+from ..reading import Documents, Invalid, Left, Reading, remote
+from ..reading.names import files_named, is_url
 from ..values import Text
 from .reading import Found, Part, open_file, picked, read
 from .utf8 import Utf8
@@ -143,6 +143,7 @@ class InputStream:
             name = os.fspath(item)
             with open_file(name) as file:
                 yield from self._open(name, file)
+            self._finished += _size(item)
         elif hasattr(item, "read"):
             yield from self._open(str(getattr(item, "name", "input")), item)
         elif isinstance(item, Iterable) and not isinstance(item, (str, bytes, Mapping)):
@@ -163,7 +164,6 @@ class InputStream:
     def _open(self, name: str, file: IO[bytes]) -> Iterator[Found]:
         self._file = file
         yield from read(name, file, self._reading, self._invalid)
-        self._finished += _size(Path(name))
         self._file = None
 
 
@@ -177,7 +177,7 @@ def _items(inputs: Inputs) -> Iterable[Any]:
     return [inputs] if isinstance(inputs, Mapping) or hasattr(inputs, "read") else inputs
 
 
-def paths_of(inputs: Any) -> list[Path] | None:
+def paths_of(inputs: Any) -> list[os.PathLike[str]] | None:
     """The files that inputs name, patterns resolved, if they are nothing but names of files."""
     if isinstance(inputs, (str, os.PathLike)):
         return _paths(os.fspath(inputs))
@@ -186,17 +186,19 @@ def paths_of(inputs: Any) -> list[Path] | None:
     return None
 
 
-def _paths(name: str) -> list[Path]:
-    """The file of this name, or those that match it, sorted."""
-    if os.path.exists(name) or not glob.has_magic(name):
-        return [Path(name)]
-    if found := sorted(glob.glob(name, recursive=True)):
-        return [path for path in map(Path, found) if not path.is_dir()]
-    raise ArgumentError(f"no file matches {name!r}")
+def named(name: str) -> os.PathLike[str]:
+    """A path, or a URL, which as a path would lose a slash."""
+    return remote.Url(name) if is_url(name) else Path(name)
+
+
+def _paths(name: str) -> list[os.PathLike[str]]:
+    return [named(found) for found in files_named(name)]
 
 
 def _size(path: Any) -> int:
     try:
+        if isinstance(path, remote.Url):
+            return remote.facts(path.url)[0]
         return os.stat(path).st_size if isinstance(path, os.PathLike) else 0
     except OSError:
         return 0

@@ -14,6 +14,7 @@ from ..reading import Documents, Invalid, Left, Reading, remote
 from ..reading.blocks import Block, blocks, cutter_of
 from ..reading.documents import damage, documents_of
 from ..reading.kinds import FIRST, format_of
+from ..reading.names import is_url
 from ..reading.opened import Content, Damaged, begun, decompressed
 from ..reading.tables import table_documents
 from .counting import COUNTS
@@ -36,7 +37,7 @@ Found = Documents | Part | Left
 
 def open_file(name: str) -> IO[bytes]:
     """A file for reading; FileError if there is none."""
-    if remote.is_url(name):
+    if is_url(name):
         return remote.open_url(name)
     try:
         return open(name, "rb")
