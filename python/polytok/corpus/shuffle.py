@@ -46,7 +46,7 @@ def order(count: int, seed: int, task: int, first: int) -> Numbers:
     """A permutation of so many rows, of which the first is that of this number in its task.
 
     >>> order(5, seed=1, task=0, first=0).tolist()
-    [3, 2, 4, 0, 1]
+    [3, 1, 2, 4, 0]
     """
     begun = _mixed(_mixed(np.full(1, seed, dtype=np.uint64)) ^ np.uint64(task))
     places = np.arange(count, dtype=np.uint64) + np.uint64(first)

@@ -52,7 +52,8 @@ def tokenize(
     inputs that are damaged or no text (unless the options say otherwise), `FileError` where reading or writing fails.
 
     >>> import tempfile
-    >>>     >>> import polytok.corpus
+    >>> from pathlib import Path
+    >>> import polytok.corpus
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("one\\ntwo\\n")
     ...     reading = polytok.Reading(unit="line")
