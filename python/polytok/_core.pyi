@@ -253,8 +253,8 @@ class Tokenizer:
 class Texts:
     """A column of texts in one buffer that is shared; none of them is an object until it is asked for.
 
-    ``starts`` and ``ends`` are where the texts lie in the buffer, ``places`` where the record of each begins in what it was cut
-    from; ``nulls`` are the rows that are null, ascending. A null text has no ids, and is empty as bytes.
+    ``starts`` and ``ends`` are where the texts lie in the buffer, ``places`` where the record of each begins in what it
+    was cut from; ``nulls`` are the rows that are null, ascending. A null text has no ids, and is empty as bytes.
     """
 
     @staticmethod
@@ -280,6 +280,7 @@ class Texts:
 def cut_lines(data: bytes, is_last: bool) -> tuple[Texts, int]: ...
 def cut_separated(data: bytes, separator: bytes, is_last: bool) -> tuple[Texts, int]: ...
 def cut_json_lines(data: bytes, path: list[str], is_last: bool) -> tuple[Texts, int, list[tuple[int, str]]]: ...
+
 @final
 class DecodeStream:
     """A decoding that is fed id by id."""

@@ -7,7 +7,10 @@
 mod cut;
 mod json;
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use memchr::memchr;
 
 use crate::table::Shared;
 
@@ -23,17 +26,24 @@ pub struct Texts {
     places: Option<Vec<usize>>,
     /// The rows that are null, in ascending order.
     nulls: Vec<usize>,
+    /// Whether a surrogate that is encoded as if it were a character is one that was escaped.
+    has_surrogates: bool,
 }
 
 impl Texts {
     /// Texts at these places of a buffer, in which they must lie.
     pub fn new(buffer: Shared, spans: Vec<Range<usize>>) -> Texts {
-        Texts { buffer, spans, places: None, nulls: Vec::new() }
+        Texts { buffer, spans, places: None, nulls: Vec::new(), has_surrogates: false }
     }
 
     /// The same, with where their records begin.
     pub fn with_places(self, places: Vec<usize>) -> Texts {
         Texts { places: Some(places), ..self }
+    }
+
+    /// The same, with lone surrogates that were escaped.
+    pub fn with_surrogates(self) -> Texts {
+        Texts { has_surrogates: true, ..self }
     }
 
     /// The same, with these rows as null.
@@ -92,6 +102,7 @@ impl Texts {
             spans: rows.iter().map(|&row| self.spans[row].clone()).collect(),
             places: self.places.as_ref().map(|places| rows.iter().map(|&row| places[row]).collect()),
             nulls: if self.nulls.is_empty() { Vec::new() } else { (0..rows.len()).filter(is_null).collect() },
+            has_surrogates: self.has_surrogates,
         }
     }
 
@@ -109,19 +120,39 @@ impl Texts {
     }
 
     /// The same texts, with U+FFFD for every longest beginning of a character that is not ended, and every byte that begins none,
-    /// which is Python's errors="replace".
+    /// which is Python's errors="replace". A surrogate that was escaped is one such beginning.
     pub fn repaired(&self) -> Texts {
         let mut buffer = Vec::with_capacity(self.text_bytes());
         let one = |text: Option<&[u8]>| {
             let from = buffer.len();
-            buffer.extend_from_slice(String::from_utf8_lossy(text.unwrap_or_default()).as_bytes());
+            let text = text.unwrap_or_default();
+            let text = if self.has_surrogates { without_surrogates(text) } else { Cow::Borrowed(text) };
+            buffer.extend_from_slice(String::from_utf8_lossy(&text).as_bytes());
             from..buffer.len()
         };
         let spans = self.slices().into_iter().map(one).collect();
-        Texts { spans, buffer: std::sync::Arc::new(buffer), places: Some(self.places()), nulls: self.nulls.clone() }
+        let buffer = std::sync::Arc::new(buffer);
+        Texts { spans, buffer, places: Some(self.places()), nulls: self.nulls.clone(), has_surrogates: false }
     }
 
     fn bytes(&self) -> &[u8] {
         (*self.buffer).as_ref()
     }
+}
+
+/// U+FFFD for every surrogate.
+fn without_surrogates(text: &[u8]) -> Cow<'_, [u8]> {
+    let Some(first) = memchr(0xED, text) else { return Cow::Borrowed(text) };
+    let mut mended = text[..first].to_vec();
+    let mut rest = &text[first..];
+    while let [byte, following @ ..] = rest {
+        rest = following;
+        if let (0xED, [0xA0..=0xBF, 0x80..=0xBF, behind @ ..]) = (byte, following) {
+            mended.extend_from_slice("\u{FFFD}".as_bytes());
+            rest = behind;
+        } else {
+            mended.push(*byte);
+        }
+    }
+    Cow::Owned(mended)
 }

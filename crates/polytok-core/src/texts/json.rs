@@ -62,14 +62,14 @@ pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize
         }
         from = end.map_or(data.len(), |end| end + 1);
     }
-    (Texts::new(Arc::new(texts), spans).with_places(places), from, left)
+    (Texts::new(Arc::new(texts), spans).with_places(places).with_surrogates(), from, left)
 }
 
 /// Appends the text of a line's field; None if the line is blank.
 fn field(line: &[u8], path: &[Vec<u8>], out: &mut Vec<u8>, stack: &mut Vec<u8>) -> Option<Result<(), Left>> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let mut reader = Reader { line, at: 0, stack };
-    reader.peek()?;
+    let path = if reader.peek()? == b'"' { &[] } else { path };
     let before = out.len();
     let found = reader.find(path, out).filter(|_| reader.peek().is_none()).unwrap_or(Err(Left::Broken));
     if found.is_err() {
@@ -169,17 +169,19 @@ impl Reader<'_> {
             if rest[length] == b'"' {
                 return Some(());
             }
-            let mut buffer = [0; 4];
-            take(self.escape()?.encode_utf8(&mut buffer).as_bytes());
+            match self.escape()? {
+                Ok(character) => take(character.encode_utf8(&mut [0; 4]).as_bytes()),
+                Err(surrogate) => take(&surrogate),
+            }
         }
     }
 
-    /// Reads what follows a backslash.
+    /// Reads what follows a backslash: a character, or a surrogate as bytes.
     #[inline]
-    fn escape(&mut self) -> Option<char> {
+    fn escape(&mut self) -> Option<Result<char, [u8; 3]>> {
         let byte = *self.line.get(self.at)?;
         self.at += 1;
-        Some(match byte {
+        Some(Ok(match byte {
             b'n' => '\n',
             b'"' => '"',
             b'\\' => '\\',
@@ -188,13 +190,13 @@ impl Reader<'_> {
             b'r' => '\r',
             b'b' => '\u{8}',
             b'f' => '\u{C}',
-            b'u' => self.unicode()?,
+            b'u' => return self.unicode(),
             _ => return None,
-        })
+        }))
     }
 
     /// Reads what follows `\u`: a character, or the first half of one and the second, escaped.
-    fn unicode(&mut self) -> Option<char> {
+    fn unicode(&mut self) -> Option<Result<char, [u8; 3]>> {
         let first = self.hex()?;
         if let 0xD800..0xDC00 = first
             && self.line[self.at..].starts_with(b"\\u")
@@ -203,11 +205,12 @@ impl Reader<'_> {
             self.at += 2;
             let second = self.hex()?;
             if let 0xDC00..0xE000 = second {
-                return char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00));
+                return char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)).map(Ok);
             }
             self.at = before;
         }
-        Some(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+        let surrogate = || [0xED, 0x80 | (first >> 6 & 0x3F) as u8, 0x80 | (first & 0x3F) as u8];
+        Some(char::from_u32(first).ok_or_else(surrogate))
     }
 
     /// Reads four digits.
