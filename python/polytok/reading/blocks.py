@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,24 +43,13 @@ class Block:
 def cutter_of(reading: Reading, format: str) -> Cutter:
     """What cuts a text file, or JSON lines, into texts."""
     if format == "jsonl":
-        return partial(_json_lines, reading)
+        return lambda data, is_last: _core.cut_json_lines(data, reading.names, is_last)
     if reading.unit == "line":
         return lambda data, is_last: (*_core.cut_lines(data, is_last), [])
     if reading.unit == "separator":
         separator = (reading.separator or "").encode()
         return lambda data, is_last: (*_core.cut_separated(data, separator, is_last), [])
     return _whole
-
-
-def _json_lines(reading: Reading, data: bytes, is_last: bool) -> Cut:
-    texts, consumed, left = _core.cut_json_lines(data, reading.names, is_last)
-    return texts, consumed, [(at, lacks(why, reading.field)) for at, why in left]
-
-
-def lacks(why: str, field: str) -> str:
-    """A reason with the field's name."""
-    reasons = {"field is missing": f"no field {field!r}", "field is null": f"no field {field!r}"}
-    return reasons.get(why, f"the field {field!r} is no text" if why == "field is not text" else why)
 
 
 def _whole(data: bytes, is_last: bool) -> Cut:
