@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import FileError, FormatError
 from ..files import replacing
 from .write import WRITERS, ShardFile
@@ -36,8 +38,9 @@ class TokenizerName:
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of texts: documents and tokens that were written, and the bytes of their texts; how many documents were
-    skipped, and how many were not written as they were, each by the reason.
+    """What became of texts: documents and tokens that were written, and the bytes of their texts.
+
+    ``skipped`` tells how many documents were left out, ``changed`` how many were not written as they were, by reason.
     """
 
     documents: int = 0
@@ -86,6 +89,11 @@ class Manifest:
     options: Mapping[str, Any]
     sources: tuple[SourceEntry, ...]
     shards: tuple[ShardEntry, ...]
+
+    @property
+    def unsigned(self) -> np.dtype[Any]:
+        """The dtype of ids where there is a choice: int32 is for Megatron's files, which have no uint32."""
+        return np.dtype("uint32" if self.dtype == "int32" else self.dtype)
 
     @property
     def totals(self) -> Counted:

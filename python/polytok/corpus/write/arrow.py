@@ -31,7 +31,7 @@ class _TableWriter(ShardWriter):
     _sink: Any
 
     def _begin(self, columns: pyarrow.Schema | None) -> None:
-        arrow = _pyarrow()
+        arrow = pyarrow_or_error()
         if columns is not None and COLUMN in columns.names:
             raise ArgumentError(f"a column {COLUMN!r} cannot be passed through: it is the name of the ids' column")
         self._list = arrow.list_(arrow.field("item", arrow.from_numpy_dtype(self.dtype.newbyteorder("=")), False))
@@ -51,7 +51,7 @@ class _TableWriter(ShardWriter):
             first = last
 
     def _wait(self, ids: npt.NDArray[Any], offsets: Rows, columns: pyarrow.Table | None) -> None:
-        arrow = _pyarrow()
+        arrow = pyarrow_or_error()
         borders = arrow.array((offsets - offsets[0]).astype(np.int32))
         values = arrow.array(ids[offsets[0] : offsets[-1]].copy())
         lists = arrow.ListArray.from_arrays(borders, values, type=self._list)
@@ -63,7 +63,7 @@ class _TableWriter(ShardWriter):
             self._hand_over()
 
     def _hand_over(self) -> None:
-        table = _pyarrow().concat_tables(self._waiting).combine_chunks()
+        table = pyarrow_or_error().concat_tables(self._waiting).combine_chunks()
         self._write_group(table)
         self._waiting = []
         self._rows = self._tokens = 0
@@ -110,13 +110,14 @@ class ArrowShardWriter(_TableWriter):
     suffixes = (".arrow",)
 
     def _opened(self) -> Any:
-        return _pyarrow().ipc.new_file(self._files[0], self._schema)
+        return pyarrow_or_error().ipc.new_file(self._files[0], self._schema)
 
     def _write_group(self, table: pyarrow.Table) -> None:
         self._sink.write_table(table)
 
 
-def _pyarrow() -> Any:
+def pyarrow_or_error() -> Any:
+    """The package, or an `ArgumentError` that says how to get it."""
     try:
         import pyarrow
     except ModuleNotFoundError as error:
