@@ -13,8 +13,8 @@ from .. import _core
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import replacing
 from ..plain import from_plain, to_plain
+from ..progress import Report
 from ..spec import NormalizeStep, PatternSplit, SplitStep
-from .progress import Report
 from .resources import processors
 
 Order = Literal["first_seen", "most_frequent", "bytes"]

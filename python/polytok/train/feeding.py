@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..progress import Report
 from ..reading import Reading
 from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
-from .progress import Report
 from .reading import Part
 
 
