@@ -42,7 +42,9 @@ def _add_info(verbs: Any) -> None:
 
 
 def _add_verify(verbs: Any) -> None:
-    parser = add_plain_verb(verbs, "verify", "read everything and say what is damaged", "  polytok corpus verify tokens\n")
+    parser = add_plain_verb(
+        verbs, "verify", "read everything and say what is damaged", "  polytok corpus verify tokens\n"
+    )
     parser.add_argument("dataset", metavar="DIR")
     _add_quiet(parser)
     parser.set_defaults(run=_verify)

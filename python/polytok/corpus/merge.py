@@ -135,7 +135,9 @@ def _copied(folder: Path, file: ShardFile, target: Path) -> ShardFile:
                 out.write(block)
         copied = out.finish()
         if copied != file._replace(name=target.name):
-            raise FormatError(f"{folder / file.name}: not the bytes that the manifest has: polytok corpus verify {folder}")
+            raise FormatError(
+                f"{folder / file.name}: not the bytes that the manifest has: polytok corpus verify {folder}"
+            )
         out.keep()
     except BaseException:
         out.discard()
