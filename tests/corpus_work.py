@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from polytok.corpus.write import OutputFile
 
 from polytok import ArgumentError
 from polytok.corpus.journal import record_name, stem, to_json
 from polytok.corpus.run.base import DoTask, Tell
 from polytok.corpus.storage import storage
+from polytok.corpus.write import OutputFile
 
 WORK = "corpus_work:prepare"
 
