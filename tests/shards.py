@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -28,11 +30,21 @@ def columnar(documents: Documents, dtype: str, lead: int = 0) -> tuple[npt.NDArr
     return ids, np.cumsum([lead, *map(len, documents)], dtype=np.int64)
 
 
+@cache
+def default() -> tuple[TokenizerName, bytes]:
+    """The default vocabulary, and its file as datasets have it."""
+    tokenizer = polytok.load("default")
+    with TemporaryDirectory() as folder:
+        tokenizer.save(Path(folder, TOKENIZER))
+        file = Path(folder, TOKENIZER).read_bytes()
+    return TokenizerName(tokenizer.fingerprint, "default", tokenizer.vocab_size), file
+
+
 def dataset(folder: Path, shards: list[Documents], kind: str = "megatron", dtype: str = "uint16") -> Path:
     """A dataset folder of the default vocabulary's ids."""
     folder.mkdir()
-    tokenizer = polytok.load("default")
-    tokenizer.save(folder / TOKENIZER)
+    name, file = default()
+    (folder / TOKENIZER).write_bytes(file)
     entries = []
     for number, documents in enumerate(shards):
         with WRITERS[kind](folder, f"{number:05d}", np.dtype(dtype)) as writer:
@@ -41,7 +53,6 @@ def dataset(folder: Path, shards: list[Documents], kind: str = "megatron", dtype
         tokens = sum(map(len, documents))
         entries.append(ShardEntry(len(documents), tokens, 4 * tokens, {"too short": 1}, {}, f"{number:05d}", files))
     sources = tuple(SourceEntry(*(entry.documents, entry.tokens, entry.text_bytes), name="texts") for entry in entries)
-    name = TokenizerName(tokenizer.fingerprint, "default", tokenizer.vocab_size)
     Manifest(kind, dtype, name, {"eos": None}, sources, tuple(entries)).save(folder)
     return folder
 
