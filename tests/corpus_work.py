@@ -42,7 +42,7 @@ def prepare(setup: dict[str, Any]) -> DoTask:
 
 
 def _come_to_grief(folder: Path, number: int) -> None:
-    """As files beside the folder say: one with an error's message, and one that has a character for each death to die."""
+    """As files beside the folder say: one has an error's message, one a character for each death to die."""
     error, deaths = (folder.parent / f"{what}{number}" for what in ("error", "deaths"))
     if error.exists():
         raise ArgumentError(error.read_text())

@@ -90,6 +90,9 @@ def test_an_error_of_a_task_is_raised_and_what_is_done_stays(tmp_path: Path, wor
     assert not (tmp_path / "out/done").exists()
 
 
+FOREIGN = b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'
+
+
 @pytest.mark.parametrize(
     "harm",
     [
@@ -97,7 +100,7 @@ def test_an_error_of_a_task_is_raised_and_what_is_done_stays(tmp_path: Path, wor
         lambda folder: (folder / "00001.bin").write_bytes(bytes(1000)),
         lambda folder: (folder / "00001.bin").unlink(),
         lambda folder: (folder / "done/00001.json").write_bytes(b"{"),
-        lambda folder: (folder / "done/00001.json").write_bytes(b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'),
+        lambda folder: (folder / "done/00001.json").write_bytes(FOREIGN),
         lambda folder: (folder / "done/00001.json").unlink(),
     ],
     ids=["cut off", "other bytes", "lacking", "half a record", "a record of another file", "no record"],

@@ -221,7 +221,14 @@ class Tokenizer:
         reject: SpecialSet | None = None,
     ) -> tuple[IdArray, npt.NDArray[np.int64]]: ...
     def encode_texts(
-        self, texts: Texts, add_special: bool, special: SpecialSet | None, reject: SpecialSet | None, threads: int
+        self,
+        texts: Texts,
+        add_special: bool,
+        special: SpecialSet | None,
+        reject: SpecialSet | None,
+        threads: int,
+        begin: int | None = None,
+        end: int | None = None,
     ) -> tuple[IdArray, _Numbers]: ...
     def count_texts(
         self, texts: Texts, add_special: bool, special: SpecialSet | None, reject: SpecialSet | None, threads: int
@@ -262,12 +269,13 @@ class Tokenizer:
 class Texts:
     """A column of texts in one buffer that is shared; none of them is an object until it is asked for.
 
-    ``starts`` and ``ends`` are where the texts lie in the buffer, ``places`` where the record of each begins in what it was cut
-    from; ``nulls`` are the rows that are null, ascending. A null text has no ids, and is empty as bytes.
+    ``starts`` and ``ends`` are where the texts lie in the buffer, ``places`` where the record of each begins in what it
+    was cut from; ``valid`` is False for null texts, or None if there are none. A null text has no ids, and is empty as
+    bytes.
     """
 
     @staticmethod
-    def of_list(texts: list[bytes]) -> Texts: ...
+    def of_list(texts: list[Text]) -> Texts: ...
     @staticmethod
     def whole(data: bytes) -> Texts: ...
     @property
@@ -277,7 +285,7 @@ class Texts:
     @property
     def places(self) -> _Numbers: ...
     @property
-    def nulls(self) -> _Numbers: ...
+    def valid(self) -> npt.NDArray[np.bool_] | None: ...
     @property
     def nbytes(self) -> int: ...
     def __len__(self) -> int: ...

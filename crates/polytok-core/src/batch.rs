@@ -44,20 +44,33 @@ impl Id for u16 {
 /// An error, and the row of the text that it is about.
 pub type RowResult<T> = std::result::Result<T, (usize, Error)>;
 
-/// Encodes texts with up to `threads` threads; None has no ids. The first error in text order is returned. Every id must fit `T`.
+/// How texts are encoded.
+#[derive(Clone, Copy, Default)]
+pub struct BatchOptions<'a> {
+    /// Of every text.
+    pub encode: EncodeOptions<'a>,
+    /// An id before every text.
+    pub begin: Option<u32>,
+    /// An id behind every text.
+    pub end: Option<u32>,
+    /// How many there may be.
+    pub threads: usize,
+}
+
+/// Encodes texts with up to `threads` threads; None has no ids. The first error in text order is returned. Every id must
+/// fit `T`.
 pub fn encode_batch<T: Id>(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
-    options: EncodeOptions,
-    threads: usize,
+    options: &BatchOptions,
 ) -> RowResult<Batch<T>> {
-    let mut done = by_runs(texts, threads, |rows| encode_run(tokenizer, texts, rows, options))?;
+    let mut done = by_runs(texts, options.threads, |rows| encode_run(tokenizer, texts, rows, options))?;
     match done.len() {
         1 => {
             let Batch { ids, offsets } = done.swap_remove(0);
             Ok(Batch { ids: ids.into_iter().map(T::of).collect(), offsets })
         }
-        _ => Ok(joined(&done, threads)),
+        _ => Ok(joined(&done, options.threads)),
     }
 }
 
@@ -105,13 +118,15 @@ fn encode_run(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
     rows: Range<usize>,
-    options: EncodeOptions,
+    options: &BatchOptions,
 ) -> RowResult<Batch<u32>> {
     let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
     tokenizer.with_scratch(|scratch| {
         for row in rows {
             if let Some(text) = texts[row] {
-                tokenizer.encode_to(text, options, scratch, &mut batch.ids).map_err(|error| (row, error))?;
+                batch.ids.extend(options.begin);
+                tokenizer.encode_to(text, options.encode, scratch, &mut batch.ids).map_err(|error| (row, error))?;
+                batch.ids.extend(options.end);
             }
             batch.offsets.push(batch.ids.len() as i64);
         }

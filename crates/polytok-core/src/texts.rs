@@ -8,11 +8,25 @@ mod cut;
 mod json;
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use memchr::memchr_iter;
 
 use crate::table::Shared;
 
 pub use cut::{lines, separated};
 pub use json::{Left, json_lines};
+
+/// What is known of the bytes of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    /// Nothing.
+    Unknown,
+    /// They are UTF-8.
+    Utf8,
+    /// They are UTF-8 but for surrogates, each in three bytes.
+    Surrogates,
+}
 
 /// A column of texts, some of which may be null.
 #[derive(Clone)]
@@ -23,20 +37,16 @@ pub struct Texts {
     places: Option<Vec<usize>>,
     /// The rows that are null, in ascending order.
     nulls: Vec<usize>,
+    encoding: Encoding,
 }
 
 impl Texts {
     /// Texts at these places of a buffer, in which they must lie.
     pub fn new(buffer: Shared, spans: Vec<Range<usize>>) -> Texts {
-        Texts { buffer, spans, places: None, nulls: Vec::new() }
+        Texts { buffer, spans, places: None, nulls: Vec::new(), encoding: Encoding::Unknown }
     }
 
-    /// The same, with where their records begin.
-    pub fn with_places(self, places: Vec<usize>) -> Texts {
-        Texts { places: Some(places), ..self }
-    }
-
-    /// The same, with these rows as null.
+    /// The same, with these rows, which ascend, as null.
     pub fn with_nulls(self, nulls: Vec<usize>) -> Texts {
         Texts { nulls, ..self }
     }
@@ -92,6 +102,7 @@ impl Texts {
             spans: rows.iter().map(|&row| self.spans[row].clone()).collect(),
             places: self.places.as_ref().map(|places| rows.iter().map(|&row| places[row]).collect()),
             nulls: if self.nulls.is_empty() { Vec::new() } else { (0..rows.len()).filter(is_null).collect() },
+            encoding: self.encoding,
         }
     }
 
@@ -103,25 +114,43 @@ impl Texts {
 
     /// The rows that are no UTF-8.
     pub fn undecodable(&self) -> Vec<usize> {
+        if self.encoding == Encoding::Utf8 {
+            return Vec::new();
+        }
         let bytes = self.bytes();
         let is_bad = |row: &usize| std::str::from_utf8(&bytes[self.spans[*row].clone()]).is_err();
         (0..self.len()).filter(is_bad).collect()
     }
 
     /// The same texts, with U+FFFD for every longest beginning of a character that is not ended, and every byte that begins none,
-    /// which is Python's errors="replace".
+    /// which is Python's errors="replace"; and for every surrogate of texts that are UTF-8 else.
     pub fn repaired(&self) -> Texts {
         let mut buffer = Vec::with_capacity(self.text_bytes());
         let one = |text: Option<&[u8]>| {
-            let from = buffer.len();
-            buffer.extend_from_slice(String::from_utf8_lossy(text.unwrap_or_default()).as_bytes());
+            let (from, text) = (buffer.len(), text.unwrap_or_default());
+            match self.encoding {
+                Encoding::Surrogates => push_without_surrogates(text, &mut buffer),
+                _ => buffer.extend_from_slice(String::from_utf8_lossy(text).as_bytes()),
+            }
             from..buffer.len()
         };
         let spans = self.slices().into_iter().map(one).collect();
-        Texts { spans, buffer: std::sync::Arc::new(buffer), places: Some(self.places()), nulls: self.nulls.clone() }
+        let texts = Texts { encoding: Encoding::Utf8, ..Texts::new(Arc::new(buffer), spans) };
+        Texts { places: Some(self.places()), nulls: self.nulls.clone(), ..texts }
     }
 
     fn bytes(&self) -> &[u8] {
         (*self.buffer).as_ref()
+    }
+}
+
+/// Appends a text that is UTF-8 but for surrogates, with U+FFFD for each of them, which is as long.
+fn push_without_surrogates(text: &[u8], out: &mut Vec<u8>) {
+    let from = out.len();
+    out.extend_from_slice(text);
+    for at in memchr_iter(0xED, text) {
+        if text[at + 1] >= 0xA0 {
+            out[from + at..][..3].copy_from_slice("\u{FFFD}".as_bytes());
+        }
     }
 }

@@ -13,6 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::to_python;
+use crate::text;
 
 /// A column of texts.
 #[pyclass(frozen, name = "Texts")]
@@ -22,7 +23,7 @@ pub struct PyTexts(pub Texts);
 type Cut = (PyTexts, usize);
 
 /// Places of lines without a text, and why.
-type Lacking = Vec<(usize, &'static str)>;
+type Lacking = Vec<(usize, String)>;
 
 /// An array of numbers.
 type Numbers<'py> = Bound<'py, PyArray1<i64>>;
@@ -33,17 +34,16 @@ fn numbers<'py>(py: Python<'py>, values: impl Iterator<Item = usize>) -> Numbers
 
 #[pymethods]
 impl PyTexts {
-    /// Texts of bytes, one behind the other.
+    /// Texts, str or bytes, one behind the other.
     #[staticmethod]
-    fn of_list(texts: Vec<PyBackedBytes>) -> PyTexts {
-        let mut buffer = Vec::with_capacity(texts.iter().map(|text| text.len()).sum());
-        let one = |text: &PyBackedBytes| {
+    fn of_list(texts: Vec<Bound<'_, PyAny>>) -> PyResult<PyTexts> {
+        let (mut buffer, mut spans) = (Vec::new(), Vec::with_capacity(texts.len()));
+        for object in &texts {
             let from = buffer.len();
-            buffer.extend_from_slice(text);
-            from..buffer.len()
-        };
-        let spans = texts.iter().map(one).collect();
-        PyTexts(Texts::new(Arc::new(buffer), spans))
+            buffer.extend_from_slice(&text::text(object)?);
+            spans.push(from..buffer.len());
+        }
+        Ok(PyTexts(Texts::new(Arc::new(buffer), spans)))
     }
 
     /// One text.
@@ -81,10 +81,11 @@ impl PyTexts {
         numbers(py, self.0.places().into_iter())
     }
 
-    /// The rows that are null.
+    /// False for rows that are null; None if there are none of those.
     #[getter]
-    fn nulls<'py>(&self, py: Python<'py>) -> Numbers<'py> {
-        numbers(py, self.0.nulls().iter().copied())
+    fn valid<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<bool>>> {
+        let is_valid = || self.0.slices().iter().map(Option::is_some).collect();
+        (!self.0.nulls().is_empty()).then(|| PyArray1::from_vec(py, is_valid()))
     }
 
     /// The lengths of all texts together.
@@ -155,9 +156,10 @@ fn cut_json_lines(
     if path.len() > MOST_KEYS {
         return Err(argument(format!("a path of {} keys; at most {MOST_KEYS} are possible", path.len())));
     }
+    let field = path.join(".");
     let path: Vec<Vec<u8>> = path.into_iter().map(String::into_bytes).collect();
     let (texts, used, left) = py.detach(|| texts::json_lines(&data, &path, is_last));
-    Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.reason())).collect()))
+    Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.reason(&field))).collect()))
 }
 
 /// How many keys a path may have, as it is followed by recursion.

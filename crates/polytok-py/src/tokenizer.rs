@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{Batch, Id, count_batch, encode_batch};
+use polytok_core::batch::{Batch, BatchOptions, Id, count_batch, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
@@ -193,10 +193,13 @@ impl PyTokenizer {
     ) -> PyResult<BatchArrays<'py>> {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<_> = texts.iter().map(|text| Some(text.as_ref())).collect();
-        self.batch(py, &slices, threads, engine_options(add_special, special, reject))
+        let encode = engine_options(add_special, special, reject);
+        self.batch(py, &slices, &BatchOptions { encode, threads, ..BatchOptions::default() })
     }
 
-    /// Flat ids and row offsets (int64) of a column of texts.
+    /// Flat ids and row offsets (int64) of a column of texts, with an id before and one behind every text.
+    #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
+    #[pyo3(signature = (texts, add_special, special, reject, threads, begin=None, end=None))]
     fn encode_texts<'py>(
         &self,
         py: Python<'py>,
@@ -205,8 +208,14 @@ impl PyTokenizer {
         special: Set<'_, 'py>,
         reject: Set<'_, 'py>,
         threads: usize,
+        begin: Option<u32>,
+        end: Option<u32>,
     ) -> PyResult<BatchArrays<'py>> {
-        self.batch(py, &texts.get().0.slices(), threads, engine_options(add_special, special, reject))
+        if let Some(id) = [begin, end].into_iter().flatten().find(|&id| Some(id) > self.tokenizer.max_id()) {
+            return Err(to_python(Error::Id(id)));
+        }
+        let encode = engine_options(add_special, special, reject);
+        self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads })
     }
 
     /// The numbers of ids (int64) of a column of texts.
@@ -422,12 +431,11 @@ impl PyTokenizer {
         &self,
         py: Python<'py>,
         texts: &[Option<&[u8]>],
-        threads: usize,
-        options: EncodeOptions,
+        options: &BatchOptions,
     ) -> PyResult<BatchArrays<'py>> {
         match self.is_narrow {
-            true => self.batch_of::<u16>(py, texts, threads, options),
-            false => self.batch_of::<u32>(py, texts, threads, options),
+            true => self.batch_of::<u16>(py, texts, options),
+            false => self.batch_of::<u32>(py, texts, options),
         }
     }
 
@@ -435,10 +443,9 @@ impl PyTokenizer {
         &self,
         py: Python<'py>,
         texts: &[Option<&[u8]>],
-        threads: usize,
-        options: EncodeOptions,
+        options: &BatchOptions,
     ) -> PyResult<BatchArrays<'py>> {
-        let encode = || encode_batch(&self.tokenizer, texts, options, threads);
+        let encode = || encode_batch(&self.tokenizer, texts, options);
         let Batch::<T> { ids, offsets } = py.detach(encode).map_err(in_row)?;
         Ok((column(py, ids).into_any(), column(py, offsets)))
     }

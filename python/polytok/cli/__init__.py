@@ -17,11 +17,11 @@ from typing import Any
 
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
-from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, train, vocab
+from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
 
 _INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
 _CLOSED_PIPE = 128 + 13  # and for SIGPIPE
-_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, train, count_words, corpus)
+_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, tokenize, train, count_words, corpus)
 _EXAMPLES = """\
 examples:
   polytok encode book.txt                  ids, or in a terminal the coloured pieces

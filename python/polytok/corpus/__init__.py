@@ -5,6 +5,9 @@ from .export import export
 from .manifest import Manifest
 from .mapped import MappedShard
 from .merge import merge
+from .options import Options
+from .report import Report
+from .tokenizing import tokenize
 from .verify import Damage, verify
 from .windows import Windows
 
@@ -13,9 +16,12 @@ __all__ = [
     "Dataset",
     "Manifest",
     "MappedShard",
+    "Options",
+    "Report",
     "Windows",
     "export",
     "merge",
     "open",
+    "tokenize",
     "verify",
 ]

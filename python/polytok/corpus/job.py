@@ -45,7 +45,7 @@ class Job:
     tokenizer: bytes | None = None
 
     def run(
-        self, *, runner_name: str, workers: int, overwrite: bool, listen: Callable[[JobEvent], object]
+        self, *, runner_name: str, workers: int | None, overwrite: bool, listen: Callable[[JobEvent], object]
     ) -> dict[str, Any]:
         """Do what is left to be done, and give the manifest.
 

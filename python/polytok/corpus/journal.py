@@ -1,8 +1,8 @@
 """What a job has done so far, as its folder tells it.
 
 ``plan.json`` is written first and says what is to be done; each task writes its files, and then a record of them into
-``done/``; the manifest is written last, whereupon the records go. So whatever ends a job, the same command finds what is
-done and does the rest. Files that no record speaks of are half of something, and are removed.
+``done/``; the manifest is written last, whereupon the records go. So whatever ends a job, the same command finds what
+is done and does the rest. Files that no record speaks of are half of something, and are removed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""What becomes of the documents of a corpus: everything, beside the inputs and the tokenizer, that shapes the output."""
+"""What becomes of the documents of a corpus: all that shapes the output beside the inputs and the tokenizer."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
 
 from ..errors import ArgumentError, PieceError
 from ..tokenizer import Tokenizer
@@ -78,15 +80,13 @@ class Options:
 
         Raises `ArgumentError` for what the tokenizer does not have, and for a dtype that does not hold its ids.
         """
-        ends = {"bos": _id("bos", self.bos, tokenizer), "eos": _id("eos", self.eos, tokenizer)}
-        room = sum(id is not None for id in ends.values())
+        bos, eos = _id("bos", self.bos, tokenizer), _id("eos", self.eos, tokenizer)
+        room = (bos is not None) + (eos is not None)
         if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= room:
             raise ArgumentError(f"max_tokens={self.max_tokens} leaves no room for text beside bos and eos")
-        return replace(self, dtype=self._dtype(tokenizer.vocab_size), **ends)
+        return replace(self, dtype=self._dtype(tokenizer.vocab_size), bos=bos, eos=eos)
 
     def _dtype(self, vocab_size: int) -> Dtype:
-        import numpy as np
-
         name: str = self.dtype
         if name == "auto":
             name = "uint16" if vocab_size <= _DTYPES["uint16"] else "uint32"
@@ -97,7 +97,7 @@ class Options:
             raise ArgumentError(
                 f"output={self.output!r} has no {name}: choose {', '.join(WRITERS[self.output].dtypes)}"
             )
-        return name  # type: ignore[return-value]
+        return cast("Dtype", name)
 
     @property
     def ids(self) -> tuple[int | None, int | None]:

@@ -15,7 +15,7 @@ from .rows import Numbers, Rows, joined, sliced, taken
 
 
 def shuffled(portions: Iterable[Rows], window: int, seed: int, task: int) -> Iterator[Rows]:
-    """The rows of all portions, each among the ``window`` ones that it stands in; as they come if there is no window."""
+    """The rows of all portions, shuffled ``window`` at a time; as they come if there is no window."""
     if window < 2:
         yield from portions
         return
@@ -46,16 +46,18 @@ def order(count: int, seed: int, task: int, first: int) -> Numbers:
     """A permutation of so many rows, of which the first is that of this number in its task.
 
     >>> order(5, seed=1, task=0, first=0).tolist()
-    [3, 2, 4, 0, 1]
+    [3, 1, 2, 4, 0]
     """
-    begun = _mixed(_mixed(np.array([seed], dtype=np.uint64)) ^ np.uint64(task))
-    keys = _mixed(_mixed(begun + np.arange(first, first + count, dtype=np.uint64)))
+    begun = _mixed(_mixed(np.full(1, seed, dtype=np.uint64)) ^ np.uint64(task))
+    places = np.arange(count, dtype=np.uint64) + np.uint64(first)
+    keys = _mixed(_mixed(begun) ^ places)
     return np.argsort(keys, kind="stable").astype(np.int64)
 
 
 def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The finalizer of SplitMix64: each value to another that looks like chance."""
-    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed: npt.NDArray[np.uint64] = values + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

@@ -9,7 +9,7 @@ import importlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
@@ -159,10 +159,8 @@ class ObjectStore:
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        try:
+        with suppress(FileNotFoundError):
             self._system.rm_file(self._at(name))
-        except FileNotFoundError:
-            pass
 
     @contextmanager
     def fetched(self, name: str) -> Iterator[Path]:

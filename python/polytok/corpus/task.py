@@ -22,10 +22,11 @@ from .documents import documents
 from .journal import TOKENIZER, record_name, stem, to_json
 from .manifest import Counted
 from .options import Options
-from .plan import Part, Source
+from .plan import Part
 from .rows import Limited, Rows, limited
 from .run.base import DoTask, Tell
 from .shuffle import shuffled
+from .sources import Source
 from .storage import Storage, storage
 from .write import WRITERS, ShardFile, ShardWriter
 
@@ -101,7 +102,7 @@ class _Task:
     def _encoded(self, found: Documents) -> Rows:
         options = self.options
         try:
-            batch = self.tokenizer.encode_texts(
+            batch = self.tokenizer.encode_batch(
                 found.texts,
                 threads=self.threads,
                 add_special=options.add_special,

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any
 
-from ..errors import ArgumentError
 from ..formats import ptok
 from ..loading import load
 from ..progress import ProgressBar
@@ -53,7 +52,8 @@ def tokenize(
     inputs that are damaged or no text (unless the options say otherwise), `FileError` where reading or writing fails.
 
     >>> import tempfile
-    >>>     >>> import polytok.corpus
+    >>> from pathlib import Path
+    >>> import polytok.corpus
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("one\\ntwo\\n")
     ...     reading = polytok.Reading(unit="line")
@@ -63,19 +63,16 @@ def tokenize(
     """
     chosen = Options(**options)
     made = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
-    count = processors() if workers is None else workers
-    if count < 1:
-        raise ArgumentError(f"workers={count} is less than 1")
     place = storage(folder)
     planned = plan(inputs, chosen.reading, chosen.shard_size, outside=place.url)
-    job = _job(place, made, chosen.resolved(made), planned, count)
+    job = _job(place, made, chosen.resolved(made), planned, _threads(planned, runner, workers))
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar()) if progress else None
         watch = Watch("tokenizing", bar, json_log)
-        return _Tokenizing(job, planned, watch).run(runner, count, overwrite)
+        return _Tokenizing(job, planned, watch).run(runner, workers, overwrite)
 
 
-def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, workers: int) -> Job:
+def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, threads: int) -> Job:
     """The job, whose header is all that shapes the output."""
     name = TokenizerName(tokenizer.fingerprint, _name(tokenizer), tokenizer.vocab_size)
     sources = [asdict(source) for source in planned.sources]
@@ -88,7 +85,7 @@ def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, 
     setup = {
         "storage": place.url,
         "options": options.to_json(),
-        "threads": max(1, workers // max(len(planned.tasks), 1)),  # few tasks have the processors that others leave
+        "threads": threads,
     }
     assignments = tuple(Assignment(task.number, task.bytes, _description(planned, task)) for task in planned.tasks)
 
@@ -96,6 +93,11 @@ def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, 
         return _manifest(name, options, planned, records).data()
 
     return Job(place, Work(_TASK, setup), header, assignments, manifest, ptok.write(tokenizer.spec).data)
+
+
+def _threads(planned: Plan, runner: str, workers: int | None) -> int:
+    """The threads of a task: where there are few tasks, these have the processors that others leave."""
+    return max(1, (workers or processors()) // max(len(planned.tasks), 1)) if runner == "local" else 1
 
 
 def _description(planned: Plan, task: Task) -> dict[str, Any]:
@@ -133,7 +135,7 @@ class _Tokenizing:
     watch: Watch
     records: dict[int, dict[str, Any]] = field(default_factory=dict)
 
-    def run(self, runner: str, workers: int, overwrite: bool) -> Report:
+    def run(self, runner: str, workers: int | None, overwrite: bool) -> Report:
         try:
             manifest = self.job.run(runner_name=runner, workers=workers, overwrite=overwrite, listen=self._heard)
         except BaseException as error:

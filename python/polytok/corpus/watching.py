@@ -46,7 +46,7 @@ class Watch:
     def _finished(self, event: Done) -> None:
         self._running.pop(event.number, None)
         counted = tuple(event.record.get(name, 0) for name in ("documents", "tokens", "text_bytes"))
-        self._done = _sum([self._done, counted])  # type: ignore[list-item]
+        self._done = _sum([self._done, counted])
         self._done_size += self._sizes.get(event.number, 0)
         shown = {name: value for name, value in event.record.items() if name not in ("files", "sources", "number")}
         self.log("task", task=event.number, **shown)

@@ -43,8 +43,7 @@ class Block:
 def cutter_of(reading: Reading, format: str) -> Cutter:
     """What cuts a text file, or JSON lines, into texts."""
     if format == "jsonl":
-        path = reading.names
-        return lambda data, is_last: _core.cut_json_lines(data, path, is_last)
+        return lambda data, is_last: _core.cut_json_lines(data, reading.names, is_last)
     if reading.unit == "line":
         return lambda data, is_last: (*_core.cut_lines(data, is_last), [])
     if reading.unit == "separator":

@@ -68,7 +68,7 @@ def documents_of(
 
     Raises `FormatError` for a broken record and `EncodeError` for a text that is no UTF-8, where they are errors.
     """
-    # The one thing in JSON that is no UTF-8 are lone surrogates, and those no kind takes as they are.
+    # Lone surrogates of JSON no kind takes as they are.
     chosen: Invalid = "replace" if invalid == "keep" and is_json else invalid
     end = 0
     try:

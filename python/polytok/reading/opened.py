@@ -139,13 +139,15 @@ class _Members:
         if self._damage is not None:
             return None
         try:
-            return self._decompress() if self._fill() else self._ended()
+            if self._fill():
+                return self._decompress()
+            self._end()
         except self._error as error:
             if isinstance(error, OSError) and error.errno is not None:  # the system's, not bzip2's
                 raise
             self._damage = Damaged(f"{self._name} cannot be decompressed after its byte {self._passed}: {error}")
             self._damage.__cause__ = error
-            return None
+        return None
 
     def _fill(self) -> bool:
         """Have compressed bytes at hand, or a member that needs none to go on."""
@@ -164,7 +166,7 @@ class _Members:
         self._passed += len(self._compressed) - len(rest)
         self._compressed = rest
 
-    def _ended(self) -> None:
+    def _end(self) -> None:
         if self._member is not None:
             self._damage = Damaged(
                 f"{self._name} cannot be decompressed: it ends within a member, after byte {self._passed}, so that the "

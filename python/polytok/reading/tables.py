@@ -75,7 +75,7 @@ class _Parquet:
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         self._rows = [group.num_rows for group in groups]
-        self.sizes = [group.total_byte_size for group in groups]
+        self.sizes: Sequence[int] = [group.total_byte_size for group in groups]
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
         most = min(_MOST_ROWS, max(1, self._rows[group] * BLOCK // max(self.sizes[group], 1)))
@@ -93,7 +93,7 @@ class _ArrowFile:
         self._file = file
         reader = arrow.ipc.open_file(file)
         self.schema = reader.schema
-        self.sizes = [1] * reader.num_record_batches
+        self.sizes: Sequence[int] = [1] * reader.num_record_batches
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
         yield self._reader(columns).get_batch(group)

@@ -126,7 +126,7 @@ class InputStream:
         if len(found):
             self._report.texts += len(found)
             self._report.bytes += found.texts.nbytes
-            yield found.texts.to_list()
+            yield cast("list[bytes]", found.texts.to_list())  # none of them is null
 
     def _one(self, found: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
         for checked in self._utf8.part(found) if isinstance(found, Part) else [self._utf8.text(*found)]:

@@ -1,40 +1,38 @@
 //! Lines of JSON into the texts of one field.
 //!
 //! A line is read as Python's `json` reads it: of equal keys the last one counts; NaN, Infinity and -Infinity are numbers; a control
-//! character in a string is an error. A byte order mark before a line is passed over, and so are blank lines. An escaped surrogate
-//! without its other half becomes U+FFFD, as in every text of Python. Bytes are not checked for UTF-8 here: those of the text
-//! itself are its own matter, and those beside it are nobody's.
+//! character in a string is an error, and so are bytes that are no UTF-8, wherever they stand. A byte order mark before a line
+//! is passed over, and so are blank lines. A line that is a string is a text itself. An escaped surrogate without its other half is
+//! kept as its three bytes, as Python keeps it: nothing else in such a text can be no UTF-8.
 //!
-//! Why not serde_json: it can give a string's bytes, but then not tell whether there is one; has no NaN; and cannot say which of a
-//! text's surrogates were escaped. Cost: linear; nesting is counted on a stack of our own, so that none is too deep.
+//! Why not serde_json: it can give a string's bytes, but then not tell whether there is one; has no NaN; and does not check what it
+//! passes over. Cost: linear; nesting is counted on a stack of our own, so that none is too deep.
 
 use std::sync::Arc;
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memrchr};
 
-use super::Texts;
+use super::{Encoding, Texts};
 
 /// Why a line has no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// It is not JSON.
-    Broken,
-    /// There is no such field.
+    /// It is not JSON: the place in the line, and whether it is for want of UTF-8.
+    Broken(usize, bool),
+    /// There is no such field, or it is null.
     Missing,
-    /// The field is null.
-    Null,
     /// The field is no string.
     NotText,
 }
 
 impl Left {
-    /// In words.
-    pub fn reason(self) -> &'static str {
+    /// In words, with the name of the field.
+    pub fn reason(self, field: &str) -> String {
         match self {
-            Left::Broken => "not JSON",
-            Left::Missing => "field is missing",
-            Left::Null => "field is null",
-            Left::NotText => "field is not text",
+            Left::Broken(at, false) => format!("not JSON: at byte {at} of the line"),
+            Left::Broken(at, true) => format!("not JSON: no UTF-8 at byte {at} of the line"),
+            Left::Missing => format!("no field '{field}'"),
+            Left::NotText => format!("the field '{field}' is no text"),
         }
     }
 }
@@ -42,46 +40,66 @@ impl Left {
 /// Cuts lines of JSON into the texts of the field with this path. Also tells how many bytes were used up, and the places of
 /// the lines without a text.
 pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize, Vec<(usize, Left)>) {
-    let (mut texts, mut spans, mut places, mut left) =
-        (Vec::with_capacity(data.len()), Vec::new(), Vec::new(), Vec::new());
-    let (mut from, mut stack) = (0, Vec::new());
-    while from < data.len() {
-        let end = memchr(b'\n', &data[from..]).map(|length| from + length);
-        if end.is_none() && !is_last {
-            break;
-        }
-        let line = &data[from..end.unwrap_or(data.len())];
-        let before = texts.len();
-        match field(line, path, &mut texts, &mut stack) {
+    let used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
+    let data = &data[..used];
+    let is_utf8 = std::str::from_utf8(data).is_ok();
+    let mut fields = Fields { texts: Vec::with_capacity(used), path, has_surrogate: false, stack: Vec::new() };
+    let (mut spans, mut places, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    let mut from = 0;
+    while from < used {
+        let end = memchr(b'\n', &data[from..]).map_or(used, |length| from + length);
+        let before = fields.texts.len();
+        match fields.push(&data[from..end], is_utf8) {
             Some(Ok(())) => {
-                spans.push(before..texts.len());
+                spans.push(before..fields.texts.len());
                 places.push(from);
             }
             Some(Err(why)) => left.push((from, why)),
             None => {}
         }
-        from = end.map_or(data.len(), |end| end + 1);
+        from = end + 1;
     }
-    (Texts::new(Arc::new(texts), spans).with_places(places), from, left)
+    let encoding = if fields.has_surrogate { Encoding::Surrogates } else { Encoding::Utf8 };
+    (Texts { places: Some(places), encoding, ..Texts::new(Arc::new(fields.texts), spans) }, used, left)
 }
 
-/// Appends the text of a line's field; None if the line is blank.
-fn field(line: &[u8], path: &[Vec<u8>], out: &mut Vec<u8>, stack: &mut Vec<u8>) -> Option<Result<(), Left>> {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let mut reader = Reader { line, at: 0, stack };
-    reader.peek()?;
-    let before = out.len();
-    let found = reader.find(path, out).filter(|_| reader.peek().is_none()).unwrap_or(Err(Left::Broken));
-    if found.is_err() {
-        out.truncate(before);
+/// The texts of a field, one behind the other.
+struct Fields<'a> {
+    texts: Vec<u8>,
+    path: &'a [Vec<u8>],
+    /// There may be one in the texts.
+    has_surrogate: bool,
+    stack: Vec<u8>,
+}
+
+impl Fields<'_> {
+    /// Appends the text of a line's field; None if the line is blank.
+    fn push(&mut self, line: &[u8], is_utf8: bool) -> Option<Result<(), Left>> {
+        let before = self.texts.len();
+        if !is_utf8 && let Err(error) = std::str::from_utf8(line) {
+            return Some(Err(Left::Broken(error.valid_up_to(), true)));
+        }
+        let json = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        let mut reader = Reader { line: json, at: 0, has_surrogate: false, stack: &mut self.stack };
+        let path = if reader.peek()? == b'"' { &[] } else { self.path };
+        let found = match reader.find(path, &mut self.texts) {
+            Some(found) if reader.peek().is_none() => found,
+            _ => Err(Left::Broken(line.len() - json.len() + reader.at, false)),
+        };
+        match found {
+            Ok(()) => self.has_surrogate |= reader.has_surrogate,
+            Err(_) => self.texts.truncate(before),
+        }
+        Some(found)
     }
-    Some(found)
 }
 
 /// Reads values; None is what is not JSON.
 struct Reader<'a> {
     line: &'a [u8],
     at: usize,
+    /// A surrogate was met that lacks its other half.
+    has_surrogate: bool,
     /// What closes the lists and objects that are open.
     stack: &'a mut Vec<u8>,
 }
@@ -140,7 +158,7 @@ impl Reader<'_> {
     fn text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), Left>> {
         match self.peek()? {
             b'"' => self.string(|part| out.extend_from_slice(part)).map(Ok),
-            b'n' => self.skip().map(|()| Err(Left::Null)),
+            b'n' => self.skip().map(|()| Err(Left::Missing)),
             _ => self.skip().map(|()| Err(Left::NotText)),
         }
     }
@@ -165,52 +183,71 @@ impl Reader<'_> {
                 return None;
             }
             take(part);
-            self.at += length + 1;
-            if rest[length] == b'"' {
+            self.at += length;
+            // Escapes often follow each other.
+            while self.line.get(self.at) == Some(&b'\\') {
+                self.at += 1;
+                self.escape(&mut take)?;
+            }
+            if self.line.get(self.at) == Some(&b'"') {
+                self.at += 1;
                 return Some(());
             }
-            let mut buffer = [0; 4];
-            take(self.escape()?.encode_utf8(&mut buffer).as_bytes());
         }
     }
 
     /// Reads what follows a backslash.
     #[inline]
-    fn escape(&mut self) -> Option<char> {
+    fn escape(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
         let byte = *self.line.get(self.at)?;
         self.at += 1;
-        Some(match byte {
-            b'n' => '\n',
-            b'"' => '"',
-            b'\\' => '\\',
-            b'/' => '/',
-            b't' => '\t',
-            b'r' => '\r',
-            b'b' => '\u{8}',
-            b'f' => '\u{C}',
-            b'u' => self.unicode()?,
+        take(match byte {
+            b'n' => b"\n",
+            b'"' => b"\"",
+            b'\\' => b"\\",
+            b'/' => b"/",
+            b't' => b"\t",
+            b'r' => b"\r",
+            b'b' => b"\x08",
+            b'f' => b"\x0C",
+            b'u' => return self.unicode(take),
             _ => return None,
-        })
+        });
+        Some(())
     }
 
     /// Reads what follows `\u`: a character, or the first half of one and the second, escaped.
-    fn unicode(&mut self) -> Option<char> {
-        let first = self.hex()?;
-        if let 0xD800..0xDC00 = first
-            && self.line[self.at..].starts_with(b"\\u")
-        {
-            let before = self.at;
-            self.at += 2;
-            let second = self.hex()?;
-            if let 0xDC00..0xE000 = second {
-                return char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00));
-            }
-            self.at = before;
+    #[inline]
+    fn unicode(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
+        let code = self.hex()?;
+        let mut buffer = [0; 4];
+        if let Some(character) = char::from_u32(code).or_else(|| self.joined(code)) {
+            take(character.encode_utf8(&mut buffer).as_bytes());
+        } else {
+            self.has_surrogate = true;
+            take(&[0xED, 0x80 | (code >> 6 & 0x3F) as u8, 0x80 | (code & 0x3F) as u8]);
         }
-        Some(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+        Some(())
+    }
+
+    /// The character of a first half, if the second follows it.
+    fn joined(&mut self, first: u32) -> Option<char> {
+        if first >= 0xDC00 || !self.line[self.at..].starts_with(b"\\u") {
+            return None;
+        }
+        let before = self.at;
+        self.at += 2;
+        match self.hex() {
+            Some(second @ 0xDC00..0xE000) => char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)),
+            _ => {
+                self.at = before;
+                None
+            }
+        }
     }
 
     /// Reads four digits.
+    #[inline]
     fn hex(&mut self) -> Option<u32> {
         let digits = self.line.get(self.at..self.at + 4)?;
         self.at += 4;

@@ -7,15 +7,18 @@ from collections.abc import Callable, Sequence
 from ...errors import ArgumentError
 from .base import Runner
 from .local import LocalRunner
+from .ray import RayRunner
 
-RUNNERS: dict[str, Callable[[int, Sequence[int]], Runner]] = {"local": LocalRunner}
-"""The runners by name; each is made of the number of workers and the open files that these are to hold."""
+RUNNERS: dict[str, Callable[[int | None, Sequence[int]], Runner]] = {"local": LocalRunner, "ray": RayRunner}
+"""The runners by name; each is made of the number of workers, if it is said, and open files that these are to hold."""
 
 
-def runner(name: str, workers: int, inherited: Sequence[int] = ()) -> Runner:
+def runner(name: str, workers: int | None, inherited: Sequence[int] = ()) -> Runner:
     """The runner of this name. Raises `ArgumentError` if there is none."""
     if name not in RUNNERS:
         raise ArgumentError(f"runner={name!r} is none of {', '.join(map(repr, RUNNERS))}")
+    if workers is not None and workers < 1:
+        raise ArgumentError(f"workers={workers} is less than 1")
     return RUNNERS[name](workers, inherited)
 
 

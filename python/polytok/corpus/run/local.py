@@ -14,10 +14,11 @@ import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...errors import ArgumentError
+from ...train.resources import processors
 from .base import (
     ATTEMPTS,
     Assignment,
@@ -37,13 +38,11 @@ _START = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker
 
 
 class LocalRunner:
-    """Does tasks in so many processes, or one after the other in this one."""
+    """Does tasks in so many processes, by default one for each processor; one is this one itself."""
 
-    def __init__(self, workers: int, inherited: Sequence[int] = ()) -> None:
+    def __init__(self, workers: int | None = None, inherited: Sequence[int] = ()) -> None:
         """``inherited`` are open files that workers hold as long as they live."""
-        if workers < 1:
-            raise ArgumentError(f"workers={workers} is less than 1")
-        self._workers = workers
+        self._workers = workers or processors()
         self._inherited = tuple(inherited)
 
     def run(self, work: Work, assignments: Sequence[Assignment], listen: Listener) -> None:
@@ -73,11 +72,9 @@ class _Worker:
     def send(self, message: dict[str, Any]) -> None:
         """A worker that has just died shows at its end, not here."""
         assert self.process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
-        except BrokenPipeError:
-            pass
 
     def read(self, messages: queue.Queue[tuple[_Worker, dict[str, Any] | None]]) -> None:
         """Pass on what it says, and at its end None."""
@@ -96,10 +93,8 @@ class _Worker:
             self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
-                try:
+                with suppress(BrokenPipeError):
                     pipe.close()
-                except BrokenPipeError:
-                    pass
 
 
 @dataclass(slots=True)
