@@ -8,6 +8,7 @@ mod native;
 mod pattern;
 mod spec;
 mod text;
+mod texts;
 mod tokenizer;
 mod train;
 mod wire;
@@ -24,5 +25,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     wire::register(module)?;
     convert::register(module)?;
     pattern::register(module)?;
+    texts::register(module)?;
     train::register(module)
 }
