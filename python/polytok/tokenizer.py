@@ -122,7 +122,7 @@ class Tokenizer:
 
     def encode_batch(
         self,
-        texts: Iterable[Text],
+        texts: Iterable[Text] | _core.Texts,
         *,
         threads: int | None = None,
         add_special: bool = False,
@@ -142,6 +142,8 @@ class Tokenizer:
             raise TypeError("encode_batch takes several texts; encode takes one")
         chosen = _processors() if threads is None else _count("threads", threads, least=1)
         options = self._resolve(add_special, special, reject_special)
+        if isinstance(texts, _core.Texts):
+            return Batch(*self._core.encode_texts(texts, *options, chosen))
         return Batch(*self._core.encode_batch(list(texts), chosen, *options))
 
     def tokens(
