@@ -7,6 +7,7 @@ import json
 import sys
 from contextlib import nullcontext
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from ..corpus import export, merge, verify
@@ -84,14 +85,19 @@ def _bar(arguments: argparse.Namespace) -> Any:
     return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else nullcontext()
 
 
+def _print(line: str) -> None:
+    """A line, with what has no place in UTF-8 escaped: names in a manifest are anything."""
+    sys.stdout.buffer.write((line + "\n").encode(errors="backslashreplace"))
+
+
 def _info(arguments: argparse.Namespace) -> int:
-    manifest = load(arguments.dataset)
+    manifest = load(Path(arguments.dataset))
     if arguments.json:
         plain = json.loads(manifest.data())
-        print(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
+        _print(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
         return 0
     _show_head(manifest)
-    rows = [(source.name, source) for source in manifest.sources]
+    rows: list[tuple[str, Counted]] = [(source.name, source) for source in manifest.sources]
     if arguments.shards:
         rows += [(shard.stem, shard) for shard in manifest.shards]
     _show_table([*rows, ("total", manifest.totals)])
@@ -102,10 +108,10 @@ def _info(arguments: argparse.Namespace) -> int:
 
 def _show_head(manifest: Manifest) -> None:
     used, size = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
-    print(f"kind       {manifest.kind}, {len(manifest.shards)} shards, {size} bytes")
-    print(f"ids        {manifest.dtype}")
-    print(f"tokenizer  {one_line(used.name)}, {used.vocab_size} ids, fingerprint {used.fingerprint}")
-    print()
+    _print(f"kind       {manifest.kind}, {len(manifest.shards)} shards, {size} bytes")
+    _print(f"ids        {manifest.dtype}")
+    _print(f"tokenizer  {one_line(used.name)}, {used.vocab_size} ids, fingerprint {used.fingerprint}")
+    _print("")
 
 
 def _show_table(rows: list[tuple[str, Counted]]) -> None:
@@ -115,7 +121,7 @@ def _show_table(rows: list[tuple[str, Counted]]) -> None:
     widths = [max(len(row[column]) for row in (names, *shown)) for column in range(len(names))]
     for row in ((*names, ""), *shown):
         numbers = (text.rjust(width) for text, width in zip(row, widths, strict=False))
-        sys.stdout.buffer.write(("  ".join([*numbers, row[-1]]).rstrip() + "\n").encode(errors="surrogateescape"))
+        _print("  ".join([*numbers, row[-1]]).rstrip())
 
 
 def _numbers(counted: Counted) -> tuple[str, ...]:
@@ -126,16 +132,16 @@ def _numbers(counted: Counted) -> tuple[str, ...]:
 
 def _show_reasons(what: str, reasons: Any) -> None:
     for reason, count in reasons.items():
-        print(f"{what}: {count} {one_line(reason)}")
+        _print(f"{what}: {count} {one_line(reason)}")
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         found = verify(arguments.dataset, progress=progress)
     for damage in found:
-        print(f"{one_line(damage.file)}: {one_line(damage.what)}")
+        _print(f"{one_line(damage.file)}: {one_line(damage.what)}")
     if not found:
-        print("whole: all checksums are right, and all ids are of the vocabulary")
+        _print("whole: all checksums are right, and all ids are of the vocabulary")
     return 1 if found else 0
 
 
@@ -143,7 +149,7 @@ def _merge(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         merged = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
     totals = asdict(merged.totals)
-    print(f"{len(merged.shards)} shards, {totals['documents']} documents, {totals['tokens']} tokens")
+    _print(f"{len(merged.shards)} shards, {totals['documents']} documents, {totals['tokens']} tokens")
     return 0
 
 
@@ -151,5 +157,5 @@ def _export(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         files = export(arguments.dataset, arguments.out, arguments.to, dtype=arguments.dtype, progress=progress)
     for file in files:
-        print(f"{file.bytes}  {one_line(file.name)}")
+        _print(f"{file.bytes}  {one_line(file.name)}")
     return 0

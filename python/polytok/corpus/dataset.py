@@ -30,8 +30,8 @@ _MOST_MAPPED = 128
 class Dataset(Sequence[npt.NDArray[Any]]):
     """The documents of a dataset folder, as arrays of ids that lie in its files: nothing is read until it is used.
 
-    Rows are documents, in the order of the input. It can be used from many threads, and pickled, which keeps the name of
-    the folder.
+    Rows are documents, in the order of the input. It can be used from many threads, and pickled, which keeps the name
+    of the folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -90,8 +90,8 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     def __getitem__(self, index: int | slice) -> npt.NDArray[Any] | Batch:
         """The ids of a document, which are not copied; or those of several as a `Batch`, copied together.
 
-        Raises `IndexError` for a document that there is not, and `FileError` or `FormatError` for a shard that cannot be
-        read.
+        Raises `IndexError` for a document that there is not, and `FileError` or `FormatError` for a shard that cannot
+        be read.
         """
         if isinstance(index, slice):
             return self._batch([self[row] for row in range(*index.indices(len(self)))])

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import ArgumentError
+from ..progress import Report
 from .blocks import blocks
 from .manifest import Manifest, load
 from .write import WRITERS, ShardFile, ShardWriter
 
 if TYPE_CHECKING:
     import pyarrow
-
-Progress: TypeAlias = Callable[[str, int, int], object]
-"""Is told the stage, how much of it is done, and of how much."""
 
 
 def export(
@@ -27,13 +24,14 @@ def export(
     kind: str = "megatron",
     *,
     dtype: str | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> tuple[ShardFile, ...]:
     """Write all documents of a dataset, in order, to ``target`` with the suffixes of the kind, and return the files.
 
-    ``megatron``: ``.bin`` and ``.idx``; ``flat``: ``.bin``, one stream of ids, and ``.offsets``, the borders of documents
-    (int64, little-endian); ``npy``: ``.npy`` and ``.offsets``; ``parquet``, ``arrow``: one file. Files of these names are
-    replaced, each whole or not at all. The memory that is used does not depend on the size of the dataset.
+    ``megatron``: ``.bin`` and ``.idx``; ``flat``: ``.bin``, one stream of ids, and ``.offsets``, the borders of
+    documents (int64, little-endian); ``npy``: ``.npy`` and ``.offsets``; ``parquet``, ``arrow``: one file. Files of
+    these names are replaced, each whole or not at all. The memory that is used does not depend on the size of the
+    dataset.
 
     The dtype is that of the dataset, with uint32 for int32 and the other way round where the kind asks for it. Raises
     `ArgumentError` for a dtype that cannot hold the ids, `FileError` and `FormatError` for files.
@@ -71,7 +69,7 @@ def columns(folder: Path, manifest: Manifest, writer: type[ShardWriter]) -> pyar
     return None
 
 
-def copy(folder: Path, manifest: Manifest, out: ShardWriter, progress: Progress | None) -> None:
+def copy(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
     """Append all documents to a writer."""
     done, of = 0, manifest.totals.tokens
     for shard in manifest.shards:

@@ -1,7 +1,7 @@
 """Shards as they lie on the disk, mapped: the ids of a document are a slice of the file, without a copy.
 
-Sizes and headers are checked when a shard is opened, so that no index leads out of a file; what is in the files is checked
-by `verify`.
+Sizes and headers are checked when a shard is opened, so that no index leads out of a file; what is in the files is
+checked by `verify`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class MappedShard:
 def map_shard(folder: Path, manifest: Manifest, entry: ShardEntry) -> MappedShard:
     """A shard of a kind that can be mapped.
 
-    Raises `FileError` if a file cannot be opened, and `FormatError` if it is not of the size, or has not the header, that
-    the manifest asks for.
+    Raises `FileError` if a file cannot be opened, and `FormatError` if it is not of the size, or has not the header,
+    that the manifest asks for.
     """
     for file in entry.files:
         _check_size(folder / file.name, file.bytes)

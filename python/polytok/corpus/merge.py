@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import not_written
-from .export import Progress, columns, copy
+from ..progress import Report
+from .export import columns, copy
 from .manifest import TOKENIZER, Manifest, ShardEntry, load
 from .write import WRITERS, OutputFile, ShardFile
 
@@ -27,13 +28,13 @@ def merge(
     *,
     kind: str | None = None,
     link: bool = False,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Manifest:
     """Make one dataset of the documents of several, in the order that they are given, and return its manifest.
 
-    Shards stay as they are, under new numbers; their checksums are checked on the way. With ``link`` they are not copied
-    but get a second name, which needs the same file system and checks nothing. With another ``kind`` the shards are
-    written anew: so one dataset can be made one of another kind. The new folder appears whole or not at all.
+    Shards stay as they are, under new numbers; their checksums are checked on the way. With ``link`` they are not
+    copied but get a second name, which needs the same file system and checks nothing. With another ``kind`` the shards
+    are written anew: so one dataset can be made one of another kind. The new folder appears whole or not at all.
 
     Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, or ``out`` is there already;
     `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
@@ -88,7 +89,8 @@ def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None,
 def _dtype(manifest: Manifest, kind: str | None) -> str:
     if kind is None or kind == manifest.kind:
         return manifest.dtype
-    return WRITERS[kind].stored(manifest.unsigned).name
+    name: str = WRITERS[kind].stored(manifest.unsigned).name
+    return name
 
 
 def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
@@ -98,7 +100,7 @@ def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
 
 
 def _shards(
-    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Progress | None
+    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
 ) -> Iterator[ShardEntry]:
     pieces = [(folder, manifest, shard) for folder, manifest in inputs for shard in manifest.shards]
     for number, (folder, manifest, shard) in enumerate(pieces):
@@ -135,9 +137,7 @@ def _copied(folder: Path, file: ShardFile, target: Path) -> ShardFile:
                 out.write(block)
         copied = out.finish()
         if copied != file._replace(name=target.name):
-            raise FormatError(
-                f"{folder / file.name}: not the bytes that the manifest has: polytok corpus verify {folder}"
-            )
+            raise FormatError(f"{folder / file.name}: not as the manifest has it: polytok corpus verify tells more")
         out.keep()
     except BaseException:
         out.discard()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import FormatError, PolytokError
 from ..loading import load as load_tokenizer
+from ..progress import Report
 from .blocks import blocks
 from .manifest import TOKENIZER, Manifest, ShardEntry, TokenizerName, load
 from .mapped import map_shard
@@ -25,13 +26,11 @@ class Damage(NamedTuple):
     what: str
 
 
-def verify(
-    folder: str | os.PathLike[str], *, progress: Callable[[str, int, int], object] | None = None
-) -> tuple[Damage, ...]:
+def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) -> tuple[Damage, ...]:
     """Read a whole dataset and return what is wrong with it, nothing if it is whole.
 
-    ``progress`` is told the stage, the bytes that were read, and how many there are. Raises `FileError` or `FormatError`
-    if the manifest itself cannot be read.
+    ``progress`` is told the stage, the bytes that were read, and how many there are. Raises `FileError` or
+    `FormatError` if the manifest itself cannot be read.
     """
     root = Path(folder)
     manifest = load(root)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .dataset import Dataset
 
 
-class Windows(Sequence[npt.NDArray[Any]]):
+class Windows:
     """Window i is tokens ``i * stride`` to ``i * stride + length`` of a dataset; see `Dataset.windows`."""
 
     def __init__(self, dataset: Dataset, length: int, stride: int) -> None:
@@ -28,10 +28,6 @@ class Windows(Sequence[npt.NDArray[Any]]):
     def __len__(self) -> int:
         return max((self.dataset.tokens - self.length) // self.stride + 1, 0)
 
-    @overload
-    def __getitem__(self, index: int) -> npt.NDArray[Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> npt.NDArray[Any]: ...
     def __getitem__(self, index: int | slice) -> npt.NDArray[Any]:
         """A window, of shape (length,), copied only where it crosses from one shard to the next; or several, copied, of
         shape (windows, length). Raises `IndexError` for a window that there is not.

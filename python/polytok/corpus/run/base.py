@@ -90,8 +90,13 @@ Listener: TypeAlias = Callable[[Event], object]
 class Runner(Protocol):
     """Has tasks done."""
 
-    def run(self, work: Work, assignments: Sequence[Assignment], listen: Listener) -> None:
-        """Return when all are done; what a task raises is raised here, and ends the others."""
+    def run(
+        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
+    ) -> None:
+        """Return when all are done; what a task raises is raised here, and ends the others.
+
+        ``inherited`` are open files that workers of this machine hold as long as they live.
+        """
 
 
 def longest_first(assignments: Sequence[Assignment]) -> list[Assignment]:

@@ -20,11 +20,12 @@ _MOST_SUBMITTED = 1000
 class RayRunner:
     """Does tasks on the nodes of a cluster, so many at a time at most."""
 
-    def __init__(self, workers: int | None = None, inherited: Sequence[int] = ()) -> None:
-        """``inherited`` are open files, which other machines cannot hold."""
+    def __init__(self, workers: int | None = None) -> None:
         self._workers = workers
 
-    def run(self, work: Work, assignments: Sequence[Assignment], listen: Listener) -> None:
+    def run(
+        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
+    ) -> None:
         """Return when all are done; what a task raises is raised here, and ends the others."""
         with _connected(self._workers) as ray:
             do_task = ray.remote(max_retries=ATTEMPTS - 1, scheduling_strategy="SPREAD")(_do_task)

@@ -29,14 +29,16 @@ class _TableWriter(ShardWriter):
 
     takes_columns = True
     _sink: Any
+    _columns: tuple[pyarrow.Field, ...] = ()
 
     def _begin(self, columns: pyarrow.Schema | None) -> None:
         arrow = pyarrow_or_error()
         if columns is not None and COLUMN in columns.names:
             raise ArgumentError(f"a column {COLUMN!r} cannot be passed through: it is the name of the ids' column")
         self._list = arrow.list_(arrow.field("item", arrow.from_numpy_dtype(self.dtype.newbyteorder("=")), False))
-        rest = [] if columns is None else [columns.field(name).remove_metadata() for name in columns.names]
-        self._schema = arrow.schema([arrow.field(COLUMN, self._list, False), *rest])
+        if columns is not None:
+            self._columns = tuple(map(_plain, columns))
+        self._schema = arrow.schema([arrow.field(COLUMN, self._list, False), *self._columns])
         self._waiting: list[pyarrow.Table] = []
         self._rows = self._tokens = 0
         self._sink = self._opened()
@@ -55,8 +57,11 @@ class _TableWriter(ShardWriter):
         borders = arrow.array((offsets - offsets[0]).astype(np.int32))
         values = arrow.array(ids[offsets[0] : offsets[-1]].copy())
         lists = arrow.ListArray.from_arrays(borders, values, type=self._list)
-        rest = [] if columns is None else columns.select(self._schema.names[1:]).columns
-        self._waiting.append(arrow.Table.from_arrays([lists, *rest], schema=self._schema))
+        table = arrow.table([lists], names=[COLUMN])
+        if columns is not None:
+            for field in self._columns:
+                table = table.append_column(field.name, columns[field.name].cast(field.type))
+        self._waiting.append(table.cast(self._schema))
         self._rows += len(lists)
         self._tokens += len(values)
         if self._rows >= _GROUP_ROWS or self._tokens >= _GROUP_TOKENS:
@@ -114,6 +119,12 @@ class ArrowShardWriter(_TableWriter):
 
     def _write_group(self, table: pyarrow.Table) -> None:
         self._sink.write_table(table)
+
+
+def _plain(field: pyarrow.Field) -> pyarrow.Field:
+    """Without a dictionary, which would be another in each group, and without what its file said of it."""
+    is_coded = pyarrow_or_error().types.is_dictionary(field.type)
+    return field.with_type(field.type.value_type if is_coded else field.type).remove_metadata()
 
 
 def pyarrow_or_error() -> Any:

@@ -36,10 +36,14 @@ class OutputFile:
     def __init__(self, target: Path) -> None:
         self._draft = Draft(target)
         self._checksum: _core.Checksum | None = _core.Checksum()
+        self._is_discarded = False
 
     def write(self, data: _Buffer) -> int:
         """Append bytes."""
         part = np.frombuffer(data, dtype=np.uint8)
+        # pyarrow's writers write what they still have when nobody needs them any more.
+        if self._is_discarded:
+            return len(part)
         try:
             self._draft.file.write(part.data)
         except OSError as error:
@@ -98,7 +102,8 @@ class OutputFile:
         self._draft.keep()
 
     def discard(self) -> None:
-        """Remove the file."""
+        """Remove the file. What is written to it from now on goes nowhere."""
+        self._is_discarded = True
         self._draft.discard()
 
 
