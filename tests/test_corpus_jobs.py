@@ -18,6 +18,7 @@ from corpus_work import WORK
 from polytok import ArgumentError, PolytokError
 from polytok.corpus.job import Begun, Job
 from polytok.corpus.run.base import Assignment, Done, Retried, Work
+from polytok.corpus.run.local import LocalRunner
 from polytok.corpus.storage import storage
 
 
@@ -35,7 +36,7 @@ def job(folder: Path, count: int = 6, header: dict[str, Any] | None = None, **de
 
 def run(made: Job, workers: int = 2, overwrite: bool = False) -> list[Any]:
     events: list[Any] = []
-    made.run(runner_name="local", workers=workers, overwrite=overwrite, listen=events.append)
+    made.run(LocalRunner(workers), overwrite=overwrite, listen=events.append)
     return events
 
 

@@ -34,8 +34,6 @@ def documents(part: Part, source: Source, reading: Reading, columns: Sequence[st
     (``broken="skip"``: what stands before the damage is given, and what is lost told) or has a broken record;
     `EncodeError` for a text that is no UTF-8 unless ``invalid`` is "replace" or "skip".
     """
-    if reading.invalid == "keep":
-        raise ArgumentError("invalid='keep' is for training: choose 'error', 'replace' or 'skip'")
     with opened(source) as opened_file:
         file, first = begun(opened_file, FIRST)
         try:

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .journal import Journal, to_json
-from .run import runner
-from .run.base import Assignment, Done, Event, Work
+from .journal import Journal
+from .run.base import Assignment, Done, Event, Runner, Work
 from .storage import Storage
 
 Records: TypeAlias = "dict[int, dict[str, Any]]"
@@ -44,9 +43,7 @@ class Job:
     manifest: Callable[[Records], bytes]
     tokenizer: bytes | None = None
 
-    def run(
-        self, *, runner_name: str, workers: int | None, overwrite: bool, listen: Callable[[JobEvent], object]
-    ) -> dict[str, Any]:
+    def run(self, runner: Runner, *, overwrite: bool = False, listen: Callable[[JobEvent], object]) -> dict[str, Any]:
         """Do what is left to be done, and give the manifest.
 
         Raises `ArgumentError` if the folder has another job, unless it may be overwritten, or if another process
@@ -60,7 +57,7 @@ class Job:
             if journal.finished() is None:
                 records = journal.done(len(self.assignments))
                 journal.clean(records)
-                self._do(records, runner(runner_name, workers, () if lock is None else (lock,)), listen)
+                self._do(records, runner, listen, () if lock is None else (lock,))
                 journal.clean(records)  # of what workers left that have died
                 journal.finish(self.manifest(records))
             journal.tidy()
@@ -75,7 +72,9 @@ class Job:
         else:
             journal.check(old, plan)
 
-    def _do(self, records: Records, chosen: Any, listen: Callable[[JobEvent], object]) -> None:
+    def _do(
+        self, records: Records, runner: Runner, listen: Callable[[JobEvent], object], inherited: tuple[int, ...]
+    ) -> None:
         left = tuple(assignment for assignment in self.assignments if assignment.number not in records)
 
         def heard(event: Event) -> None:
@@ -84,7 +83,4 @@ class Job:
             listen(event)
 
         listen(Begun(left, dict(records)))
-        chosen.run(self.work, left, heard)
-
-
-__all__ = ["Begun", "Job", "JobEvent", "Records", "to_json"]
+        runner.run(self.work, left, heard, inherited)

@@ -73,7 +73,7 @@ class Journal:
 
     def check(self, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Raises `ArgumentError` if the job that began here is another one."""
-        if found := differences(old, new):
+        if found := differences(old, json.loads(to_json(new))):
             listed = "\n  ".join(found)
             raise ArgumentError(
                 f"{self.storage.url} holds another job; what differs, old → new:\n  {listed}\n"

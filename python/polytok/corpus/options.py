@@ -68,6 +68,8 @@ class Options:
             _number("max_tokens", self.max_tokens, 1, _MOST)
             if self.max_tokens < self.min_tokens:
                 raise ArgumentError(f"max_tokens={self.max_tokens} is less than min_tokens={self.min_tokens}")
+        if self.reading.invalid == "keep":
+            raise ArgumentError("invalid='keep' is for training: choose 'error', 'replace' or 'skip'")
         if self.columns and not WRITERS[self.output].takes_columns:
             takes = ", ".join(kind for kind, writer in WRITERS.items() if writer.takes_columns)
             raise ArgumentError(f"output={self.output!r} holds ids alone: columns go with {takes}")

@@ -48,10 +48,8 @@ class Limited(NamedTuple):
 
 
 def limited(rows: Rows, options: Options) -> Limited:
-    """Rows between bos and eos, within the limits of the options."""
-    bos, eos = options.ids
-    room = (bos is not None) + (eos is not None)
-    lengths = rows.lengths + room
+    """Rows within the limits of the options; those that are cut off keep the id that ends documents."""
+    lengths = rows.lengths
     is_short = lengths < options.min_tokens
     is_long = np.zeros(len(lengths), dtype=bool) if options.max_tokens is None else lengths > options.max_tokens
     most = options.max_tokens if is_long.any() else None
@@ -60,33 +58,19 @@ def limited(rows: Rows, options: Options) -> Limited:
     elif is_short.any():
         rows = _only(rows, ~is_short)
     if most is not None and options.long == "truncate":
-        rows = truncated(rows, most - room)
-    rows = around(rows, bos, eos)
-    if most is not None and options.long == "split":
+        rows = truncated(rows, most, options.ids[1])
+    elif most is not None and options.long == "split":
         rows = split(rows, most)
     return Limited(rows, int(is_short.sum()), int(is_long.sum()))
 
 
-def around(rows: Rows, bos: int | None, eos: int | None) -> Rows:
-    """Each row between the two ids."""
-    room = (bos is not None) + (eos is not None)
-    if not room:
-        return rows
-    offsets = rows.offsets - rows.offsets[0] + room * np.arange(len(rows.offsets), dtype=np.int64)
-    ids = np.empty(int(offsets[-1]), dtype=rows.ids.dtype)
-    is_text = np.ones(len(ids), dtype=bool)
-    for id, places in ((bos, offsets[:-1]), (eos, offsets[1:] - 1)):
-        if id is not None:
-            ids[places] = id
-            is_text[places] = False
-    ids[is_text] = rows.ids[rows.offsets[0] : rows.offsets[-1]]
-    return Rows(ids, offsets, rows.columns)
-
-
-def truncated(rows: Rows, most: int) -> Rows:
-    """The beginnings of rows, of at most so many tokens."""
-    everything = np.arange(len(rows.offsets) - 1)
-    return _gathered(rows, rows.offsets[:-1], np.minimum(rows.lengths, most), everything)
+def truncated(rows: Rows, most: int, eos: int | None) -> Rows:
+    """Rows of at most so many tokens; those that are cut off end in the id ``eos``."""
+    is_long = rows.lengths > most
+    cut = _gathered(rows, rows.offsets[:-1], np.minimum(rows.lengths, most), np.arange(len(is_long)))
+    if eos is not None:
+        cut.ids[cut.offsets[1:][is_long] - 1] = eos
+    return cut
 
 
 def split(rows: Rows, most: int) -> Rows:

@@ -100,10 +100,12 @@ class _Task:
                 yield kept.rows
 
     def _encoded(self, found: Documents) -> Rows:
-        options = self.options
+        options, (bos, eos) = self.options, self.options.ids
         try:
-            batch = self.tokenizer.encode_batch(
+            batch = self.tokenizer.encode_texts(
                 found.texts,
+                begin=bos,
+                end=eos,
                 threads=self.threads,
                 add_special=options.add_special,
                 special=options.special,

@@ -18,7 +18,8 @@ from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
 from .options import Options
 from .plan import Plan, Task, plan
 from .report import Report, by_source, counted_of, examples
-from .run.base import Assignment, Done, Work
+from .run import runner as made_runner
+from .run.base import Assignment, Done, Runner, Work
 from .storage import Storage, storage
 from .watching import Watch
 from .write import ShardFile
@@ -61,7 +62,7 @@ def tokenize(
     >>> report.total.documents
     2
     """
-    chosen = Options(**options)
+    chosen, does = Options(**options), made_runner(runner, workers)
     made = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
     place = storage(folder)
     planned = plan(inputs, chosen.reading, chosen.shard_size, outside=place.url)
@@ -69,7 +70,7 @@ def tokenize(
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar()) if progress else None
         watch = Watch("tokenizing", bar, json_log)
-        return _Tokenizing(job, planned, watch).run(runner, workers, overwrite)
+        return _Tokenizing(job, planned, watch).run(does, overwrite)
 
 
 def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, threads: int) -> Job:
@@ -87,7 +88,7 @@ def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, 
         "options": options.to_json(),
         "threads": threads,
     }
-    assignments = tuple(Assignment(task.number, task.bytes, _description(planned, task)) for task in planned.tasks)
+    assignments = tuple(Assignment(task.number, task.bytes, described(planned, task)) for task in planned.tasks)
 
     def manifest(records: Records) -> bytes:
         return _manifest(name, options, planned, records).data()
@@ -100,7 +101,7 @@ def _threads(planned: Plan, runner: str, workers: int | None) -> int:
     return max(1, (workers or processors()) // max(len(planned.tasks), 1)) if runner == "local" else 1
 
 
-def _description(planned: Plan, task: Task) -> dict[str, Any]:
+def described(planned: Plan, task: Task) -> dict[str, Any]:
     """A task with the sources of its parts, so that nobody needs the whole plan."""
     sources = {str(part.source): asdict(planned.sources[part.source]) for part in task.parts}
     return {**asdict(task), "sources": sources}
@@ -135,9 +136,9 @@ class _Tokenizing:
     watch: Watch
     records: dict[int, dict[str, Any]] = field(default_factory=dict)
 
-    def run(self, runner: str, workers: int | None, overwrite: bool) -> Report:
+    def run(self, runner: Runner, overwrite: bool) -> Report:
         try:
-            manifest = self.job.run(runner_name=runner, workers=workers, overwrite=overwrite, listen=self._heard)
+            manifest = self.job.run(runner, overwrite=overwrite, listen=self._heard)
         except BaseException as error:
             self.watch.log("error", message=str(error), kind=type(error).__name__)
             raise

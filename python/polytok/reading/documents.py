@@ -73,10 +73,9 @@ def documents_of(
     end = 0
     try:
         for block in blocks:
-            left = [_left(reason, place(number)) for number, reason in block.left]
-            if left and reading.records == "error":
-                raise FormatError(f"{left[0]}; records='skip' leaves such texts out")
-            yield _checked(block, chosen, left, place)
+            if block.left and reading.records == "error":
+                raise FormatError(f"{_left(*block.left[0], place)}; records='skip' leaves such texts out")
+            yield _checked(block, chosen, place)
             end = block.end
     except Damaged as error:
         yield nothing(damage(error, reading, place(end)))
@@ -94,14 +93,15 @@ def nothing(left: Left) -> Documents:
     return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), (left,))
 
 
-def _left(reason: str, place: str) -> Left:
+def _left(number: int, reason: str, place: Place) -> Left:
     """What is the same for many of them is the reason."""
     reason, _, detail = reason.partition(": ")
-    return Left(reason, place, detail)
+    return Left(reason, place(number), detail)
 
 
-def _checked(block: Block, invalid: Invalid, left: list[Left], place: Place) -> Documents:
+def _checked(block: Block, invalid: Invalid, place: Place) -> Documents:
     texts, numbers, columns, replaced = block.texts, block.numbers, block.columns, 0
+    lacking = block.left
     if invalid == "replace":
         texts, bad = texts.checked("replace")
         replaced = len(bad)
@@ -109,9 +109,10 @@ def _checked(block: Block, invalid: Invalid, left: list[Left], place: Place) -> 
         texts, bad = texts.checked("skip")
         if len(bad) and invalid == "error":
             raise _refused(block, int(bad[0]), place)
-        left += [Left(NO_UTF8, place(int(numbers[row]))) for row in bad]
+        lacking = sorted([*lacking, *((int(numbers[row]), NO_UTF8) for row in bad)])
         numbers, columns = _without(bad, numbers, columns)
-    return Documents(texts, numbers, tuple(left), replaced, columns, lambda row: place(int(numbers[row])))
+    left = tuple(_left(number, reason, place) for number, reason in lacking)
+    return Documents(texts, numbers, left, replaced, columns, lambda row: place(int(numbers[row])))
 
 
 def _without(bad: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], columns: Any) -> Any:

@@ -40,18 +40,18 @@ _START = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker
 class LocalRunner:
     """Does tasks in so many processes, by default one for each processor; one is this one itself."""
 
-    def __init__(self, workers: int | None = None, inherited: Sequence[int] = ()) -> None:
-        """``inherited`` are open files that workers hold as long as they live."""
+    def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or processors()
-        self._inherited = tuple(inherited)
 
-    def run(self, work: Work, assignments: Sequence[Assignment], listen: Listener) -> None:
+    def run(
+        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
+    ) -> None:
         """Return when all are done; what a task raises is raised here, and ends the others."""
         ordered = longest_first(assignments)
         if self._workers == 1:
             _run_here(work, ordered, listen)
         elif ordered:
-            _Pool(work, deque(ordered), listen, self._inherited).run(min(self._workers, len(ordered)))
+            _Pool(work, deque(ordered), listen, tuple(inherited)).run(min(self._workers, len(ordered)))
 
 
 def _run_here(work: Work, ordered: Sequence[Assignment], listen: Listener) -> None:
