@@ -15,6 +15,7 @@ from .values import IdArray, Ids, Text
 __all__ = [
     "ArrowArray",
     "ArrowStream",
+    "Checksum",
     "DecodeStream",
     "NativeFile",
     "SentencePieceTrainer",
@@ -170,6 +171,14 @@ def train_longest_match(
     threads: int,
     report: _Report | None,
 ) -> tuple[list[bytes], int]: ...
+
+@final
+class Checksum:
+    """XXH3 of 128 bits, of bytes that come in parts; polytok.corpus.write.checksum is that of a file."""
+
+    def __new__(cls) -> Checksum: ...
+    def update(self, part: npt.NDArray[np.uint8]) -> None: ...
+    def hex(self) -> str: ...
 
 @final
 class NativeFile:

@@ -16,6 +16,7 @@
 pub mod batch;
 pub mod byte_level;
 pub mod cache;
+pub mod checksum;
 pub mod convert;
 pub mod decode;
 pub mod encode;

@@ -1,6 +1,7 @@
 //! The Python binding: thin and dull, no logic.
 
 mod arrow;
+mod checksum;
 mod convert;
 mod errors;
 mod ids;
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PySpecialSet>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
+    module.add_class::<checksum::PyChecksum>()?;
     native::register(module)?;
     wire::register(module)?;
     convert::register(module)?;

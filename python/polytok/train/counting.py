@@ -13,8 +13,8 @@ from .. import _core
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import replacing
 from ..plain import from_plain, to_plain
+from ..progress import Report
 from ..spec import NormalizeStep, PatternSplit, SplitStep
-from .progress import Report
 from .resources import processors
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
@@ -180,9 +180,9 @@ class Counts:
             self._finished().read(file, progress)
 
 
-def is_counts(path: Path) -> bool:
+def is_counts(path: os.PathLike[str]) -> bool:
     """Whether a file begins as one of counts does."""
-    if not path.is_file():  # a pipe is not to be read twice
+    if not os.path.isfile(path):  # a pipe is not to be read twice
         return False
     try:
         with open(path, "rb") as file:

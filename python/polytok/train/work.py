@@ -6,13 +6,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..errors import ArgumentError
+from ..progress import ProgressBar, Report
+from ..reading import Reading
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from .base import kind_named
 from .counting import Counts, is_counts
 from .feeding import feed
-from .inputs import Inputs, Reading, TrainingReport, paths_of
-from .progress import ProgressBar, Report
+from .inputs import Inputs, TrainingReport, paths_of
 from .resources import checked_memory
 
 # Counts are the same for every size.
