@@ -12,11 +12,13 @@ from .train.bpe_learning import Rules, Units
 from .values import IdArray, Ids, Text
 
 __all__ = [
+    "Checksum",
     "DecodeStream",
     "NativeFile",
     "SentencePieceTrainer",
     "SpecialSet",
     "TextCounter",
+    "Texts",
     "Tokenizer",
     "UnigramTrainer",
     "WordCounter",
@@ -25,6 +27,9 @@ __all__ = [
     "bpe_derivations",
     "bpe_learn",
     "counts_description",
+    "cut_json_lines",
+    "cut_lines",
+    "cut_separated",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -78,6 +83,8 @@ _TokenColumns: TypeAlias = tuple[
     npt.NDArray[np.int32],
     list[tuple[int, bytes]],
 ]
+
+_Numbers: TypeAlias = npt.NDArray[np.int64]
 
 _Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
 
@@ -168,6 +175,14 @@ def train_longest_match(
 ) -> tuple[list[bytes], int]: ...
 
 @final
+class Checksum:
+    """XXH3 of 128 bits, of bytes that come in parts; polytok.corpus.write.checksum is that of a file."""
+
+    def __new__(cls) -> Checksum: ...
+    def update(self, part: npt.NDArray[np.uint8]) -> None: ...
+    def hex(self) -> str: ...
+
+@final
 class NativeFile:
     """A file of polytok's own format, mapped or copied; polytok.formats.ptok is its reader."""
 
@@ -210,6 +225,19 @@ class Tokenizer:
         special: SpecialSet | None = None,
         reject: SpecialSet | None = None,
     ) -> tuple[IdArray, npt.NDArray[np.int64]]: ...
+    def encode_texts(
+        self,
+        texts: Texts,
+        add_special: bool,
+        special: SpecialSet | None,
+        reject: SpecialSet | None,
+        threads: int,
+        begin: int | None = None,
+        end: int | None = None,
+    ) -> tuple[IdArray, _Numbers]: ...
+    def count_texts(
+        self, texts: Texts, add_special: bool, special: SpecialSet | None, reject: SpecialSet | None, threads: int
+    ) -> _Numbers: ...
     def count(
         self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
     ) -> int: ...
@@ -241,6 +269,39 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes: ...
     def id_of(self, piece: bytes) -> int | None: ...
     def max_id(self) -> int | None: ...
+
+@final
+class Texts:
+    """A column of texts in one buffer that is shared; none of them is an object until it is asked for.
+
+    ``starts`` and ``ends`` are where the texts lie in the buffer, ``places`` where the record of each begins in what it
+    was cut from; ``valid`` is False for null texts, or None if there are none. A null text has no ids, and is empty as
+    bytes.
+    """
+
+    @staticmethod
+    def of_list(texts: list[Text]) -> Texts: ...
+    @staticmethod
+    def whole(data: bytes) -> Texts: ...
+    @property
+    def starts(self) -> _Numbers: ...
+    @property
+    def ends(self) -> _Numbers: ...
+    @property
+    def places(self) -> _Numbers: ...
+    @property
+    def valid(self) -> npt.NDArray[np.bool_] | None: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> bytes: ...
+    def to_list(self) -> list[bytes | None]: ...
+    def take(self, rows: _Numbers) -> Texts: ...
+    def checked(self, invalid: str) -> tuple[Texts, _Numbers]: ...
+
+def cut_lines(data: bytes, is_last: bool) -> tuple[Texts, int]: ...
+def cut_separated(data: bytes, separator: bytes, is_last: bool) -> tuple[Texts, int]: ...
+def cut_json_lines(data: bytes, path: list[str], is_last: bool) -> tuple[Texts, int, list[tuple[int, str]]]: ...
 
 @final
 class DecodeStream:

@@ -144,6 +144,28 @@ class Tokenizer:
         options = self._resolve(add_special, special, reject_special)
         return Batch(*self._core.encode_batch(list(texts), chosen, *options))
 
+    def encode_texts(
+        self,
+        texts: _core.Texts,
+        *,
+        begin: int | None = None,
+        end: int | None = None,
+        threads: int | None = None,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+    ) -> Batch:
+        """The ids of a column of texts, as `encode_batch` gives them, each between the ids ``begin`` and ``end``.
+
+        >>> import polytok
+        >>> texts = polytok._core.Texts.of_list([b"a", b"", b"!"])
+        >>> polytok.load("default").encode_texts(texts, end=32767).to_list()
+        [[97, 32767], [32767], [33, 32767]]
+        """
+        chosen = _processors() if threads is None else _count("threads", threads, least=1)
+        options = self._resolve(add_special, special, reject_special)
+        return Batch(*self._core.encode_texts(texts, *options, chosen, begin, end))
+
     def tokens(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
     ) -> list[Token]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from ..errors import ArgumentError
+from ..progress import Report
 from ..spec import Spec
 from .counting import Counts
 from .options import optional_number
-from .progress import Report
 
 
 class Trainer(Protocol):

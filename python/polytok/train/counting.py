@@ -13,10 +13,15 @@ from .. import _core
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import replacing
 from ..plain import from_plain, to_plain
+from ..progress import Report
 from ..spec import NormalizeStep, PatternSplit, SplitStep
+<<<<<<< HEAD
 from .options import number
 from .progress import Report
 from .resources import processors, room
+=======
+from .resources import processors
+>>>>>>> 7c1065edd6954cdf28fecb03959abe4e29df6ced
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 
@@ -188,9 +193,9 @@ class Counts:
             self._finished().read(file, progress)
 
 
-def is_counts(path: Path) -> bool:
+def is_counts(path: os.PathLike[str]) -> bool:
     """Whether a file begins as one of counts does."""
-    if not path.is_file():  # a pipe is not to be read twice
+    if not os.path.isfile(path):  # a pipe is not to be read twice
         return False
     try:
         with open(path, "rb") as file:

@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..progress import Report
+from ..reading import Reading
 from .counting import Counts
-from .inputs import Inputs, InputStream, Reading, TrainingReport
-from .progress import Report
+from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
 

@@ -10,11 +10,11 @@ from typing import ClassVar, Final, Literal
 from .. import _core
 from ..errors import ArgumentError
 from ..lists import Emoji, Entry, emoji, kaomoji, listed
+from ..progress import Report
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .matching import checked
 from .options import flag, number, optional_number, sizes, text
-from .progress import Report
 from .resources import processors
 from .splits import steps_of
 

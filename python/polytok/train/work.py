@@ -7,13 +7,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..errors import ArgumentError
+from ..progress import ProgressBar, Report
+from ..reading import Reading
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from .base import kind_named
 from .counting import Counts, is_counts
 from .feeding import TrainingWarning, feed
-from .inputs import Inputs, Reading, TrainingReport, paths_of
-from .progress import ProgressBar, Report
+from .inputs import Inputs, TrainingReport, paths_of
 from .resources import checked_memory
 
 # Counts are the same for every size.
@@ -40,8 +41,8 @@ def train(
 
     With ``max_memory`` (bytes, or a text like "512M") what is counted goes to disk when it takes more; the result is
     the same, as it is for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function
-    that is told (stage, done, of). Texts that were left out, and a vocabulary that became smaller than asked for, are in
-    the ``report``; without one they are a `TrainingWarning`.
+    that is told (stage, done, of). Texts that were left out, and a vocabulary that became smaller than asked for,
+    are in the ``report``; without one they are a `TrainingWarning`.
 
     >>> import polytok
     >>> tokenizer = polytok.train(["low lower lowest", "new newer newest"], kind="bpe", vocab_size=265)

@@ -1,0 +1,161 @@
+"""``polytok corpus``: what became of a corpus: datasets shown, verified, merged and exported."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..corpus import export, merge, verify
+from ..corpus.manifest import Counted, Manifest, load
+from ..corpus.write import WRITERS
+from ..progress import ProgressBar
+from .options import add_plain_verb
+from .style import one_line
+
+_EXAMPLES = """\
+  polytok corpus info tokens                     documents, tokens, what was skipped
+  polytok corpus verify tokens                   every byte against the checksums
+  polytok corpus merge part1 part2 -o tokens     one dataset of several
+  polytok corpus export tokens -o train          train.bin and train.idx for Megatron
+  polytok corpus export tokens --flat -o train   train.bin, one stream of ids, and train.offsets
+"""
+
+
+def add_parser(verbs: Any) -> None:
+    """Add the verb, with verbs of its own."""
+    parser = add_plain_verb(verbs, "corpus", "datasets of tokens: shown, verified, merged, exported", _EXAMPLES)
+    inner = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for add in (_add_info, _add_verify, _add_merge, _add_export):
+        add(inner)
+
+
+def _add_info(verbs: Any) -> None:
+    parser = add_plain_verb(verbs, "info", "what a dataset holds", "  polytok corpus info tokens --shards\n")
+    parser.add_argument("dataset", metavar="DIR")
+    parser.add_argument("--shards", action="store_true", help="each shard, too")
+    parser.add_argument("--json", action="store_true", help="the manifest, as JSON")
+    parser.set_defaults(run=_info)
+
+
+def _add_verify(verbs: Any) -> None:
+    parser = add_plain_verb(
+        verbs, "verify", "read everything and say what is damaged", "  polytok corpus verify tokens\n"
+    )
+    parser.add_argument("dataset", metavar="DIR")
+    _add_quiet(parser)
+    parser.set_defaults(run=_verify)
+
+
+def _add_merge(verbs: Any) -> None:
+    examples = "  polytok corpus merge part1 part2 -o tokens\n  polytok corpus merge tokens --to parquet -o tables\n"
+    parser = add_plain_verb(verbs, "merge", "one dataset of several, or of another kind", examples)
+    parser.add_argument("datasets", nargs="+", metavar="DIR")
+    parser.add_argument("-o", "--out", required=True, metavar="NEWDIR", help="the folder to make")
+    parser.add_argument("--to", choices=WRITERS, metavar="KIND", help=f"write the shards anew: {', '.join(WRITERS)}")
+    parser.add_argument("--link", action="store_true", help="hard links instead of copies; nothing is checked then")
+    _add_quiet(parser)
+    parser.set_defaults(run=_merge)
+
+
+def _add_export(verbs: Any) -> None:
+    examples = "  polytok corpus export tokens -o train\n  polytok corpus export tokens --flat -o train\n"
+    parser = add_plain_verb(verbs, "export", "all documents as one file or pair", examples)
+    parser.add_argument("dataset", metavar="DIR")
+    parser.add_argument("-o", "--out", required=True, metavar="PREFIX", help="the files' name without a suffix")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument(
+        "--to", choices=WRITERS, default="megatron", metavar="KIND", help=f"{', '.join(WRITERS)}; by default megatron"
+    )
+    kinds.add_argument("--flat", dest="to", action="store_const", const="flat", help="--to flat: for suffix arrays")
+    parser.add_argument("--dtype", choices=["uint16", "uint32", "int32"], help="by default that of the dataset")
+    _add_quiet(parser)
+    parser.set_defaults(run=_export)
+
+
+def _add_quiet(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+
+
+def _bar(arguments: argparse.Namespace) -> Any:
+    return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else nullcontext()
+
+
+def _print(line: str) -> None:
+    """A line, with what has no place in UTF-8 escaped: names in a manifest are anything."""
+    sys.stdout.buffer.write((line + "\n").encode(errors="backslashreplace"))
+
+
+def _info(arguments: argparse.Namespace) -> int:
+    manifest = load(Path(arguments.dataset))
+    if arguments.json:
+        plain = json.loads(manifest.data())
+        _print(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
+        return 0
+    _show_head(manifest)
+    rows: list[tuple[str, Counted]] = [(source.name, source) for source in manifest.sources]
+    if arguments.shards:
+        rows += [(shard.stem, shard) for shard in manifest.shards]
+    _show_table([*rows, ("total", manifest.totals)])
+    _show_reasons("skipped", manifest.totals.skipped)
+    _show_reasons("changed", manifest.totals.changed)
+    return 0
+
+
+def _show_head(manifest: Manifest) -> None:
+    used, size = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
+    _print(f"kind       {manifest.kind}, {len(manifest.shards)} shards, {size} bytes")
+    _print(f"ids        {manifest.dtype}")
+    _print(f"tokenizer  {one_line(used.name)}, {used.vocab_size} ids, fingerprint {used.fingerprint}")
+    _print("")
+
+
+def _show_table(rows: list[tuple[str, Counted]]) -> None:
+    """Right-aligned numbers, then the name, which may be of any length."""
+    names = ("documents", "tokens", "bytes", "bytes/token", "skipped")
+    shown = [(*_numbers(counted), one_line(name)) for name, counted in rows]
+    widths = [max(len(row[column]) for row in (names, *shown)) for column in range(len(names))]
+    for row in ((*names, ""), *shown):
+        numbers = (text.rjust(width) for text, width in zip(row, widths, strict=False))
+        _print("  ".join([*numbers, row[-1]]).rstrip())
+
+
+def _numbers(counted: Counted) -> tuple[str, ...]:
+    ratio = f"{counted.text_bytes / counted.tokens:.2f}" if counted.tokens else "-"
+    skipped = sum(counted.skipped.values())
+    return str(counted.documents), str(counted.tokens), str(counted.text_bytes), ratio, str(skipped)
+
+
+def _show_reasons(what: str, reasons: Any) -> None:
+    for reason, count in reasons.items():
+        _print(f"{what}: {count} {one_line(reason)}")
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    with _bar(arguments) as progress:
+        found = verify(arguments.dataset, progress=progress)
+    for damage in found:
+        _print(f"{one_line(damage.file)}: {one_line(damage.what)}")
+    if not found:
+        _print("whole: all checksums are right, and all ids are of the vocabulary")
+    return 1 if found else 0
+
+
+def _merge(arguments: argparse.Namespace) -> int:
+    with _bar(arguments) as progress:
+        merged = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
+    totals = asdict(merged.totals)
+    _print(f"{len(merged.shards)} shards, {totals['documents']} documents, {totals['tokens']} tokens")
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    with _bar(arguments) as progress:
+        files = export(arguments.dataset, arguments.out, arguments.to, dtype=arguments.dtype, progress=progress)
+    for file in files:
+        _print(f"{file.bytes}  {one_line(file.name)}")
+    return 0

@@ -1,0 +1,152 @@
+"""One task: some documents, read, encoded, and written as a shard. A pure function of its description.
+
+    documents ──▶ ids ──▶ limits, bos and eos ──▶ shuffled ──▶ shard ──▶ record
+
+Each step hands on some documents at a time, so that memory does not grow with the shard.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import EncodeError, SpecialTokenError
+from ..loading import load
+from ..reading import Documents
+from ..tokenizer import Tokenizer
+from .documents import documents
+from .journal import TOKENIZER, record_name, stem, to_json
+from .manifest import Counted
+from .options import Options
+from .plan import Part
+from .rows import Limited, Rows, limited
+from .run.base import DoTask, Tell
+from .shuffle import shuffled
+from .sources import Source
+from .storage import Storage, storage
+from .write import WRITERS, ShardFile, ShardWriter
+
+_EXAMPLES = 10
+
+
+def prepare(setup: dict[str, Any]) -> DoTask:
+    """What does the tasks of a job: ``setup`` says where it writes, its options, and the threads of a task."""
+    place = storage(setup["storage"])
+    options = Options.from_json(setup["options"])
+    tokenizer = _tokenizer(place)
+
+    def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
+        return _Task(place, options, tokenizer, setup["threads"], description, tell).run()
+
+    return do_task
+
+
+def _tokenizer(place: Storage) -> Tokenizer:
+    """The job's own, mapped if it lies in a folder."""
+    with place.fetched(TOKENIZER) as path:
+        return load(path)
+
+
+@dataclass(slots=True)
+class _Task:
+    storage: Storage
+    options: Options
+    tokenizer: Tokenizer
+    threads: int
+    description: dict[str, Any]
+    tell: Tell
+    total: Counted = field(default_factory=Counted)
+    counts: dict[int, Counted] = field(default_factory=dict)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        return int(self.description["number"])
+
+    def run(self) -> dict[str, Any]:
+        with self.storage.filled() as folder:
+            files = self._write(folder)
+        record = self._record(files)
+        self.storage.write(record_name(self.number), to_json(record))
+        return record
+
+    def _write(self, folder: Any) -> tuple[ShardFile, ...]:
+        writer: ShardWriter | None = None
+        try:
+            for rows in shuffled(self._rows(), self.options.shuffle, self.options.seed, self.number):
+                writer = writer or self._writer(folder, rows)
+                writer.write(*rows)
+            writer = writer or self._writer(folder, None)
+            return writer.finish()
+        finally:
+            if writer is not None:
+                writer.abort()
+
+    def _writer(self, folder: Any, rows: Rows | None) -> ShardWriter:
+        columns = None if rows is None or rows.columns is None else rows.columns.schema
+        return WRITERS[self.options.output](folder, stem(self.number), np.dtype(self.options.dtype), columns)
+
+    def _rows(self) -> Iterator[Rows]:
+        """The documents of all parts as they are written, in their order, and counted."""
+        sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
+        for part in (Part(**part) for part in self.description["parts"]):
+            for found in documents(part, sources[part.source], self.options.reading, self.options.columns):
+                kept = limited(self._encoded(found), self.options)
+                self._count(part.source, found, kept)
+                yield kept.rows
+
+    def _encoded(self, found: Documents) -> Rows:
+        options, (bos, eos) = self.options, self.options.ids
+        try:
+            batch = self.tokenizer.encode_texts(
+                found.texts,
+                begin=bos,
+                end=eos,
+                threads=self.threads,
+                add_special=options.add_special,
+                special=options.special,
+                reject_special=options.reject_special,
+            )
+        except (EncodeError, SpecialTokenError) as error:
+            raise type(error)(f"{self._at_fault(found)}: {error}") from error
+        return Rows(batch.ids, batch.offsets, found.columns)
+
+    def _at_fault(self, found: Documents) -> str:
+        """The place of the first document that cannot be encoded."""
+        for row in range(len(found)):
+            try:
+                self.tokenizer.count(
+                    found.texts[row], special=self.options.special, reject_special=self.options.reject_special
+                )
+            except (EncodeError, SpecialTokenError):
+                return found.place(row)
+        return found.place(0)
+
+    def _count(self, source: int, found: Documents, kept: Limited) -> None:
+        skipped = Counter(left.reason for left in found.left)
+        changed = Counter({"no UTF-8, replaced": found.replaced})
+        (skipped if self.options.long == "skip" else changed)[self._long] += kept.long
+        skipped[f"fewer than {self.options.min_tokens} tokens"] += kept.short
+        counted = Counted(len(kept.rows.offsets) - 1, kept.rows.tokens, found.texts.nbytes, +skipped, +changed)
+        self.total = self.total.plus(counted)
+        self.counts[source] = self.counts.get(source, Counted()).plus(counted)
+        self.examples += [(left.place, left.reason) for left in found.left[: _EXAMPLES - len(self.examples)]]
+        self.tell(self.total.documents, self.total.tokens, self.total.text_bytes)
+
+    @property
+    def _long(self) -> str:
+        done = {"truncate": ", cut off", "split": ", split", "skip": ""}
+        return f"more than {self.options.max_tokens} tokens{done[self.options.long]}"
+
+    def _record(self, files: tuple[ShardFile, ...]) -> dict[str, Any]:
+        return {
+            "number": self.number,
+            **asdict(self.total),
+            "files": [file._asdict() for file in files],
+            "examples": self.examples,
+            "sources": {str(number): asdict(counted) for number, counted in sorted(self.counts.items())},
+        }

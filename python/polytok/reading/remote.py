@@ -1,0 +1,96 @@
+"""Files that fsspec opens: s3://, gs://, http://, memory:// and whatever else it has a package for.
+
+How one signs in is fsspec's matter (environment variables, its own configuration files): nothing of it passes here,
+and nothing of it is written anywhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+from dataclasses import dataclass
+from os import PathLike
+from typing import IO, Any, cast
+
+from ..errors import ArgumentError, FileError
+
+_READ_AHEAD = 1 << 23
+
+# What tells one version of a file from another, the surest first; each store has some of them.
+_STAMPS = (
+    "etag", "ETag", "md5Hash", "Content-MD5", "content_md5", "Digest", "generation", "version_id", "LastModified",
+    "last_modified", "Last-Modified", "mtime", "updated", "modified", "created",
+)  # fmt: skip
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is one for fsspec.
+
+    >>> is_url("s3://bucket/a.jsonl"), is_url("a/b.txt")
+    (True, False)
+    """
+    scheme, found, _ = name.partition("://")
+    return bool(found) and scheme.replace("::", "").replace("+", "").replace(".", "").replace("-", "").isalnum()
+
+
+@dataclass(frozen=True, slots=True)
+class Url(PathLike[str]):
+    """A URL where paths are taken too."""
+
+    url: str
+
+    def __fspath__(self) -> str:
+        return self.url
+
+
+def _filesystem(url: str) -> tuple[Any, str]:
+    try:
+        core = importlib.import_module("fsspec.core")
+    except ImportError as error:
+        raise ArgumentError(f"{url} is not on this machine: pip install 'polytok[remote]' to read it") from error
+    try:
+        return cast("tuple[Any, str]", core.url_to_fs(url))
+    except (ImportError, ValueError) as error:
+        raise ArgumentError(f"{url} cannot be opened: {error}") from error
+
+
+def matching(url: str) -> list[str] | None:
+    """The files that match a pattern, sorted; None if it is no pattern. A question mark of http is none."""
+    magic = "*" if url.startswith("http") else "*?["
+    if "::" in url or not any(sign in url for sign in magic):
+        return None
+    files, path = _filesystem(url)
+    try:
+        return sorted(files.unstrip_protocol(found) for found in files.glob(path) if not files.isdir(found))
+    except Exception as error:
+        raise _refused(url, error) from error
+
+
+def facts(url: str) -> tuple[int, str, bool]:
+    """A file's size (0 where nobody knows it), what tells it from other versions, and whether it can be read from any
+    place on."""
+    files, path = _filesystem(url)
+    try:
+        info = files.info(path)
+        if info.get("type") == "directory":
+            raise IsADirectoryError(errno.EISDIR, "is a folder: give a pattern")
+        stamp = next((f"{key}={info[key]}" for key in _STAMPS if info.get(key) is not None), None)
+        stamp = stamp or f"ukey={files.ukey(path)}"
+    except Exception as error:
+        raise _refused(url, error) from error
+    return info.get("size") or 0, stamp, bool(info.get("size")) and info.get("partial", True) is not False
+
+
+def open_url(url: str) -> IO[bytes]:
+    """A file for reading."""
+    files, path = _filesystem(url)
+    try:
+        return cast("IO[bytes]", files.open(path, "rb", block_size=_READ_AHEAD))
+    except Exception as error:
+        raise _refused(url, error) from error
+
+
+def _refused(url: str, error: Exception) -> FileError:
+    """The packages behind fsspec raise what they like."""
+    number = getattr(error, "errno", None) or errno.EIO
+    return FileError(number, f"cannot read: {getattr(error, 'strerror', None) or error or type(error).__name__}", url)
