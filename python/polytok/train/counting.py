@@ -15,13 +15,8 @@ from ..files import replacing
 from ..plain import from_plain, to_plain
 from ..progress import Report
 from ..spec import NormalizeStep, PatternSplit, SplitStep
-<<<<<<< HEAD
 from .options import number
-from .progress import Report
 from .resources import processors, room
-=======
-from .resources import processors
->>>>>>> 7c1065edd6954cdf28fecb03959abe4e29df6ced
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 
