@@ -69,7 +69,7 @@ def count_words(
     does, memory = made_runner(runner, workers), checked_memory(max_memory)
     share = None if memory is None else memory // (workers or processors())
     setup = _setup(kind, reading or Reading(), options, share)
-    place = Folder(Path(os.path.abspath(f"{os.fspath(out)}.parts")))
+    place = Folder(f"{os.fspath(out)}.parts")
     planned = plan(inputs, reading, shard_size, outside=place.url)
     with ExitStack() as stack:
         watch = Watch("counting", stack.enter_context(ProgressBar()) if progress else None, json_log)

@@ -84,7 +84,7 @@ def documents_of(
 def damage(error: Damaged, reading: Reading, place: str) -> Left:
     """What is lost behind a damage; the error itself where that is an error."""
     if reading.broken == "error":
-        raise Damaged(f"{error}; broken='skip' reads what stands before") from error
+        raise FormatError(f"{error}; broken='skip' reads what stands before") from error
     return Left(DAMAGED, place, str(error))
 
 
