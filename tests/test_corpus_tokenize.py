@@ -255,7 +255,7 @@ def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture
     out = tmp_path / "out"
     arguments = ["tokenize", str(inputs / "a.txt"), "--lines", "--eos", "--shard-size", "1K", "-o", str(out)]
     assert main([*arguments, "--workers", "2", "--json-log", str(tmp_path / "log")]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].split()[0] == "300"
+    assert capsys.readouterr().out.splitlines()[-1].split()[1] == "300"
     assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["event"] == "end"
     assert [row.tolist() for row in open_dataset(out)] == encoded(TEXTS, eos=EOS)
     assert main([*arguments, "--bos", "5"]) == 2

@@ -6,13 +6,12 @@ import argparse
 import json
 import sys
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..corpus import export, merge, verify
 from ..corpus.manifest import Counted, Manifest, load
-from ..corpus.report import notes, table
+from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
 from ..progress import ProgressBar
 from .options import add_plain_verb
@@ -93,20 +92,24 @@ def _info(arguments: argparse.Namespace) -> int:
         show(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
         return 0
     _show_head(manifest)
-    rows: list[tuple[str, Counted]] = [(source.name, source) for source in manifest.sources]
+    inputs: dict[str, Counted] = {}
+    for source in manifest.sources:
+        inputs[source.name] = inputs.get(source.name, Counted()).plus(source)
+    show(str(Report({one_line(name): counted for name, counted in inputs.items()})))
     if arguments.shards:
-        rows += [(shard.stem, shard) for shard in manifest.shards]
-    for line in (*table([*rows, ("total", manifest.totals)]), *notes(manifest.totals)):
-        show(one_line(line))
+        show("\n" + "\n".join(table("shard", {shard.stem: shard for shard in manifest.shards})))
     return 0
 
 
 def _show_head(manifest: Manifest) -> None:
     used, size = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
-    show(f"kind       {manifest.kind}, {len(manifest.shards)} shards, {size} bytes")
+    show(f"kind       {manifest.kind}, {_shards(manifest)}, {size:,} bytes")
     show(f"ids        {manifest.dtype}")
-    show(f"tokenizer  {one_line(used.name)}, {used.vocab_size} ids, fingerprint {used.fingerprint}")
-    show("")
+    show(f"tokenizer  {one_line(used.name)}, {used.vocab_size:,} ids, fingerprint {one_line(used.fingerprint)}\n")
+
+
+def _shards(manifest: Manifest) -> str:
+    return f"{len(manifest.shards):,} shard{'s' * (len(manifest.shards) != 1)}"
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -122,8 +125,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _merge(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         merged = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
-    totals = asdict(merged.totals)
-    show(f"{len(merged.shards)} shards, {totals['documents']} documents, {totals['tokens']} tokens")
+    show(f"{_shards(merged)}, {merged.totals.documents:,} documents, {merged.totals.tokens:,} tokens")
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from .manifest import Counted, total
 
 _SHOWN = 10
+_WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,42 +33,21 @@ class Report:
         """A table for people: a line for each input, and what was left out.
 
         >>> print(Report({"a.txt": Counted(2, 10, 50), "b.txt": Counted(1, 10, 30, {"no UTF-8": 1})}))
-        documents  tokens  bytes  bytes/token  skipped
-                2      10     50         5.00        0  a.txt
-                1      10     30         3.00        1  b.txt
-                3      20     80         4.00        1  total
-        skipped: 1 no UTF-8
+        input  documents  tokens  bytes per token  skipped
+        a.txt          2      10             5.00        0
+        b.txt          1      10             3.00        1
+        total          3      20             4.00        1
+        skipped: no UTF-8: 1
         """
-        rows = list(self.inputs.items())
-        if len(rows) > _SHOWN + 1:
-            rest = rows[_SHOWN:]
-            rows[_SHOWN:] = [(f"{len(rest)} more", total(counted for _, counted in rest))]
-        retried = [f"begun again, for the worker had died: {self.retried} times"] if self.retried else []
-        return "\n".join([*table([*rows, ("total", self.total)]), *notes(self.total, self.examples), *retried])
+        return "\n".join([*table("input", self.inputs, most=_SHOWN), *self._notes()])
 
-
-def table(rows: Sequence[tuple[str, Counted]]) -> list[str]:
-    """The lines of a table: numbers, and then the names, which may be of any length."""
-    names = ("documents", "tokens", "bytes", "bytes/token", "skipped")
-    shown = [names, *(_numbers(counted) for _, counted in rows)]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    lines = ("  ".join(map(str.rjust, row, widths)) for row in shown)
-    return [f"{line}  {name}".rstrip() for line, name in zip(lines, ["", *(name for name, _ in rows)], strict=True)]
-
-
-def notes(counted: Counted, examples: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
-    """Why documents were skipped or changed, a line for each reason, and where the first is."""
-    for what in ("skipped", "changed"):
-        for reason, count in getattr(counted, what).items():
-            at = next((place for place, why in examples if why == reason), None)
-            yield f"{what}: {count:,} {reason}" + (f", e.g. {at}" if at else "")
-
-
-def _numbers(counted: Counted) -> tuple[str, ...]:
-    ratio = f"{counted.text_bytes / counted.tokens:.2f}" if counted.tokens else "-"
-    skipped = sum(counted.skipped.values())
-    counts = (f"{number:,}" for number in (counted.documents, counted.tokens, counted.text_bytes))
-    return (*counts, ratio, f"{skipped:,}")
+    def _notes(self) -> Iterator[str]:
+        for word in ("skipped", "changed"):
+            for reason, times in sorted(getattr(self.total, word).items()):
+                at = next((place for place, why in self.examples if why == reason), None)
+                yield f"{word}: {reason}: {times:,}" + (f", e.g. {at}" if at else "")
+        if self.retried:
+            yield f"begun again, for the worker had died: {self.retried} times"
 
 
 def counted_of(plain: Mapping[str, Any]) -> Counted:
@@ -87,3 +67,24 @@ def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[Counted]
 def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """The first places of what was left out, by the records of tasks."""
     return [(place, reason) for record in records for place, reason in record["examples"]][:_SHOWN]
+
+
+def table(what: str, counts: Mapping[str, Counted], most: int | None = None) -> list[str]:
+    """A line for each row, the sums at the end; of more than ``most`` rows the first, and how many there are."""
+    rows = [_row(name, counted) for name, counted in [*counts.items(), ("total", total(counts.values()))]]
+    if most is not None and len(rows) > most + 2:
+        rows[most:-1] = [(f"and {len(rows) - most - 1} more", *[""] * 4)]
+    return _aligned([(what, "documents", "tokens", "bytes per token", "skipped"), *rows])
+
+
+def _row(name: str, counted: Counted) -> tuple[str, ...]:
+    share = f"{counted.text_bytes / counted.tokens:.2f}" if counted.tokens else "-"
+    shown = name if len(name) <= _WIDTH else "…" + name[1 - _WIDTH :]
+    skipped = sum(counted.skipped.values())
+    return shown, f"{counted.documents:,}", f"{counted.tokens:,}", share, f"{skipped:,}"
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
+    return ["  ".join(row).rstrip() for row in cells]
