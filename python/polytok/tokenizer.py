@@ -209,9 +209,8 @@ class Tokenizer:
         >>> polytok.load("default").encode_texts(texts, end=32767).to_list()
         [[97, 32767], [32767], [33, 32767]]
         """
-        chosen = _processors() if threads is None else _count("threads", threads, least=1)
         options = self._resolve(add_special, special, reject_special)
-        return Batch(*self._core.encode_texts(texts, *options, chosen, begin, end))
+        return Batch(*self._core.encode_texts(texts, *options, _threads(threads), begin, end))
 
     def tokens(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
