@@ -10,10 +10,12 @@ import errno
 import importlib
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
-from ..errors import ArgumentError, FileError
+from ..errors import ArgumentError, FileError, PolytokError
 
 _READ_AHEAD = 1 << 23
 
@@ -129,6 +131,17 @@ class _Stream(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+@contextmanager
+def reading(url: str) -> Iterator[None]:
+    """Errors of a store while a file is read, as ours."""
+    try:
+        yield
+    except PolytokError:
+        raise
+    except Exception as error:
+        raise _refused(url, error) from error
 
 
 def _refused(url: str, error: Exception) -> FileError:
