@@ -103,7 +103,7 @@ def opened(source: Source) -> Iterator[IO[bytes]]:
     Raises `FileError` if it cannot be opened, or has changed.
     """
     if is_url(source.name):
-        if (now := remote.facts(source.name)) != (source.size, source.stamp):
+        if (now := remote.facts(source.name, anew=True)) != (source.size, source.stamp):
             raise _changed(source, f"{now[0]} bytes, {now[1]}")
         with remote.open_url(source.name, ranges=source.ranges) as file, remote.reading(source.name):
             yield file

@@ -26,16 +26,6 @@ _STAMPS = (
 )  # fmt: skip
 
 
-def is_url(name: str) -> bool:
-    """Whether a name is one for fsspec.
-
-    >>> is_url("s3://bucket/a.jsonl"), is_url("a/b.txt")
-    (True, False)
-    """
-    scheme, found, _ = name.partition("://")
-    return bool(found) and scheme.replace("::", "").replace("+", "").replace(".", "").replace("-", "").isalnum()
-
-
 @dataclass(frozen=True, slots=True)
 class Url(os.PathLike[str]):
     """A URL where paths are taken too."""
@@ -77,10 +67,16 @@ def matching(url: str) -> list[str] | None:
         raise _refused(url, error) from error
 
 
-def facts(url: str) -> tuple[int, str]:
-    """A file's size, 0 where nobody knows it, and what tells it from other versions."""
+def facts(url: str, *, anew: bool = False) -> tuple[int, str]:
+    """A file's size, 0 where nobody knows it, and what tells it from other versions.
+
+    The many files of a pattern were listed just now, and need not be asked for one by one, unless ``anew`` says so.
+    """
     files, path = _filesystem(url)
     try:
+        if anew:
+            files.invalidate_cache(path)
+            files.invalidate_cache(files._parent(path))
         info = files.info(path)
         stamp = next((f"{key}={info[key]}" for key in _STAMPS if info.get(key) is not None), None)
         stamp = stamp or f"ukey={files.ukey(path)}"
