@@ -86,9 +86,11 @@ class _Lines:
         self._block: Block | None = None
 
     def watch(self, found: Iterator[Block]) -> Iterator[Block]:
-        for self._block in found:
-            yield self._block
-            self._before += self._block.data.count(b"\n", 0, self._block.end - self._block.start)
+        for block in found:
+            self._block = block
+            yield block
+            self._before += block.data.count(b"\n", 0, block.end - block.start)
+            self._block = None
 
     def place(self, number: int) -> str:
         block = self._block
