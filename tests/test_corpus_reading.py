@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from polytok import ArgumentError, EncodeError, FormatError, Reading
 from polytok.corpus import ranges as ranges_module
-from polytok.corpus.documents import Documents, Left, documents
+from polytok.corpus.documents import Documents, Left, documents, schema_of
 from polytok.corpus.plan import Part, Plan, plan
 from polytok.corpus.sources import sources
 from polytok.reading import blocks as blocks_module
@@ -248,6 +248,7 @@ def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
     (found,) = found_in(plan(path), Reading(records="skip"), ["id", "n.m"])
     expected = {"id": ["x", "7"], "n.m": ['[1, "é"]', None]}
     assert found.columns.to_pydict() == expected and found.columns.schema.types == [arrow.string()] * 2
+    assert schema_of(sources(path)[0], Reading(), ["id", "n.m"]) == found.columns.schema
     (tmp_path / "texts.txt").write_text("a")
     with pytest.raises(ArgumentError, match="has no columns"):
         found_in(plan(tmp_path / "texts.txt"), Reading(), ["id"])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from polytok import ArgumentError, EncodeError, FormatError, Reading
-from polytok.corpus.documents import Documents, Left, documents
+from polytok.corpus.documents import Documents, Left, documents, schema_of
 from polytok.corpus.plan import plan
 from polytok.reading import blocks as blocks_module
 from polytok.reading import tables
@@ -117,6 +117,8 @@ def test_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     found = found_in(path, reading_of(kind), ["id"], size)
     assert [text for some in found for text in some.texts.to_list()] == expected
     ids = [id for some in found for id in some.columns["id"].to_pylist()]
+    schema = schema_of(planned.sources[0], reading_of(kind), ["id"])
+    assert schema == arrow.schema([("id", arrow.int64())]) and all(some.columns.schema == schema for some in found)
     assert ids == [number for number in range(1000) if texts[number] is not None]
     places = [some.place(row) for some in found for row in range(len(some))]
     assert places == [f"{path}: {place(kind, id, 90)}" for id in ids]

@@ -49,6 +49,8 @@ def arrow_for(name: str) -> Any:
 
 def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
     """A table, by the file's first bytes. Raises `Damaged` if it cannot be one."""
+    if is_compressed(first):
+        raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
     arrow = arrow_for(name)
     try:
         if format == "parquet":
@@ -125,7 +127,7 @@ class _ArrowStream:
 
 
 class TextColumn:
-    """A column of texts, which may stand within structs, and columns that go with it."""
+    """A column of texts, which may stand within structs, and columns that go with it; ``schema`` is theirs."""
 
     def __init__(self, name: str, schema: Any, field: str, others: Sequence[str] = ()) -> None:
         """Raises `ArgumentError` for a column that is not there, or is not of text."""
@@ -133,8 +135,7 @@ class TextColumn:
         self._compute = importlib.import_module("pyarrow.compute")
         self.field = field
         self.others = others
-        for column in (field, *others):
-            self._type(name, schema, column)
+        self.schema = self._arrow.schema([(column, self._type(name, schema, column)) for column in others])
         found = self._type(name, schema, field)
         if not self._is_text(found):
             raise ArgumentError(f"{name}: the column {field!r} is of {found}, not of text: name another as the field")
@@ -218,8 +219,6 @@ def table_documents(
     groups: range | None = None,
 ) -> Iterator[Documents]:
     """The documents of a table that is open, or of some of its groups, with columns that go with them."""
-    if is_compressed(first):
-        raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
     table = open_table(name, file, first, format)
     column = TextColumn(name, table.schema, reading.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:
