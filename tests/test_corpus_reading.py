@@ -216,8 +216,6 @@ def test_what_is_left_out_is_told_with_its_place(tmp_path: Path) -> None:
     replaced = found_in(plan(path), Reading(records="skip", invalid="replace"))
     assert [found.texts.to_list() for found in replaced] == [[b"a", "\ufffd".encode()], [b"z"]]
     assert [found.replaced for found in replaced] == [1, 0]
-    with pytest.raises(ArgumentError, match="for training"):
-        read(path, Reading(invalid="keep"))
 
 
 def test_a_text_file_that_is_no_utf8(tmp_path: Path) -> None:

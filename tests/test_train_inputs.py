@@ -340,3 +340,30 @@ def test_options_that_do_not_say_what_is_counted() -> None:
         polytok.count_words(["a"], "bpe", min_frequency=2)
     with pytest.raises(ArgumentError, match="not trained from counts"):
         polytok.count_words(["a"], "sentencepiece-bpe")
+
+
+def test_separated_texts_and_arrow(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_bytes("<|x|>".join(TEXTS).encode() + b"<|x|>")
+    assert read(path, unit="separator", separator="<|x|>") == encoded(TEXTS)
+    with pytest.raises(ArgumentError, match="belong together"):
+        Reading(separator="x")
+    pytest.importorskip("pyarrow")
+    table = importlib.import_module("pyarrow").table({"text": TEXTS})
+    importlib.import_module("pyarrow.feather").write_feather(table, str(tmp_path / "texts.feather"))
+    assert read(tmp_path / "texts.feather") == encoded(TEXTS)
+
+
+def test_what_stands_before_a_damage_may_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt.gz"
+    lines = [os.urandom(9).hex().encode() for _ in range(5000)]
+    path.write_bytes(gzip.compress(b"\n".join(lines), mtime=0)[:30_000])
+    report = TrainingReport()
+    found = read(path, unit="line", broken="skip", report=report)
+    assert len(found) > 1000 and found == lines[: len(found)]
+    assert report.left_out == {"damaged": 1}
+    assert report.examples == [(f"{path}:{len(found) + 1}", "damaged")]
+    (begun,) = read(path, broken="skip")
+    assert begun.startswith(b"\n".join(found)) and b"\n".join(lines).startswith(begun)
+    path.write_bytes(path.read_bytes()[:12])
+    assert read(path, broken="skip") == []

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .arrow import ArrowColumn
 from .spec import NormalizeStep, Spec, SplitStep, Vocab
-from .train.bpe_learning import Units
+from .train.bpe_learning import Rules, Units
 from .values import IdArray, Ids, Text
 
 __all__ = [
@@ -141,18 +141,23 @@ def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 def bpe_alphabet(
-    words: Words, units: Units, special: list[str], initial: list[str], limit: int | None
+    words: WordCounter, units: Units, special: list[str], initial: list[str], limit: int | None
 ) -> list[bytes]: ...
 def bpe_learn(
-    words: Words,
+    words: WordCounter,
     units: Units,
     initial: list[bytes],
-    size: int,
-    min_count: int,
-    below_length: int | None,
-    first_seen: bool,
+    rules: Rules,
     progress: Callable[[str, int, int], object] | None,
-) -> tuple[bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
+    each: Callable[[int, int, int, int, int, bytes, int], object] | None,
+) -> tuple[
+    bytes,
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint32],
+    bool,
+]: ...
 def tekken_vocab_range(data: bytes) -> tuple[int, int]: ...
 def tekken_read(
     vocab: bytes, live: int, first_id: int

@@ -15,7 +15,7 @@ from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
 from ..progress import ProgressBar
 from .options import add_plain_verb
-from .style import one_line
+from .style import one_line, show
 
 _EXAMPLES = """\
   polytok corpus info tokens                     documents, tokens, what was skipped
@@ -85,32 +85,27 @@ def _bar(arguments: argparse.Namespace) -> Any:
     return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else nullcontext()
 
 
-def _print(line: str) -> None:
-    """A line, with what has no place in UTF-8 escaped: names in a manifest are anything."""
-    sys.stdout.buffer.write((line + "\n").encode(errors="backslashreplace"))
-
-
 def _info(arguments: argparse.Namespace) -> int:
     manifest = load(Path(arguments.dataset))
     if arguments.json:
         plain = json.loads(manifest.data())
-        _print(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
+        show(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
         return 0
     _show_head(manifest)
     inputs: dict[str, Counted] = {}
     for source in manifest.sources:
         inputs[source.name] = inputs.get(source.name, Counted()).plus(source)
-    _print(str(Report({one_line(name): counted for name, counted in inputs.items()})))
+    show(str(Report({one_line(name): counted for name, counted in inputs.items()})))
     if arguments.shards:
-        _print("\n" + "\n".join(table("shard", {shard.stem: shard for shard in manifest.shards})))
+        show("\n" + "\n".join(table("shard", {shard.stem: shard for shard in manifest.shards})))
     return 0
 
 
 def _show_head(manifest: Manifest) -> None:
     used, size = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
-    _print(f"kind       {manifest.kind}, {_shards(manifest)}, {size:,} bytes")
-    _print(f"ids        {manifest.dtype}")
-    _print(f"tokenizer  {one_line(used.name)}, {used.vocab_size:,} ids, fingerprint {one_line(used.fingerprint)}\n")
+    show(f"kind       {manifest.kind}, {_shards(manifest)}, {size:,} bytes")
+    show(f"ids        {manifest.dtype}")
+    show(f"tokenizer  {one_line(used.name)}, {used.vocab_size:,} ids, fingerprint {one_line(used.fingerprint)}\n")
 
 
 def _shards(manifest: Manifest) -> str:
@@ -121,16 +116,16 @@ def _verify(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         found = verify(arguments.dataset, progress=progress)
     for damage in found:
-        _print(f"{one_line(damage.file)}: {one_line(damage.what)}")
+        show(f"{one_line(damage.file)}: {one_line(damage.what)}")
     if not found:
-        _print("whole: all checksums are right, and all ids are of the vocabulary")
+        show("whole: all checksums are right, and all ids are of the vocabulary")
     return 1 if found else 0
 
 
 def _merge(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         merged = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
-    _print(f"{_shards(merged)}, {merged.totals.documents:,} documents, {merged.totals.tokens:,} tokens")
+    show(f"{_shards(merged)}, {merged.totals.documents:,} documents, {merged.totals.tokens:,} tokens")
     return 0
 
 
@@ -138,5 +133,5 @@ def _export(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         files = export(arguments.dataset, arguments.out, arguments.to, dtype=arguments.dtype, progress=progress)
     for file in files:
-        _print(f"{file.bytes}  {one_line(file.name)}")
+        show(f"{file.bytes}  {one_line(file.name)}")
     return 0

@@ -42,8 +42,8 @@ def bar(arguments: argparse.Namespace) -> ProgressBar | None:
 
 
 def tell(report: TrainingReport) -> None:
-    """Say what was left out."""
-    if report.left_out:
+    """Say what was left out, and what else is to be known."""
+    if report.left_out or report.notes:
         print(f"polytok: {report}", file=sys.stderr)
 
 

@@ -16,11 +16,13 @@ _WIDTH = 60
 class Report:
     """What a job has done.
 
-    ``inputs`` has what came of each, ``examples`` where the first documents stand that were left out, with reasons.
+    ``inputs`` has what came of each, ``examples`` where the first documents stand that were left out, with reasons;
+    ``retried`` is how often a task was begun again because its worker had died.
     """
 
     inputs: Mapping[str, Counted]
     examples: Sequence[tuple[str, str]] = field(default=())
+    retried: int = field(default=0, compare=False)
 
     @property
     def total(self) -> Counted:
@@ -44,6 +46,8 @@ class Report:
             for reason, times in sorted(getattr(self.total, word).items()):
                 at = next((place for place, why in self.examples if why == reason), None)
                 yield f"{word}: {reason}: {times:,}" + (f", e.g. {at}" if at else "")
+        if self.retried:
+            yield f"begun again, for the worker had died: {self.retried} times"
 
 
 def counted_of(plain: Mapping[str, Any]) -> Counted:

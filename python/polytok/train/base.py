@@ -26,6 +26,7 @@ class Trainer(Protocol):
     * ``lines = True``: it looks at lines, so that a text may be given to it in parts that end with a line feed.
     * ``keeps_bytes = True``: it takes texts that are no UTF-8.
     * ``left_out``: how many texts or sentences it left out, by reason.
+    * ``notes``: what else is to be told of the result, when it is finished.
     """
 
     def push(self, texts: Sequence[bytes]) -> None:

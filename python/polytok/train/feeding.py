@@ -14,7 +14,7 @@ from .reading import Part
 
 
 class TrainingWarning(UserWarning):
-    """Some texts were left out of a training."""
+    """Some texts were left out of a training, or its result is another than was asked for."""
 
 
 def feed(

@@ -27,7 +27,7 @@ _SHOWN = 10
 
 @dataclass(slots=True)
 class TrainingReport:
-    """What was read, and what was not.
+    """What was read and what was not, and what else is to be known of the result.
 
     >>> import polytok
     >>> report = polytok.TrainingReport()
@@ -44,6 +44,8 @@ class TrainingReport:
     """How many texts were left out, by reason."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Where the first of them stand, each with its reason."""
+    notes: list[str] = field(default_factory=list)
+    """What else is to be known, such as a vocabulary that became smaller than asked for."""
 
     def leave_out(self, text: Left) -> None:
         """One more text is left out."""
@@ -52,7 +54,7 @@ class TrainingReport:
             self.examples.append((text.place, text.reason))
 
     def __str__(self) -> str:
-        """What was left out, a line each.
+        """What is to be told, a line each.
 
         >>> report = TrainingReport()
         >>> report.leave_out(Left("no field 'text'", "a.jsonl:7"))
@@ -60,8 +62,9 @@ class TrainingReport:
         1 text was left out
           no field 'text': 1, e.g. at a.jsonl:7
         """
-        count = sum(self.left_out.values())
-        lines = [f"{count} text{'s were' if count != 1 else ' was'} left out"]
+        lines = list(self.notes)
+        if count := sum(self.left_out.values()):
+            lines.append(f"{count} text{'s were' if count != 1 else ' was'} left out")
         for reason, times in self.left_out.items():
             at = next((place for place, why in self.examples if why == reason), None)
             lines.append(f"  {reason}: {times}" + (f", e.g. at {at}" if at else ""))

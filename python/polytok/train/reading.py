@@ -6,6 +6,7 @@ No text is too long to be trained on where words are counted as it is read, so s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -48,7 +49,8 @@ def open_file(name: str) -> IO[bytes]:
 def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
     """What is in a file that is open, be it one of bytes or of characters. Parts are as they are, texts are checked."""
     try:
-        yield from _found(name, given, reading, invalid)
+        with remote.reading(name) if is_url(name) else nullcontext():
+            yield from _found(name, given, reading, invalid)
     except PolytokError:
         raise
     except OSError as error:
@@ -86,9 +88,11 @@ class _Lines:
         self._block: Block | None = None
 
     def watch(self, found: Iterator[Block]) -> Iterator[Block]:
-        for self._block in found:
-            yield self._block
-            self._before += self._block.data.count(b"\n", 0, self._block.end - self._block.start)
+        for block in found:
+            self._block = block
+            yield block
+            self._before += block.data.count(b"\n", 0, block.end - block.start)
+            self._block = None
 
     def place(self, number: int) -> str:
         block = self._block
