@@ -127,6 +127,16 @@ def test_another_job_is_refused_with_what_differs(tmp_path: Path) -> None:
         run(job(tmp_path / "out", header={"version": 1, "options": {"eos": 3}}))
 
 
+def test_a_job_that_has_done_nothing_may_become_another(tmp_path: Path) -> None:
+    (tmp_path / "error0").write_text("at once")
+    with pytest.raises(ArgumentError, match="at once"):
+        run(job(tmp_path / "out"), workers=1)
+    (tmp_path / "error0").unlink()
+    run(job(tmp_path / "out", header={"version": 2}), workers=1)
+    run(job(tmp_path / "one", header={"version": 2}), workers=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
 def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:
     run(job(tmp_path / "out"), workers=1)
     assert run(job(tmp_path / "out")) == []
