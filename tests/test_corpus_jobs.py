@@ -182,7 +182,7 @@ def wait_for(condition: Callable[[], Any]) -> None:
         time.sleep(0.01)
 
 
-SLOW = "run(job(folder, seconds=0.05, parts=20))"
+SLOW = "run(job(folder, count=4, seconds=0.05, parts=20))"
 
 
 def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
@@ -196,8 +196,8 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
             run(job(tmp_path / "out"))
     first.kill()
     first.communicate()
-    run(job(tmp_path / "out", seconds=0.05, parts=20), workers=3)  # which waits until the workers are gone
-    run(job(tmp_path / "one", seconds=0.05, parts=20), workers=3)
+    run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # which waits until the workers are gone
+    run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
