@@ -133,11 +133,24 @@ def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    for overwrite in (False, True):
-        with pytest.raises(ArgumentError, match=r"holds other files \(thesis.txt\)"):
-            run(job(tmp_path), overwrite=overwrite)
-    assert contents(tmp_path) == {"thesis.txt": b"years of work"}
+    for name in ("thesis.txt", "00000.bin", "tokenizer.ptok", ".00000"):
+        folder = tmp_path / f"with {name}"
+        folder.mkdir()
+        (folder / name).write_text("years of work")
+        for overwrite in (False, True):
+            with pytest.raises(ArgumentError, match=rf"holds other files \({name}\)"):
+                run(job(folder), overwrite=overwrite)
+        assert contents(folder) == {name: b"years of work"}
+
+
+def test_what_is_thrown_away_is_what_jobs_wrote(tmp_path: Path) -> None:
+    begun(tmp_path / "out")
+    for name in ("00000.txt", "notes", ".hidden"):
+        (tmp_path / "out" / name).write_text("mine")
+    run(job(tmp_path / "out", header={"version": 2}), workers=1, overwrite=True)
+    run(job(tmp_path / "one", header={"version": 2}), workers=1)
+    mine = dict.fromkeys(["00000.txt", "notes", ".hidden"], b"mine")
+    assert contents(tmp_path / "out") == {**contents(tmp_path / "one"), **mine}
 
 
 def in_another_process(folder: Path, statement: str) -> subprocess.Popen[bytes]:

@@ -68,9 +68,11 @@ class Job:
         old = journal.plan()
         plan = {**self.header, "tasks": [assignment.description for assignment in self.assignments]}
         if old is None:
-            journal.begin(plan, self.tokenizer)
+            journal.begin(plan)
         else:
             journal.check(old, plan)
+        if self.tokenizer is not None:
+            journal.keep(self.tokenizer)
 
     def _do(
         self, records: Records, runner: Runner, listen: Callable[[JobEvent], object], inherited: tuple[int, ...]

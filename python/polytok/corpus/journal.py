@@ -20,6 +20,7 @@ from ..errors import ArgumentError, FormatError
 from .differences import differences
 from .lock import NAME as LOCK
 from .storage import Storage
+from .write import WRITERS
 
 PLAN = "plan.json"
 TOKENIZER = "tokenizer.ptok"
@@ -27,9 +28,11 @@ MANIFEST = "dataset.json"
 
 _BLOCK = 1 << 20
 
-# What jobs write, and so may remove: files of tasks, by their numbers, and what is not yet renamed.
-_OF_TASK = re.compile(r"(?:done/)?\.?(?P<number>[0-9]{5,})\.[^/]+")
-_UNFINISHED = re.compile(r"(?:done/)?\.[^/]+")
+# What jobs write, and so may remove: files of tasks, by their numbers and suffixes, and what is not yet renamed.
+_SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
+_OF_TASK = re.compile(rf"[0-9]{{5,}}({'|'.join(map(re.escape, _SUFFIXES))})")
+_RECORD = re.compile(r"done/[0-9]{5,}\.json")
+_UNFINISHED = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
 
 
 def stem(number: int) -> str:
@@ -54,21 +57,22 @@ class Journal:
     storage: Storage
 
     def overwrite(self) -> None:
-        """Remove what an earlier job wrote, the manifest first, so that no half of it looks whole."""
-        names = {name for name in self.storage.names() if _is_ours(name) and name != LOCK}
-        last = [name for name in (PLAN, TOKENIZER) if name in names]
-        for name in [MANIFEST, *sorted(names - {MANIFEST, *last}), *last]:
-            self.storage.remove(name)
+        """Remove what an earlier job wrote, if one did: the manifest first and the plan last, so that no half of it
+        looks whole, and what is left of it is known.
+        """
+        names = self.storage.names()
+        if PLAN in names:
+            others = sorted(name for name in names - {MANIFEST, PLAN, LOCK} if _is_ours(name))
+            for name in [MANIFEST, *others, PLAN]:
+                self.storage.remove(name)
 
     def plan(self) -> dict[str, Any] | None:
         """The plan of the job that began here, if one did."""
         if (data := self.storage.read(PLAN)) is not None:
             return _object(data, self.storage.name, PLAN)
-        strangers = sorted(name for name in self.storage.names() if not _is_ours(name))
-        if strangers or self.storage.read(MANIFEST) is not None:
-            raise ArgumentError(
-                f"{self.storage.name} holds other files ({', '.join(strangers[:3]) or MANIFEST}): name a new folder"
-            )
+        strangers = sorted(name for name in self.storage.names() - {LOCK} if not _UNFINISHED.fullmatch(name))
+        if strangers:
+            raise ArgumentError(f"{self.storage.name} holds other files ({', '.join(strangers[:3])}): name a new folder")
         return None
 
     def check(self, old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -80,12 +84,14 @@ class Journal:
                 "Name a new folder, or say --overwrite (overwrite=True) to throw away what is there"
             )
 
-    def begin(self, plan: dict[str, Any], tokenizer: bytes | None) -> None:
+    def begin(self, plan: dict[str, Any]) -> None:
         """Write the plan; from now on this is the job of the folder."""
-        self.overwrite()
-        if tokenizer is not None:
-            self.storage.write(TOKENIZER, tokenizer)
         self.storage.write(PLAN, to_json(plan))
+
+    def keep(self, tokenizer: bytes) -> None:
+        """Write the tokenizer, if it is not there."""
+        if TOKENIZER not in self.storage.names():
+            self.storage.write(TOKENIZER, tokenizer)
 
     def finished(self) -> dict[str, Any] | None:
         """The manifest, if the job is done."""
@@ -114,7 +120,7 @@ class Journal:
         except (ValueError, TypeError, KeyError, RecursionError):
             return None
         for name, size, checksum in files:
-            is_of_task = _OF_TASK.fullmatch(name) and name.startswith(f"{stem(number)}.")
+            is_of_task = _OF_TASK.fullmatch(str(name)) and name.startswith(f"{stem(number)}.")
             if not is_of_task or name not in names or checked(self.storage.open(name)) != (size, checksum):
                 return None
         return dict(record)
@@ -143,7 +149,7 @@ def checked(file: IO[bytes]) -> tuple[int, str]:
 def _is_ours(name: str) -> bool:
     if name in (PLAN, TOKENIZER, MANIFEST, LOCK):
         return True
-    return bool(_OF_TASK.fullmatch(name) or _UNFINISHED.fullmatch(name))
+    return any(pattern.fullmatch(name) for pattern in (_OF_TASK, _RECORD, _UNFINISHED))
 
 
 def _object(data: bytes, url: str, name: str) -> dict[str, Any]:
