@@ -56,7 +56,9 @@ def suffix_array(symbols: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.sig
     pydivsufsort does the same for such arrays; here the places between two ids are left out block by block.
     """
     width, block = symbols.itemsize, 1 << 20
-    places = divsufsort(symbols.astype(symbols.dtype.newbyteorder(">"), copy=False).view(np.uint8))
+    places: npt.NDArray[np.signedinteger] = divsufsort(
+        symbols.astype(symbols.dtype.newbyteorder(">"), copy=False).view(np.uint8)
+    )
     kept = 0
     for first in range(0, len(places), block):
         part = places[first : first + block]

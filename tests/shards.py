@@ -52,7 +52,8 @@ def dataset(folder: Path, shards: list[Documents], kind: str = "megatron", dtype
             files = writer.finish()
         tokens = sum(map(len, documents))
         entries.append(ShardEntry(len(documents), tokens, 4 * tokens, {"too short": 1}, {}, f"{number:05d}", files))
-    sources = tuple(SourceEntry(*(entry.documents, entry.tokens, entry.text_bytes), name="texts") for entry in entries)
+    counts = [(entry.documents, entry.tokens, entry.text_bytes, entry.skipped, entry.changed) for entry in entries]
+    sources = tuple(SourceEntry(*counted, name="texts") for counted in counts)
     Manifest(kind, dtype, name, {"eos": None}, sources, tuple(entries)).save(folder)
     return folder
 

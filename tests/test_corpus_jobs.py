@@ -109,7 +109,7 @@ FOREIGN = b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'
 def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Callable[[Path], Any]) -> None:
     begun(tmp_path / "out")
     harm(tmp_path / "out")
-    (tmp_path / "out/.00005.bin.1f").write_bytes(b"half")
+    (tmp_path / "out/.00005.bin.1f2e3d4c").write_bytes(b"half")
     (tmp_path / "out/00005.bin").write_bytes(b"half")
     left = next(event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, Begun)).left
     assert [assignment.number for assignment in left] == [1, 5]

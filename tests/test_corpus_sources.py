@@ -96,6 +96,12 @@ def test_a_file_that_has_changed(tmp_path: Path) -> None:
         texts_of(planned)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
+def test_a_file_that_cannot_be_read() -> None:
+    with pytest.raises(FileError, match="cannot read: .*/proc/self/mem"):
+        texts_of(plan("/proc/self/mem", LINES))
+
+
 @pytest.fixture
 def memory() -> Iterator[Any]:
     """A file system of fsspec's that lies in memory."""
@@ -174,8 +180,14 @@ def test_the_web(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     for url in (ranges, whole):
         assert texts_of(plan(url, LINES, 10_000)) == lines
     planned = plan(ranges, LINES)
-    web.answers["/ranges.txt"] = in_ranges(body, '"two"')
+    answer = web.answers["/ranges.txt"] = in_ranges(body, '"two"')
     with pytest.raises(FileError, match=r"changed since.*one.*two"):
+        texts_of(planned)
+    planned = plan(ranges, LINES)
+    web.answers["/ranges.txt"] = lambda handler: (
+        handler.send_error(503) if handler.command == "GET" else answer(handler)
+    )
+    with pytest.raises(FileError, match=r"cannot read.*ranges\.txt"):
         texts_of(planned)
     with pytest.raises(FileError, match=r"cannot read.*absent"):
         plan(f"{web.address}/absent.txt")

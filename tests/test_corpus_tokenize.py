@@ -255,7 +255,7 @@ def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture
     out = tmp_path / "out"
     arguments = ["tokenize", str(inputs / "a.txt"), "--lines", "--eos", "--shard-size", "1K", "-o", str(out)]
     assert main([*arguments, "--workers", "2", "--json-log", str(tmp_path / "log")]) == 0
-    assert "300" in capsys.readouterr().out.splitlines()[-1]
+    assert capsys.readouterr().out.splitlines()[-1].split()[1] == "300"
     assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["event"] == "end"
     assert [row.tolist() for row in open_dataset(out)] == encoded(TEXTS, eos=EOS)
     assert main([*arguments, "--bos", "5"]) == 2
@@ -263,3 +263,17 @@ def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture
     assert main([*arguments, "--bos", "5", "--overwrite", "--json-log", "-"]) == 0
     assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()][-1] == "end"
     assert open_dataset(out)[0][0] == 5 and np.asarray(open_dataset(out)[0]).dtype == np.uint16
+
+
+def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
+    parquet.write_table(arrow.table({"text": ["b"], "n": ["1"]}), tmp_path / "b.parquet")
+    options: dict[str, Any] = {"columns": ["n"], "output": "arrow", "workers": 1}
+    with pytest.raises(FormatError, match=r"b.parquet: row 0: its columns are n: string, and .* n: int64"):
+        tokenize(f"{tmp_path}/*.parquet", TOKENIZER, tmp_path / "out", **options)
+    parquet.write_table(arrow.table({"text": [], "n": arrow.array([], arrow.int64())}), tmp_path / "b.parquet")
+    tokenize(f"{tmp_path}/*.parquet", TOKENIZER, tmp_path / "out", overwrite=True, shard_size=1, **options)
+    tables = [arrow.ipc.open_file(tmp_path / f"out/0000{n}.arrow").read_all() for n in range(2)]
+    assert tables[0].schema == tables[1].schema and [len(table) for table in tables] == [1, 0]

@@ -136,6 +136,7 @@ def test_a_path_has_an_end() -> None:
 
 
 @given(st.lists(st.binary(max_size=12) | blocks_of_bytes, max_size=8))
+@example([b"\xe3\x81", b"\x82", b"\xe3\x81\x82", b""])  # as one they would be text
 @example([b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xe2\x82a", b"\xc0\xaf", b"\xf4\x90\x80\x80"])
 def test_undecodable_bytes(texts: list[bytes]) -> None:
     def is_bad(text: bytes) -> bool:

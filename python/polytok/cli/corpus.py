@@ -6,16 +6,16 @@ import argparse
 import json
 import sys
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..corpus import export, merge, verify
 from ..corpus.manifest import Counted, Manifest, load
+from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
 from ..progress import ProgressBar
 from .options import add_plain_verb
-from .style import one_line
+from .style import one_line, show
 
 _EXAMPLES = """\
   polytok corpus info tokens                     documents, tokens, what was skipped
@@ -85,71 +85,47 @@ def _bar(arguments: argparse.Namespace) -> Any:
     return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else nullcontext()
 
 
-def _print(line: str) -> None:
-    """A line, with what has no place in UTF-8 escaped: names in a manifest are anything."""
-    sys.stdout.buffer.write((line + "\n").encode(errors="backslashreplace"))
-
-
 def _info(arguments: argparse.Namespace) -> int:
     manifest = load(Path(arguments.dataset))
     if arguments.json:
         plain = json.loads(manifest.data())
-        _print(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
+        show(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))
         return 0
     _show_head(manifest)
-    rows: list[tuple[str, Counted]] = [(source.name, source) for source in manifest.sources]
+    inputs: dict[str, Counted] = {}
+    for source in manifest.sources:
+        inputs[source.name] = inputs.get(source.name, Counted()).plus(source)
+    show(str(Report({one_line(name): counted for name, counted in inputs.items()})))
     if arguments.shards:
-        rows += [(shard.stem, shard) for shard in manifest.shards]
-    _show_table([*rows, ("total", manifest.totals)])
-    _show_reasons("skipped", manifest.totals.skipped)
-    _show_reasons("changed", manifest.totals.changed)
+        show("\n" + "\n".join(table("shard", {shard.stem: shard for shard in manifest.shards})))
     return 0
 
 
 def _show_head(manifest: Manifest) -> None:
     used, size = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
-    _print(f"kind       {manifest.kind}, {len(manifest.shards)} shards, {size} bytes")
-    _print(f"ids        {manifest.dtype}")
-    _print(f"tokenizer  {one_line(used.name)}, {used.vocab_size} ids, fingerprint {used.fingerprint}")
-    _print("")
+    show(f"kind       {manifest.kind}, {_shards(manifest)}, {size:,} bytes")
+    show(f"ids        {manifest.dtype}")
+    show(f"tokenizer  {one_line(used.name)}, {used.vocab_size:,} ids, fingerprint {one_line(used.fingerprint)}\n")
 
 
-def _show_table(rows: list[tuple[str, Counted]]) -> None:
-    """Right-aligned numbers, then the name, which may be of any length."""
-    names = ("documents", "tokens", "bytes", "bytes/token", "skipped")
-    shown = [(*_numbers(counted), one_line(name)) for name, counted in rows]
-    widths = [max(len(row[column]) for row in (names, *shown)) for column in range(len(names))]
-    for row in ((*names, ""), *shown):
-        numbers = (text.rjust(width) for text, width in zip(row, widths, strict=False))
-        _print("  ".join([*numbers, row[-1]]).rstrip())
-
-
-def _numbers(counted: Counted) -> tuple[str, ...]:
-    ratio = f"{counted.text_bytes / counted.tokens:.2f}" if counted.tokens else "-"
-    skipped = sum(counted.skipped.values())
-    return str(counted.documents), str(counted.tokens), str(counted.text_bytes), ratio, str(skipped)
-
-
-def _show_reasons(what: str, reasons: Any) -> None:
-    for reason, count in reasons.items():
-        _print(f"{what}: {count} {one_line(reason)}")
+def _shards(manifest: Manifest) -> str:
+    return f"{len(manifest.shards):,} shard{'s' * (len(manifest.shards) != 1)}"
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         found = verify(arguments.dataset, progress=progress)
     for damage in found:
-        _print(f"{one_line(damage.file)}: {one_line(damage.what)}")
+        show(f"{one_line(damage.file)}: {one_line(damage.what)}")
     if not found:
-        _print("whole: all checksums are right, and all ids are of the vocabulary")
+        show("whole: all checksums are right, and all ids are of the vocabulary")
     return 1 if found else 0
 
 
 def _merge(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         merged = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
-    totals = asdict(merged.totals)
-    _print(f"{len(merged.shards)} shards, {totals['documents']} documents, {totals['tokens']} tokens")
+    show(f"{_shards(merged)}, {merged.totals.documents:,} documents, {merged.totals.tokens:,} tokens")
     return 0
 
 
@@ -157,5 +133,5 @@ def _export(arguments: argparse.Namespace) -> int:
     with _bar(arguments) as progress:
         files = export(arguments.dataset, arguments.out, arguments.to, dtype=arguments.dtype, progress=progress)
     for file in files:
-        _print(f"{file.bytes}  {one_line(file.name)}")
+        show(f"{file.bytes}  {one_line(file.name)}")
     return 0

@@ -16,6 +16,7 @@ from ..errors import ArgumentError
 from ..train import memory_size
 from .options import add_verb, encode_options, load_tokenizer
 from .reading import add_inputs, names, reading
+from .style import show
 
 _EXAMPLES = """\
   polytok tokenize 'corpus/*.jsonl.zst' -m llama.model --eos -o tokens
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("polytok: interrupted; the same command goes on from here", file=sys.stderr)
             raise
     if not arguments.quiet:
-        print(report, file=sys.stderr if arguments.json_log == "-" else sys.stdout)
+        show(str(report), sys.stderr if arguments.json_log == "-" else sys.stdout)
     return 0
 
 

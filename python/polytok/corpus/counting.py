@@ -66,11 +66,12 @@ def count_words(
     ...     polytok.Counts.load(f"{folder}/counts").words("bytes").to_list()
     [(b'be', 2), (b'not', 1), (b'or', 1), (b'to', 2)]
     """
-    does, memory = made_runner(runner, workers), checked_memory(max_memory)
+    memory = checked_memory(max_memory)
     share = None if memory is None else memory // (workers or processors())
     setup = _setup(kind, reading or Reading(), options, share)
     place = Folder(f"{os.fspath(out)}.parts")
     planned = plan(inputs, reading, shard_size, outside=place.url)
+    does = made_runner(runner, workers, [source.name for source in planned.sources])
     with ExitStack() as stack:
         watch = Watch("counting", stack.enter_context(ProgressBar()) if progress else None, json_log)
         done = _job(place, setup, planned).run(does, overwrite=overwrite, listen=watch)

@@ -51,9 +51,7 @@ class Job:
         """
         with self.storage.locked() as lock:
             journal = Journal(self.storage)
-            if overwrite:
-                journal.overwrite()
-            self._begin(journal)
+            self._begin(journal, overwrite)
             if journal.finished() is None:
                 records = journal.done(len(self.assignments))
                 journal.clean(records)
@@ -63,9 +61,9 @@ class Job:
             journal.tidy()
             return journal.finished() or {}
 
-    def _begin(self, journal: Journal) -> None:
+    def _begin(self, journal: Journal, overwrite: bool) -> None:
         """Write the plan, or go on with the one that is there."""
-        old = journal.plan()
+        old = None if overwrite and journal.overwrite() else journal.plan()
         plan = {**self.header, "tasks": [assignment.description for assignment in self.assignments]}
         if old is None:
             journal.begin(plan)

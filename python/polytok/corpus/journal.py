@@ -56,15 +56,18 @@ class Journal:
 
     storage: Storage
 
-    def overwrite(self) -> None:
-        """Remove what an earlier job wrote, if one did: the manifest first and the plan last, so that no half of it
-        looks whole, and what is left of it is known.
+    def overwrite(self) -> bool:
+        """Remove what an earlier job wrote; False if none did.
+
+        The manifest goes first and the plan last, so that no half of it looks whole, and the rest is known as a job's.
         """
         names = self.storage.names()
-        if PLAN in names:
-            others = sorted(name for name in names - {MANIFEST, PLAN, LOCK} if _is_ours(name))
-            for name in [MANIFEST, *others, PLAN]:
-                self.storage.remove(name)
+        if PLAN not in names:
+            return False
+        others = sorted(name for name in names - {MANIFEST, PLAN, LOCK} if _is_ours(name))
+        for name in [MANIFEST, *others, PLAN]:
+            self.storage.remove(name)
+        return True
 
     def plan(self) -> dict[str, Any] | None:
         """The plan of the job that began here, if one did."""
@@ -72,7 +75,9 @@ class Journal:
             return _object(data, self.storage.name, PLAN)
         strangers = sorted(name for name in self.storage.names() - {LOCK} if not _UNFINISHED.fullmatch(name))
         if strangers:
-            raise ArgumentError(f"{self.storage.name} holds other files ({', '.join(strangers[:3])}): name a new folder")
+            raise ArgumentError(
+                f"{self.storage.name} holds other files ({', '.join(strangers[:3])}): name a new folder"
+            )
         return None
 
     def check(self, old: dict[str, Any], new: dict[str, Any]) -> None:

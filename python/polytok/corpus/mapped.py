@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..errors import FileError, FormatError
 from .manifest import Manifest, ShardEntry
+from .write.base import little
 from .write.megatron import CODES, HEADER, MAGIC
 
 
@@ -45,7 +46,7 @@ def map_shard(folder: Path, manifest: Manifest, entry: ShardEntry) -> MappedShar
     for file in entry.files:
         _check_size(folder / file.name, file.bytes)
     data, index = (folder / file.name for file in entry.files)
-    dtype = np.dtype(manifest.dtype).newbyteorder("<")
+    dtype = little(np.dtype(manifest.dtype))
     try:
         ids = _array(data) if manifest.kind == "npy" else _mapped(data, dtype, 0, None)
         if len(ids) != entry.tokens or ids.dtype != dtype:

@@ -16,11 +16,13 @@ _WIDTH = 60
 class Report:
     """What a job has done.
 
-    ``inputs`` has what came of each, ``examples`` where the first documents stand that were left out, with reasons.
+    ``inputs`` has what came of each, ``examples`` where the first documents stand that were left out, with reasons;
+    ``retried`` is how often a task was begun again because its worker had died.
     """
 
     inputs: Mapping[str, Counted]
     examples: Sequence[tuple[str, str]] = field(default=())
+    retried: int = field(default=0, compare=False)
 
     @property
     def total(self) -> Counted:
@@ -37,17 +39,15 @@ class Report:
         total          3      20             4.00        1
         skipped: no UTF-8: 1
         """
-        rows = [_row(name, counted) for name, counted in [*self.inputs.items(), ("total", self.total)]]
-        if len(rows) > _SHOWN + 2:
-            rows[_SHOWN:-1] = [(f"and {len(rows) - _SHOWN - 1} more", *[""] * 4)]
-        lines = _aligned([("input", "documents", "tokens", "bytes per token", "skipped"), *rows])
-        return "\n".join([*lines, *self._notes()])
+        return "\n".join([*table("input", self.inputs, most=_SHOWN), *self._notes()])
 
     def _notes(self) -> Iterator[str]:
         for word in ("skipped", "changed"):
             for reason, times in sorted(getattr(self.total, word).items()):
                 at = next((place for place, why in self.examples if why == reason), None)
                 yield f"{word}: {reason}: {times:,}" + (f", e.g. {at}" if at else "")
+        if self.retried:
+            yield f"begun again, for the worker had died: {self.retried} times"
 
 
 def counted_of(plain: Mapping[str, Any]) -> Counted:
@@ -67,6 +67,14 @@ def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[Counted]
 def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """The first places of what was left out, by the records of tasks."""
     return [(place, reason) for record in records for place, reason in record["examples"]][:_SHOWN]
+
+
+def table(what: str, counts: Mapping[str, Counted], most: int | None = None) -> list[str]:
+    """A line for each row, the sums at the end; of more than ``most`` rows the first, and how many there are."""
+    rows = [_row(name, counted) for name, counted in [*counts.items(), ("total", total(counts.values()))]]
+    if most is not None and len(rows) > most + 2:
+        rows[most:-1] = [(f"and {len(rows) - most - 1} more", *[""] * 4)]
+    return _aligned([(what, "documents", "tokens", "bytes per token", "skipped"), *rows])
 
 
 def _row(name: str, counted: Counted) -> tuple[str, ...]:

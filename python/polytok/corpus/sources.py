@@ -103,19 +103,20 @@ def opened(source: Source) -> Iterator[IO[bytes]]:
     Raises `FileError` if it cannot be opened, or has changed.
     """
     if is_url(source.name):
-        if (now := remote.facts(source.name)) != (source.size, source.stamp):
+        if (now := remote.facts(source.name, anew=True)) != (source.size, source.stamp):
             raise _changed(source, f"{now[0]} bytes, {now[1]}")
-        with remote.open_url(source.name, ranges=source.ranges) as file:
+        with remote.open_url(source.name, ranges=source.ranges) as file, remote.reading(source.name):
             yield file
         return
     try:
-        local = open(source.name, "rb")  # noqa: SIM115
+        with open(source.name, "rb") as local:
+            _check_same(source, local)
+            yield local
+            _check_same(source, local)
+    except FileError:
+        raise
     except OSError as error:
-        raise FileError(error.errno, f"cannot read: {error.strerror}", source.name) from error
-    with local:
-        _check_same(source, local)
-        yield local
-        _check_same(source, local)
+        raise FileError(error.errno, f"cannot read: {error.strerror or error}", source.name) from error
 
 
 def _check_same(source: Source, file: IO[bytes]) -> None:

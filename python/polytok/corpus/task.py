@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import EncodeError, SpecialTokenError
+from ..errors import EncodeError, FormatError, SpecialTokenError
 from ..loading import load
 from ..reading import Documents
 from ..tokenizer import Tokenizer
-from .documents import documents
+from .documents import documents, schema_of
 from .journal import TOKENIZER, record_name, stem, to_json
 from .manifest import Counted
 from .options import Options
@@ -28,7 +29,10 @@ from .run.base import DoTask, Tell
 from .shuffle import shuffled
 from .sources import Source
 from .storage import Storage, storage
-from .write import WRITERS, ShardFile, ShardWriter
+from .write import WRITERS, ShardFile
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _EXAMPLES = 10
 
@@ -38,9 +42,11 @@ def prepare(setup: dict[str, Any]) -> DoTask:
     place = storage(setup["storage"])
     options = Options.from_json(setup["options"])
     tokenizer = _tokenizer(place)
+    # All shards have the columns that the first input has, those without any document, too.
+    columns = schema_of(Source(**setup["first"]), options.reading, options.columns) if options.columns else None
 
     def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
-        return _Task(place, options, tokenizer, setup["threads"], description, tell).run()
+        return _Task(place, options, tokenizer, columns, setup["threads"], description, tell).run()
 
     return do_task
 
@@ -56,6 +62,7 @@ class _Task:
     storage: Storage
     options: Options
     tokenizer: Tokenizer
+    columns: pyarrow.Schema | None
     threads: int
     description: dict[str, Any]
     tell: Tell
@@ -74,21 +81,13 @@ class _Task:
         self.storage.write(record_name(self.number), to_json(record))
         return record
 
-    def _write(self, folder: Any) -> tuple[ShardFile, ...]:
-        writer: ShardWriter | None = None
-        try:
-            for rows in shuffled(self._rows(), self.options.shuffle, self.options.seed, self.number):
-                writer = writer or self._writer(folder, rows)
+    def _write(self, folder: Path) -> tuple[ShardFile, ...]:
+        options = self.options
+        make = WRITERS[options.output]
+        with make(folder, stem(self.number), np.dtype(options.dtype), self.columns) as writer:
+            for rows in shuffled(self._rows(), options.shuffle, options.seed, self.number):
                 writer.write(*rows)
-            writer = writer or self._writer(folder, None)
             return writer.finish()
-        finally:
-            if writer is not None:
-                writer.abort()
-
-    def _writer(self, folder: Any, rows: Rows | None) -> ShardWriter:
-        columns = None if rows is None or rows.columns is None else rows.columns.schema
-        return WRITERS[self.options.output](folder, stem(self.number), np.dtype(self.options.dtype), columns)
 
     def _rows(self) -> Iterator[Rows]:
         """The documents of all parts as they are written, in their order, and counted."""
@@ -97,7 +96,19 @@ class _Task:
             for found in documents(part, sources[part.source], self.options.reading, self.options.columns):
                 kept = limited(self._encoded(found), self.options)
                 self._count(part.source, found, kept)
-                yield kept.rows
+                if len(found):
+                    self._check_columns(found)
+                    yield kept.rows
+
+    def _check_columns(self, found: Documents) -> None:
+        if self.columns is not None and found.columns.schema != self.columns:
+            here, first = (
+                ", ".join(f"{field.name}: {field.type}" for field in schema)
+                for schema in (found.columns.schema, self.columns)
+            )
+            raise FormatError(
+                f"{found.place(0)}: its columns are {here}, and those of the first input {first}: tokenize them apart"
+            )
 
     def _encoded(self, found: Documents) -> Rows:
         options, (bos, eos) = self.options, self.options.ids

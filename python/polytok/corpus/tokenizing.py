@@ -19,7 +19,7 @@ from .options import Options
 from .plan import Plan, Task, plan
 from .report import Report, by_source, counted_of, examples
 from .run import runner as made_runner
-from .run.base import Assignment, Done, Runner, Work
+from .run.base import Assignment, Done, Retried, Runner, Work
 from .storage import Storage, storage
 from .watching import Watch
 from .write import ShardFile
@@ -62,10 +62,11 @@ def tokenize(
     >>> report.total.documents
     2
     """
-    chosen, does = Options(**options), made_runner(runner, workers)
+    chosen = Options(**options)
     made = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
     place = storage(folder)
     planned = plan(inputs, chosen.reading, chosen.shard_size, outside=place.url)
+    does = made_runner(runner, workers, [place.url, *(source.name for source in planned.sources)])
     job = _job(place, made, chosen.resolved(made), planned, _threads(planned, runner, workers))
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar()) if progress else None
@@ -86,6 +87,7 @@ def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, 
     setup = {
         "storage": place.url,
         "options": options.to_json(),
+        "first": sources[0],
         "threads": threads,
     }
     assignments = tuple(Assignment(task.number, task.bytes, described(planned, task)) for task in planned.tasks)
@@ -135,6 +137,7 @@ class _Tokenizing:
     planned: Plan
     watch: Watch
     records: dict[int, dict[str, Any]] = field(default_factory=dict)
+    retried: int = 0
 
     def run(self, runner: Runner, overwrite: bool) -> Report:
         try:
@@ -143,7 +146,8 @@ class _Tokenizing:
             self.watch.log("error", message=str(error), kind=type(error).__name__)
             raise
         counts = {source["name"]: counted_of(source) for source in manifest["sources"]}
-        report = Report(counts, examples(record for _, record in sorted(self.records.items())))
+        places = examples(record for _, record in sorted(self.records.items()))
+        report = Report(counts, places, self.retried)
         self.watch.log("end", **asdict(report.total))
         return report
 
@@ -152,4 +156,6 @@ class _Tokenizing:
             self.records.update(event.records)
         elif isinstance(event, Done):
             self.records[event.number] = event.record
+        elif isinstance(event, Retried):
+            self.retried += 1
         self.watch(event)

@@ -72,7 +72,7 @@ class Watch:
         """Write an event into the log."""
         if self._log is not None:
             seconds = round(time.monotonic() - self._begun, 3)
-            self._log.write(json.dumps({"event": event, "seconds": seconds, **details}, ensure_ascii=False) + "\n")
+            self._log.write(json.dumps({"event": event, "seconds": seconds, **details}) + "\n")
             self._log.flush()
 
 

@@ -72,7 +72,8 @@ def blocks(content: Content, start: int, cut: Cutter) -> Iterator[Block]:
         texts, consumed, left = cut(data, not read)
         end = start + consumed
         numbered = [(start + at, reason) for at, reason in left]
-        yield Block(texts, texts.places + start, numbered, data, start, end)
+        if consumed:
+            yield Block(texts, texts.places + start, numbered, data, start, end)
         if not read:
             return
         start = end

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 
 from ..errors import ArgumentError
 from . import remote
 
+_SCHEME = re.compile(r"[A-Za-z0-9+.:-]+://")
+
 
 def is_url(name: str) -> bool:
-    """Whether a name is a URL, and not that of a file that is there."""
-    return remote.is_url(name) and not os.path.exists(name)
+    """Whether a name is a URL, and not that of a file that is there.
+
+    >>> is_url("s3://bucket/a.jsonl"), is_url("simplecache::s3://bucket/a.jsonl"), is_url("a/b.txt")
+    (True, True, False)
+    """
+    return _SCHEME.match(name) is not None and not os.path.exists(name)
 
 
 def files_named(name: str) -> list[str]:

@@ -10,10 +10,12 @@ import errno
 import importlib
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
-from ..errors import ArgumentError, FileError
+from ..errors import ArgumentError, FileError, PolytokError
 
 _READ_AHEAD = 1 << 23
 
@@ -22,16 +24,6 @@ _STAMPS = (
     "etag", "ETag", "md5Hash", "Content-MD5", "content_md5", "Digest", "generation", "version_id", "LastModified",
     "last_modified", "Last-Modified", "mtime", "updated", "modified", "created",
 )  # fmt: skip
-
-
-def is_url(name: str) -> bool:
-    """Whether a name is one for fsspec.
-
-    >>> is_url("s3://bucket/a.jsonl"), is_url("a/b.txt")
-    (True, False)
-    """
-    scheme, found, _ = name.partition("://")
-    return bool(found) and scheme.replace("::", "").replace("+", "").replace(".", "").replace("-", "").isalnum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +67,16 @@ def matching(url: str) -> list[str] | None:
         raise _refused(url, error) from error
 
 
-def facts(url: str) -> tuple[int, str]:
-    """A file's size, 0 where nobody knows it, and what tells it from other versions."""
+def facts(url: str, *, anew: bool = False) -> tuple[int, str]:
+    """A file's size, 0 where nobody knows it, and what tells it from other versions.
+
+    The many files of a pattern were listed just now, and need not be asked for one by one, unless ``anew`` says so.
+    """
     files, path = _filesystem(url)
     try:
+        if anew:
+            files.invalidate_cache(path)
+            files.invalidate_cache(files._parent(path))
         info = files.info(path)
         stamp = next((f"{key}={info[key]}" for key in _STAMPS if info.get(key) is not None), None)
         stamp = stamp or f"ukey={files.ukey(path)}"
@@ -129,6 +127,17 @@ class _Stream(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+@contextmanager
+def reading(url: str) -> Iterator[None]:
+    """Errors of a store while a file is read, as ours."""
+    try:
+        yield
+    except PolytokError:
+        raise
+    except Exception as error:
+        raise _refused(url, error) from error
 
 
 def _refused(url: str, error: Exception) -> FileError:

@@ -6,6 +6,7 @@ No text is too long to be trained on where words are counted as it is read, so s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -48,7 +49,8 @@ def open_file(name: str) -> IO[bytes]:
 def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
     """What is in a file that is open, be it one of bytes or of characters. Parts are as they are, texts are checked."""
     try:
-        yield from _found(name, given, reading, invalid)
+        with remote.reading(name) if is_url(name) else nullcontext():
+            yield from _found(name, given, reading, invalid)
     except PolytokError:
         raise
     except OSError as error:

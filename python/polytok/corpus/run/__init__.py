@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...errors import ArgumentError
 from .base import Runner
@@ -13,12 +13,19 @@ RUNNERS: dict[str, Callable[[int | None], Runner]] = {"local": LocalRunner, "ray
 """The runners by name; each is made of the number of workers, if it is said."""
 
 
-def runner(name: str, workers: int | None) -> Runner:
-    """The runner of this name. Raises `ArgumentError` if there is none, and for less than one worker."""
+def runner(name: str, workers: int | None, places: Iterable[str]) -> Runner:
+    """The runner of this name, for tasks that read and write at these places.
+
+    Raises `ArgumentError` if there is none, for less than one worker, and if it cannot get at a place.
+    """
     if name not in RUNNERS:
         raise ArgumentError(f"runner={name!r} is none of {', '.join(map(repr, RUNNERS))}")
     if workers is not None and workers < 1:
         raise ArgumentError(f"workers={workers} is less than 1")
+    if any(place.startswith("memory://") for place in places):
+        if name != "local":
+            raise ArgumentError("memory:// is within this process, where no other gets at it: choose runner='local'")
+        workers = 1
     return RUNNERS[name](workers)
 
 

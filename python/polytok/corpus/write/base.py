@@ -55,7 +55,7 @@ class ShardWriter(ABC):
             raise ArgumentError(f"{self.kind} holds ids alone: leave the columns out, or write parquet or arrow")
         if dtype != self.stored(dtype):
             raise ArgumentError(f"{self.kind} cannot hold {dtype}, but {', '.join(self.dtypes)}")
-        self.dtype = dtype.newbyteorder("<")
+        self.dtype = little(dtype)
         self.documents = 0
         self.tokens = 0
         self._folder = folder
@@ -145,6 +145,11 @@ class ShardWriter(ABC):
     @abstractmethod
     def _end(self) -> None:
         """Write what goes behind the documents, or had to wait for their number."""
+
+
+def little(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype with little-endian bytes; where that is the machine's order, the machine's own."""
+    return np.dtype(dtype.newbyteorder("<").str)
 
 
 def _sync_folder(folder: Path) -> None:
