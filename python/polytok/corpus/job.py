@@ -25,7 +25,15 @@ class Begun:
     records: Records
 
 
-JobEvent: TypeAlias = Event | Begun
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """So many of the tasks that an earlier run did are verified."""
+
+    tasks: int
+    of: int
+
+
+JobEvent: TypeAlias = Event | Begun | Verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class Job:
             journal = Journal(self.storage)
             self._begin(journal, overwrite)
             if journal.finished() is None:
-                records = journal.done(len(self.assignments))
+                records = journal.done(len(self.assignments), lambda tasks, of: listen(Verified(tasks, of)))
                 journal.clean(records)
                 self._do(records, runner, listen, () if lock is None else (lock,))
                 journal.clean(records)  # of what workers left that have died

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -110,11 +110,16 @@ class Journal:
         data = self.storage.read(MANIFEST)
         return None if data is None else _object(data, self.storage.name, MANIFEST)
 
-    def done(self, count: int) -> dict[int, dict[str, Any]]:
-        """The records of the tasks that are done, and whose files are as they say."""
+    def done(self, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
+        """The records of the tasks that are done, and whose files are as they say; tells how many are verified."""
         names = self.storage.names()
-        found = {number: self._verified(number, names) for number in range(count) if record_name(number) in names}
-        return {number: record for number, record in found.items() if record is not None}
+        recorded = [number for number in range(count) if record_name(number) in names]
+        records = {}
+        for place, number in enumerate(recorded):
+            tell(place, len(recorded))
+            if (record := self._verified(number, names)) is not None:
+                records[number] = record
+        return records
 
     def clean(self, records: Mapping[int, Mapping[str, Any]]) -> None:
         """Remove files of tasks that no record speaks of."""

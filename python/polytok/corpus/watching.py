@@ -7,7 +7,7 @@ import time
 from typing import IO, Any
 
 from ..progress import ProgressBar
-from .job import Begun, JobEvent
+from .job import Begun, JobEvent, Verified
 from .run.base import Done, Progress, Retried
 
 _EACH = 1.0
@@ -32,6 +32,10 @@ class Watch:
 
     def __call__(self, event: JobEvent) -> None:
         """Show one more event."""
+        if isinstance(event, Verified):
+            if self._bar is not None:
+                self._bar("verifying shards", event.tasks, event.of)
+            return
         if isinstance(event, Begun):
             self._sizes = {assignment.number: assignment.size for assignment in event.left}
             self.log("begin", tasks=len(event.left) + len(event.records), done_before=len(event.records))
