@@ -247,6 +247,12 @@ def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
     expected = {"id": ["x", "7"], "n.m": ['[1, "é"]', None]}
     assert found.columns.to_pydict() == expected and found.columns.schema.types == [arrow.string()] * 2
     assert schema_of(sources(path)[0], Reading(), ["id", "n.m"]) == found.columns.schema
+    deep = '{"text": "deep", "id": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    path.write_text("\n".join(['"alone"', deep, '{"text": "z", "id": "\\ud800x"}', "1", ""]))
+    (found,) = found_in(plan(path), Reading(records="skip"), ["id"])
+    assert found.texts.to_list() == [b"alone", b"z"] and found.columns["id"].to_pylist() == [None, "\ufffdx"]
+    assert [left.reason for left in found.left] == ["fields that cannot be read", "no field 'text'"]
+    assert read(path, Reading(records="skip")) == [b"alone", b"deep", b"z"]
     (tmp_path / "texts.txt").write_text("a")
     with pytest.raises(ArgumentError, match="has no columns"):
         found_in(plan(tmp_path / "texts.txt"), Reading(), ["id"])

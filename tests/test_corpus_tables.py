@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import polytok
 from polytok import ArgumentError, EncodeError, FormatError, Reading
 from polytok.corpus.documents import Documents, Left, documents, schema_of
 from polytok.corpus.plan import plan
@@ -127,6 +128,15 @@ def test_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize("kind", FORMATS)
+def test_a_column_that_repeats_itself(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"texts.{kind}"
+    column = arrow.array(["x" * 1000]).dictionary_encode()
+    write(path, arrow.table({"text": arrow.DictionaryArray.from_arrays([0] * 50_000, column.dictionary)}))
+    found = found_in(path, reading_of(kind))
+    assert sum(map(len, found)) == 50_000 and max(some.texts.nbytes for some in found) < 1 << 25
+
+
+@pytest.mark.parametrize("kind", FORMATS)
 def test_tables_without_rows(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
     write(path, arrow.table({"text": arrow.array([], arrow.string())}))
@@ -188,6 +198,12 @@ def test_what_is_no_table(tmp_path: Path) -> None:
     text.write_bytes(gzip.compress(b"text"))
     with pytest.raises(FormatError, match=r"a\.arrow is compressed as a whole"):
         read(packed, Reading())
+    read_end, write_end = os.pipe()
+    write(tmp_path / "d.parquet", arrow.table({"text": ["a"]}))
+    os.write(write_end, (tmp_path / "d.parquet").read_bytes())
+    os.close(write_end)
+    with open(read_end, "rb") as pipe, pytest.raises(ArgumentError, match="comes as a stream"):
+        polytok.count_words([pipe])
     with pytest.raises(FormatError, match="Feather of version 1"):
         read(old, Reading())
     with pytest.raises(FormatError, match=r"does not begin as a Parquet file does; it is compressed"):

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use memchr::memchr_iter;
 
 use crate::table::Shared;
+use crate::utf8::valid;
 
 pub use cut::{lines, separated};
 pub use json::{Left, json_lines};
@@ -139,8 +140,22 @@ impl Texts {
             return Vec::new();
         }
         let bytes = self.bytes();
-        let is_bad = |row: &usize| std::str::from_utf8(&bytes[self.spans[*row].clone()]).is_err();
-        (0..self.len()).filter(is_bad).collect()
+        // What lies between the texts costs less than to begin anew for each of them, unless there is much of it.
+        let around = self.around();
+        if around.len() / 2 <= self.text_bytes()
+            && let Ok(text) = valid(&bytes[around.clone()])
+        {
+            let cuts = |at: usize| !text.is_char_boundary(at - around.start);
+            return (0..self.len()).filter(|&row| cuts(self.spans[row].start) || cuts(self.spans[row].end)).collect();
+        }
+        (0..self.len()).filter(|&row| valid(&bytes[self.spans[row].clone()]).is_err()).collect()
+    }
+
+    /// The stretch of the buffer in which all texts lie.
+    fn around(&self) -> Range<usize> {
+        let starts = self.spans.iter().map(|span| span.start);
+        let ends = self.spans.iter().map(|span| span.end);
+        starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
     /// The same texts, with U+FFFD for every longest beginning of a character that is not ended, and every byte that begins none,

@@ -30,7 +30,7 @@ pub fn to_python(error: Error) -> PyErr {
     }
 }
 
-/// The exception for an error in one of many texts.
+/// The exception for an error in a text of a column.
 pub fn in_row((row, error): (usize, Error)) -> PyErr {
     to_python(match error {
         Error::Encode(message) => Error::Encode(format!("text {row}: {message}")),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{Batch, BatchOptions, Id, count_batch, encode_batch};
+use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, count_batch, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
@@ -194,7 +194,8 @@ impl PyTokenizer {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<_> = texts.iter().map(|text| Some(text.as_ref())).collect();
         let encode = engine_options(add_special, special, reject);
-        self.batch(py, &slices, &BatchOptions { encode, threads, ..Default::default() })
+        let options = BatchOptions { encode, threads, ..Default::default() };
+        self.batch(py, &slices, &options).map_err(|(_, error)| to_python(error))
     }
 
     /// Flat ids and row offsets (int64) of a column of texts, with an id before and one behind every text.
@@ -215,7 +216,7 @@ impl PyTokenizer {
             return Err(to_python(Error::Id(id)));
         }
         let encode = engine_options(add_special, special, reject);
-        self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads })
+        self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads }).map_err(in_row)
     }
 
     /// The ids of a column of Arrow, as one.
@@ -458,7 +459,7 @@ impl PyTokenizer {
         py: Python<'py>,
         texts: &[Option<&[u8]>],
         options: &BatchOptions,
-    ) -> PyResult<BatchArrays<'py>> {
+    ) -> RowResult<BatchArrays<'py>> {
         match self.is_narrow {
             true => self.batch_of::<u16>(py, texts, options),
             false => self.batch_of::<u32>(py, texts, options),
@@ -470,9 +471,8 @@ impl PyTokenizer {
         py: Python<'py>,
         texts: &[Option<&[u8]>],
         options: &BatchOptions,
-    ) -> PyResult<BatchArrays<'py>> {
-        let encode = || encode_batch(&self.tokenizer, texts, options);
-        let Batch::<T> { ids, offsets } = py.detach(encode).map_err(in_row)?;
+    ) -> RowResult<BatchArrays<'py>> {
+        let Batch::<T> { ids, offsets } = py.detach(|| encode_batch(&self.tokenizer, texts, options))?;
         Ok((column(py, ids).into_any(), column(py, offsets)))
     }
 

@@ -62,13 +62,16 @@ class Job:
             return journal.finished() or {}
 
     def _begin(self, journal: Journal, overwrite: bool) -> None:
-        """Write the plan, or go on with the one that is there."""
-        old = None if overwrite and journal.overwrite() else journal.plan()
+        """Write the plan, or go on with the one that is there. A job that has done nothing yet may become another."""
         plan = {**self.header, "tasks": [assignment.description for assignment in self.assignments]}
-        if old is None:
+        old = None if overwrite and journal.overwrite() else journal.plan()
+        found = [] if old is None else journal.differences(old, plan)
+        if found and journal.has_done_something():
+            raise journal.refusal(found)
+        if found:
+            journal.overwrite()
+        if found or old is None:
             journal.begin(plan)
-        else:
-            journal.check(old, plan)
         if self.tokenizer is not None:
             journal.keep(self.tokenizer)
 

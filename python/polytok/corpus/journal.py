@@ -80,14 +80,21 @@ class Journal:
             )
         return None
 
-    def check(self, old: dict[str, Any], new: dict[str, Any]) -> None:
-        """Raises `ArgumentError` if the job that began here is another one."""
-        if found := differences(old, json.loads(to_json(new))):
-            listed = "\n  ".join(found)
-            raise ArgumentError(
-                f"{self.storage.name} holds another job; what differs, old → new:\n  {listed}\n"
-                "Name a new folder, or say --overwrite (overwrite=True) to throw away what is there"
-            )
+    def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        """What the job that began here has other than a new one."""
+        return differences(old, json.loads(to_json(new)))
+
+    def has_done_something(self) -> bool:
+        """Whether there is anything to lose."""
+        return any(name == MANIFEST or _RECORD.fullmatch(name) for name in self.storage.names())
+
+    def refusal(self, found: list[str]) -> ArgumentError:
+        """The error of a folder that holds another job."""
+        listed = "\n  ".join(found)
+        return ArgumentError(
+            f"{self.storage.name} holds another job; what differs, old → new:\n  {listed}\n"
+            "Name a new folder, or say --overwrite (overwrite=True) to throw away what is there"
+        )
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Write the plan; from now on this is the job of the folder."""

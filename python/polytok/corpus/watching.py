@@ -61,7 +61,7 @@ class Watch:
             self._bar(self._stage, self._done_size + self._running_size(), sum(self._sizes.values()), detail)
         if time.monotonic() - self._logged >= _EACH:
             self._logged = time.monotonic()
-            self.log("progress", documents=documents, tokens=tokens, bytes=size)
+            self.log("progress", documents=documents, tokens=tokens, text_bytes=size)
 
     def _running_size(self) -> int:
         """How much of the input the running tasks have read, about."""

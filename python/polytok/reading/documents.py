@@ -137,11 +137,16 @@ def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> It
     """Blocks of JSON lines with other fields of their records as columns.
 
     A column is of strings: a field that is one as it is, any other as JSON, null where it lacks. So it has the same
-    type whatever the records hold.
+    type whatever the records hold. Records that are too deep for Python's JSON are left out.
     """
     for block in blocks:
         records = [_record(block, int(number)) for number in block.numbers]
-        fields = {name: [_as_text(record, name) for record in records] for name in names}
+        lacking = [(int(block.numbers[row]), found) for row, found in enumerate(records) if isinstance(found, str)]
+        if lacking:
+            rows = np.array([row for row, found in enumerate(records) if not isinstance(found, str)], np.int64)
+            left = sorted([*block.left, *lacking])
+            block = replace(block, texts=block.texts.take(rows), numbers=block.numbers[rows], left=left)
+        fields = {name: [_as_text(found, name) for found in records if not isinstance(found, str)] for name in names}
         yield replace(block, columns=arrow.table(fields, schema=schema_of_fields(names, arrow)))
 
 
@@ -150,14 +155,22 @@ def schema_of_fields(names: Sequence[str], arrow: Any) -> Any:
     return arrow.schema([(name, arrow.string()) for name in names])
 
 
-def _record(block: Block, number: int) -> Any:
+def _record(block: Block, number: int) -> dict[str, Any] | str:
+    """The record of a line, empty if the line is a text alone; or why there is none."""
     begin = number - block.start
     end = block.data.find(b"\n", begin)
-    return json.loads(block.data[begin : end if end >= 0 else None])
+    try:
+        record = json.loads(block.data[begin : end if end >= 0 else None])
+    except (ValueError, RecursionError) as error:
+        return f"fields that cannot be read: {error}"
+    return record if isinstance(record, dict) else {}
 
 
-def _as_text(record: Any, name: str) -> str | None:
-    value = record
+def _as_text(record: dict[str, Any], name: str) -> str | None:
+    value: Any = record
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

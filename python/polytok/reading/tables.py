@@ -22,7 +22,8 @@ from .documents import Documents, documents_of
 from .kinds import ARROW_FILE
 from .opened import Damaged, is_compressed
 
-_MOST_ROWS = 1 << 16
+# A column that repeats itself is longer than what stands for it: this bounds how much of it is there at once.
+_MOST_ROWS = 1 << 14
 _BUFFER = 1 << 20
 
 
@@ -52,6 +53,8 @@ def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
     if is_compressed(first):
         raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
     arrow = arrow_for(name)
+    if (format == "parquet" or first.startswith(ARROW_FILE)) and not file.seekable():
+        raise ArgumentError(f"{name} comes as a stream, and its table stands at its end: give it as a file")
     try:
         if format == "parquet":
             return _Parquet(file)
@@ -69,6 +72,11 @@ def _damaged(name: str, error: Exception) -> Exception:
     return Damaged(f"{name} cannot be read as a table: {error}")
 
 
+def _rows_of_block(rows: int, size: int) -> int:
+    """How many of some rows make a block, by their size."""
+    return min(_MOST_ROWS, max(1, rows * BLOCK // max(size, 1)))
+
+
 class _Parquet:
     """Row groups, of which a batch at a time is decoded."""
 
@@ -83,7 +91,7 @@ class _Parquet:
         self.sizes: Sequence[int] = [group.total_byte_size for group in groups]
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        most = min(_MOST_ROWS, max(1, self._rows[group] * BLOCK // max(self.sizes[group], 1)))
+        most = _rows_of_block(self._rows[group], self.sizes[group])
         yield from self._file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False)
 
     def place(self, group: int, row: int) -> str:
@@ -96,15 +104,19 @@ class _ArrowFile:
     def __init__(self, arrow: Any, file: Any) -> None:
         self._arrow = arrow
         self._file = file
-        reader = arrow.ipc.open_file(file)
-        self.schema = reader.schema
-        self.sizes: Sequence[int] = [1] * reader.num_record_batches
+        self._columns: Sequence[str] | None = None
+        self._reader = arrow.ipc.open_file(file)
+        self.schema = self._reader.schema
+        self.sizes: Sequence[int] = [1] * self._reader.num_record_batches
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        heads = {_path(self.schema, name)[0] for name in columns}
-        fields = sorted(self.schema.get_field_index(name) for name in heads)
-        options = self._arrow.ipc.IpcReadOptions(included_fields=fields)
-        yield self._arrow.ipc.open_file(self._file, options=options).get_batch(group)
+        if columns != self._columns:
+            heads = {_path(self.schema, name)[0] for name in columns}
+            fields = sorted(self.schema.get_field_index(name) for name in heads)
+            options = self._arrow.ipc.IpcReadOptions(included_fields=fields)
+            self._reader = self._arrow.ipc.open_file(self._file, options=options)
+            self._columns = columns
+        yield self._reader.get_batch(group)
 
     def place(self, group: int, row: int) -> str:
         return f"row {row} of record batch {group}"  # how many rows the others have nobody knows without reading them
@@ -164,7 +176,7 @@ class TextColumn:
         """The texts of record batches, their rows counted from 0."""
         row = 0
         for batch in batches:
-            most = max(1, batch.num_rows * BLOCK // max(batch.nbytes, 1))
+            most = _rows_of_block(batch.num_rows, batch.nbytes)
             for begin in range(0, batch.num_rows, most):
                 yield self._block(batch.slice(begin, most), row + begin)
             row += batch.num_rows

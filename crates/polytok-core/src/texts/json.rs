@@ -13,6 +13,7 @@ use std::sync::Arc;
 use memchr::{memchr, memchr2, memrchr};
 
 use super::{Encoding, Texts};
+use crate::utf8::valid;
 
 /// Why a line has no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Left {
 pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize, Vec<(usize, Left)>) {
     let used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
     let data = &data[..used];
-    let is_utf8 = std::str::from_utf8(data).is_ok();
+    let is_utf8 = valid(data).is_ok();
     let mut fields = Fields { texts: Vec::with_capacity(used), path, has_surrogate: false, stack: Vec::new() };
     let (mut spans, mut places, mut left) = (Vec::new(), Vec::new(), Vec::new());
     let mut from = 0;
@@ -76,8 +77,8 @@ impl Fields<'_> {
     /// Appends the text of a line's field; None if the line is blank.
     fn push(&mut self, line: &[u8], is_utf8: bool) -> Option<Result<(), Left>> {
         let before = self.texts.len();
-        if !is_utf8 && let Err(error) = std::str::from_utf8(line) {
-            return Some(Err(Left::Broken(error.valid_up_to(), true)));
+        if !is_utf8 && let Err(at) = valid(line) {
+            return Some(Err(Left::Broken(at, true)));
         }
         let json = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         let mut reader = Reader { line: json, at: 0, has_surrogate: false, stack: &mut self.stack };
