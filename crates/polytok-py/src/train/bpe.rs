@@ -73,7 +73,9 @@ impl PyRules {
 impl Watch for Reporter {
     fn merged(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
         let Merge { left, right, id, count, .. } = merge;
-        self.tell_each(|py, each| each.call1(py, (number, of, left, right, id, PyBytes::new(py, text), count)).map(drop))
+        self.tell_each(|py, each| {
+            each.call1(py, (number, of, left, right, id, PyBytes::new(py, text), count)).map(drop)
+        })
     }
 }
 

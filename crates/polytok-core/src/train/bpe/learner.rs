@@ -300,7 +300,11 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             let (lost, gained, len) = side.take(symbol);
             // Pairs with the new symbol twice may lose before they gain.
             let is_kept = HAS_FORMS || symbol == made;
-            if is_kept { _ = counts.add(old, -lost) } else { counts.lose(old, lost) }
+            if is_kept {
+                _ = counts.add(old, -lost)
+            } else {
+                counts.lose(old, lost)
+            }
             if HAS_FORMS && len > 0 && counts.contains(new) {
                 irregular.insert(new);
             }
