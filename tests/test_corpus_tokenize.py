@@ -222,7 +222,7 @@ def test_killed_at_a_few_moments() -> None:
 def test_a_full_disk(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], capture_output=True)
     if mounted.returncode:
         pytest.skip("no file system may be mounted here")
     try:
@@ -237,7 +237,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         tokenize(inputs, TOKENIZER, tmp_path / "out", **options)
         assert corpus_kills.contents(disk / "out") == corpus_kills.contents(tmp_path / "out")
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def test_an_object_store(tmp_path: Path, inputs: Path) -> None:

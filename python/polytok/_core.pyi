@@ -7,11 +7,14 @@ from typing import IO, Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from .arrow import ArrowColumn
 from .spec import NormalizeStep, Spec, SplitStep, Vocab
 from .train.bpe_learning import Rules, Units
 from .values import IdArray, Ids, Text
 
 __all__ = [
+    "ArrowArray",
+    "ArrowStream",
     "Checksum",
     "DecodeStream",
     "NativeFile",
@@ -235,6 +238,22 @@ class Tokenizer:
         begin: int | None = None,
         end: int | None = None,
     ) -> tuple[IdArray, _Numbers]: ...
+    def encode_arrow(
+        self,
+        column: ArrowColumn,
+        add_special: bool,
+        special: SpecialSet | None,
+        reject: SpecialSet | None,
+        threads: int,
+    ) -> ArrowColumn: ...
+    def count_arrow(
+        self,
+        column: ArrowColumn,
+        add_special: bool,
+        special: SpecialSet | None,
+        reject: SpecialSet | None,
+        threads: int,
+    ) -> ArrowColumn: ...
     def count_texts(
         self, texts: Texts, add_special: bool, special: SpecialSet | None, reject: SpecialSet | None, threads: int
     ) -> _Numbers: ...
@@ -271,6 +290,22 @@ class Tokenizer:
     def max_id(self) -> int | None: ...
 
 @final
+class ArrowArray:
+    """An array that others read; python/polytok/arrow.py."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __len__(self) -> int: ...
+
+@final
+class ArrowStream:
+    """Arrays of one type that others read, in chunks."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __len__(self) -> int: ...
+
+@final
 class Texts:
     """A column of texts in one buffer that is shared; none of them is an object until it is asked for.
 
@@ -281,6 +316,8 @@ class Texts:
 
     @staticmethod
     def of_list(texts: list[Text]) -> Texts: ...
+    @staticmethod
+    def of_arrow(object: ArrowColumn) -> Texts: ...
     @staticmethod
     def whole(data: bytes) -> Texts: ...
     @property

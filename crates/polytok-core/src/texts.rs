@@ -96,14 +96,35 @@ impl Texts {
 
     /// These rows, all of which must be there, in this order.
     pub fn take(&self, rows: &[usize]) -> Texts {
-        let is_null = |at: &usize| self.nulls.binary_search(&rows[*at]).is_ok();
+        self.select(&rows.iter().map(|&row| Some(row)).collect::<Vec<_>>())
+    }
+
+    /// These rows, all of which must be there, in this order; None is a null text.
+    pub fn select(&self, rows: &[Option<usize>]) -> Texts {
+        let is_null = |row: Option<usize>| row.is_none_or(|row| self.nulls.binary_search(&row).is_ok());
+        let place = |places: &Vec<usize>| rows.iter().map(|row| row.map_or(0, |row| places[row])).collect();
         Texts {
             buffer: self.buffer.clone(),
-            spans: rows.iter().map(|&row| self.spans[row].clone()).collect(),
-            places: self.places.as_ref().map(|places| rows.iter().map(|&row| places[row]).collect()),
-            nulls: if self.nulls.is_empty() { Vec::new() } else { (0..rows.len()).filter(is_null).collect() },
+            spans: rows.iter().map(|row| row.map_or(0..0, |row| self.spans[row].clone())).collect(),
+            places: self.places.as_ref().map(place),
+            nulls: (0..rows.len()).filter(|&at| is_null(rows[at])).collect(),
             encoding: self.encoding,
         }
+    }
+
+    /// All texts of several columns, one behind the other, in a buffer of their own.
+    pub fn joined(columns: &[Texts]) -> Texts {
+        let mut buffer = Vec::with_capacity(columns.iter().map(Texts::text_bytes).sum());
+        let (mut spans, mut nulls) = (Vec::new(), Vec::new());
+        for texts in columns {
+            nulls.extend(texts.nulls.iter().map(|row| spans.len() + row));
+            for span in &texts.spans {
+                let from = buffer.len();
+                buffer.extend_from_slice(&texts.bytes()[span.clone()]);
+                spans.push(from..buffer.len());
+            }
+        }
+        Texts::new(Arc::new(buffer), spans).with_nulls(nulls)
     }
 
     /// All but these rows, which ascend.

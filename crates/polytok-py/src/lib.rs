@@ -1,5 +1,6 @@
 //! The Python binding: thin and dull, no logic.
 
+mod arrow;
 mod checksum;
 mod convert;
 mod errors;
@@ -28,5 +29,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     convert::register(module)?;
     pattern::register(module)?;
     texts::register(module)?;
+    arrow::register(module)?;
     train::register(module)
 }

@@ -13,7 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::to_python;
-use crate::text;
+use crate::{arrow, text};
 
 /// A column of texts.
 #[pyclass(frozen, name = "Texts")]
@@ -51,6 +51,12 @@ impl PyTexts {
     fn whole(data: PyBackedBytes) -> PyTexts {
         let span: Range<usize> = 0..data.len();
         PyTexts(Texts::new(shared(data), vec![span]))
+    }
+
+    /// A column of an object that speaks Arrow.
+    #[staticmethod]
+    fn of_arrow(object: &Bound<'_, PyAny>) -> PyResult<PyTexts> {
+        arrow::texts(object).map(PyTexts)
     }
 
     fn __len__(&self) -> usize {

@@ -18,7 +18,7 @@ use crate::errors::{in_row, to_python};
 use crate::ids::{HELD, Ids};
 use crate::ints::Ints;
 use crate::texts::PyTexts;
-use crate::{ids, spec, text};
+use crate::{arrow, ids, spec, text};
 
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
@@ -194,7 +194,7 @@ impl PyTokenizer {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<_> = texts.iter().map(|text| Some(text.as_ref())).collect();
         let encode = engine_options(add_special, special, reject);
-        self.batch(py, &slices, &BatchOptions { encode, threads, ..BatchOptions::default() })
+        self.batch(py, &slices, &BatchOptions { encode, threads, ..Default::default() })
     }
 
     /// Flat ids and row offsets (int64) of a column of texts, with an id before and one behind every text.
@@ -216,6 +216,32 @@ impl PyTokenizer {
         }
         let encode = engine_options(add_special, special, reject);
         self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads })
+    }
+
+    /// The ids of a column of Arrow, as one.
+    fn encode_arrow<'py>(
+        &self,
+        column: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let encode = engine_options(add_special, special, reject);
+        arrow::encode(&self.tokenizer, self.is_narrow, column, &BatchOptions { encode, threads, ..Default::default() })
+    }
+
+    /// The numbers of ids (int64) of a column of Arrow, as one.
+    fn count_arrow<'py>(
+        &self,
+        column: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let encode = engine_options(add_special, special, reject);
+        arrow::count(&self.tokenizer, column, &BatchOptions { encode, threads, ..Default::default() })
     }
 
     /// The numbers of ids (int64) of a column of texts.

@@ -62,7 +62,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--dtype", choices=["auto", "uint16", "uint32", "int32"], default="auto")
     group.add_argument("--columns", action="append", default=[], metavar="NAME", help="fields that go with documents")
     group.add_argument(
-        "--shard-size", type=_size, default=_DEFAULT.shard_size, metavar="SIZE", help="of input, by default 256M"
+        "--shard-size", type=_size, default=_DEFAULT.shard_size, metavar="SIZE", help="of input, by default 128M"
     )
     group.add_argument("--overwrite", action="store_true", help="throw away what another job has left in OUTDIR")
 

@@ -1,5 +1,6 @@
 """Corpora of any size into tokens: planned, run, resumed, and opened as mapped datasets."""
 
+from .counting import count_words
 from .dataset import Dataset, open
 from .export import export
 from .manifest import Manifest
@@ -19,6 +20,7 @@ __all__ = [
     "Options",
     "Report",
     "Windows",
+    "count_words",
     "export",
     "merge",
     "open",

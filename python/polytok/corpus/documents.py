@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import IO
+from typing import IO, Any
 
 from ..errors import ArgumentError
 from ..reading import Documents, Invalid, Left, Reading
 from ..reading.blocks import Block, blocks, cutter_of
 from ..reading.choices import Format
-from ..reading.documents import damage, documents_of, nothing, with_fields
+from ..reading.documents import damage, documents_of, nothing, schema_of_fields, with_fields
 from ..reading.kinds import FIRST, format_of
 from ..reading.opened import Content, Damaged, begun, decompressed, is_compressed
-from ..reading.tables import arrow_for, table_documents
+from ..reading.tables import TextColumn, arrow_for, open_table, table_documents
 from .plan import Part
 from .ranges import Range, border, separator_of
 from .sources import Source, opened
 
-__all__ = ["Documents", "Left", "documents"]
+__all__ = ["Documents", "Left", "documents", "schema_of"]
 
 
 def documents(part: Part, source: Source, reading: Reading, columns: Sequence[str] = ()) -> Iterator[Documents]:
@@ -34,14 +34,24 @@ def documents(part: Part, source: Source, reading: Reading, columns: Sequence[st
     (``broken="skip"``: what stands before the damage is given, and what is lost told) or has a broken record;
     `EncodeError` for a text that is no UTF-8 unless ``invalid`` is "replace" or "skip".
     """
-    if reading.invalid == "keep":
-        raise ArgumentError("invalid='keep' is for training: choose 'error', 'replace' or 'skip'")
     with opened(source) as opened_file:
         file, first = begun(opened_file, FIRST)
         try:
             yield from _found(part, source, file, first, reading, columns)
         except Damaged as error:  # of a file that cannot even be begun
             yield nothing(damage(error, reading, source.name))
+
+
+def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
+    """The pyarrow.Schema of the columns that `documents` gives. Raises what that raises, and `Damaged`."""
+    with opened(source) as opened_file:
+        file, first = begun(opened_file, FIRST)
+        format = format_of(source.name, first, reading.format)
+        if format in ("parquet", "arrow"):
+            schema = open_table(source.name, file, first, format).schema
+            return TextColumn(source.name, schema, reading.field, columns).schema
+        _check_has_columns(source.name, format, columns)
+        return schema_of_fields(columns, arrow_for(source.name))
 
 
 def _found(
@@ -59,6 +69,11 @@ def _found(
     if columns:
         found = _with_columns(found, source.name, format, columns)
     yield from documents_of(found, reading, invalid, partial(_byte, source.name), is_json=format == "jsonl")
+
+
+def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
+    if format == "text":
+        raise ArgumentError(f"{name} is text and has no columns: leave columns={list(columns)} out")
 
 
 def _byte(name: str, number: int) -> str:
@@ -79,6 +94,5 @@ def _content(
 
 
 def _with_columns(found: Iterator[Block], name: str, format: Format, columns: Sequence[str]) -> Iterator[Block]:
-    if format != "jsonl":
-        raise ArgumentError(f"{name} is text and has no columns: leave columns={list(columns)} out")
+    _check_has_columns(name, format, columns)
     return with_fields(found, columns, arrow_for(name))

@@ -63,11 +63,11 @@ class Journal:
     def plan(self) -> dict[str, Any] | None:
         """The plan of the job that began here, if one did."""
         if (data := self.storage.read(PLAN)) is not None:
-            return _object(data, self.storage.url, PLAN)
+            return _object(data, self.storage.name, PLAN)
         strangers = sorted(name for name in self.storage.names() if not _is_ours(name))
         if strangers or self.storage.read(MANIFEST) is not None:
             raise ArgumentError(
-                f"{self.storage.url} holds other files ({', '.join(strangers[:3]) or MANIFEST}): name a new folder"
+                f"{self.storage.name} holds other files ({', '.join(strangers[:3]) or MANIFEST}): name a new folder"
             )
         return None
 
@@ -76,7 +76,7 @@ class Journal:
         if found := differences(old, json.loads(to_json(new))):
             listed = "\n  ".join(found)
             raise ArgumentError(
-                f"{self.storage.url} holds another job; what differs, old → new:\n  {listed}\n"
+                f"{self.storage.name} holds another job; what differs, old → new:\n  {listed}\n"
                 "Name a new folder, or say --overwrite (overwrite=True) to throw away what is there"
             )
 
@@ -90,7 +90,7 @@ class Journal:
     def finished(self) -> dict[str, Any] | None:
         """The manifest, if the job is done."""
         data = self.storage.read(MANIFEST)
-        return None if data is None else _object(data, self.storage.url, MANIFEST)
+        return None if data is None else _object(data, self.storage.name, MANIFEST)
 
     def done(self, count: int) -> dict[int, dict[str, Any]]:
         """The records of the tasks that are done, and whose files are as they say."""

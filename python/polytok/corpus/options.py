@@ -12,6 +12,7 @@ from ..errors import ArgumentError, PieceError
 from ..tokenizer import Tokenizer
 from ..train import Reading
 from ..values import Special
+from .plan import SHARD_SIZE
 from .write import WRITERS
 
 Long = Literal["truncate", "skip", "split"]
@@ -51,7 +52,7 @@ class Options:
     long: Long = "truncate"
     shuffle: int = 0
     seed: int = 0
-    shard_size: int = 256 << 20
+    shard_size: int = SHARD_SIZE
     columns: tuple[str, ...] = ()
     reading: Reading = field(default_factory=Reading)
 

@@ -24,7 +24,7 @@ from .sources import Inputs, Source, opened, sources
 
 Unit = Literal["bytes", "groups", "whole"]
 
-SHARD_SIZE = 1 << 28
+SHARD_SIZE = 1 << 27
 """The bytes of input that make a task, if nothing else is said."""
 
 

@@ -67,12 +67,12 @@ def _names(name: str) -> list[str]:
     if name == "-":
         raise ArgumentError("standard input cannot be read again after an interruption: write it to a file")
     found = files_named(name.removeprefix("file://"))
-    return [one if is_url(one) else os.path.abspath(one) for one in found]
+    return [remote.canonical(one) if is_url(one) else os.path.abspath(one) for one in found]
 
 
 def _check_outside(names: list[str], folder: str) -> None:
     folder = folder.removeprefix("file://")
-    inner = folder.rstrip("/") + "/" if is_url(folder) else os.path.join(os.path.realpath(folder), "")
+    inner = os.path.join(remote.canonical(folder) if is_url(folder) else os.path.realpath(folder), "")
     for name in names:
         if (name if is_url(name) else os.path.realpath(name)).startswith(inner):
             raise ArgumentError(f"{name} lies in {folder}, which is where the output goes: choose another folder")
@@ -80,7 +80,7 @@ def _check_outside(names: list[str], folder: str) -> None:
 
 def _source(name: str) -> Source:
     if is_url(name):
-        return Source(name, *remote.facts(name))
+        return Source(name, *remote.facts(name), remote.takes_ranges(name))
     try:
         status = os.stat(name)
     except OSError as error:
@@ -103,9 +103,9 @@ def opened(source: Source) -> Iterator[IO[bytes]]:
     Raises `FileError` if it cannot be opened, or has changed.
     """
     if is_url(source.name):
-        if (now := remote.facts(source.name)) != (source.size, source.stamp, source.ranges):
+        if (now := remote.facts(source.name)) != (source.size, source.stamp):
             raise _changed(source, f"{now[0]} bytes, {now[1]}")
-        with remote.open_url(source.name) as file:
+        with remote.open_url(source.name, ranges=source.ranges) as file:
             yield file
         return
     try:

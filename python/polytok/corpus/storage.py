@@ -22,6 +22,9 @@ class Storage(Protocol):
     """Files by their names, in which ``/`` parts folders."""
 
     url: str
+    """Where it is, for any process."""
+    name: str
+    """Where it is, as it was said."""
 
     def names(self) -> set[str]:
         """All that is there, whatever it is."""
@@ -52,16 +55,16 @@ def storage(place: str | os.PathLike[str]) -> Storage:
     """The storage of a path or URL."""
     name = os.fspath(place)
     if "://" not in name:
-        return Folder(Path(os.path.abspath(name)))
-    return Folder(Path(name.removeprefix("file://"))) if name.startswith("file://") else ObjectStore(name)
+        return Folder(name)
+    return Folder(name.removeprefix("file://")) if name.startswith("file://") else ObjectStore(name)
 
 
 class Folder:
     """A folder of a file system, which machines may share."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.url = str(path)
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(os.path.abspath(path))
+        self.url, self.name = str(self._path), os.fspath(path)
 
     def names(self) -> set[str]:
         """All that is there, whatever it is."""
@@ -131,7 +134,7 @@ class ObjectStore:
         except (ImportError, ValueError) as error:
             raise ArgumentError(f"{url} cannot be written: {error}") from error
         self._root = root.rstrip("/")
-        self.url = url
+        self.url = self.name = url
 
     def names(self) -> set[str]:
         """All that is there."""

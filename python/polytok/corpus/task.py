@@ -112,19 +112,18 @@ class _Task:
                 reject_special=options.reject_special,
             )
         except (EncodeError, SpecialTokenError) as error:
-            raise type(error)(f"{self._at_fault(found)}: {error}") from error
+            raise self._at_fault(found) or error from error
         return Rows(batch.ids, batch.offsets, found.columns)
 
-    def _at_fault(self, found: Documents) -> str:
-        """The place of the first document that cannot be encoded."""
+    def _at_fault(self, found: Documents) -> Exception | None:
+        """The error of the first document that cannot be encoded, with its place."""
+        special, reject = self.options.special, self.options.reject_special
         for row in range(len(found)):
             try:
-                self.tokenizer.count(
-                    found.texts[row], special=self.options.special, reject_special=self.options.reject_special
-                )
-            except (EncodeError, SpecialTokenError):
-                return found.place(row)
-        return found.place(0)
+                self.tokenizer.count(found.texts[row], special=special, reject_special=reject)
+            except (EncodeError, SpecialTokenError) as error:
+                return type(error)(f"{found.place(row)}: {error}")
+        return None
 
     def _count(self, source: int, found: Documents, kept: Limited) -> None:
         skipped = Counter(left.reason for left in found.left)

@@ -88,7 +88,7 @@ def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, 
         "options": options.to_json(),
         "threads": threads,
     }
-    assignments = tuple(Assignment(task.number, task.bytes, _description(planned, task)) for task in planned.tasks)
+    assignments = tuple(Assignment(task.number, task.bytes, described(planned, task)) for task in planned.tasks)
 
     def manifest(records: Records) -> bytes:
         return _manifest(name, options, planned, records).data()
@@ -101,7 +101,7 @@ def _threads(planned: Plan, runner: str, workers: int | None) -> int:
     return max(1, (workers or processors()) // max(len(planned.tasks), 1)) if runner == "local" else 1
 
 
-def _description(planned: Plan, task: Task) -> dict[str, Any]:
+def described(planned: Plan, task: Task) -> dict[str, Any]:
     """A task with the sources of its parts, so that nobody needs the whole plan."""
     sources = {str(part.source): asdict(planned.sources[part.source]) for part in task.parts}
     return {**asdict(task), "sources": sources}

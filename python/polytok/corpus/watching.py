@@ -56,7 +56,8 @@ class Watch:
         seconds = time.monotonic() - self._begun
         if self._bar is not None:
             rate = size / 1e6 / max(seconds, 1e-3)
-            detail = f"{documents:,} documents, {tokens / 1e6:,.1f} M tokens, {rate:,.1f} MB/s"
+            tokens_said = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
+            detail = f"{documents:,} documents, {tokens_said}{rate:,.1f} MB/s"
             self._bar(self._stage, self._done_size + self._running_size(), sum(self._sizes.values()), detail)
         if time.monotonic() - self._logged >= _EACH:
             self._logged = time.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +84,7 @@ def documents_of(
 def damage(error: Damaged, reading: Reading, place: str) -> Left:
     """What is lost behind a damage; the error itself where that is an error."""
     if reading.broken == "error":
-        raise Damaged(f"{error}; broken='skip' reads what stands before") from error
+        raise FormatError(f"{error}; broken='skip' reads what stands before") from error
     return Left(DAMAGED, place, str(error))
 
 
@@ -141,8 +141,13 @@ def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> It
     """
     for block in blocks:
         records = [_record(block, int(number)) for number in block.numbers]
-        columns = {name: arrow.array([_as_text(record, name) for record in records], arrow.string()) for name in names}
-        yield Block(block.texts, block.numbers, block.left, block.data, block.start, block.end, arrow.table(columns))
+        fields = {name: [_as_text(record, name) for record in records] for name in names}
+        yield replace(block, columns=arrow.table(fields, schema=schema_of_fields(names, arrow)))
+
+
+def schema_of_fields(names: Sequence[str], arrow: Any) -> Any:
+    """The schema of the columns of `with_fields`."""
+    return arrow.schema([(name, arrow.string()) for name in names])
 
 
 def _record(block: Block, number: int) -> Any:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
+import os
 from dataclasses import dataclass
-from os import PathLike
 from typing import IO, Any, cast
 
 from ..errors import ArgumentError, FileError
@@ -34,7 +35,7 @@ def is_url(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Url(PathLike[str]):
+class Url(os.PathLike[str]):
     """A URL where paths are taken too."""
 
     url: str
@@ -54,6 +55,14 @@ def _filesystem(url: str) -> tuple[Any, str]:
         raise ArgumentError(f"{url} cannot be opened: {error}") from error
 
 
+def canonical(url: str) -> str:
+    """The one way to write a URL that may be written in several."""
+    if "::" in url:
+        return url
+    files, path = _filesystem(url)
+    return cast("str", files.unstrip_protocol(path))
+
+
 def matching(url: str) -> list[str] | None:
     """The files that match a pattern, sorted; None if it is no pattern. A question mark of http is none."""
     magic = "*" if url.startswith("http") else "*?["
@@ -66,31 +75,65 @@ def matching(url: str) -> list[str] | None:
         raise _refused(url, error) from error
 
 
-def facts(url: str) -> tuple[int, str, bool]:
-    """A file's size (0 where nobody knows it), what tells it from other versions, and whether it can be read from any
-    place on."""
+def facts(url: str) -> tuple[int, str]:
+    """A file's size, 0 where nobody knows it, and what tells it from other versions."""
     files, path = _filesystem(url)
     try:
         info = files.info(path)
-        if info.get("type") == "directory":
-            raise IsADirectoryError(errno.EISDIR, "is a folder: give a pattern")
         stamp = next((f"{key}={info[key]}" for key in _STAMPS if info.get(key) is not None), None)
         stamp = stamp or f"ukey={files.ukey(path)}"
     except Exception as error:
         raise _refused(url, error) from error
-    return info.get("size") or 0, stamp, bool(info.get("size")) and info.get("partial", True) is not False
+    if info.get("type") == "directory":
+        raise FileError(errno.EISDIR, "is a folder: give a pattern", url)
+    return info.get("size") or 0, stamp
 
 
-def open_url(url: str) -> IO[bytes]:
-    """A file for reading."""
+def takes_ranges(url: str) -> bool:
+    """Whether a file can be read from any place on. Only of the web that is not known; its last byte is asked for."""
+    if not url.startswith("http"):
+        return True
+    size, _ = facts(url)
     files, path = _filesystem(url)
     try:
-        return cast("IO[bytes]", files.open(path, "rb", block_size=_READ_AHEAD))
+        with files.open(path, "rb", block_size=1, cache_type="none") as file:
+            file.seek(max(size - 1, 0))
+            return size > 1 and len(file.read(1)) == 1
+    except Exception:
+        return False
+
+
+def open_url(url: str, *, ranges: bool) -> IO[bytes]:
+    """A file for reading, from any place on or as a stream."""
+    files, path = _filesystem(url)
+    try:
+        if ranges:
+            return cast("IO[bytes]", files.open(path, "rb", block_size=_READ_AHEAD))
+        return cast("IO[bytes]", _Stream(files.open(path, "rb", block_size=0)))
     except Exception as error:
         raise _refused(url, error) from error
 
 
+class _Stream(io.RawIOBase):
+    """A file that cannot go back, and says so."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return cast("bytes", self._file.read(size))
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 def _refused(url: str, error: Exception) -> FileError:
     """The packages behind fsspec raise what they like."""
+    if isinstance(error, FileNotFoundError):
+        return FileError(errno.ENOENT, f"cannot read: {os.strerror(errno.ENOENT)}", url)
     number = getattr(error, "errno", None) or errno.EIO
     return FileError(number, f"cannot read: {getattr(error, 'strerror', None) or error or type(error).__name__}", url)

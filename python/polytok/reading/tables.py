@@ -2,22 +2,23 @@
 
 Columns are handed on as they lie in memory: no Python object is made per text. A table is read batch by batch, a batch
 being as many rows as make a block. Parquet's row groups and the record batches of an Arrow file are its *groups*, which
-can be read apart from each other; a stream has no groups that could be counted.
+can be read apart from each other; a stream is one group.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from .. import _core
-from ..errors import ArgumentError
+from ..errors import ArgumentError, FormatError
 from .blocks import BLOCK, Block
 from .choices import Format, Invalid, Reading
-from .documents import Documents, Place, documents_of
+from .documents import Documents, documents_of
 from .kinds import ARROW_FILE
 from .opened import Damaged, is_compressed
 
@@ -26,16 +27,16 @@ _BUFFER = 1 << 20
 
 
 class Table(Protocol):
-    """A table that is open. ``sizes`` are the bytes of its groups, as far as known; a stream has none."""
+    """A table that is open. ``sizes`` are those of its groups to each other."""
 
     schema: Any
     sizes: Sequence[int]
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        """The record batches of a group, or of all a stream, with these columns at least."""
+        """The record batches of a group, with these columns at least."""
 
-    def rows_before(self, group: int) -> int:
-        """The number of a group's first row."""
+    def place(self, group: int, row: int) -> str:
+        """A row of a group, in words."""
 
 
 def arrow_for(name: str) -> Any:
@@ -48,6 +49,8 @@ def arrow_for(name: str) -> Any:
 
 def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
     """A table, by the file's first bytes. Raises `Damaged` if it cannot be one."""
+    if is_compressed(first):
+        raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
     arrow = arrow_for(name)
     try:
         if format == "parquet":
@@ -61,6 +64,8 @@ def _damaged(name: str, error: Exception) -> Exception:
     """What a package says, as ours; but what the system says of a file stays what it is."""
     if isinstance(error, OSError) and error.errno is not None:
         return error
+    if isinstance(error, NotImplementedError):
+        return FormatError(f"{name} cannot be read, though it may be whole: {error}")
     return Damaged(f"{name} cannot be read as a table: {error}")
 
 
@@ -81,8 +86,8 @@ class _Parquet:
         most = min(_MOST_ROWS, max(1, self._rows[group] * BLOCK // max(self.sizes[group], 1)))
         yield from self._file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False)
 
-    def rows_before(self, group: int) -> int:
-        return sum(self._rows[:group])
+    def place(self, group: int, row: int) -> str:
+        return f"row {sum(self._rows[:group]) + row}"
 
 
 class _ArrowFile:
@@ -96,22 +101,19 @@ class _ArrowFile:
         self.sizes: Sequence[int] = [1] * reader.num_record_batches
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        yield self._reader(columns).get_batch(group)
-
-    def rows_before(self, group: int) -> int:
-        reader = self._reader(self.schema.names[:1])
-        return sum(reader.get_batch(number).num_rows for number in range(group))
-
-    def _reader(self, columns: Sequence[str]) -> Any:
-        heads = {name if name in self.schema.names else name.split(".")[0] for name in columns}
+        heads = {_path(self.schema, name)[0] for name in columns}
         fields = sorted(self.schema.get_field_index(name) for name in heads)
-        return self._arrow.ipc.open_file(self._file, options=self._arrow.ipc.IpcReadOptions(included_fields=fields))
+        options = self._arrow.ipc.IpcReadOptions(included_fields=fields)
+        yield self._arrow.ipc.open_file(self._file, options=options).get_batch(group)
+
+    def place(self, group: int, row: int) -> str:
+        return f"row {row} of record batch {group}"  # how many rows the others have nobody knows without reading them
 
 
 class _ArrowStream:
     """Record batches, one after the other."""
 
-    sizes: Sequence[int] = ()
+    sizes: Sequence[int] = (1,)
 
     def __init__(self, arrow: Any, file: Any) -> None:
         self._reader = arrow.ipc.open_stream(file)
@@ -120,12 +122,12 @@ class _ArrowStream:
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
         yield from self._reader
 
-    def rows_before(self, group: int) -> int:
-        return 0
+    def place(self, group: int, row: int) -> str:
+        return f"row {row}"
 
 
 class TextColumn:
-    """A column of texts, which may stand within structs, and columns that go with it."""
+    """A column of texts, which may stand within structs, and columns that go with it; ``schema`` is theirs."""
 
     def __init__(self, name: str, schema: Any, field: str, others: Sequence[str] = ()) -> None:
         """Raises `ArgumentError` for a column that is not there, or is not of text."""
@@ -133,8 +135,7 @@ class TextColumn:
         self._compute = importlib.import_module("pyarrow.compute")
         self.field = field
         self.others = others
-        for column in (field, *others):
-            self._type(name, schema, column)
+        self.schema = self._arrow.schema([(column, self._type(name, schema, column)) for column in others])
         found = self._type(name, schema, field)
         if not self._is_text(found):
             raise ArgumentError(f"{name}: the column {field!r} is of {found}, not of text: name another as the field")
@@ -169,17 +170,16 @@ class TextColumn:
             row += batch.num_rows
 
     def _block(self, batch: Any, first: int) -> Block:
-        texts = self._texts(self.column(batch, self.field))
+        texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
         rows, left = np.arange(batch.num_rows), []
-        if texts.null_count:
-            there = texts.is_valid().to_numpy(zero_copy_only=False)
+        if (there := texts.valid) is not None:
             left = [(first + int(row), f"no field {self.field!r}") for row in np.flatnonzero(~there)]
-            rows, texts = np.flatnonzero(there), texts.drop_null()
+            rows = np.flatnonzero(there)
+            texts = texts.take(rows)
         columns = None
         if self.others:
             columns = self._arrow.table({name: self.column(batch, name) for name in self.others}).take(rows)
-        end = first + batch.num_rows
-        return Block(_core.Texts.of_arrow(texts), rows + first, left, start=first, end=end, columns=columns)
+        return Block(texts, rows + first, left, start=first, end=first + batch.num_rows, columns=columns)
 
     def column(self, batch: Any, field: str) -> Any:
         """A column by its path."""
@@ -207,11 +207,6 @@ def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Ite
         raise _damaged(name, error) from error
 
 
-def row_places(name: str, table: Table, group: int) -> Place:
-    """Tells rows of a group."""
-    return lambda number: f"{name}: row {table.rows_before(group) + number}"
-
-
 def table_documents(
     name: str,
     file: Any,
@@ -224,10 +219,12 @@ def table_documents(
     groups: range | None = None,
 ) -> Iterator[Documents]:
     """The documents of a table that is open, or of some of its groups, with columns that go with them."""
-    if is_compressed(first):
-        raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
     table = open_table(name, file, first, format)
     column = TextColumn(name, table.schema, reading.field, columns)
-    for group in range(len(table.sizes) or 1) if groups is None else groups:
+    for group in range(len(table.sizes)) if groups is None else groups:
         found = table_blocks(name, table, column, group)
-        yield from documents_of(found, reading, invalid, row_places(name, table, group), is_json=False)
+        yield from documents_of(found, reading, invalid, partial(_place, name, table, group), is_json=False)
+
+
+def _place(name: str, table: Table, group: int, row: int) -> str:
+    return f"{name}: {table.place(group, row)}"

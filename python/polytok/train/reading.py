@@ -38,7 +38,7 @@ Found = Documents | Part | Left
 def open_file(name: str) -> IO[bytes]:
     """A file for reading; FileError if there is none."""
     if is_url(name):
-        return remote.open_url(name)
+        return remote.open_url(name, ranges=remote.takes_ranges(name))
     try:
         return open(name, "rb")
     except OSError as error:

@@ -115,13 +115,13 @@ def count_words(
     [(b'be', 2), (b'to', 2), (b'not', 1), (b'or', 1)]
     """
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
-    trainer, counts = _counting(kind, options, resources)
+    trainer, counts = counting(kind, options, resources)
     with _shown(progress) as told:
         feed(trainer, inputs, reading, report, told)
     return counts
 
 
-def _counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
+def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
     """What takes the texts, and where they are counted."""
     if kind is None:
         counts = Counts(**options, **resources)

@@ -6,9 +6,7 @@ twice, or on another machine, changes nothing.
 
 from __future__ import annotations
 
-import functools
 import importlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
@@ -34,14 +32,9 @@ class Work:
     setup: dict[str, Any]
 
     def prepared(self) -> DoTask:
-        """What does the tasks; prepared once in a process."""
-        return _prepared(self.prepare, json.dumps(self.setup))
-
-
-@functools.lru_cache(maxsize=2)
-def _prepared(name: str, setup: str) -> DoTask:
-    module, function = name.split(":")
-    return cast("DoTask", getattr(importlib.import_module(module), function)(json.loads(setup)))
+        """What does the tasks."""
+        module, function = self.prepare.split(":")
+        return cast("DoTask", getattr(importlib.import_module(module), function)(self.setup))
 
 
 @dataclass(frozen=True, slots=True)

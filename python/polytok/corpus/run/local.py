@@ -38,7 +38,7 @@ _START = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker
 
 
 class LocalRunner:
-    """Does tasks in so many processes, by default one for each processor; one is this one itself."""
+    """Does tasks in so many processes, by default one for each processor; if one is enough, in this one itself."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or processors()
@@ -48,9 +48,9 @@ class LocalRunner:
     ) -> None:
         """Return when all are done; what a task raises is raised here, and ends the others."""
         ordered = longest_first(assignments)
-        if self._workers == 1:
+        if min(self._workers, len(ordered)) <= 1:
             _run_here(work, ordered, listen)
-        elif ordered:
+        else:
             _Pool(work, deque(ordered), listen, tuple(inherited)).run(min(self._workers, len(ordered)))
 
 

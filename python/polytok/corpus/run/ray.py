@@ -6,13 +6,26 @@ elsewhere. What they write goes where all nodes can write: a folder that they sh
 
 from __future__ import annotations
 
+import functools
 import importlib
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ...errors import ArgumentError, PolytokError
-from .base import ATTEMPTS, Assignment, Done, Listener, Work, error_from_plain, error_to_plain, longest_first, lost
+from .base import (
+    ATTEMPTS,
+    Assignment,
+    Done,
+    DoTask,
+    Listener,
+    Work,
+    error_from_plain,
+    error_to_plain,
+    longest_first,
+    lost,
+)
 
 _MOST_SUBMITTED = 1000
 
@@ -47,9 +60,15 @@ class RayRunner:
 def _do_task(work: Work, description: dict[str, Any]) -> dict[str, Any]:
     """What runs on a node. Errors go back as data: Ray would wrap them."""
     try:
-        return {"done": work.prepared()(description, lambda *_: None)}
+        return {"done": _prepared(work.prepare, json.dumps(work.setup))(description, lambda *_: None)}
     except (PolytokError, OSError) as error:
         return {"error": error_to_plain(error)}
+
+
+@functools.lru_cache(maxsize=1)
+def _prepared(prepare: str, setup: str) -> DoTask:
+    """What does the tasks, made once in a process, which does many of them."""
+    return Work(prepare, json.loads(setup)).prepared()
 
 
 def _record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
