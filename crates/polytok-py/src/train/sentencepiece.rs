@@ -184,14 +184,24 @@ impl PySentencePieceTrainer {
     ) -> PyResult<ScoredPieces<'py>> {
         let Some(sinks) = self.sinks.take() else { return Err(to_python(finished())) };
         let options = &self.options;
-        let found = Reporter::new(progress).run(py, |progress| train(*sinks, options, most, progress))?;
-        let (pieces, scores): (Vec<_>, Vec<f32>) =
-            found.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
-        Ok((pieces, scores.into_pyarray(py)))
+        finish(py, progress, |progress| train(*sinks, options, most, progress))
     }
 }
 
-fn finished() -> Error {
+/// What a long work finds.
+pub fn finish<'py>(
+    py: Python<'py>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut Reporter) -> Result<Vec<Scored>> + Send,
+) -> PyResult<ScoredPieces<'py>> {
+    let found = Reporter::new(progress).run(py, work)?;
+    let (pieces, scores): (Vec<_>, Vec<f32>) =
+        found.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
+    Ok((pieces, scores.into_pyarray(py)))
+}
+
+/// The error for a trainer that has given its result.
+pub fn finished() -> Error {
     Error::Argument("this training is finished".into())
 }
 

@@ -1,7 +1,5 @@
 //! SentencePiece's Unigram trainer: texts in, pieces with their scores out.
 
-use numpy::IntoPyArray;
-use polytok_core::error::Error;
 use polytok_core::train::counter::WordCounter;
 use polytok_core::train::sentencepiece::corpus::Corpus;
 use polytok_core::train::sentencepiece::options::Options;
@@ -9,11 +7,10 @@ use polytok_core::train::unigram::sentences::Sentences;
 use polytok_core::train::unigram::{Fit, pieces};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
 
 use super::counts::{self, PyLimit};
 use super::progress::Reporter;
-use super::sentencepiece::{PyOptions, ScoredPieces};
+use super::sentencepiece::{PyOptions, ScoredPieces, finish, finished};
 use crate::errors::to_python;
 
 /// A Unigram vocabulary in the making.
@@ -69,14 +66,8 @@ impl PyUnigramTrainer {
     ) -> PyResult<ScoredPieces<'py>> {
         let Some(corpus) = self.corpus.take() else { return Err(to_python(finished())) };
         let (options, fit) = (&self.options, &self.fit);
-        let found = Reporter::new(progress)
-            .run(py, |progress| corpus.finish().and_then(|(sinks, _)| pieces(sinks, most, options, fit, progress)))?;
-        let (pieces, scores): (Vec<_>, Vec<f32>) =
-            found.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
-        Ok((pieces, scores.into_pyarray(py)))
+        finish(py, progress, |progress| {
+            corpus.finish().and_then(|(sinks, _)| pieces(sinks, most, options, fit, progress))
+        })
     }
-}
-
-fn finished() -> Error {
-    Error::Argument("this training is finished".into())
 }

@@ -96,9 +96,10 @@ impl Rounds<'_> {
     /// Learns of how a round came to its end, and of its last count.
     fn turn(&mut self, stop: Stop, from: u64, last: u64) {
         (self.judge.ceiling, self.loaded) = match stop {
+            Stop::Exhausted => (from - 1, (self.loaded * 4 / 3 + 1).min(LOADED)),
             // Merging took more than it was given.
             Stop::Full => (last, (self.loaded * 3 / 4).max(1)),
-            _ => (from - 1, (self.loaded * 4 / 3 + 1).min(LOADED)),
+            Stop::Reached | Stop::Known => (last, self.loaded),
         };
     }
 

@@ -1,0 +1,75 @@
+"""A whole training keeps its memory limit, and gives what it gives without one."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import polytok
+
+LIMIT = 160
+TRAINING = """
+import sys
+from pathlib import Path
+import polytok
+path, kind, memory = sys.argv[1:]
+trained = polytok.train(Path(path), kind, vocab_size=6000, max_memory=memory or None, threads=1)
+status = Path("/proc/self/status").read_text()
+print(int(status.split("VmHWM:")[1].split()[0]) // 1024, trained.fingerprint)
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """some 600,000 distinct words of syllables, the first of them often."""
+    rng = random.Random(1)
+    syllables = [
+        "".join(rng.choices("bcdfghklmnprstvwz", k=rng.randint(1, 2))) + rng.choice("aeiou") for _ in range(90)
+    ]
+    words = ["".join(rng.choices(syllables, k=rng.randint(3, 6))) for _ in range(600_000)]
+    path = tmp_path_factory.mktemp("corpus") / "words.txt"
+    path.write_text(" ".join([*words, *words[:2000] * 20]))
+    return path
+
+
+def trained(corpus: Path, kind: str, memory: str) -> tuple[int, str]:
+    """The peak in megabytes, and what was trained."""
+    command = [sys.executable, "-c", TRAINING, str(corpus), kind, memory]
+    peak, fingerprint = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return int(peak), fingerprint
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece"])
+def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
+    free, wanted = trained(corpus, kind, "")
+    peak, found = trained(corpus, kind, f"{LIMIT}M")
+    assert found == wanted
+    assert peak <= LIMIT < free
+
+
+@pytest.mark.parametrize("suffix", ["</w>", "a"])
+def test_texts_that_hold_the_suffix(suffix: str) -> None:
+    """With such the limit may not be kept, which is told; the result is the same."""
+    rng = random.Random(2)
+    texts = ["".join(rng.choices("ab</w> ", k=60)) for _ in range(2000)]
+    options = {"ties": "huggingface", "byte_level": False, "pattern": "whitespace_split", "end_of_word_suffix": suffix}
+    report = polytok.TrainingReport()
+    free, kept = (
+        polytok.train(texts, "bpe", vocab_size=400, report=report, max_memory=memory, **options)
+        for memory in (None, "16M")
+    )
+    assert kept.spec == free.spec
+
+
+def test_fewer_entries_than_asked_for_are_told() -> None:
+    report = polytok.TrainingReport()
+    trained = polytok.train(["ab ab"], "wordpiece", vocab_size=50, report=report)
+    assert report.notes == [f"the texts allow {trained.vocab_size} entries, not 50: as with tokenizers there are fewer"]
+    assert str(report) == report.notes[0]
+    with pytest.warns(polytok.TrainingWarning, match="the texts allow"):
+        polytok.train(["ab ab"], "wordpiece", vocab_size=50)
