@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import corpus_kills
+import polytok
 from polytok import ArgumentError, FormatError, Reading
-from polytok.corpus import tokenize
+from polytok.corpus import count_words, tokenize
 from polytok.corpus.run.base import Done
 from test_corpus_jobs import contents, job
 
@@ -56,6 +57,14 @@ def test_texts_become_what_they_become_locally(tmp_path: Path, cluster: Any) -> 
     report = tokenize(inputs, "default", tmp_path / "out", runner="ray", **options)
     assert tokenize(inputs, "default", tmp_path / "one", workers=1, **options) == report
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_words_are_counted_as_they_are_locally(tmp_path: Path, cluster: Any) -> None:
+    inputs = corpus_kills.write_inputs(tmp_path / "inputs", 200_000)
+    reading = Reading(unit="line")
+    count_words(inputs, "bpe", tmp_path / "counts", reading=reading, runner="ray", shard_size=100_000)
+    polytok.count_words([Path(name) for name in inputs], "bpe", reading=reading).save(tmp_path / "expected")
+    assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
 def test_errors_of_tasks_are_what_they_are_locally(tmp_path: Path, cluster: Any) -> None:

@@ -57,7 +57,7 @@ def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, 
     clock, size = Clock(), 0
     with tempfile.TemporaryDirectory() as folder:
         writer = WRITERS["flat"](Path(folder), "00000", np.dtype(np.uint16))
-        for found in clock.each("read, cut, check", _documents(paths, format)):
+        for found in clock.each("read, cut, check", read(paths, format)):
             size += found.texts.nbytes
             with clock.stage("encode"):
                 batch = tokenizer.encode_texts(found.texts, threads=1)
@@ -68,7 +68,7 @@ def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, 
     return size, clock.seconds
 
 
-def _documents(paths: list[Path], format: str) -> Iterator[Documents]:
+def read(paths: list[Path], format: str) -> Iterator[Documents]:
     reading = polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
     planned = plan([str(path) for path in paths], reading, 1 << 28)
     for task in planned.tasks:

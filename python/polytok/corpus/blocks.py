@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import FileError, FormatError
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
+from .rows import Rows
 from .write.arrow import COLUMN, pyarrow_or_error
 
 if TYPE_CHECKING:
@@ -21,21 +21,13 @@ _ROWS = 1 << 16
 _TOKENS = 1 << 21
 
 
-class Block(NamedTuple):
-    """Documents: row i is ``ids[offsets[i]:offsets[i + 1]]``, and the row of the columns, where there are any."""
-
-    ids: npt.NDArray[Any]
-    offsets: npt.NDArray[np.int64]
-    columns: pyarrow.Table | None
-
-
-def blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Block]:
+def blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     """The documents of a shard. Raises `FileError` and `FormatError` for files that cannot be read."""
     read = _tables if manifest.kind in ("parquet", "arrow") else _mapped
     return read(folder, manifest, entry)
 
 
-def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Block]:
+def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     shard = map_shard(folder, manifest, entry)
     for first in range(0, entry.documents, _ROWS):
         offsets = shard.offsets(first, min(first + _ROWS, entry.documents))
@@ -46,11 +38,11 @@ def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Blo
             end = int(np.searchsorted(offsets, offsets[start] + _TOKENS))
             end = min(max(end, start + 1), len(offsets) - 1)
             borders = offsets[start : end + 1]
-            yield Block(shard.ids[borders[0] : borders[-1]], borders - borders[0], None)
+            yield Rows(shard.ids[borders[0] : borders[-1]], borders - borders[0])
             start = end
 
 
-def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Block]:
+def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
     arrow = pyarrow_or_error()
     try:
@@ -77,7 +69,7 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
             yield file.get_batch(number)
 
 
-def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Block:
+def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
     arrow = pyarrow_or_error()
     if COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(COLUMN).type):
         raise FormatError(f"there is no column {COLUMN!r} of lists")
@@ -87,4 +79,4 @@ def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Block:
         raise FormatError(f"the column {COLUMN!r} is of {lists.type}, or has nulls")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     rest = [name for name in table.column_names if name != COLUMN]
-    return Block(values.to_numpy(), offsets, table.select(rest) if rest else None)
+    return Rows(values.to_numpy(), offsets, table.select(rest) if rest else None)

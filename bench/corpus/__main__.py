@@ -1,0 +1,113 @@
+"""Runs the jobs side by side over the same files, each in processes of its own, and compares their ids."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import markdown
+from ..cases import OURS
+from . import plot
+from .inputs import WRITERS, files
+from .jobs import JOBS, RAW, WITHOUT
+from .memory import watched
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One job: its seconds by the clock and of processors' time, its memory over time, and a hash of its ids."""
+
+    format: str
+    engine: str
+    megabytes: int
+    seconds: float
+    processors: float
+    samples: list[tuple[float, int]]
+    digest: str
+
+    @property
+    def peak(self) -> int:
+        return max((size for _, size in self.samples), default=0)
+
+
+def main() -> None:
+    arguments = parser().parse_args()
+    folder = Path(arguments.folder)
+    engines = [RAW, OURS] if arguments.ours else [RAW, *JOBS]
+    runs = []
+    for format in arguments.format or list(WRITERS):
+        paths = [str(path) for path in files(folder, format, arguments.size)]
+        for engine in engines:
+            if (format, engine) not in WITHOUT:
+                runs += run(engine, format, arguments.size, paths, arguments.workers)
+    report = table(runs, arguments.workers)
+    print(report)
+    if arguments.write:
+        markdown.put(DOCS / "benchmarks.md", "corpora", report)
+    if arguments.plot:
+        memory = {f"{run.engine}, {run.format}": run.samples for run in runs if run.engine != RAW}
+        plot.draw(memory, DOCS / "corpora-memory.svg")
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m bench.corpus", description=__doc__)
+    made.add_argument("--size", type=int, default=500, metavar="MB", help="megabytes of text in each format")
+    made.add_argument("--format", action="append", choices=list(WRITERS), help="only this one (may be repeated)")
+    made.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    made.add_argument("--ours", action="store_true", help="without the peers")
+    made.add_argument("--folder", default=tempfile.gettempdir(), help="where the files are made and kept")
+    made.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    made.add_argument("--plot", action="store_true", help="draw docs/corpora-memory.svg")
+    return made
+
+
+def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int) -> list[Run]:
+    """One job; none where it failed, which is said."""
+    for path in paths:
+        Path(path).read_bytes()  # into the page cache
+    print(f"{format}, {engine}", file=sys.stderr, flush=True)
+    before = _processors()
+    with tempfile.TemporaryDirectory(dir=Path(paths[0]).parent) as out:
+        command = [sys.executable, "-m", "bench.corpus.child", engine, format, str(workers), out + "/out", *paths]
+        try:
+            output, samples = watched(command)
+        except subprocess.CalledProcessError as error:
+            print(f"  failed: {error}", file=sys.stderr)
+            return []
+    seconds, digest, _ = json.loads(output.splitlines()[-1])
+    return [Run(format, engine, megabytes, seconds, _processors() - before, samples, digest)]
+
+
+def _processors() -> float:
+    """Seconds of processors' time that processes which ended have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def table(runs: list[Run], workers: int) -> str:
+    """A row for each job; the share is that of encoding alone."""
+    rows = []
+    for each in runs:
+        same_format = [other for other in runs if other.format == each.format]
+        raw = next((other.seconds for other in same_format if other.engine == RAW), 0.0)
+        ours = next((other.digest for other in same_format if other.engine == OURS), "")
+        same = "" if each.engine in (RAW, OURS) or not ours else "yes" if each.digest == ours else "no"
+        rows.append(
+            [each.format, each.engine, f"{each.megabytes / each.seconds:,.1f}", f"{100 * raw / each.seconds:.0f} %",
+             f"{each.processors:,.1f}", f"{each.peak / 1e6:,.0f}", same]
+        )  # fmt: skip
+    head = ["format", "engine", "MB/s", "of encoding alone", "processors' seconds", "peak MB", "same ids"]
+    return f"{workers} workers, gpt2.\n\n" + markdown.table(head, rows)
+
+
+if __name__ == "__main__":
+    main()

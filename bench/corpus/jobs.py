@@ -1,0 +1,124 @@
+"""A job of each engine: files in, ids out. All of them put the end of text behind each document, but for gigatoken."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..cases import DATA, OURS
+from .inputs import SEPARATOR
+
+MODEL = DATA / "vocab/huggingface/gpt2.json"
+"""A vocabulary that all of them have."""
+END = "<|endoftext|>"
+END_ID = 50256
+RAW = "texts in memory"
+
+Ids: TypeAlias = Iterator[npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a job gets."""
+
+    paths: tuple[str, ...]
+    format: str
+    out: Path
+    workers: int
+
+
+def polytok(given: Input) -> Ids:
+    """Shards of a dataset."""
+    import polytok.corpus
+
+    polytok.corpus.tokenize(
+        list(given.paths),
+        str(MODEL),
+        given.out,
+        workers=given.workers,
+        output="flat",
+        eos=END,
+        reading=_reading(given.format),
+    )
+    return (np.fromfile(path, np.uint16) for path in sorted(given.out.glob("*.bin")))
+
+
+def _reading(format: str) -> Any:
+    import polytok
+
+    return polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
+
+
+def gigatoken(given: Input) -> Ids:
+    """One array in memory; nothing is written."""
+    import awkward
+    import gigatoken
+
+    sources = {
+        "text": lambda: gigatoken.TextFileSource(list(given.paths), separator=SEPARATOR),
+        "jsonl": lambda: gigatoken.JsonlFileSource(list(given.paths), "text"),
+        "jsonl.zst": lambda: gigatoken.JsonlFileSource(list(given.paths), "text"),
+        "parquet": lambda: gigatoken.ParquetFileSource(list(given.paths), "text"),
+    }
+    tokenizer = gigatoken.Tokenizer.from_json(MODEL.read_text(encoding="utf-8"))
+    encoded = tokenizer.encode_files(sources[given.format](), parallel=given.workers > 1)
+    return iter([awkward.to_numpy(awkward.flatten(encoded))])
+
+
+def datatrove(given: Input) -> Ids:
+    """Its tokenizer step behind its reader, a task for each file."""
+    from datatrove.executor import LocalPipelineExecutor
+    from datatrove.pipeline.readers import JsonlReader, ParquetReader
+    from datatrove.pipeline.tokens import DocumentTokenizer
+
+    folder, names = os.path.dirname(given.paths[0]), [os.path.basename(path) for path in given.paths]
+    listing = given.out / "paths.txt"
+    given.out.mkdir(parents=True, exist_ok=True)
+    listing.write_text("\n".join(names))
+    reader = ParquetReader if given.format == "parquet" else JsonlReader
+    step = DocumentTokenizer(str(given.out), tokenizer_name_or_path=str(MODEL), eos_token=END, shuffle_documents=False)
+    LocalPipelineExecutor(
+        pipeline=[reader(folder, paths_file=str(listing)), step],
+        tasks=len(names),
+        workers=given.workers,
+        logging_dir=str(given.out / "logs"),
+    ).run()
+    return (np.fromfile(path, np.uint16) for path in sorted(given.out.glob("*.ds")))
+
+
+def datasets_map(given: Input) -> Ids:
+    """Megatron's way: rows to lists of ids in processes, then written by one."""
+    import datasets
+    from tokenizers import Tokenizer
+
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    datasets.disable_progress_bars()
+    tokenizer = Tokenizer.from_file(str(MODEL))
+
+    def encode(batch: dict[str, list[str]]) -> dict[str, Any]:
+        return {"ids": [[*found.ids, END_ID] for found in tokenizer.encode_batch_fast(batch["text"])]}
+
+    kind = "parquet" if given.format == "parquet" else "json"
+    read = datasets.load_dataset(kind, data_files=list(given.paths), split="train", cache_dir=str(given.out / "cache"))
+    mapped = read.map(encode, batched=True, num_proc=given.workers, remove_columns=read.column_names)
+    flat = given.out / "flat.bin"
+    with flat.open("wb") as file:
+        for batch in mapped.with_format("arrow").iter(1000):
+            file.write(batch["ids"].combine_chunks().flatten().to_numpy().astype(np.uint16).tobytes())
+    return iter([np.fromfile(flat, np.uint16)])
+
+
+JOBS: dict[str, Callable[[Input], Ids]] = {
+    OURS: polytok,
+    "gigatoken": gigatoken,
+    "datatrove": datatrove,
+    "datasets.map": datasets_map,
+}
+WITHOUT = {("text", "datatrove"), ("text", "datasets.map")}
+"""They read no text between separators."""
