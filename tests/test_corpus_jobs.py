@@ -127,6 +127,16 @@ def test_another_job_is_refused_with_what_differs(tmp_path: Path) -> None:
         run(job(tmp_path / "out", header={"version": 1, "options": {"eos": 3}}))
 
 
+def test_a_job_that_has_done_nothing_may_become_another(tmp_path: Path) -> None:
+    (tmp_path / "error0").write_text("at once")
+    with pytest.raises(ArgumentError, match="at once"):
+        run(job(tmp_path / "out"), workers=1)
+    (tmp_path / "error0").unlink()
+    run(job(tmp_path / "out", header={"version": 2}), workers=1)
+    run(job(tmp_path / "one", header={"version": 2}), workers=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
 def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:
     run(job(tmp_path / "out"), workers=1)
     assert run(job(tmp_path / "out")) == []
@@ -172,7 +182,7 @@ def wait_for(condition: Callable[[], Any]) -> None:
         time.sleep(0.01)
 
 
-SLOW = "run(job(folder, seconds=0.05, parts=20))"
+SLOW = "run(job(folder, count=4, seconds=0.05, parts=20))"
 
 
 def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
@@ -186,8 +196,8 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
             run(job(tmp_path / "out"))
     first.kill()
     first.communicate()
-    run(job(tmp_path / "out", seconds=0.05, parts=20), workers=3)  # which waits until the workers are gone
-    run(job(tmp_path / "one", seconds=0.05, parts=20), workers=3)
+    run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # which waits until the workers are gone
+    run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 

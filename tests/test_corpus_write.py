@@ -107,6 +107,20 @@ def test_columns_go_with_their_documents(tmp_path: Path, monkeypatch: pytest.Mon
         assert found["meta"].to_pylist() == table["meta"].to_pylist()
 
 
+def test_columns_that_are_not_the_same_everywhere(tmp_path: Path) -> None:
+    table = pyarrow.table({"n": pyarrow.array([1, 2], pyarrow.int8())})
+    for other, message in (
+        (None, "'n' is not in all inputs"),
+        (pyarrow.table({"m": [1]}), "'n' is not in all inputs"),
+        (pyarrow.table({"n": [1000]}), "'n' is not of int8 in all inputs: .*1000"),
+    ):
+        writer = WRITERS["parquet"](tmp_path, "00000", np.dtype("uint16"), table.schema)
+        writer.write(*columnar([[1], [2]], "uint16"), table)
+        with pytest.raises(ArgumentError, match=message):
+            writer.write(*columnar([[3]], "uint16"), other)
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_columns_need_a_kind_that_holds_them(tmp_path: Path) -> None:
     schema = pyarrow.schema([("url", pyarrow.string())])
     with pytest.raises(ArgumentError, match="leave the columns out"):

@@ -32,6 +32,17 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
     Rows are documents, in the order of the input. It can be used from many threads, and pickled, which keeps the name
     of the folder.
+
+    >>> import tempfile
+    >>> from polytok import corpus
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("to be or not to be")
+    >>> _ = corpus.tokenize(folder / "a.txt", "default", folder / "tokens", workers=1)
+    >>> dataset = Dataset(folder / "tokens")
+    >>> len(dataset), dataset.tokens, dataset.decode(0)
+    (1, 6, 'to be or not to be')
+    >>> dataset.windows(4)[0].tolist() == dataset[0][:4].tolist()
+    True
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

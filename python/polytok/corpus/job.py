@@ -25,7 +25,15 @@ class Begun:
     records: Records
 
 
-JobEvent: TypeAlias = Event | Begun
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """So many of the tasks that an earlier run did are verified."""
+
+    tasks: int
+    of: int
+
+
+JobEvent: TypeAlias = Event | Begun | Verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class Job:
             journal = Journal(self.storage)
             self._begin(journal, overwrite)
             if journal.finished() is None:
-                records = journal.done(len(self.assignments))
+                records = journal.done(len(self.assignments), lambda tasks, of: listen(Verified(tasks, of)))
                 journal.clean(records)
                 self._do(records, runner, listen, () if lock is None else (lock,))
                 journal.clean(records)  # of what workers left that have died
@@ -62,13 +70,16 @@ class Job:
             return journal.finished() or {}
 
     def _begin(self, journal: Journal, overwrite: bool) -> None:
-        """Write the plan, or go on with the one that is there."""
-        old = None if overwrite and journal.overwrite() else journal.plan()
+        """Write the plan, or go on with the one that is there. A job that has done nothing yet may become another."""
         plan = {**self.header, "tasks": [assignment.description for assignment in self.assignments]}
-        if old is None:
+        old = None if overwrite and journal.overwrite() else journal.plan()
+        found = [] if old is None else journal.differences(old, plan)
+        if found and journal.has_done_something():
+            raise journal.refusal(found)
+        if found:
+            journal.overwrite()
+        if found or old is None:
             journal.begin(plan)
-        else:
-            journal.check(old, plan)
         if self.tokenizer is not None:
             journal.keep(self.tokenizer)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -80,14 +80,21 @@ class Journal:
             )
         return None
 
-    def check(self, old: dict[str, Any], new: dict[str, Any]) -> None:
-        """Raises `ArgumentError` if the job that began here is another one."""
-        if found := differences(old, json.loads(to_json(new))):
-            listed = "\n  ".join(found)
-            raise ArgumentError(
-                f"{self.storage.name} holds another job; what differs, old → new:\n  {listed}\n"
-                "Name a new folder, or say --overwrite (overwrite=True) to throw away what is there"
-            )
+    def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+        """What the job that began here has other than a new one."""
+        return differences(old, json.loads(to_json(new)))
+
+    def has_done_something(self) -> bool:
+        """Whether there is anything to lose."""
+        return any(name == MANIFEST or _RECORD.fullmatch(name) for name in self.storage.names())
+
+    def refusal(self, found: list[str]) -> ArgumentError:
+        """The error of a folder that holds another job."""
+        listed = "\n  ".join(found)
+        return ArgumentError(
+            f"{self.storage.name} holds another job; what differs, old → new:\n  {listed}\n"
+            "Name a new folder, or say --overwrite (overwrite=True) to throw away what is there"
+        )
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Write the plan; from now on this is the job of the folder."""
@@ -103,11 +110,16 @@ class Journal:
         data = self.storage.read(MANIFEST)
         return None if data is None else _object(data, self.storage.name, MANIFEST)
 
-    def done(self, count: int) -> dict[int, dict[str, Any]]:
-        """The records of the tasks that are done, and whose files are as they say."""
+    def done(self, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
+        """The records of the tasks that are done, and whose files are as they say; tells how many are verified."""
         names = self.storage.names()
-        found = {number: self._verified(number, names) for number in range(count) if record_name(number) in names}
-        return {number: record for number, record in found.items() if record is not None}
+        recorded = [number for number in range(count) if record_name(number) in names]
+        records = {}
+        for place, number in enumerate(recorded):
+            tell(place, len(recorded))
+            if (record := self._verified(number, names)) is not None:
+                records[number] = record
+        return records
 
     def clean(self, records: Mapping[int, Mapping[str, Any]]) -> None:
         """Remove files of tasks that no record speaks of."""

@@ -1,11 +1,13 @@
 """One job at a time in a folder.
 
 The lock is one of the system's on an open file, which processes that inherit the file hold too: workers that outlive
-their job for a moment still keep others out. It ends with the last of them, whatever happens. Object stores have none.
+their job for a moment still keep others out. It ends with the last of them, whatever happens. Object stores have none,
+nor have some file systems that machines share.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ except ImportError:  # Windows
 
 NAME = ".lock"
 
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _PATIENCE = 5.0
 _PAUSE = 0.05
 
@@ -45,15 +48,23 @@ def _taken(path: Path) -> int | None:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise FileError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
-    try:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_there(path, file):
-            return file
-    except OSError:
-        pass
+    if _locks(file) and _is_there(path, file):
+        return file
     os.close(file)
     return None
+
+
+def _locks(file: int) -> bool:
+    """Lock an open file; False if another process holds the lock. Where the file system has no locks there is none."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+    return True
 
 
 def _is_there(path: Path, file: int) -> bool:

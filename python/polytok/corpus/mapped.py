@@ -82,12 +82,13 @@ def _mapped(path: Path, dtype: np.dtype[Any], place: int, count: int | None) -> 
 def _array(path: Path) -> npt.NDArray[Any]:
     try:
         with open(path, "rb") as file:
-            version = np.lib.format.read_magic(file)
+            if (version := np.lib.format.read_magic(file)) != (1, 0):
+                raise FormatError(f"version {version} of the .npy format")
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
             place = file.tell()
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
-    if version != (1, 0) or len(shape) != 1 or dtype.hasobject:
+    if len(shape) != 1 or dtype.hasobject:
         raise FormatError(f"{path}: no row of ids, but {shape} of {dtype}")
     return _mapped(path, dtype, place, None)
 

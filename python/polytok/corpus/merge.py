@@ -42,27 +42,34 @@ def merge(
     inputs = [(Path(folder), load(Path(folder))) for folder in folders]
     target = Path(out)
     _check(inputs, target, kind, link)
-    first = inputs[0][1]
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         draft.mkdir()
-        shards = tuple(_shards(inputs, draft, kind or first.kind, link, progress))
-        merged = replace(
-            first,
-            kind=kind or first.kind,
-            dtype=_dtype(first, kind),
-            options=_options([manifest for _, manifest in inputs]),
-            sources=tuple(source for _, manifest in inputs for source in manifest.sources),
-            shards=shards,
-        )
-        shutil.copyfile(inputs[0][0] / TOKENIZER, draft / TOKENIZER)
-        merged.save(draft)
+        merged = _merged(inputs, draft, kind or inputs[0][1].kind, link, progress)
         os.replace(draft, target)
     except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, FileError):
             raise not_written(error, Path(error.filename or target)) from error
         raise
+    return merged
+
+
+def _merged(
+    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
+) -> Manifest:
+    """Fill a new folder, its manifest last."""
+    folder, first = inputs[0]
+    merged = replace(
+        first,
+        kind=kind,
+        dtype=_dtype(first, kind),
+        options=_options([manifest for _, manifest in inputs]),
+        sources=tuple(source for _, manifest in inputs for source in manifest.sources),
+        shards=tuple(_shards(inputs, out, kind, link, progress)),
+    )
+    shutil.copyfile(folder / TOKENIZER, out / TOKENIZER)
+    merged.save(out)
     return merged
 
 
@@ -86,8 +93,8 @@ def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None,
                 raise ArgumentError(f"{one} and {other} are of two {what}: {here} and {there}")
 
 
-def _dtype(manifest: Manifest, kind: str | None) -> str:
-    if kind is None or kind == manifest.kind:
+def _dtype(manifest: Manifest, kind: str) -> str:
+    if kind == manifest.kind:
         return manifest.dtype
     name: str = WRITERS[kind].stored(manifest.unsigned).name
     return name

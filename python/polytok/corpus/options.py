@@ -74,6 +74,8 @@ class Options:
         if self.columns and not WRITERS[self.output].takes_columns:
             takes = ", ".join(kind for kind, writer in WRITERS.items() if writer.takes_columns)
             raise ArgumentError(f"output={self.output!r} holds ids alone: columns go with {takes}")
+        if isinstance(self.columns, str):
+            raise ArgumentError(f"columns={self.columns!r} is one name: give a list of names")
         object.__setattr__(self, "columns", tuple(self.columns))
         if not isinstance(self.special, str):
             object.__setattr__(self, "special", tuple(sorted(self.special)))
@@ -83,6 +85,7 @@ class Options:
 
         Raises `ArgumentError` for what the tokenizer does not have, and for a dtype that does not hold its ids.
         """
+        tokenizer.encode("", special=self.special, reject_special=self.reject_special)  # are those special tokens?
         bos, eos = _id("bos", self.bos, tokenizer), _id("eos", self.eos, tokenizer)
         room = (bos is not None) + (eos is not None)
         if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= room:
@@ -124,7 +127,8 @@ def _id(name: str, said: int | str | None, tokenizer: Tokenizer) -> int | None:
     if said is None:
         return None
     if isinstance(said, int):
-        tokenizer.token_bytes(said)
+        if isinstance(said, bool) or not 0 <= said < tokenizer.vocab_size:
+            raise ArgumentError(f"{name}={said!r} is no id of the vocabulary")
         return said
     if said == "auto":
         found: int | None = getattr(tokenizer, f"{name}_id")

@@ -144,7 +144,8 @@ class _Task:
         counted = Counted(len(kept.rows.offsets) - 1, kept.rows.tokens, found.texts.nbytes, +skipped, +changed)
         self.total = self.total.plus(counted)
         self.counts[source] = self.counts.get(source, Counted()).plus(counted)
-        self.examples += [(left.place, left.reason) for left in found.left[: _EXAMPLES - len(self.examples)]]
+        for left in found.left[: _EXAMPLES - len(self.examples)]:
+            self.examples.append((f"{left.place} ({left.detail})" if left.detail else left.place, left.reason))
         self.tell(self.total.documents, self.total.tokens, self.total.text_bytes)
 
     @property

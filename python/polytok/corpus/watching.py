@@ -7,7 +7,7 @@ import time
 from typing import IO, Any
 
 from ..progress import ProgressBar
-from .job import Begun, JobEvent
+from .job import Begun, JobEvent, Verified
 from .run.base import Done, Progress, Retried
 
 _EACH = 1.0
@@ -32,6 +32,10 @@ class Watch:
 
     def __call__(self, event: JobEvent) -> None:
         """Show one more event."""
+        if isinstance(event, Verified):
+            if self._bar is not None:
+                self._bar("verifying shards", event.tasks, event.of)
+            return
         if isinstance(event, Begun):
             self._sizes = {assignment.number: assignment.size for assignment in event.left}
             self.log("begin", tasks=len(event.left) + len(event.records), done_before=len(event.records))
@@ -61,7 +65,7 @@ class Watch:
             self._bar(self._stage, self._done_size + self._running_size(), sum(self._sizes.values()), detail)
         if time.monotonic() - self._logged >= _EACH:
             self._logged = time.monotonic()
-            self.log("progress", documents=documents, tokens=tokens, bytes=size)
+            self.log("progress", documents=documents, tokens=tokens, text_bytes=size)
 
     def _running_size(self) -> int:
         """How much of the input the running tasks have read, about."""

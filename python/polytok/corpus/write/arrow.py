@@ -58,9 +58,8 @@ class _TableWriter(ShardWriter):
         values = arrow.array(ids[offsets[0] : offsets[-1]].copy())
         lists = arrow.ListArray.from_arrays(borders, values, type=self._list)
         table = arrow.table([lists], names=[COLUMN])
-        if columns is not None:
-            for field in self._columns:
-                table = table.append_column(field.name, columns[field.name].cast(field.type))
+        for field in self._columns:
+            table = table.append_column(field.name, _column(field, columns))
         self._waiting.append(table.cast(self._schema))
         self._rows += len(lists)
         self._tokens += len(values)
@@ -91,7 +90,7 @@ class _TableWriter(ShardWriter):
 
 
 class ParquetShardWriter(_TableWriter):
-    """Writes ``.parquet``. Ids are compressed by zstd; a dictionary of them would hold the whole vocabulary."""
+    """Writes ``.parquet``, compressed by zstd, without minima and maxima of ids, which would tell nobody anything."""
 
     kind = "parquet"
     suffixes = (".parquet",)
@@ -100,9 +99,7 @@ class ParquetShardWriter(_TableWriter):
         from pyarrow import parquet
 
         rest = self._schema.names[1:]
-        return parquet.ParquetWriter(
-            self._files[0], self._schema, compression="zstd", use_dictionary=rest or False, write_statistics=rest
-        )
+        return parquet.ParquetWriter(self._files[0], self._schema, compression="zstd", write_statistics=rest)
 
     def _write_group(self, table: pyarrow.Table) -> None:
         self._sink.write_table(table, row_group_size=_GROUP_ROWS)
@@ -119,6 +116,16 @@ class ArrowShardWriter(_TableWriter):
 
     def _write_group(self, table: pyarrow.Table) -> None:
         self._sink.write_table(table)
+
+
+def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.ChunkedArray:
+    """A column as the shard has it. Raises `ArgumentError` where it is not there, or of another type."""
+    if columns is None or field.name not in columns.column_names:
+        raise ArgumentError(f"the column {field.name!r} is not in all inputs")
+    try:
+        return columns[field.name].cast(field.type)
+    except pyarrow_or_error().ArrowException as error:
+        raise ArgumentError(f"the column {field.name!r} is not of {field.type} in all inputs: {error}") from error
 
 
 def _plain(field: pyarrow.Field) -> pyarrow.Field:

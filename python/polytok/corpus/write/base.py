@@ -149,7 +149,8 @@ class ShardWriter(ABC):
 
 def little(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype with little-endian bytes; where that is the machine's order, the machine's own."""
-    return np.dtype(dtype.newbyteorder("<").str)
+    ordered: np.dtype[Any] = np.dtype(dtype.newbyteorder("<").str)
+    return ordered
 
 
 def _sync_folder(folder: Path) -> None:
