@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -75,38 +74,38 @@ def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int
     for path in paths:
         Path(path).read_bytes()  # into the page cache
     print(f"{format}, {engine}", file=sys.stderr, flush=True)
-    before = _processors()
     with tempfile.TemporaryDirectory(dir=Path(paths[0]).parent) as out:
         command = [sys.executable, "-m", "bench.corpus.child", engine, format, str(workers), out + "/out", *paths]
         try:
             output, samples = watched(command)
         except subprocess.CalledProcessError as error:
-            print(f"  failed: {error}", file=sys.stderr)
+            print(f"  failed: {error.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return []
-    seconds, digest, _ = json.loads(output.splitlines()[-1])
-    return [Run(format, engine, megabytes, seconds, _processors() - before, samples, digest)]
-
-
-def _processors() -> float:
-    """Seconds of processors' time that processes which ended have used."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    seconds, processors, digest, _ = json.loads(output.splitlines()[-1])
+    return [Run(format, engine, megabytes, seconds, processors, samples, digest)]
 
 
 def table(runs: list[Run], workers: int) -> str:
-    """A row for each job; the share is that of encoding alone."""
+    """A row for each job. The shares are those of encoding alone, by the clock and by processors' time."""
     rows = []
     for each in runs:
-        same_format = [other for other in runs if other.format == each.format]
-        raw = next((other.seconds for other in same_format if other.engine == RAW), 0.0)
-        ours = next((other.digest for other in same_format if other.engine == OURS), "")
-        same = "" if each.engine in (RAW, OURS) or not ours else "yes" if each.digest == ours else "no"
-        rows.append(
-            [each.format, each.engine, f"{each.megabytes / each.seconds:,.1f}", f"{100 * raw / each.seconds:.0f} %",
-             f"{each.processors:,.1f}", f"{each.peak / 1e6:,.0f}", same]
-        )  # fmt: skip
-    head = ["format", "engine", "MB/s", "of encoding alone", "processors' seconds", "peak MB", "same ids"]
+        raw = _of(runs, each.format, RAW)
+        ours = _of(runs, each.format, OURS)
+        same = "" if each.engine in (RAW, OURS) or not ours else "yes" if each.digest == ours.digest else "no"
+        shares = (
+            [f"{100 * raw.seconds / each.seconds:.0f} %", f"{100 * raw.processors / each.processors:.0f} %"]
+            if raw
+            else ["", ""]
+        )
+        speeds = [f"{each.megabytes / seconds:,.1f}" for seconds in (each.seconds, each.processors)]
+        rows.append([each.format, each.engine, *speeds, *shares, f"{each.peak / 1e6:,.0f}", same])
+    head = ["format", "engine", "MB/s", "MB per processor's second", "share of encoding by the clock"]
+    head += ["by processors' time", "peak MB", "same ids"]
     return f"{workers} workers, gpt2.\n\n" + markdown.table(head, rows)
+
+
+def _of(runs: list[Run], format: str, engine: str) -> Run | None:
+    return next((run for run in runs if (run.format, run.engine) == (format, engine)), None)
 
 
 if __name__ == "__main__":

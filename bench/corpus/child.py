@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -22,12 +23,11 @@ def main() -> None:
     engine, format, workers, out, *paths = sys.argv[1:]
     given = Input(tuple(paths), format, Path(out), int(workers))
     if engine == RAW:
-        print(json.dumps([raw(given), "", 0]))
+        print(json.dumps([*raw(given), "", 0]))
         return
-    started = time.perf_counter()
+    clock = Clock()
     ids = JOBS[engine](given)
-    seconds = time.perf_counter() - started
-    print(json.dumps([seconds, *digest(ids)]))
+    print(json.dumps([*clock.read(), *digest(ids)]))
 
 
 def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
@@ -40,7 +40,22 @@ def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
     return hashed.hexdigest(), count
 
 
-def raw(given: Input) -> float:
+class Clock:
+    """Seconds by the clock, and of processors' time, this process's and that of those it started and waited for."""
+
+    def __init__(self) -> None:
+        self.started = self._now()
+
+    def read(self) -> tuple[float, float]:
+        wall, used = self._now()
+        return wall - self.started[0], used - self.started[1]
+
+    def _now(self) -> tuple[float, float]:
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.perf_counter(), time.process_time() + children.ru_utime + children.ru_stime
+
+
+def raw(given: Input) -> tuple[float, float]:
     """The seconds of encoding alone: texts lie in memory, and ids are thrown away."""
     import polytok
     from polytok._core import Texts
@@ -54,10 +69,10 @@ def raw(given: Input) -> float:
         Texts.of_list([text or b"" for texts in found[first : first + RUN] for text in texts.to_list()])
         for first in range(0, len(found), RUN)
     ]
-    started = time.perf_counter()
+    clock = Clock()
     for texts in runs:
         tokenizer.encode_texts(texts, threads=given.workers)
-    return time.perf_counter() - started
+    return clock.read()
 
 
 if __name__ == "__main__":

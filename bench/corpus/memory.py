@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -13,14 +14,16 @@ def watched(command: list[str]) -> tuple[str, list[tuple[float, int]]]:
     """The output of a command, and pairs of seconds and bytes. CalledProcessError if it fails."""
     samples: list[tuple[float, int]] = []
     started = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        while process.poll() is None:
-            samples.append((time.monotonic() - started, resident(process.pid)))
-            time.sleep(EVERY)
-        output = process.stdout.read() if process.stdout else ""
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return output, samples
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(command, stdout=output, stderr=errors) as process:
+            while process.poll() is None:
+                samples.append((time.monotonic() - started, resident(process.pid)))
+                time.sleep(EVERY)
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command, stderr=errors.read())
+        return output.read(), samples
 
 
 def resident(pid: int) -> int:
