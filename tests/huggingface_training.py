@@ -129,7 +129,7 @@ def difference(training: Training, texts: Sequence[str]) -> str | None:
     ours.push([text.encode() for text in texts])
     rules = ours._rules
     assert isinstance(rules, HuggingFace)
-    alphabet = rules.alphabet(ours.counts.words())
+    alphabet = rules.alphabet(ours.counts.counter())
     vocab = json.loads(theirs.to_str())["model"]["vocab"]
     first = [text.encode() for text in sorted(vocab, key=vocab.__getitem__)[: len(alphabet)]]
     if sorted(first) != sorted(alphabet):

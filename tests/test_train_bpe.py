@@ -80,7 +80,9 @@ def test_a_pair_that_is_gone_is_not_merged() -> None:
 
 
 def learnt(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> Learnt:
-    return learn(_core.Words(counted), Units("bytes"), BYTES, Rules(size, **rules))
+    words = _core.WordCounter(None)
+    words.add(counted)
+    return learn(words, Units("bytes"), BYTES, Rules(size, **rules))
 
 
 @pytest.mark.parametrize("first_seen", [True, False])

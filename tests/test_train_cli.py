@@ -224,3 +224,22 @@ def test_counts_and_what_does_not_go_with_them(tmp_path: Path, words: Path, run:
         code, _, errors = run(*arguments, "-o", out, stdin=counts.read_bytes())
         assert code == 2 and expected in errors
     assert run("train", f"{tmp_path}/*.counts", "--vocab-size", "270", "--to", "minbpe", "-o", out)[0] == 0
+
+
+def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> None:
+    for name, text in (("a.txt", "to be\n\n\n"), ("b.txt", "or not\n\n\nto be")):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "list").write_text(f"{tmp_path}/b.txt\n")
+    counts = tmp_path / "counts"
+    given = ("count-words", tmp_path / "a.txt", "--files-from", tmp_path / "list", "-o", counts)
+    assert run(*given, "--separator", r"\n\n\n", "--pattern", r"(?s:.+)") == (0, "", "")
+    words = polytok.Counts.load(counts).words("most_frequent").to_list()
+    assert words == [(b"to be", 2), (b"or not", 1)]
+    wrongs = (
+        ((), "no input"),
+        (("a", "--lines", "--separator", "x"), "not allowed"),
+        (("a", "--separator", r"\x"), "escape"),
+    )
+    for wrong, message in wrongs:
+        code, _, errors = run("count-words", *wrong, "-o", counts)
+        assert code != 0 and message in errors

@@ -18,6 +18,7 @@ import pytest
 
 import polytok
 from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, Reading, TrainingReport
+from polytok.reading import blocks as blocks_module
 from polytok.train import reading as reading_module
 from polytok.train.feeding import feed
 from polytok.train.inputs import Inputs, InputStream
@@ -44,6 +45,11 @@ def read(inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | 
     if stream.total:
         assert stream.done == stream.total
     return texts
+
+
+def in_blocks_of(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_module, "_CHUNK", size)
+    monkeypatch.setattr(blocks_module, "BLOCK", size)
 
 
 def encoded(texts: list[str]) -> list[bytes]:
@@ -94,7 +100,7 @@ def test_without_zstandard_the_extra_is_named(tmp_path: Path, monkeypatch: pytes
 
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\x28\xb5\x2f\xfd")
-    monkeypatch.setattr(reading_module.importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(ArgumentError, match=r"polytok\[zstd\]"):
         read(path)
 
@@ -119,13 +125,13 @@ def test_parquet_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     path = tmp_path / "texts"
     path.write_bytes(b"PAR1")
-    monkeypatch.setattr(reading_module.importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(ArgumentError, match=r"polytok\[parquet\]"):
         read(path)
 
 
 def test_lines_of_any_length_and_files_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_module, "_CHUNK", 7)
+    in_blocks_of(7, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_bytes(LINES.encode() + b"\n")
     assert read(path, unit="line") == encoded(TEXTS)
@@ -139,7 +145,7 @@ def test_lines_of_any_length_and_files_in_parts(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
 @pytest.mark.parametrize("unit", ["file", "line"])
 def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, unit: Any) -> None:
-    monkeypatch.setattr(reading_module, "_CHUNK", chunk)
+    in_blocks_of(chunk, monkeypatch)
     path, good = tmp_path / "b.txt", tmp_path / "a.txt"
     path.write_bytes(b"caf\xc3\xa9 \xff\xe6\xbc!")
     good.write_bytes("漢字".encode())
@@ -237,7 +243,7 @@ class Lines(Collecting):
 
 
 def test_parts_are_put_together_for_those_who_want_whole_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_module, "_CHUNK", 5)
+    in_blocks_of(5, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_bytes(b"one\ntwo\nthree is longer\n\nfour")
     whole, lines = Collecting(), Lines()
@@ -249,7 +255,7 @@ def test_parts_are_put_together_for_those_who_want_whole_texts(tmp_path: Path, m
 
 
 def test_counts_take_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_module, "_CHUNK", 11)
+    in_blocks_of(11, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_text(LINES * 50)
     counts = Counts(split=r"\w+|\W+")
@@ -334,3 +340,30 @@ def test_options_that_do_not_say_what_is_counted() -> None:
         polytok.count_words(["a"], "bpe", min_frequency=2)
     with pytest.raises(ArgumentError, match="not trained from counts"):
         polytok.count_words(["a"], "sentencepiece-bpe")
+
+
+def test_separated_texts_and_arrow(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_bytes("<|x|>".join(TEXTS).encode() + b"<|x|>")
+    assert read(path, unit="separator", separator="<|x|>") == encoded(TEXTS)
+    with pytest.raises(ArgumentError, match="belong together"):
+        Reading(separator="x")
+    pytest.importorskip("pyarrow")
+    table = importlib.import_module("pyarrow").table({"text": TEXTS})
+    importlib.import_module("pyarrow.feather").write_feather(table, str(tmp_path / "texts.feather"))
+    assert read(tmp_path / "texts.feather") == encoded(TEXTS)
+
+
+def test_what_stands_before_a_damage_may_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt.gz"
+    lines = [os.urandom(9).hex().encode() for _ in range(5000)]
+    path.write_bytes(gzip.compress(b"\n".join(lines), mtime=0)[:30_000])
+    report = TrainingReport()
+    found = read(path, unit="line", broken="skip", report=report)
+    assert len(found) > 1000 and found == lines[: len(found)]
+    assert report.left_out == {"damaged": 1}
+    assert report.examples == [(f"{path}:{len(found) + 1}", "damaged")]
+    (begun,) = read(path, broken="skip")
+    assert begun.startswith(b"\n".join(found)) and b"\n".join(lines).startswith(begun)
+    path.write_bytes(path.read_bytes()[:12])
+    assert read(path, broken="skip") == []

@@ -6,6 +6,9 @@
 'one engine for every vocabulary'
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .editing import Edit, edit
 from .encoding import Encoding, Padding, Truncation
 from .errors import (
@@ -28,6 +31,9 @@ from .stream import StreamDecoder
 from .tokenizer import Tokenizer
 from .train import Counts, Reading, TrainingReport, TrainingWarning, count_words, train
 from .values import Batch, Spans, Token
+
+if TYPE_CHECKING:
+    from . import corpus as corpus
 
 __version__ = "0.1.0"
 
@@ -65,3 +71,10 @@ __all__ = [
     "load",
     "train",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`polytok.corpus`, which takes a while to import, when it is used."""
+    if name == "corpus":
+        return import_module("polytok.corpus")
+    raise AttributeError(f"module 'polytok' has no attribute {name!r}")

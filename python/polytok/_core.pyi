@@ -7,16 +7,21 @@ from typing import IO, Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from .arrow import ArrowColumn
 from .spec import NormalizeStep, Spec, SplitStep, Vocab
-from .train.bpe_learning import Units
+from .train.bpe_learning import Rules, Units
 from .values import IdArray, Ids, Text
 
 __all__ = [
+    "ArrowArray",
+    "ArrowStream",
+    "Checksum",
     "DecodeStream",
     "NativeFile",
     "SentencePieceTrainer",
     "SpecialSet",
     "TextCounter",
+    "Texts",
     "Tokenizer",
     "UnigramTrainer",
     "WordCounter",
@@ -25,6 +30,9 @@ __all__ = [
     "bpe_derivations",
     "bpe_learn",
     "counts_description",
+    "cut_json_lines",
+    "cut_lines",
+    "cut_separated",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -79,6 +87,8 @@ _TokenColumns: TypeAlias = tuple[
     list[tuple[int, bytes]],
 ]
 
+_Numbers: TypeAlias = npt.NDArray[np.int64]
+
 _Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
 
 def gguf_read(
@@ -131,18 +141,23 @@ def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 def bpe_alphabet(
-    words: Words, units: Units, special: list[str], initial: list[str], limit: int | None
+    words: WordCounter, units: Units, special: list[str], initial: list[str], limit: int | None
 ) -> list[bytes]: ...
 def bpe_learn(
-    words: Words,
+    words: WordCounter,
     units: Units,
     initial: list[bytes],
-    size: int,
-    min_count: int,
-    below_length: int | None,
-    first_seen: bool,
+    rules: Rules,
     progress: Callable[[str, int, int], object] | None,
-) -> tuple[bytes, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
+    each: Callable[[int, int, int, int, int, bytes, int], object] | None,
+) -> tuple[
+    bytes,
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint32],
+    bool,
+]: ...
 def tekken_vocab_range(data: bytes) -> tuple[int, int]: ...
 def tekken_read(
     vocab: bytes, live: int, first_id: int
@@ -161,6 +176,14 @@ def train_longest_match(
     threads: int,
     report: _Report | None,
 ) -> tuple[list[bytes], int]: ...
+
+@final
+class Checksum:
+    """XXH3 of 128 bits, of bytes that come in parts; polytok.corpus.write.checksum is that of a file."""
+
+    def __new__(cls) -> Checksum: ...
+    def update(self, part: npt.NDArray[np.uint8]) -> None: ...
+    def hex(self) -> str: ...
 
 @final
 class NativeFile:
@@ -205,6 +228,35 @@ class Tokenizer:
         special: SpecialSet | None = None,
         reject: SpecialSet | None = None,
     ) -> tuple[IdArray, npt.NDArray[np.int64]]: ...
+    def encode_texts(
+        self,
+        texts: Texts,
+        add_special: bool,
+        special: SpecialSet | None,
+        reject: SpecialSet | None,
+        threads: int,
+        begin: int | None = None,
+        end: int | None = None,
+    ) -> tuple[IdArray, _Numbers]: ...
+    def encode_arrow(
+        self,
+        column: ArrowColumn,
+        add_special: bool,
+        special: SpecialSet | None,
+        reject: SpecialSet | None,
+        threads: int,
+    ) -> ArrowColumn: ...
+    def count_arrow(
+        self,
+        column: ArrowColumn,
+        add_special: bool,
+        special: SpecialSet | None,
+        reject: SpecialSet | None,
+        threads: int,
+    ) -> ArrowColumn: ...
+    def count_texts(
+        self, texts: Texts, add_special: bool, special: SpecialSet | None, reject: SpecialSet | None, threads: int
+    ) -> _Numbers: ...
     def count(
         self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
     ) -> int: ...
@@ -236,6 +288,57 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes: ...
     def id_of(self, piece: bytes) -> int | None: ...
     def max_id(self) -> int | None: ...
+
+@final
+class ArrowArray:
+    """An array that others read; python/polytok/arrow.py."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __len__(self) -> int: ...
+
+@final
+class ArrowStream:
+    """Arrays of one type that others read, in chunks."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __len__(self) -> int: ...
+
+@final
+class Texts:
+    """A column of texts in one buffer that is shared; none of them is an object until it is asked for.
+
+    ``starts`` and ``ends`` are where the texts lie in the buffer, ``places`` where the record of each begins in what it
+    was cut from; ``valid`` is False for null texts, or None if there are none. A null text has no ids, and is empty as
+    bytes.
+    """
+
+    @staticmethod
+    def of_list(texts: list[Text]) -> Texts: ...
+    @staticmethod
+    def of_arrow(object: ArrowColumn) -> Texts: ...
+    @staticmethod
+    def whole(data: bytes) -> Texts: ...
+    @property
+    def starts(self) -> _Numbers: ...
+    @property
+    def ends(self) -> _Numbers: ...
+    @property
+    def places(self) -> _Numbers: ...
+    @property
+    def valid(self) -> npt.NDArray[np.bool_] | None: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> bytes: ...
+    def to_list(self) -> list[bytes | None]: ...
+    def take(self, rows: _Numbers) -> Texts: ...
+    def checked(self, invalid: str) -> tuple[Texts, _Numbers]: ...
+
+def cut_lines(data: bytes, is_last: bool) -> tuple[Texts, int]: ...
+def cut_separated(data: bytes, separator: bytes, is_last: bool) -> tuple[Texts, int]: ...
+def cut_json_lines(data: bytes, path: list[str], is_last: bool) -> tuple[Texts, int, list[tuple[int, str]]]: ...
 
 @final
 class DecodeStream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -41,6 +41,40 @@ def read(path: Path) -> bytes:
         raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
 
 
+class Draft:
+    """A file under a temporary name beside its target: `keep` gives it the target's name, `discard` removes it.
+
+    Raises `FileError`, with the target's name, where the system does not let it be made or renamed.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self._path = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        try:
+            self.file = open(self._path, "x+b")  # noqa: SIM115
+        except OSError as error:
+            raise not_written(error, target) from error
+
+    def keep(self) -> None:
+        """Close the file and rename it, which replaces a file of that name."""
+        try:
+            self.file.close()
+            os.replace(self._path, self.target)
+        except OSError as error:
+            raise not_written(error, self.target) from error
+
+    def discard(self) -> None:
+        """Remove the file."""
+        # Closing writes what is buffered, for which a full disk has no room.
+        with suppress(OSError):
+            self.file.close()
+        self._path.unlink(missing_ok=True)
+
+    def is_named(self, name: object) -> bool:
+        """Whether an error that names a file means this one."""
+        return name in (None, str(self._path))
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A binary file under a temporary name beside the target, renamed to it at the end and removed on any error.
@@ -49,29 +83,31 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     written.
     """
     target = Path(os.path.realpath(path))
-    try:
-        is_file = target.is_file() or not target.exists()
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}") if is_file else None
-        file = open(temporary, "x+b") if temporary else open(target, "wb")  # noqa: SIM115
-    except OSError as error:
-        raise _not_written(error, path) from error
-    if temporary is None:
-        with file:
+    if target.exists() and not target.is_file():
+        with _opened(target, path) as file:
             yield file
         return
+    draft = Draft(target)
     try:
-        with file:
-            yield file
-        os.replace(temporary, target)
+        yield draft.file
+        draft.keep()
     except BaseException as error:
-        os.unlink(temporary)
+        draft.discard()
         # Another file's error, raised while this one was being written, keeps its name.
-        if isinstance(error, OSError) and error.filename in (None, str(temporary)):
-            raise _not_written(error, path) from error
+        if isinstance(error, OSError) and not isinstance(error, FileError) and draft.is_named(error.filename):
+            raise not_written(error, path) from error
         raise
 
 
-def _not_written(error: OSError, path: Path) -> FileError:
+def _opened(target: Path, path: Path) -> IO[bytes]:
+    try:
+        return open(target, "wb")
+    except OSError as error:
+        raise not_written(error, path) from error
+
+
+def not_written(error: OSError, path: Path) -> FileError:
+    """What the system said when a file was written, as the error to raise."""
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
 
 

@@ -59,8 +59,10 @@ def listed(entries: Entry | Iterable[Entry]) -> list[bytes]:
     for entry in entries:
         if isinstance(entry, os.PathLike):
             found += _lines(files.read(Path(entry)))
+        elif isinstance(entry, (str, bytes)):
+            found.append(entry.encode() if isinstance(entry, str) else entry)
         else:
-            found.append(entry.encode() if isinstance(entry, str) else bytes(entry))
+            raise ArgumentError(f"{entry!r} is no entry: give texts, bytes, or paths of lists")
     if b"" in found:
         raise ArgumentError("an entry cannot be empty")
     return _sorted(found)

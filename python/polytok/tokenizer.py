@@ -7,9 +7,10 @@ import os
 import secrets
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from . import _core, formats
+from .arrow import ArrowColumn, of_same_package
 from .encoding import Encoder, Encoding, Padding, Truncation, Words, padded
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
@@ -140,9 +141,76 @@ class Tokenizer:
         """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch takes several texts; encode takes one")
-        chosen = _processors() if threads is None else _count("threads", threads, least=1)
         options = self._resolve(add_special, special, reject_special)
-        return Batch(*self._core.encode_batch(list(texts), chosen, *options))
+        return Batch(*self._core.encode_batch(list(texts), _threads(threads), *options))
+
+    def encode_arrow(
+        self,
+        column: ArrowColumn,
+        *,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+        threads: int | None = None,
+    ) -> Any:
+        """The ids of a column of texts as a column of lists, without an object of Python for any text or id.
+
+        ``column`` is anything that speaks Arrow (``__arrow_c_array__`` or ``__arrow_c_stream__``): a pyarrow Array or
+        ChunkedArray, a polars Series, ... of string, binary, their large and view kinds, or a dictionary of such. Of a
+        pyarrow column pyarrow's is made, else an object that again speaks Arrow, an array of an array and a stream of
+        a stream, with the same chunks; ``pyarrow.array``, ``pyarrow.chunked_array`` and ``polars.Series`` take it
+        without a copy. The type is list<uint16> where every id of the vocabulary fits, else list<uint32>; large_list
+        but for string and binary. Null gives null. See docs/arrow.md.
+
+        The ids are those of `encode` for each text, in ``threads`` threads as of `encode_batch`; the GIL is released.
+        The first text that cannot be encoded is an error. Raises `TypeError` for what is no column of texts, and
+        `ArgumentError` for one whose offsets lead outside of it.
+
+        >>> import polytok, pyarrow
+        >>> polytok.load("default").encode_arrow(pyarrow.array(["a", None, "!"])).to_pylist()
+        [[97], None, [33]]
+        """
+        options = self._resolve(add_special, special, reject_special)
+        return of_same_package(self._core.encode_arrow(column, *options, _threads(threads)), column)
+
+    def count_arrow(
+        self,
+        column: ArrowColumn,
+        *,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+        threads: int | None = None,
+    ) -> Any:
+        """The numbers of ids of a column of texts, as a column of int64; otherwise as `encode_arrow`.
+
+        >>> import polytok, pyarrow
+        >>> polytok.load("default").count_arrow(pyarrow.array(["a b", None, ""])).to_pylist()
+        [2, None, 0]
+        """
+        options = self._resolve(add_special, special, reject_special)
+        return of_same_package(self._core.count_arrow(column, *options, _threads(threads)), column)
+
+    def encode_texts(
+        self,
+        texts: _core.Texts,
+        *,
+        begin: int | None = None,
+        end: int | None = None,
+        threads: int | None = None,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+    ) -> Batch:
+        """The ids of a column of texts, as `encode_batch` gives them, each between the ids ``begin`` and ``end``.
+
+        >>> import polytok
+        >>> texts = polytok._core.Texts.of_list([b"a", b"", b"!"])
+        >>> polytok.load("default").encode_texts(texts, end=32767).to_list()
+        [[97, 32767], [32767], [33, 32767]]
+        """
+        options = self._resolve(add_special, special, reject_special)
+        return Batch(*self._core.encode_texts(texts, *options, _threads(threads), begin, end))
 
     def tokens(
         self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
@@ -462,7 +530,10 @@ class Tokenizer:
         return found
 
 
-def _processors() -> int:
+def _threads(number: int | None) -> int:
+    """As many as are wanted, or one for each processor that this process may use."""
+    if number is not None:
+        return _count("threads", number, least=1)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

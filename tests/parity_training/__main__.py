@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the tests' modules, too
 
 import parity_training
-from parity_training.cases import Case, Row, table
+from parity_training.cases import Case, Row, rows_of, table
 
 DOC = Path(__file__).parents[2] / "docs" / "training.md"
 BEGIN, END = "<!-- parity: begin -->\n", "<!-- parity: end -->"
@@ -26,12 +26,14 @@ def all_cases(only: str) -> Iterator[Case]:
             yield from importlib.import_module(f"parity_training.{name}").cases()
 
 
-def write(content: str) -> None:
+def write(rows: dict[tuple[str, str], Row]) -> None:
+    """Puts the rows into the document; those of other parts stay."""
     before, _, rest = DOC.read_text(encoding="utf-8").partition(BEGIN)
-    _, found, after = rest.partition(END)
+    old, found, after = rest.partition(END)
     if not found:
         raise SystemExit(f"{DOC.name} has no section between {BEGIN.strip()} and {END}")
-    DOC.write_text(f"{before}{BEGIN}\n{content}\n\n{END}{after}", encoding="utf-8")
+    merged = {(row.reference, row.what): row for row in rows_of(old)} | rows
+    DOC.write_text(f"{before}{BEGIN}\n{table(merged.values())}\n\n{END}{after}", encoding="utf-8")
 
 
 def main() -> int:
@@ -51,7 +53,7 @@ def main() -> int:
             print(f"\n{case.reference}, {case.what}, {case.name}: {difference}", file=sys.stderr)
     print(f"\n{table(rows.values())}\nin {(time.monotonic() - started) / 60:.1f} minutes")
     if options.write:
-        write(table(rows.values()))
+        write(rows)
     return int(any(row.cases != row.equal for row in rows.values()))
 
 

@@ -44,3 +44,14 @@ def table(rows: Iterable[Row]) -> str:
     for reference, group in groupby(sorted(rows, key=lambda row: row.reference), key=lambda row: row.reference):
         lines += [f"| {reference} | {row.what} | {row.cases:,} | {row.equal:,} |" for row in group]
     return "\n".join(lines)
+
+
+def rows_of(table: str) -> list[Row]:
+    """The rows of a table, as `table` wrote it.
+
+    >>> row = Row("tokenizers 0.23.3", "BpeTrainer: merges", 1050, 1050)
+    >>> rows_of(table([row])) == [row]
+    True
+    """
+    cells = [[cell.strip() for cell in line.strip(" |").split("|")] for line in table.splitlines() if "|" in line]
+    return [Row(row[0], row[1], *(int(cell.replace(",", "")) for cell in row[2:])) for row in cells[2:]]

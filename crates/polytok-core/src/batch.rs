@@ -4,9 +4,11 @@
 //! together in order, which the threads do side by side too, so the result does not depend on their number. Threads live for one
 //! call: there is no pool that a fork could break. Memory: at the end the ids are there twice, but with one thread.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::Result;
+use crate::error::Error;
+use crate::post::Count;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// Bytes of text in one run.
@@ -39,48 +41,115 @@ impl Id for u16 {
     }
 }
 
-/// Encodes texts with up to `threads` threads; the first error in text order is returned. Every id must fit `T`.
-pub fn encode_batch<T: Id>(
-    tokenizer: &Tokenizer,
-    texts: &[&[u8]],
-    options: EncodeOptions,
-    threads: usize,
-) -> Result<Batch<T>> {
-    let runs = runs(texts);
-    let threads = threads.clamp(1, runs.len().max(1));
-    if threads == 1 {
-        let Batch { ids, offsets } = encode_run(tokenizer, texts, options)?;
-        return Ok(Batch { ids: ids.into_iter().map(T::of).collect(), offsets });
-    }
-    let mut done: Vec<Option<Result<Batch<u32>>>> = runs.iter().map(|_| None).collect();
-    in_threads(threads, runs.into_iter().zip(&mut done), |(texts, place)| {
-        *place = Some(encode_run(tokenizer, texts, options));
-    });
-    Ok(joined(&done.into_iter().flatten().collect::<Result<Vec<_>>>()?, threads))
+/// An error, and the row of the text that it is about.
+pub type RowResult<T> = std::result::Result<T, (usize, Error)>;
+
+/// How texts are encoded.
+#[derive(Clone, Copy, Default)]
+pub struct BatchOptions<'a> {
+    /// Of every text.
+    pub encode: EncodeOptions<'a>,
+    /// An id before every text.
+    pub begin: Option<u32>,
+    /// An id behind every text.
+    pub end: Option<u32>,
+    /// How many there may be.
+    pub threads: usize,
 }
 
-/// Texts in runs.
-fn runs<'a, 'b>(texts: &'a [&'b [u8]]) -> Vec<&'a [&'b [u8]]> {
+/// Encodes texts with up to `threads` threads; None has no ids. The first error in text order is returned. Every id must
+/// fit `T`.
+pub fn encode_batch<T: Id>(
+    tokenizer: &Tokenizer,
+    texts: &[Option<&[u8]>],
+    options: &BatchOptions,
+) -> RowResult<Batch<T>> {
+    let mut done = by_runs(texts, options.threads, |rows| encode_run(tokenizer, texts, rows, options))?;
+    match done.len() {
+        1 => {
+            let Batch { ids, offsets } = done.swap_remove(0);
+            Ok(Batch { ids: ids.into_iter().map(T::of).collect(), offsets })
+        }
+        _ => Ok(joined(&done, options.threads)),
+    }
+}
+
+/// The numbers of ids of texts.
+pub fn count_batch(
+    tokenizer: &Tokenizer,
+    texts: &[Option<&[u8]>],
+    options: EncodeOptions,
+    threads: usize,
+) -> RowResult<Vec<i64>> {
+    Ok(by_runs(texts, threads, |rows| count_run(tokenizer, texts, rows, options))?.concat())
+}
+
+/// What is made of each run of texts, in order. One thread has one run.
+fn by_runs<T: Send>(
+    texts: &[Option<&[u8]>],
+    threads: usize,
+    work: impl Fn(Range<usize>) -> RowResult<T> + Sync,
+) -> RowResult<Vec<T>> {
+    if threads <= 1 {
+        return Ok(vec![work(0..texts.len())?]);
+    }
+    let runs = runs(texts);
+    let threads = threads.min(runs.len());
+    let mut done: Vec<Option<RowResult<T>>> = runs.iter().map(|_| None).collect();
+    in_threads(threads, runs.into_iter().zip(&mut done), |(rows, place)| *place = Some(work(rows)));
+    done.into_iter().flatten().collect()
+}
+
+/// Rows of texts in runs.
+fn runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut from, mut bytes) = (0, 0);
     for (i, text) in texts.iter().enumerate() {
-        bytes += text.len();
+        bytes += text.map_or(0, <[u8]>::len);
         if bytes >= RUN || i + 1 == texts.len() {
-            runs.push(&texts[from..=i]);
+            runs.push(from..i + 1);
             (from, bytes) = (i + 1, 0);
         }
     }
     runs
 }
 
-fn encode_run(tokenizer: &Tokenizer, texts: &[&[u8]], options: EncodeOptions) -> Result<Batch<u32>> {
+fn encode_run(
+    tokenizer: &Tokenizer,
+    texts: &[Option<&[u8]>],
+    rows: Range<usize>,
+    options: &BatchOptions,
+) -> RowResult<Batch<u32>> {
     let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
     tokenizer.with_scratch(|scratch| {
-        for text in texts {
-            tokenizer.encode_to(text, options, scratch, &mut batch.ids)?;
+        for row in rows {
+            if let Some(text) = texts[row] {
+                batch.ids.extend(options.begin);
+                tokenizer.encode_to(text, options.encode, scratch, &mut batch.ids).map_err(|error| (row, error))?;
+                batch.ids.extend(options.end);
+            }
             batch.offsets.push(batch.ids.len() as i64);
         }
         Ok(batch)
+    })
+}
+
+fn count_run(
+    tokenizer: &Tokenizer,
+    texts: &[Option<&[u8]>],
+    rows: Range<usize>,
+    options: EncodeOptions,
+) -> RowResult<Vec<i64>> {
+    let mut counts = Vec::with_capacity(rows.len());
+    tokenizer.with_scratch(|scratch| {
+        for row in rows {
+            let mut count = Count(0);
+            if let Some(text) = texts[row] {
+                tokenizer.encode_to(text, options, scratch, &mut count).map_err(|error| (row, error))?;
+            }
+            counts.push(count.0 as i64);
+        }
+        Ok(counts)
     })
 }
 

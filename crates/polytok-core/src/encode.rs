@@ -14,6 +14,7 @@ use crate::split::boundary::Boundary;
 use crate::split::chain::not_utf8;
 use crate::split::cursor::Cursor;
 use crate::tokenizer::{Compiled, EncodeOptions, Scratch, Tokenizer};
+use crate::utf8::valid;
 
 impl Tokenizer {
     /// The pipeline, into any sink.
@@ -205,12 +206,12 @@ impl Tokenizer {
 
     /// Pieces by the split steps, each encoded on its own.
     fn encode_split<S: Sink>(&self, bytes: &[u8], scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
-        let text = match (std::str::from_utf8(bytes), &self.model) {
+        let text = match (valid(bytes), &self.model) {
             (Ok(text), _) => text,
-            (Err(error), Compiled::Bpe(bpe, _)) if bpe.is_of_bytes() => {
-                return self.encode_broken(bpe, bytes, error.valid_up_to(), scratch, out);
+            (Err(at), Compiled::Bpe(bpe, _)) if bpe.is_of_bytes() => {
+                return self.encode_broken(bpe, bytes, at, scratch, out);
             }
-            (Err(error), _) => return Err(not_utf8(error.valid_up_to())),
+            (Err(at), _) => return Err(not_utf8(at)),
         };
         let mut waiting = scratch.waiting();
         let mut cursor = Cursor::new();

@@ -8,7 +8,7 @@
 //! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by module:
 //! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
-//! over many texts. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
+//! over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
 //! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
 //! what one kind of model needs to be written as another. [`train`] makes vocabularies of texts. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
 //! mapped from.
@@ -16,6 +16,7 @@
 pub mod batch;
 pub mod byte_level;
 pub mod cache;
+pub mod checksum;
 pub mod convert;
 pub mod decode;
 pub mod encode;
@@ -35,6 +36,7 @@ pub mod spec;
 pub mod special;
 pub mod split;
 pub mod table;
+pub mod texts;
 mod tiling;
 pub mod tokenizer;
 pub mod train;

@@ -30,6 +30,15 @@ pub fn to_python(error: Error) -> PyErr {
     }
 }
 
+/// The exception for an error in a text of a column.
+pub fn in_row((row, error): (usize, Error)) -> PyErr {
+    to_python(match error {
+        Error::Encode(message) => Error::Encode(format!("text {row}: {message}")),
+        Error::Special(message) => Error::Special(format!("text {row}: {message}")),
+        other => other,
+    })
+}
+
 /// An id that is no number from 0 to 2^32 - 1.
 pub fn bad_id(id: impl std::fmt::Display) -> PyErr {
     classes::TokenIdError::new_err(format!("id {id} is not in the vocabulary"))

@@ -1,5 +1,7 @@
 //! The Python binding: thin and dull, no logic.
 
+mod arrow;
+mod checksum;
 mod convert;
 mod errors;
 mod ids;
@@ -8,6 +10,7 @@ mod native;
 mod pattern;
 mod spec;
 mod text;
+mod texts;
 mod tokenizer;
 mod train;
 mod wire;
@@ -20,9 +23,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PySpecialSet>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
+    module.add_class::<checksum::PyChecksum>()?;
     native::register(module)?;
     wire::register(module)?;
     convert::register(module)?;
     pattern::register(module)?;
+    texts::register(module)?;
+    arrow::register(module)?;
     train::register(module)
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{Batch, Id, encode_batch};
+use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, count_batch, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
@@ -14,10 +14,11 @@ use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::to_python;
+use crate::errors::{in_row, to_python};
 use crate::ids::{HELD, Ids};
 use crate::ints::Ints;
-use crate::{ids, spec, text};
+use crate::texts::PyTexts;
+use crate::{arrow, ids, spec, text};
 
 /// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
 const HOLD_GIL: usize = 1024;
@@ -191,12 +192,73 @@ impl PyTokenizer {
         reject: Set<'_, 'py>,
     ) -> PyResult<BatchArrays<'py>> {
         let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
-        let slices: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
-        let options = engine_options(add_special, special, reject);
-        match self.is_narrow {
-            true => self.batch::<u16>(py, &slices, threads, options),
-            false => self.batch::<u32>(py, &slices, threads, options),
+        let slices: Vec<_> = texts.iter().map(|text| Some(text.as_ref())).collect();
+        let encode = engine_options(add_special, special, reject);
+        let options = BatchOptions { encode, threads, ..Default::default() };
+        self.batch(py, &slices, &options).map_err(|(_, error)| to_python(error))
+    }
+
+    /// Flat ids and row offsets (int64) of a column of texts, with an id before and one behind every text.
+    #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
+    #[pyo3(signature = (texts, add_special, special, reject, threads, begin=None, end=None))]
+    fn encode_texts<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyTexts>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+        threads: usize,
+        begin: Option<u32>,
+        end: Option<u32>,
+    ) -> PyResult<BatchArrays<'py>> {
+        if let Some(id) = [begin, end].into_iter().flatten().find(|&id| Some(id) > self.tokenizer.max_id()) {
+            return Err(to_python(Error::Id(id)));
         }
+        let encode = engine_options(add_special, special, reject);
+        self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads }).map_err(in_row)
+    }
+
+    /// The ids of a column of Arrow, as one.
+    fn encode_arrow<'py>(
+        &self,
+        column: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let encode = engine_options(add_special, special, reject);
+        arrow::encode(&self.tokenizer, self.is_narrow, column, &BatchOptions { encode, threads, ..Default::default() })
+    }
+
+    /// The numbers of ids (int64) of a column of Arrow, as one.
+    fn count_arrow<'py>(
+        &self,
+        column: &Bound<'py, PyAny>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let encode = engine_options(add_special, special, reject);
+        arrow::count(&self.tokenizer, column, &BatchOptions { encode, threads, ..Default::default() })
+    }
+
+    /// The numbers of ids (int64) of a column of texts.
+    fn count_texts<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyTexts>,
+        add_special: bool,
+        special: Set<'_, 'py>,
+        reject: Set<'_, 'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let texts = texts.get().0.slices();
+        let options = engine_options(add_special, special, reject);
+        let count = || count_batch(&self.tokenizer, &texts, options, threads);
+        Ok(column(py, py.detach(count).map_err(in_row)?))
     }
 
     #[pyo3(signature = (text, add_special, special=None, reject=None))]
@@ -391,15 +453,26 @@ impl PyTokenizer {
         }
     }
 
-    fn batch<'py, T: Id + Element>(
+    /// Flat ids and row offsets of texts.
+    fn batch<'py>(
         &self,
         py: Python<'py>,
-        texts: &[&[u8]],
-        threads: usize,
-        options: EncodeOptions,
-    ) -> PyResult<BatchArrays<'py>> {
-        let encode = || encode_batch(&self.tokenizer, texts, options, threads);
-        let Batch::<T> { ids, offsets } = py.detach(encode).map_err(to_python)?;
+        texts: &[Option<&[u8]>],
+        options: &BatchOptions,
+    ) -> RowResult<BatchArrays<'py>> {
+        match self.is_narrow {
+            true => self.batch_of::<u16>(py, texts, options),
+            false => self.batch_of::<u32>(py, texts, options),
+        }
+    }
+
+    fn batch_of<'py, T: Id + Element>(
+        &self,
+        py: Python<'py>,
+        texts: &[Option<&[u8]>],
+        options: &BatchOptions,
+    ) -> RowResult<BatchArrays<'py>> {
+        let Batch::<T> { ids, offsets } = py.detach(|| encode_batch(&self.tokenizer, texts, options))?;
         Ok((column(py, ids).into_any(), column(py, offsets)))
     }
 

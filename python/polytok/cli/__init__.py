@@ -17,11 +17,11 @@ from typing import Any
 
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
-from . import convert, count, count_words, decode, doctor, edit, encode, info, train, vocab
+from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
 
 _INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
 _CLOSED_PIPE = 128 + 13  # and for SIGPIPE
-_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, train, count_words)
+_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, tokenize, train, count_words, corpus)
 _EXAMPLES = """\
 examples:
   polytok encode book.txt                  ids, or in a terminal the coloured pieces
@@ -46,7 +46,8 @@ class _VerbParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, but intermixed."""
-        if self._is_mixing:
+        # argparse cannot mix where a verb has verbs of its own; those mix.
+        if self._is_mixing or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
         self._is_mixing = True
         # A verb whose options depend on what is asked for adds them now.

@@ -9,9 +9,9 @@ from io import BufferedReader
 from typing import Any
 
 from ..errors import ArgumentError, FormatError
+from ..npy import MAGIC, read_ids
 from ..tokenizer import Tokenizer
 from ..values import Ids
-from .npy import MAGIC, read_ids
 from .options import add_verb, load_tokenizer, stdout
 from .texts import STDIN, opened
 

@@ -15,11 +15,11 @@ from typing import IO, Any
 
 from ..errors import ArgumentError
 from ..files import replacing
+from ..npy import NpyWriter
 from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
 from . import style
-from .npy import NpyWriter
 from .options import (
     EncodeOptions,
     add_color,

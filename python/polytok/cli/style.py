@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable
+from typing import IO
 
 RESET = "\x1b[0m"
 _PIECE_COLORS = ("\x1b[38;5;16;48;5;153m", "\x1b[38;5;16;48;5;223m")
@@ -56,3 +58,8 @@ def json_piece(piece: bytes) -> str | list[int]:
 def one_line(text: str) -> str:
     """A text without line breaks and control characters."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: _visible(found[0]), text)
+
+
+def show(line: str, out: IO[str] | None = None) -> None:
+    """Print a line, with what has no place in UTF-8 escaped: names of files are anything."""
+    print(line.encode(errors="backslashreplace").decode(), file=out or sys.stdout)

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
 from ..formats import write
-from ..train import specs
+from ..train import TrainingReport, specs
 
 # What each kind can become, the format first that its name alone asks for where others share it.
 _SENTENCEPIECE = ("sentencepiece", "ptok", "huggingface", "gguf")
@@ -43,13 +43,18 @@ def formats(names: Sequence[str], said: Sequence[str], kind: str, options: dict[
 
 
 def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -> None:
-    """Write what these options make of no text at all: some formats cannot carry each pattern."""
-    if kind not in ("bpe", "wordpiece"):
-        return
+    """Write what these options make of next to no text: some formats cannot carry each pattern, or need byte pieces."""
     special = options.get("special_tokens", ())
     counted = 0 if isinstance(special, Mapping) else len(special)
-    tried = {**options, "vocab_size": 256 + counted, "verbose": None} if kind == "bpe" else {**options, "vocab_size": 1}
-    (spec,) = specs([""], kind, **tried)
+    if kind == "bpe":
+        tried = {**options, "vocab_size": 256 + counted, "verbose": None}
+    elif kind == "wordpiece":
+        tried = {**options, "vocab_size": 1}
+    elif "llama2c" in formats:
+        tried = {**options, "hard_vocab_limit": False}
+    else:
+        return
+    (spec,) = specs(["a"], kind, report=TrainingReport(), **tried)
     for format in formats:
         try:
             write(spec, format)

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from ..errors import ArgumentError
-from ..train import Inputs, ProgressBar, Reading, TrainingReport, memory_size
+from ..reading import Reading
+from ..train import Inputs, ProgressBar, TrainingReport, memory_size
+from ..train.inputs import named
+from . import reading as reading_options
 from .texts import STDIN
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """The options of reading."""
-    parser.add_argument(
-        "inputs", nargs="+", metavar="INPUT", help="text, JSON lines or Parquet, also compressed; `-` is standard input"
-    )
-    group = parser.add_argument_group("reading")
-    group.add_argument("--input-format", choices=["text", "jsonl", "parquet"], help="if the names do not tell")
-    group.add_argument("--field", default="text", metavar="NAME", help="of JSON and Parquet; a.b is the b of a")
-    group.add_argument("--lines", action="store_true", help="each line of a text file is a text, without its line feed")
-    group.add_argument(
-        "--invalid",
-        choices=["error", "replace", "skip", "keep"],
-        help="what becomes of texts that are no UTF-8; by default kept by kinds over bytes, and an error for others",
-    )
-    group.add_argument(
-        "--skip-broken", action="store_true", help="leave out records without the field, and report them"
+    invalid_help = "by default kept by kinds over bytes, and an error for others"
+    reading_options.add_inputs(
+        parser, ["error", "replace", "skip", "keep"], invalid_help, more="; `-` is standard input"
     )
     group = parser.add_argument_group("resources")
     group.add_argument("--max-memory", type=_memory, metavar="SIZE", help="go to disk before more is used, e.g. 512M")
@@ -36,19 +27,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def inputs(arguments: argparse.Namespace) -> Inputs:
     """What the arguments name."""
-    names: list[str] = arguments.inputs
-    return [sys.stdin.buffer if name == STDIN else Path(name) for name in names]
+    return [sys.stdin.buffer if name == STDIN else named(name) for name in reading_options.names(arguments)]
 
 
 def reading(arguments: argparse.Namespace) -> Reading | None:
     """How it is to be read; None if nothing is said."""
-    said = Reading(
-        format=arguments.input_format,
-        field=arguments.field,
-        unit="line" if arguments.lines else "file",
-        invalid=arguments.invalid,
-        records="skip" if arguments.skip_broken else "error",
-    )
+    said = reading_options.reading(arguments)
     return None if said == Reading() else said
 
 
@@ -58,8 +42,8 @@ def bar(arguments: argparse.Namespace) -> ProgressBar | None:
 
 
 def tell(report: TrainingReport) -> None:
-    """Say what was left out."""
-    if report.left_out:
+    """Say what was left out, and what else is to be known."""
+    if report.left_out or report.notes:
         print(f"polytok: {report}", file=sys.stderr)
 
 

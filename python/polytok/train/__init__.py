@@ -5,11 +5,12 @@ may be trained on, counting.py counts words, work.py puts all together. This pac
 nothing of each other: what a trainer gives is a Spec.
 """
 
+from ..progress import ProgressBar, Report
+from ..reading import Reading
 from .base import KINDS, Kind, Trainer, kind_named
 from .counting import Counts, Order
 from .feeding import TrainingWarning
-from .inputs import Inputs, Reading, TrainingReport
-from .progress import ProgressBar, Report
+from .inputs import Inputs, TrainingReport
 from .resources import memory_size
 from .work import count_words, specs, train
 

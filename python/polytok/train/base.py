@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from ..errors import ArgumentError
+from ..progress import Report
 from ..spec import Spec
 from .counting import Counts
 from .options import optional_number
-from .progress import Report
 
 
 class Trainer(Protocol):
@@ -26,6 +26,7 @@ class Trainer(Protocol):
     * ``lines = True``: it looks at lines, so that a text may be given to it in parts that end with a line feed.
     * ``keeps_bytes = True``: it takes texts that are no UTF-8.
     * ``left_out``: how many texts or sentences it left out, by reason.
+    * ``notes``: what else is to be told of the result, when it is finished.
     """
 
     def push(self, texts: Sequence[bytes]) -> None:

@@ -38,7 +38,7 @@ class BpeTrainer:
     * ``min_frequency``: pairs that occur less often are not merged.
     * ``max_token_length``: the longest entry, in bytes; with ``ties="huggingface"`` as there, where what is merged of
       more than two characters is shorter than this.
-    * ``verbose``: is called with a line for each merge, as minbpe prints it.
+    * ``verbose``: is called with a line for each merge as it is made, as minbpe prints it.
 
     And only with ``ties="huggingface"``:
 
@@ -84,6 +84,7 @@ class BpeTrainer:
         options.number("min_frequency", min_frequency, least=0)
         options.optional_number("max_token_length", max_token_length, least=2)
         self.keeps_bytes = options.flag("byte_level", byte_level)
+        self.notes: list[str] = []
         self._is_one, self._verbose = isinstance(vocab_size, int), verbose
         affixes = (
             options.text("continuing_subword_prefix", continuing_subword_prefix),
@@ -115,13 +116,11 @@ class BpeTrainer:
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
         """Learns the merges: a Spec, or one for each size that was asked for."""
         rules, split = self._rules, self.counts.split
-        learnt = rules.learn(self.counts.words("first_seen"), progress)
-        if self._verbose is not None:
-            for line in learnt.lines():
-                self._verbose(line)
+        learnt = rules.learn(self.counts, progress, self._verbose)
         if isinstance(rules, PlainBytes):
             specs = rules.specs(learnt, split)
         else:
+            self.notes = rules.notes(learnt)
             normalize = tuple(step for step in self.counts.normalize if step != ReplaceInvalid())
             specs = [bpe_huggingface.bpe_spec(rules, learnt.cut(size), normalize, split) for size in rules.sizes]
         return specs[0] if self._is_one else specs

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .. import _core
 from ..errors import ArgumentError
 from ..spec import Bpe, Origin, Spec, SpecialToken, SplitStep
-from .bpe_learning import Learnt, Progress, Rules, Units, learn
+from .bpe_learning import Learnt, Progress, Rules, Units, Verbose, learn
+from .counting import Counts
 
 _BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -38,17 +38,17 @@ class PlainBytes:
         """Special tokens that count as entries."""
         return sum(id is None for id in self.special.values())
 
-    def learn(self, words: _core.Words, progress: Progress | None) -> Learnt:
+    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None) -> Learnt:
         """The merges for the largest size."""
         size = max(self.sizes) - self._counted
         longest = None if self.max_token_length is None else self.max_token_length + 1
-        rules = Rules(size, self.min_frequency, longest, self.first_seen)
-        learnt = learn(words, Units("bytes"), _BYTES, rules, progress)
+        rules = Rules(size, self.min_frequency, longest, self.first_seen, counts.room)
+        learnt = learn(counts.counter(), Units("bytes"), _BYTES, rules, progress, verbose)
         if len(learnt) < size:
             most = len(learnt) + self._counted
             raise ArgumentError(
-                f"the texts allow {len(learnt.merges)} merges, not {size - 256}: lower vocab_size to {most}, "
-                "or give more text"
+                f"the texts allow {len(learnt.merges)} merges, not {size - len(_BYTES)}: lower vocab_size to {most} "
+                f"(from {len(_BYTES) + self._counted} on it can be), or give more text"
             )
         return learnt
 

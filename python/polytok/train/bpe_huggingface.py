@@ -31,7 +31,8 @@ from ..spec import (
     WordPiece,
     WordPieceDecode,
 )
-from .bpe_learning import Learnt, Progress, Rules, Units, learn
+from .bpe_learning import NOT_KEPT, Learnt, Progress, Rules, Units, Verbose, learn
+from .counting import Counts
 
 _MOST_CHARS = 100
 """WordPiece's longest word, in tokenizers."""
@@ -66,16 +67,26 @@ class HuggingFace:
         """What words are made of."""
         return Units("byte_level" if self.byte_level else "chars", self.prefix, self.suffix)
 
-    def alphabet(self, words: _core.Words) -> list[bytes]:
+    def alphabet(self, words: _core.WordCounter) -> list[bytes]:
         """The texts of the first entries."""
         return _core.bpe_alphabet(
             words, self.units, list(self.special), [text[0] for text in self.initial_alphabet], self.limit_alphabet
         )
 
-    def learn(self, words: _core.Words, progress: Progress | None, alphabet: list[bytes] | None = None) -> Learnt:
-        """The merges for the largest size, or as many as the texts allow. ``alphabet`` may give the first entries."""
-        rules = Rules(max(self.sizes), self.min_frequency, self.max_token_length)
-        return learn(words, self.units, self.alphabet(words) if alphabet is None else alphabet, rules, progress)
+    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None = None) -> Learnt:
+        """The merges for the largest size, or as many as the texts allow."""
+        rules = Rules(max(self.sizes), self.min_frequency, self.max_token_length, room=counts.room)
+        words = counts.counter()
+        return learn(words, self.units, self.alphabet(words), rules, progress, verbose)
+
+    def notes(self, learnt: Learnt) -> list[str]:
+        """What the one who trains should know of the result."""
+        notes = [] if learnt.kept_limit else [NOT_KEPT]
+        if (made := len(learnt)) < (wanted := max(self.sizes)):
+            notes.append(f"the texts allow {made} entries, not {wanted}: as with tokenizers there are fewer")
+        if min(self.sizes) < learnt.initial:
+            notes.append(f"special tokens and alphabet are {learnt.initial} entries, which is more than vocab_size")
+        return notes
 
 
 def bpe_spec(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +12,12 @@ from .. import _core
 from ..spec import Kind, Vocab
 
 Progress = Callable[[str, int, int], object]
+Verbose = Callable[[str], object]
+
+NOT_KEPT = (
+    "max_memory was not kept: the prefix or suffix stands in the texts too, and what tokenizers makes of that is only "
+    "found with all words in memory"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +31,20 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which pairs are merged: how far, and which first."""
+    """Which pairs are merged: how far, and which first. ``room`` is how many bytes learning may take."""
 
     size: int
     min_count: int = 0
     below_length: int | None = None
     first_seen: bool = False
+    room: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
     """The texts of all entries by id, the first ones first; the merges (left, right, merged), how often each pair
-    occurred, and how many entries there were before each merge."""
+    occurred, and how many entries there were before each merge; and whether
+    learning took no more memory than it may."""
 
     initial: int
     blob: bytes
@@ -44,6 +52,7 @@ class Learnt:
     merges: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.uint64]
     before: npt.NDArray[np.uint32]
+    kept_limit: bool
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -72,28 +81,31 @@ class Learnt:
         ids = np.arange(count, dtype=np.uint32)
         return Vocab(self.blob, self.offsets, ids, np.zeros(count, dtype=np.float32), kinds)
 
-    def lines(self) -> Iterator[str]:
-        """A line for each merge, as minbpe prints it.
 
-        >>> words = _core.Words([(b"abab", 3)])
-        >>> learnt = learn(words, Units("bytes"), [bytes([byte]) for byte in range(256)], Rules(257))
-        >>> list(learnt.lines())
-        ["merge 1/1: (97, 98) -> 256 (b'ab') had 6 occurrences"]
-        """
-        total = len(self.merges)
-        rows = zip(self.merges.tolist(), self.counts.tolist(), strict=True)
-        for number, ((left, right, merged), count) in enumerate(rows, start=1):
-            yield (
-                f"merge {number}/{total}: ({left}, {right}) -> {merged} ({self.text(merged)!r}) had {count} occurrences"
-            )
+def line(number: int, of: int, left: int, right: int, merged: int, text: bytes, count: int) -> str:
+    """A line for a merge, as minbpe prints it.
+
+    >>> line(1, 9, 97, 98, 256, b"ab", 6)
+    "merge 1/9: (97, 98) -> 256 (b'ab') had 6 occurrences"
+    """
+    return f"merge {number}/{of}: ({left}, {right}) -> {merged} ({text!r}) had {count} occurrences"
 
 
 def learn(
-    words: _core.Words, units: Units, initial: Sequence[bytes], rules: Rules, progress: Progress | None = None
+    words: _core.WordCounter,
+    units: Units,
+    initial: Sequence[bytes],
+    rules: Rules,
+    progress: Progress | None = None,
+    verbose: Verbose | None = None,
 ) -> Learnt:
-    """The merges of these words, whose symbols are among ``initial``, the texts of the first ids."""
+    """The merges of these words, whose symbols are among ``initial``, the texts of the first ids.
+
+    >>> words = _core.WordCounter(None)
+    >>> words.add([(b"abab", 3)])
+    >>> learnt = learn(words, Units("bytes"), [bytes([byte]) for byte in range(256)], Rules(257), verbose=print)
+    merge 1/1: (97, 98) -> 256 (b'ab') had 6 occurrences
+    """
     texts = list(initial)
-    columns = _core.bpe_learn(
-        words, units, texts, rules.size, rules.min_count, rules.below_length, rules.first_seen, progress
-    )
-    return Learnt(len(texts), *columns)
+    each = None if verbose is None else lambda *merge: verbose(line(*merge))
+    return Learnt(len(texts), *_core.bpe_learn(words, units, texts, rules, progress, each))

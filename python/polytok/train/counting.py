@@ -13,9 +13,10 @@ from .. import _core
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import replacing
 from ..plain import from_plain, to_plain
+from ..progress import Report
 from ..spec import NormalizeStep, PatternSplit, SplitStep
-from .progress import Report
-from .resources import processors
+from .options import number
+from .resources import processors, room
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 
@@ -71,9 +72,7 @@ class Counts:
 
     def _start(self) -> None:
         special = list(self.special_tokens)
-        threads = processors() if self._threads is None else self._threads
-        if threads < 1:
-            raise ArgumentError(f"threads={threads} is less than 1")
+        threads = processors() if self._threads is None else number("threads", self._threads, least=1, most=1024)
         self._counter = _core.TextCounter(self.normalize, self.split, special, threads, self._limit())
 
     def _limit(self) -> tuple[int, str] | None:
@@ -111,6 +110,15 @@ class Counts:
             self._counted = self._open().finish()
             self._counter = None
         return self._counted
+
+    def counter(self) -> _core.WordCounter:
+        """What the engine counted, to be learnt from. No more texts can be counted then."""
+        return self._finished()
+
+    @property
+    def room(self) -> int | None:
+        """How many bytes learning from the counts may take; None without a limit."""
+        return room(self._max_memory)
 
     def words(self, order: Order = "first_seen", progress: Report | None = None) -> _core.Words:
         """The words in an order: as they were first seen, the most frequent first (ties by bytes), or by their bytes.
@@ -180,9 +188,9 @@ class Counts:
             self._finished().read(file, progress)
 
 
-def is_counts(path: Path) -> bool:
+def is_counts(path: os.PathLike[str]) -> bool:
     """Whether a file begins as one of counts does."""
-    if not path.is_file():  # a pipe is not to be read twice
+    if not os.path.isfile(path):  # a pipe is not to be read twice
         return False
     try:
         with open(path, "rb") as file:

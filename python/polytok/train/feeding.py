@@ -6,14 +6,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..progress import Report
+from ..reading import Reading
 from .counting import Counts
-from .inputs import Inputs, InputStream, Reading, TrainingReport
-from .progress import Report
+from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
 
 class TrainingWarning(UserWarning):
-    """Some texts were left out of a training."""
+    """Some texts were left out of a training, or its result is another than was asked for."""
 
 
 def feed(

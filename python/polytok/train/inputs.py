@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias, cast, get_args
+from typing import IO, Any, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
+from ..reading import Documents, Invalid, Left, Reading, remote
+from ..reading.names import files_named, is_url
 from ..values import Text
-from . import reading
-from .reading import Format, Found, Left, Part, Unit
-from .utf8 import Invalid, Utf8
+from .reading import Found, Part, open_file, picked, read
+from .utf8 import Utf8
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
 """A path or a pattern of paths, or texts, paths, records and lists of these in any mixture."""
-
-_Records = Literal["error", "skip"]
 
 _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
@@ -27,41 +25,9 @@ _LONGEST_NAME = 1024
 _SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How files are read.
-
-    * ``format``: ``text``, ``jsonl`` or ``parquet``; None goes by the name of each file. Compression (gzip, zstd,
-      bzip2, xz) is told by the first bytes.
-    * ``field``: where the text stands in a JSON object, a record or a Parquet file; ``a.b`` is the field b of a.
-    * ``unit``: whether a text file is one text, or each of its lines (without its line feed) is.
-    * ``invalid``: what becomes of a text that is no UTF-8: an ``error``, U+FFFD for what is no character (``replace``),
-      left out and reported (``skip``), or taken as it is (``keep``), which only kinds over bytes can. By default
-      ``keep`` for those and ``error`` for others. Lone surrogates of a ``str`` are U+FFFD in any case but the first.
-    * ``records``: whether a broken line, or one without the field, is an ``error`` or left out and reported (``skip``).
-    """
-
-    format: Format | None = None
-    field: str = "text"
-    unit: Unit = "file"
-    invalid: Invalid | None = None
-    records: _Records = "error"
-
-    def __post_init__(self) -> None:
-        """Raises `ArgumentError` for a value that is none of those."""
-        for name, kind in (("format", Format), ("unit", Unit), ("invalid", Invalid), ("records", _Records)):
-            value, allowed = getattr(self, name), get_args(kind)
-            may_lack = name in ("format", "invalid")
-            if value not in allowed and not (may_lack and value is None):
-                listed = ", ".join(map(repr, allowed)) + (", None" if may_lack else "")
-                raise ArgumentError(f"{name}={value!r} is none of {listed}")
-        if not isinstance(self.field, str) or not self.field:
-            raise ArgumentError(f"field={self.field!r} is no name of a field")
-
-
 @dataclass(slots=True)
 class TrainingReport:
-    """What was read, and what was not.
+    """What was read and what was not, and what else is to be known of the result.
 
     >>> import polytok
     >>> report = polytok.TrainingReport()
@@ -78,6 +44,8 @@ class TrainingReport:
     """How many texts were left out, by reason."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Where the first of them stand, each with its reason."""
+    notes: list[str] = field(default_factory=list)
+    """What else is to be known, such as a vocabulary that became smaller than asked for."""
 
     def leave_out(self, text: Left) -> None:
         """One more text is left out."""
@@ -86,7 +54,7 @@ class TrainingReport:
             self.examples.append((text.place, text.reason))
 
     def __str__(self) -> str:
-        """What was left out, a line each.
+        """What is to be told, a line each.
 
         >>> report = TrainingReport()
         >>> report.leave_out(Left("no field 'text'", "a.jsonl:7"))
@@ -94,8 +62,9 @@ class TrainingReport:
         1 text was left out
           no field 'text': 1, e.g. at a.jsonl:7
         """
-        count = sum(self.left_out.values())
-        lines = [f"{count} text{'s were' if count != 1 else ' was'} left out"]
+        lines = list(self.notes)
+        if count := sum(self.left_out.values()):
+            lines.append(f"{count} text{'s were' if count != 1 else ' was'} left out")
         for reason, times in self.left_out.items():
             at = next((place for place, why in self.examples if why == reason), None)
             lines.append(f"  {reason}: {times}" + (f", e.g. at {at}" if at else ""))
@@ -111,7 +80,7 @@ class InputStream:
             raise ArgumentError("invalid='keep' is for kinds over bytes: choose 'error', 'replace' or 'skip'")
         self._items = _items(inputs)
         self._reading = reading
-        self._names = reading.field.split(".")
+        self._invalid: Invalid = invalid
         self._utf8 = Utf8(invalid)
         self._report = report
         self._number = 0
@@ -134,45 +103,52 @@ class InputStream:
             if isinstance(found, bytes):
                 batch.append(found)
                 size += len(found)
-            is_part = isinstance(found, Part)
-            if batch and (is_part or size >= _BATCH_BYTES or len(batch) >= _BATCH_TEXTS):
+            is_one = isinstance(found, bytes)
+            if batch and (not is_one or size >= _BATCH_BYTES or len(batch) >= _BATCH_TEXTS):
                 yield batch
                 batch, size = [], 0
-            if isinstance(found, Part):
+            if not isinstance(found, bytes):
                 yield found
         if batch:
             yield batch
 
-    def _checked(self) -> Iterator[bytes | Part]:
-        """What is left of the texts; the others are reported."""
+    def _checked(self) -> Iterator[bytes | list[bytes] | Part]:
+        """What is left of the texts, those of files some megabytes at a time; the others are reported."""
         for item in self._items:
             for found in self._of(item):
-                for checked in self._utf8.part(found) if isinstance(found, Part) else [self._text(found)]:
-                    if isinstance(checked, Left):
-                        self._report.leave_out(checked)
-                    else:
-                        self._count(checked)
-                        yield checked
+                if isinstance(found, Documents):
+                    yield from self._batch(found)
+                elif isinstance(found, Left):
+                    self._report.leave_out(found)
+                else:
+                    yield from self._one(found)
 
-    def _text(self, found: tuple[Text, str] | Left) -> bytes | Left:
-        if not isinstance(found, Left):
-            return self._utf8.text(*found)
-        if self._reading.records == "error":
-            raise FormatError(f"{found.place}: {found.reason}; records='skip' leaves such texts out")
-        return found
+    def _batch(self, found: Documents) -> Iterator[list[bytes]]:
+        for left in found.left:
+            self._report.leave_out(left)
+        if len(found):
+            self._report.texts += len(found)
+            self._report.bytes += found.texts.nbytes
+            yield cast("list[bytes]", found.texts.to_list())  # none of them is null
 
-    def _count(self, text: bytes | Part) -> None:
-        self._report.texts += not isinstance(text, Part) or text.is_last
-        self._report.bytes += len(text.data if isinstance(text, Part) else text)
+    def _one(self, found: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
+        for checked in self._utf8.part(found) if isinstance(found, Part) else [self._utf8.text(*found)]:
+            if isinstance(checked, Left):
+                self._report.leave_out(checked)
+                continue
+            self._report.texts += not isinstance(checked, Part) or checked.is_last
+            self._report.bytes += len(checked.data if isinstance(checked, Part) else checked)
+            yield checked
 
-    def _of(self, item: Any) -> Iterator[Found]:
+    def _of(self, item: Any) -> Iterator[Found | tuple[Text, str]]:
         """What one item of the inputs stands for."""
         if isinstance(item, os.PathLike):
-            path = Path(item)
-            with reading.open_file(path) as file:
-                yield from self._open(path, file)
+            name = os.fspath(item)
+            with open_file(name) as file:
+                yield from self._open(name, file)
+            self._finished += _size(item)
         elif hasattr(item, "read"):
-            yield from self._open(Path(str(getattr(item, "name", "input"))), item)
+            yield from self._open(str(getattr(item, "name", "input")), item)
         elif isinstance(item, Iterable) and not isinstance(item, (str, bytes, Mapping)):
             for one in item:
                 yield from self._of(one)
@@ -180,12 +156,17 @@ class InputStream:
             self._number += 1
             if isinstance(item, str) and self._number <= _NAME_CHECKS:
                 _check_no_name(item)
-            yield reading.picked(item, self._names, f"text {self._number}")
+            yield self._picked(item)
 
-    def _open(self, path: Path, file: IO[bytes]) -> Iterator[Found]:
+    def _picked(self, item: Any) -> tuple[Text, str] | Left:
+        found = picked(item, self._reading.names, f"text {self._number}")
+        if isinstance(found, Left) and self._reading.records == "error":
+            raise FormatError(f"{found}; records='skip' leaves such texts out")
+        return found
+
+    def _open(self, name: str, file: IO[bytes]) -> Iterator[Found]:
         self._file = file
-        yield from reading.read(path, file, self._reading.format, self._reading.field, self._reading.unit)
-        self._finished += _size(path)
+        yield from read(name, file, self._reading, self._invalid)
         self._file = None
 
 
@@ -199,7 +180,7 @@ def _items(inputs: Inputs) -> Iterable[Any]:
     return [inputs] if isinstance(inputs, Mapping) or hasattr(inputs, "read") else inputs
 
 
-def paths_of(inputs: Any) -> list[Path] | None:
+def paths_of(inputs: Any) -> list[os.PathLike[str]] | None:
     """The files that inputs name, patterns resolved, if they are nothing but names of files."""
     if isinstance(inputs, (str, os.PathLike)):
         return _paths(os.fspath(inputs))
@@ -208,17 +189,19 @@ def paths_of(inputs: Any) -> list[Path] | None:
     return None
 
 
-def _paths(name: str) -> list[Path]:
-    """The file of this name, or those that match it, sorted."""
-    if os.path.exists(name) or not glob.has_magic(name):
-        return [Path(name)]
-    if found := sorted(glob.glob(name, recursive=True)):
-        return [path for path in map(Path, found) if not path.is_dir()]
-    raise ArgumentError(f"no file matches {name!r}")
+def named(name: str) -> os.PathLike[str]:
+    """A path, or a URL, which as a path would lose a slash."""
+    return remote.Url(name) if is_url(name) else Path(name)
+
+
+def _paths(name: str) -> list[os.PathLike[str]]:
+    return [named(found) for found in files_named(name)]
 
 
 def _size(path: Any) -> int:
     try:
+        if isinstance(path, remote.Url):
+            return remote.facts(path.url)[0]
         return os.stat(path).st_size if isinstance(path, os.PathLike) else 0
     except OSError:
         return 0

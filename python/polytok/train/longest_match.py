@@ -10,11 +10,11 @@ from typing import ClassVar, Final, Literal
 from .. import _core
 from ..errors import ArgumentError
 from ..lists import Emoji, Entry, emoji, kaomoji, listed
+from ..progress import Report
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .matching import checked
 from .options import flag, number, optional_number, sizes, text
-from .progress import Report
 from .resources import processors
 from .splits import steps_of
 
@@ -80,7 +80,8 @@ class LongestMatchTrainer:
         for entry in () if isinstance(forced, (str, bytes)) else forced:
             if not isinstance(entry, bytes):
                 text("forced", entry)
-        self._forced = _forced([*listed(forced), *map(Path, forced_files)], emoji, flag("kaomoji", kaomoji))
+        lists = [_path(name) for name in forced_files]
+        self._forced = _forced([*listed(forced), *lists], emoji, flag("kaomoji", kaomoji))
         self._sizes = sizes(vocab_size)
         self._is_one = isinstance(vocab_size, int)
         for size in self._sizes:
@@ -134,6 +135,12 @@ class LongestMatchTrainer:
             names={"eos": END_OF_TEXT.id},
             origin=Origin("rwkv"),
         )
+
+
+def _path(name: str | os.PathLike[str]) -> Path:
+    if not isinstance(name, (str, os.PathLike)):
+        raise ArgumentError(f"forced_files: {name!r} is no path of a file")
+    return Path(name)
 
 
 def _forced(entries: Iterable[Entry], which: Emoji | Literal[True] | None, faces: bool) -> list[bytes]:

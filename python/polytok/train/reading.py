@@ -1,30 +1,26 @@
-"""Training texts as they stand in files: which bytes are a text, without an opinion on what is done with them.
+"""Files of training texts: what `polytok.reading` finds in them, and a file that is one text in parts.
 
-A file's compression and whether it is Parquet are told by its first bytes; that it is JSON lines, by its name. Nothing
-is read twice and nothing longer than a text is held, and not even that where a text may be handed on in parts.
+No text is too long to be trained on where words are counted as it is read, so such a file is not held as a whole.
 """
 
 from __future__ import annotations
 
-import importlib
-import json
-import lzma
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
-from ..errors import ArgumentError, FileError, FormatError
+from ..errors import ArgumentError, FileError, FormatError, PolytokError
+from ..reading import Documents, Invalid, Left, Reading, remote
+from ..reading.blocks import Block, blocks, cutter_of
+from ..reading.documents import damage, documents_of
+from ..reading.kinds import FIRST, format_of
+from ..reading.names import is_url
+from ..reading.opened import Content, Damaged, begun, decompressed
+from ..reading.tables import table_documents
 from .counting import COUNTS
-from .opened import begun, decompressed
-
-Format = Literal["text", "jsonl", "parquet"]
-Unit = Literal["file", "line"]
 
 _CHUNK = 1 << 22
-_PARQUET = b"PAR1"
-_JSON_LINES = (".jsonl", ".ndjson", ".jsonlines")
-_COMPRESSED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,108 +32,93 @@ class Part:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A text that is not there, and why."""
-
-    reason: str
-    place: str
+Found = Documents | Part | Left
+"""Texts of a file, or a part of one, or the lack of one."""
 
 
-Found = tuple[bytes | str, str] | Part | Left
-"""A text with its place, or a part of one, or the lack of one."""
-
-
-def format_of(path: Path) -> Format:
-    """What the name says."""
-    name = path.name.lower()
-    for suffix in _COMPRESSED:
-        name = name.removesuffix(suffix)
-    if name.endswith(_JSON_LINES):
-        return "jsonl"
-    return "parquet" if name.endswith(".parquet") else "text"
-
-
-def open_file(path: Path) -> IO[bytes]:
+def open_file(name: str) -> IO[bytes]:
     """A file for reading; FileError if there is none."""
+    if is_url(name):
+        return remote.open_url(name, ranges=remote.takes_ranges(name))
     try:
-        return open(path, "rb")
+        return open(name, "rb")
     except OSError as error:
-        raise FileError(error.errno, f"cannot read: {error.strerror}", str(path)) from error
+        raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
 
 
-def read(path: Path, given: Any, format: Format | None, field: str, unit: Unit) -> Iterator[Found]:
-    """The texts of a file that is open, be it one of bytes or of characters."""
+def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
+    """What is in a file that is open, be it one of bytes or of characters. Parts are as they are, texts are checked."""
     try:
-        yield from _found(path, given, format, field, unit)
-    except (lzma.LZMAError, EOFError, ValueError, OSError) as error:
-        if isinstance(error, (FormatError, ArgumentError, FileError)):
-            raise
-        if isinstance(error, OSError) and error.errno is not None:
-            raise FileError(error.errno, f"cannot read: {error.strerror}", str(path)) from error
-        raise FormatError(f"{path} cannot be decompressed: {error}") from error
+        with remote.reading(name) if is_url(name) else nullcontext():
+            yield from _found(name, given, reading, invalid)
+    except PolytokError:
+        raise
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read: {error.strerror or error}", name) from error
+    except ValueError as error:
+        raise FormatError(f"{name} cannot be read: {error}") from error
 
 
-def _found(path: Path, given: Any, format: Format | None, field: str, unit: Unit) -> Iterator[Found]:
-    file, first = begun(given, len(COUNTS))
-    if first == COUNTS:
+def _found(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
+    file, first = begun(given, max(FIRST, len(COUNTS)))
+    if first.startswith(COUNTS):
         raise ArgumentError(
-            f"{path} is a file of counts, and is taken for texts here: train from a list of such files and nothing "
+            f"{name} is a file of counts, and is taken for texts here: train from a list of such files and nothing "
             "else, or add them up with Counts.load (count-words --merge)"
         )
-    if format == "parquet" or (format is None and first.startswith(_PARQUET)):
-        yield from _parquet(path, file, field)
+    format = format_of(name, first, reading.format)
+    if format in ("parquet", "arrow"):
+        yield from table_documents(name, file, first, format, reading, invalid=invalid)
         return
-    chosen = format or format_of(path)
-    content = decompressed(path, file, first)
-    if chosen == "parquet":
-        raise FormatError(f"{path} does not begin as a Parquet file does")
-    if chosen == "jsonl":
-        yield from _json_lines(path, content, field)
-    elif unit == "line":
-        yield from ((line, f"{path}:{number}") for number, line in enumerate(_lines(content), 1))
-    else:
-        yield from _parts(path, content)
+    content = decompressed(name, file, first)
+    if format == "text" and reading.unit == "file":
+        yield from _parts(name, content, reading)
+        return
+    lines = _Lines(name)
+    found = lines.watch(blocks(content, 0, cutter_of(reading, format)))
+    yield from documents_of(found, reading, invalid, lines.place, is_json=format == "jsonl")
 
 
-def _parts(path: Path, content: IO[bytes]) -> Iterator[Found]:
-    """A whole file as one text."""
-    data = content.read(_CHUNK)
+class _Lines:
+    """Tells lines of a file, that is of the block at hand, by their bytes."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._before = 1
+        self._block: Block | None = None
+
+    def watch(self, found: Iterator[Block]) -> Iterator[Block]:
+        for block in found:
+            self._block = block
+            yield block
+            self._before += block.data.count(b"\n", 0, block.end - block.start)
+            self._block = None
+
+    def place(self, number: int) -> str:
+        block = self._block
+        inner = block.data.count(b"\n", 0, number - block.start) if block else 0
+        return f"{self._name}:{self._before + inner}"
+
+
+def _parts(name: str, content: Content, reading: Reading) -> Iterator[Part | Left]:
+    """A whole file as one text; of a damaged one that is what stands before the damage."""
+    data, lost = _next(name, content, reading)
     while data:
-        following = content.read(_CHUNK)
-        yield Part(data, not following, str(path))
+        following, lost = _next(name, content, reading)
+        yield Part(data, not following, name)
         data = following
+    if lost:
+        yield lost
 
 
-def _lines(content: IO[bytes]) -> Iterator[bytes]:
-    """Lines without their line feeds, of any length. A line feed at the end does not begin another line."""
-    begun: list[bytes] = []
-    while data := content.read(_CHUNK):
-        first, *others = data.split(b"\n")
-        begun.append(first)
-        if others:
-            yield b"".join(begun)
-            begun = [others.pop()]
-            yield from others
-    if last := b"".join(begun):
-        yield last
+def _next(name: str, content: Content, reading: Reading) -> tuple[bytes, Left | None]:
+    try:
+        return content.read(_CHUNK), None
+    except Damaged as error:
+        return b"", damage(error, reading, name)
 
 
-def _json_lines(path: Path, content: IO[bytes], field: str) -> Iterator[Found]:
-    names = field.split(".")
-    for number, line in enumerate(_lines(content), 1):
-        if not line.strip():
-            continue
-        place = f"{path}:{number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield Left(f"not JSON: {error}", place)
-            continue
-        yield picked(record, names, place)
-
-
-def picked(record: Any, names: list[str], place: str) -> Found:
+def picked(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | Left:
     """A field of a record by its path; a record that is a text is its own."""
     value = record
     for name in () if isinstance(record, (str, bytes)) else names:
@@ -146,24 +127,3 @@ def picked(record: Any, names: list[str], place: str) -> Found:
         return value, place
     field = ".".join(names)
     return Left(f"no field {field!r}" if value is None else f"the field {field!r} is no text", place)
-
-
-def _parquet(path: Path, file: IO[bytes], field: str) -> Iterator[Found]:
-    try:
-        arrow = importlib.import_module("pyarrow")
-        parquet = importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ArgumentError(f"{path} is a Parquet file: pip install 'polytok[parquet]' to read it") from error
-    names = field.split(".")
-    try:
-        table = parquet.ParquetFile(file)
-        if names[0] not in table.schema_arrow.names:
-            known = ", ".join(map(repr, table.schema_arrow.names))
-            raise ArgumentError(f"{path} has no column {names[0]!r} but {known}: name one as the field")
-        row = 0
-        for batch in table.iter_batches(batch_size=4096, columns=[field]):
-            for record in batch.to_pylist():
-                yield picked(record, names, f"{path}: row {row}")
-                row += 1
-    except arrow.ArrowException as error:
-        raise FormatError(f"{path} cannot be read as Parquet: {error}") from error

@@ -11,6 +11,7 @@ from .options import number
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FEWEST_BYTES = 2**24
 _MOST_BYTES = 2**62
+_PYTHON = 96 << 20
 
 
 def memory_size(text: str) -> int:
@@ -37,6 +38,15 @@ def checked_memory(max_memory: int | str | None) -> int | None:
     if chosen < _FEWEST_BYTES:
         raise ArgumentError("max_memory is less than 16M, which is too little to work with")
     return chosen
+
+
+def room(max_memory: int | None) -> int | None:
+    """What learning may take of a limit; the rest is for Python, and for what is read and counted.
+
+    >>> room(512 << 20) >> 20, room(64 << 20) >> 20
+    (416, 32)
+    """
+    return None if max_memory is None else max(max_memory - _PYTHON, max_memory // 2)
 
 
 def processors() -> int:

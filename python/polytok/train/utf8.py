@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from typing import Literal
 
 from ..errors import EncodeError
+from ..reading import Invalid, Left
+from ..reading.documents import NO_UTF8
 from ..values import Text
-from .reading import Left, Part
-
-Invalid = Literal["error", "replace", "skip", "keep"]
-
-_NO_UTF8 = "no UTF-8"
+from .reading import Part
 
 
 class Utf8:
@@ -46,7 +43,7 @@ class Utf8:
 
     def _refused(self, place: str, error: UnicodeError) -> Left:
         if self._invalid == "skip":
-            return Left(_NO_UTF8, place)
+            return Left(NO_UTF8, place)
         where = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
         raise EncodeError(f"{place}: no UTF-8{where}; invalid='replace' or 'skip' says what to do with it") from error
 

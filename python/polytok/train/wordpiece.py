@@ -63,6 +63,7 @@ class WordPieceTrainer:
         counts: Counts | None = None,
     ) -> None:
         self._is_one = isinstance(vocab_size, int)
+        self.notes: list[str] = []
         self._rules = HuggingFace(
             sizes=options.sizes(vocab_size),
             special=options.special_tokens(special_tokens),
@@ -92,7 +93,8 @@ class WordPieceTrainer:
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
         """Learns the entries: a Spec, or one for each size that was asked for."""
         counts, rules = self.counts, self._rules
-        learnt = rules.learn(counts.words("first_seen"), progress)
+        learnt = rules.learn(counts, progress)
+        self.notes = rules.notes(learnt)
         normalize = tuple(step for step in counts.normalize if step != ReplaceInvalid())
         specs = [wordpiece_spec(rules, learnt.cut(size), normalize, counts.split) for size in rules.sizes]
         return specs[0] if self._is_one else specs

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..errors import ArgumentError
+from ..progress import ProgressBar, Report
+from ..reading import Reading
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from .base import kind_named
 from .counting import Counts, is_counts
-from .feeding import feed
-from .inputs import Inputs, Reading, TrainingReport, paths_of
-from .progress import ProgressBar, Report
+from .feeding import TrainingWarning, feed
+from .inputs import Inputs, TrainingReport, paths_of
 from .resources import checked_memory
 
 # Counts are the same for every size.
@@ -39,8 +41,8 @@ def train(
 
     With ``max_memory`` (bytes, or a text like "512M") what is counted goes to disk when it takes more; the result is
     the same, as it is for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function
-    that is told (stage, done, of). Texts that were left out are in the ``report``; without one they are a
-    `TrainingWarning`.
+    that is told (stage, done, of). Texts that were left out, and a vocabulary that became smaller than asked for,
+    are in the ``report``; without one they are a `TrainingWarning`.
 
     >>> import polytok
     >>> tokenizer = polytok.train(["low lower lowest", "new newer newest"], kind="bpe", vocab_size=265)
@@ -87,6 +89,7 @@ def specs(
         if not isinstance(inputs, Counts) and counts is None:
             feed(trainer, inputs, reading, report, told)
         found = trainer.finish(told)
+    _note(getattr(trainer, "notes", []), report)
     return found if isinstance(found, list) else [found]
 
 
@@ -112,13 +115,13 @@ def count_words(
     [(b'be', 2), (b'to', 2), (b'not', 1), (b'or', 1)]
     """
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
-    trainer, counts = _counting(kind, options, resources)
+    trainer, counts = counting(kind, options, resources)
     with _shown(progress) as told:
         feed(trainer, inputs, reading, report, told)
     return counts
 
 
-def _counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
+def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
     """What takes the texts, and where they are counted."""
     if kind is None:
         counts = Counts(**options, **resources)
@@ -144,6 +147,15 @@ def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None
     if not all(are_counts):
         raise ArgumentError("files of counts and texts do not go together: count the texts first")
     return Counts.load(*paths, **resources)
+
+
+def _note(notes: list[str], report: TrainingReport | None) -> None:
+    """Tell what a trainer noted."""
+    if report is not None:
+        report.notes += notes
+        return
+    for note in notes:
+        warnings.warn(note, TrainingWarning, stacklevel=4)
 
 
 def _shown(progress: bool | Report) -> AbstractContextManager[Report | None]:

@@ -21,6 +21,9 @@ use crate::utf8;
 /// Bits of the set for each pair in it: one false hit in about sixteen.
 const BITS_PER_PAIR: usize = 16;
 
+/// A space as SentencePiece writes it.
+const SPACE: &[u8] = "▁".as_bytes();
+
 /// The pairs of neighbouring characters that some entry joins.
 pub struct Boundary {
     /// For each ASCII character a bit for each that follows it.
@@ -37,11 +40,15 @@ impl Boundary {
     pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>, symbols: Symbols) -> Boundary {
         let has_parts = symbols == Symbols::Bytes;
         let mut ascii = vec![0u128; 128];
-        let mut pairs = Vec::new();
+        let (mut pairs, mut after_space) = (Vec::new(), 0u128);
         let mut parts = HashSet::new();
         for entry in entries {
-            if entry.is_ascii() {
-                entry.windows(2).for_each(|pair| ascii[pair[0] as usize] |= 1 << pair[1]);
+            // Nearly all entries of a SentencePiece vocabulary are ASCII but for their space.
+            let word = if has_parts { None } else { entry.strip_prefix(SPACE) };
+            let rest = word.unwrap_or(entry);
+            if rest.is_ascii() {
+                rest.windows(2).for_each(|pair| ascii[pair[0] as usize] |= 1 << pair[1]);
+                word.and_then(<[u8]>::first).into_iter().for_each(|first| after_space |= 1 << first);
                 continue;
             }
             neighbours(entry, has_parts, |left, right| match (left, right) {
@@ -54,6 +61,8 @@ impl Boundary {
                 }
             });
         }
+        let firsts = (0..128u8).filter(|first| after_space >> first & 1 == 1);
+        pairs.extend(firsts.map(|first| pair(SPACE, &[first])));
         // Most pairs come many times. How many there are is seen in a set with room for all.
         let all = bit_set(&pairs, pairs.len());
         let count = all.iter().map(|word| word.count_ones() as usize).sum();

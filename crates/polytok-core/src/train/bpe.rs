@@ -17,6 +17,7 @@
 
 mod alphabet;
 pub(crate) mod around;
+mod bounds;
 pub(crate) mod cells;
 pub(crate) mod forms;
 mod initial;
@@ -24,19 +25,22 @@ mod learner;
 pub(crate) mod pairs;
 pub(crate) mod places;
 pub(crate) mod queue;
+mod rounds;
 mod start;
+mod store;
 mod texts;
 
 #[cfg(test)]
 mod tests;
 
-use super::progress::Progress;
-use super::words::Words;
+use super::counter::WordCounter;
+use super::progress::{Progress, Silent};
 use crate::error::{Error, Result};
 pub use alphabet::{Alphabet, alphabet};
+use cells::Cells;
 use learner::Learner;
 pub use learner::{Limits, Merge, Ties};
-use start::cells;
+use start::each_word;
 pub use start::{Affixes, Unit};
 pub use texts::Texts;
 
@@ -46,40 +50,88 @@ pub struct Learnt {
     pub texts: Texts,
     /// The merges.
     pub merges: Vec<Merge>,
+    /// The memory limit, if there was one, was kept.
+    pub kept_limit: bool,
+}
+
+/// Is told of each merge as it is made.
+pub trait Watch: Progress {
+    /// The merge of this number, from 1, of so many that are wanted, made a symbol of this text.
+    fn merged(&mut self, _number: usize, _of: usize, _merge: Merge, _text: &[u8]) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Watch for Silent {}
+
+/// How merges are learnt.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// What words are made of.
+    pub unit: Unit,
+    /// What is put to their characters.
+    pub affixes: Affixes,
+    /// Which of equally frequent pairs goes first.
+    pub ties: Ties,
+    /// When to stop.
+    pub limits: Limits,
+    /// How many bytes learning may take; only where the words were counted within a limit too.
+    pub room: Option<usize>,
 }
 
 /// Learns merges over words whose symbols are among `initial`, which are the texts of the first ids; characters that are not among
 /// them are left out of their words.
 pub fn learn(
-    words: &Words,
+    words: &mut WordCounter,
     initial: impl Iterator<Item = Vec<u8>>,
-    unit: Unit,
-    affixes: &Affixes,
-    ties: Ties,
-    limits: Limits,
-    progress: &mut impl Progress,
+    rules: &Rules,
+    watch: &mut impl Watch,
 ) -> Result<Learnt> {
-    check_sums(words)?;
-    let mut texts = Texts::new(&affixes.prefix);
+    let mut texts = Texts::new(&rules.affixes.prefix);
     for text in initial {
         texts.add(&text)?;
     }
-    let cells = cells(words, &texts, unit, affixes, progress)?;
-    let (count, symbols) = (|word| words.count(word), texts.len());
-    let merges = match affixes.is_none() {
-        true => Learner::<false>::new(cells, symbols, count, ties, limits).run(&mut texts, progress)?,
-        false => Learner::<true>::new(cells, symbols, count, ties, limits).run(&mut texts, progress)?,
-    };
-    Ok(Learnt { texts, merges })
+    let learnt = Learnt { texts, merges: Vec::new(), kept_limit: true };
+    let spill = words.limit().map(|limit| limit.spill.clone());
+    match rules.room.zip(spill) {
+        None => in_memory(words, learnt, rules, watch),
+        Some((room, spill)) => rounds::learn(words, learnt, rules, room, &*spill, watch),
+    }
 }
 
-/// No count of pairs can be larger than the number of all symbols, which has to fit.
-fn check_sums(words: &Words) -> Result<()> {
-    let sum: u128 = words.iter().map(|(word, count)| word.len() as u128 * u128::from(count)).sum();
-    if sum > i64::MAX as u128 {
-        return Err(Error::Argument(
-            "the words have more than 2^63 bytes by their counts: scale the counts down".into(),
-        ));
+/// Learns with all words in memory at once.
+fn in_memory(words: &mut WordCounter, mut learnt: Learnt, rules: &Rules, watch: &mut impl Watch) -> Result<Learnt> {
+    let (count, bytes) = words.sizes();
+    let (mut cells, mut counts, mut sum) = (Cells::with_capacity(count, bytes), Vec::with_capacity(count), 0);
+    each_word(words, &learnt.texts, rules, watch, |symbols, count| {
+        counts.push(count);
+        sum = add(sum, symbols, count)?;
+        cells.push(symbols.iter().copied())
+    })?;
+    let lengths = vec![1; learnt.texts.len()];
+    match rules.affixes.is_none() {
+        true => run(Learner::<false>::new(cells, lengths, rules.ties, rules.limits), counts, &mut learnt, watch)?,
+        false => run(Learner::<true>::new(cells, lengths, rules.ties, rules.limits), counts, &mut learnt, watch)?,
     }
-    Ok(())
+    Ok(learnt)
+}
+
+/// Counts all pairs, then merges.
+fn run<const HAS_FORMS: bool>(
+    mut learner: Learner<HAS_FORMS>,
+    counts: Vec<u64>,
+    learnt: &mut Learnt,
+    watch: &mut impl Watch,
+) -> Result<()> {
+    learner.count_pairs(|word| counts[word], |_, _| true);
+    drop(counts);
+    learner.run(learnt, watch).map(drop)
+}
+
+/// Adds a word to the number of all symbols. No count of pairs can be larger than that, which has to fit.
+fn add(sum: u64, symbols: &[u32], count: u64) -> Result<u64> {
+    let sum = count.checked_mul(symbols.len() as u64).and_then(|symbols| sum.checked_add(symbols));
+    sum.filter(|&sum| sum <= i64::MAX as u64).ok_or_else(|| {
+        Error::Argument("the words have more than 2^63 bytes by their counts: scale the counts down".into())
+    })
 }

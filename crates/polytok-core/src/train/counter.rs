@@ -9,7 +9,7 @@
 
 mod entry;
 mod merge;
-mod runs;
+pub(crate) mod runs;
 mod saved;
 mod table;
 
@@ -42,6 +42,9 @@ pub struct Limit {
     /// Makes files.
     pub spill: Arc<dyn Spill>,
 }
+
+/// Is called with each word and its count.
+pub type EachCount<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<()>;
 
 /// Distinct words while they are counted.
 #[derive(Default)]
@@ -171,6 +174,33 @@ impl WordCounter {
         merge(&mut self.runs, Order::Bytes, each)
     }
 
+    /// Calls `each` for every word once with its count, in an order. All stay counted.
+    pub fn each(&mut self, order: Order, progress: &mut dyn Progress, each: EachCount) -> Result<()> {
+        let mut reporter = Reporter { progress, done: 0 };
+        let mut one = |word: &[u8], entry: Entry| {
+            each(word, entry.count)?;
+            reporter.one()
+        };
+        // Within a limit all goes through files, so that what was counted is not in memory twice.
+        match self.limit.clone() {
+            None => self.table.visit(order, &mut one),
+            Some(_) if order == Order::Bytes => self.stream(&mut one),
+            Some(limit) => {
+                let mut sorter = Sorter { limit, order, table: Table::default(), runs: Vec::new() };
+                self.stream(&mut |word, entry| sorter.push(word, entry))?;
+                sorter.finish(&mut one)
+            }
+        }
+    }
+
+    /// The same in any order, which may be another in each run, for less work.
+    pub fn each_unordered(&mut self, each: EachCount) -> Result<()> {
+        match self.limit {
+            None => self.table.each_unordered(each),
+            Some(_) => self.stream(&mut |word, entry| each(word, entry.count)),
+        }
+    }
+
     /// All words, each once.
     pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
         self.words(order, progress)
@@ -178,24 +208,23 @@ impl WordCounter {
 
     /// The same; all stay counted.
     pub fn words(&mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
-        let (count, bytes) = if self.limit.is_none() { self.table.sizes() } else { (0, 0) };
+        let (count, bytes) = self.sizes();
         let mut words = Words::with_capacity(count, bytes);
-        let mut reporter = Reporter { progress, done: 0 };
-        let mut push = |word: &[u8], entry: Entry| {
-            words.push(word, entry.count);
-            reporter.one()
-        };
-        // Within a limit all goes through files, so that what was counted is not in memory twice.
-        match self.limit.clone() {
-            None => self.table.visit(order, &mut push)?,
-            Some(_) if order == Order::Bytes => self.stream(&mut push)?,
-            Some(limit) => {
-                let mut sorter = Sorter { limit, order, table: Table::default(), runs: Vec::new() };
-                self.stream(&mut |word, entry| sorter.push(word, entry))?;
-                sorter.finish(&mut push)?;
-            }
-        }
+        self.each(order, progress, &mut |word, count| {
+            words.push(word, count);
+            Ok(())
+        })?;
         Ok(words)
+    }
+
+    /// How many words there are, and at the most so many bytes of them; nothing within a limit, where nobody knows.
+    pub fn sizes(&self) -> (usize, usize) {
+        if self.limit.is_none() { self.table.sizes() } else { (0, 0) }
+    }
+
+    /// The limit.
+    pub fn limit(&self) -> Option<&Limit> {
+        self.limit.as_ref()
     }
 }
 

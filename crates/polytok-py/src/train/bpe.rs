@@ -1,13 +1,14 @@
 //! The trainers of BPE and WordPiece.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2};
-use polytok_core::train::bpe::{self, Affixes, Alphabet, Limits, Merge, Ties, Unit};
+use polytok_core::error::Result;
+use polytok_core::train::bpe::{self, Affixes, Alphabet, Limits, Merge, Rules, Ties, Unit, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::counts::PyWordCounter;
 use super::progress::Reporter;
-use super::words::PyWords;
 
 /// What words are made of, and what is put to their characters.
 #[derive(FromPyObject)]
@@ -35,7 +36,7 @@ impl Units {
 #[pyo3(signature = (words, units, special, initial, limit))]
 fn bpe_alphabet<'py>(
     py: Python<'py>,
-    words: &PyWords,
+    words: &mut PyWordCounter,
     units: Units,
     special: Vec<String>,
     initial: Vec<char>,
@@ -44,8 +45,38 @@ fn bpe_alphabet<'py>(
     let (unit, affixes) = units.to_core()?;
     let special = special.into_iter().map(String::into_bytes).collect();
     let options = Alphabet { special, initial, limit };
-    let texts = Reporter::new(None).run(py, |_| bpe::alphabet(&words.0, &options, unit, &affixes))?;
+    let texts = Reporter::new(None).run(py, |_| bpe::alphabet(&mut words.0, &options, unit, &affixes))?;
     Ok((0..texts.len() as u32).map(|id| PyBytes::new(py, texts.get(id))).collect())
+}
+
+/// How merges are learnt.
+#[derive(FromPyObject)]
+struct PyRules {
+    size: usize,
+    min_count: u64,
+    below_length: Option<usize>,
+    first_seen: bool,
+    room: Option<usize>,
+}
+
+impl PyRules {
+    fn to_core(&self, units: &Units) -> PyResult<Rules> {
+        let (unit, affixes) = units.to_core()?;
+        let below_length = self.below_length.unwrap_or(usize::MAX);
+        let limits = Limits { symbols: self.size, min_count: self.min_count, below_length };
+        let ties = if self.first_seen { Ties::FirstSeen } else { Ties::LowerIds };
+        Ok(Rules { unit, affixes, ties, limits, room: self.room })
+    }
+}
+
+/// Tells Python of each merge: its number, of how many, left, right, merged, its text, how often the pair occurred.
+impl Watch for Reporter {
+    fn merged(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
+        let Merge { left, right, id, count, .. } = merge;
+        self.tell_each(|py, each| {
+            each.call1(py, (number, of, left, right, id, PyBytes::new(py, text), count)).map(drop)
+        })
+    }
 }
 
 type PyLearnt<'py> = (
@@ -54,29 +85,26 @@ type PyLearnt<'py> = (
     Bound<'py, PyArray2<u32>>,
     Bound<'py, PyArray1<u64>>,
     Bound<'py, PyArray1<u32>>,
+    bool,
 );
 
 /// Learns merges over words: the texts of all symbols (blob, offsets), the merges (left, right, merged), how often each pair
-/// occurred, and how many symbols there were before each.
+/// occurred, how many symbols there were before each, and whether the room was kept.
 #[pyfunction]
-#[pyo3(signature = (words, units, initial, size, min_count, below_length, first_seen, progress))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (words, units, initial, rules, progress, each))]
 fn bpe_learn<'py>(
     py: Python<'py>,
-    words: &PyWords,
+    words: &mut PyWordCounter,
     units: Units,
     initial: Vec<Vec<u8>>,
-    size: usize,
-    min_count: u64,
-    below_length: Option<usize>,
-    first_seen: bool,
+    rules: PyRules,
     progress: Option<Py<PyAny>>,
+    each: Option<Py<PyAny>>,
 ) -> PyResult<PyLearnt<'py>> {
-    let (unit, affixes) = units.to_core()?;
-    let limits = Limits { symbols: size, min_count, below_length: below_length.unwrap_or(usize::MAX) };
-    let ties = if first_seen { Ties::FirstSeen } else { Ties::LowerIds };
-    let learnt = Reporter::new(progress)
-        .run(py, |progress| bpe::learn(&words.0, initial.into_iter(), unit, &affixes, ties, limits, progress))?;
+    let rules = rules.to_core(&units)?;
+    let words = &mut words.0;
+    let learnt = Reporter::with_each(progress, each)
+        .run(py, |reporter| bpe::learn(words, initial.into_iter(), &rules, reporter))?;
     let (blob, offsets) = learnt.texts.into_columns();
     let counts: Vec<u64> = learnt.merges.iter().map(|merge| merge.count).collect();
     let before: Vec<u32> = learnt.merges.iter().map(|merge| merge.symbols as u32).collect();
@@ -86,6 +114,7 @@ fn bpe_learn<'py>(
         columns(py, &learnt.merges)?,
         counts.into_pyarray(py),
         before.into_pyarray(py),
+        learnt.kept_limit,
     ))
 }
 

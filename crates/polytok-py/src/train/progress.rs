@@ -15,6 +15,8 @@ const EACH: Duration = Duration::from_millis(50);
 /// the engine's errors carry no Python objects.
 pub struct Reporter {
     function: Option<Py<PyAny>>,
+    /// Is told of each step.
+    each: Option<Py<PyAny>>,
     last: Option<(&'static str, Instant)>,
     raised: Option<PyErr>,
 }
@@ -22,7 +24,12 @@ pub struct Reporter {
 impl Reporter {
     /// `None` looks for Ctrl-C only.
     pub fn new(function: Option<Py<PyAny>>) -> Reporter {
-        Reporter { function, last: None, raised: None }
+        Reporter::with_each(function, None)
+    }
+
+    /// With another function, which is told of each step.
+    pub fn with_each(function: Option<Py<PyAny>>, each: Option<Py<PyAny>>) -> Reporter {
+        Reporter { function, each, last: None, raised: None }
     }
 
     /// Runs a long work without the GIL; an exception from the Python function is the work's.
@@ -31,6 +38,20 @@ impl Reporter {
         outcome.map_err(|error| match (error, self.raised) {
             (Error::Interrupted, Some(raised)) => raised,
             (error, _) => to_python(error),
+        })
+    }
+
+    /// Calls the function that is told of each step, if there is one.
+    pub fn tell_each(&mut self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<()>) -> Result<()> {
+        let told = self.each.as_ref().map_or(Ok(()), |each| Python::attach(|py| call(py, each)));
+        self.passed(told)
+    }
+
+    /// Keeps what Python raised.
+    fn passed(&mut self, outcome: PyResult<()>) -> Result<()> {
+        outcome.map_err(|raised| {
+            self.raised = Some(raised);
+            Error::Interrupted
         })
     }
 
@@ -49,9 +70,7 @@ impl Progress for Reporter {
             return Ok(());
         }
         self.last = Some((stage, Instant::now()));
-        self.ask(stage, done, of).map_err(|raised| {
-            self.raised = Some(raised);
-            Error::Interrupted
-        })
+        let asked = self.ask(stage, done, of);
+        self.passed(asked)
     }
 }

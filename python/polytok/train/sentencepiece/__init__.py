@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ... import _core
+from ...progress import Report
 from ...spec import Spec
 from ..options import number
-from ..progress import Report
 from ..resources import processors
 from .assembly import assembled
 from .meta import reserved

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::start::{Affixes, Unit, each_char};
 use super::texts::Texts;
 use crate::error::Result;
-use crate::train::words::Words;
+use crate::train::counter::WordCounter;
 
 /// What the first symbols depend on besides the words.
 #[derive(Clone, Debug, Default)]
@@ -23,16 +23,16 @@ pub struct Alphabet {
 }
 
 /// The texts of the first symbols, in the order of their ids.
-pub fn alphabet(words: &Words, options: &Alphabet, unit: Unit, affixes: &Affixes) -> Result<Texts> {
+pub fn alphabet(words: &mut WordCounter, options: &Alphabet, unit: Unit, affixes: &Affixes) -> Result<Texts> {
     let mut texts = Texts::new(&affixes.prefix);
     for text in &options.special {
         texts.add(text)?;
     }
-    for c in kept(words, options, unit) {
+    for c in kept(words, options, unit)? {
         texts.add(c.encode_utf8(&mut [0; 4]).as_bytes())?;
     }
     if !affixes.is_none() {
-        for text in affixed(words, &texts, unit, affixes) {
+        for text in affixed(words, &texts, unit, affixes)? {
             texts.add(&text)?;
         }
     }
@@ -40,14 +40,15 @@ pub fn alphabet(words: &Words, options: &Alphabet, unit: Unit, affixes: &Affixes
 }
 
 /// The characters that the limit leaves, by code point.
-fn kept(words: &Words, options: &Alphabet, unit: Unit) -> Vec<char> {
+fn kept(words: &mut WordCounter, options: &Alphabet, unit: Unit) -> Result<Vec<char>> {
     let mut counts: BTreeMap<char, u64> = BTreeMap::new();
-    for (word, count) in words.iter() {
+    words.each_unordered(&mut |word, count| {
         each_char(word, unit, |c, _, _| {
             let sum = counts.entry(c).or_default();
             *sum = sum.saturating_add(count);
         });
-    }
+        Ok(())
+    })?;
     counts.extend(options.initial.iter().map(|&c| (c, u64::MAX)));
     let mut kept: Vec<(char, u64)> = counts.into_iter().collect();
     if let Some(limit) = options.limit {
@@ -55,18 +56,19 @@ fn kept(words: &Words, options: &Alphabet, unit: Unit) -> Vec<char> {
         kept.truncate(limit);
         kept.sort_unstable();
     }
-    kept.into_iter().map(|(c, _)| c).collect()
+    Ok(kept.into_iter().map(|(c, _)| c).collect())
 }
 
 /// The texts of characters that are kept, with the affixes that they have somewhere.
-fn affixed(words: &Words, texts: &Texts, unit: Unit, affixes: &Affixes) -> BTreeSet<Vec<u8>> {
+fn affixed(words: &mut WordCounter, texts: &Texts, unit: Unit, affixes: &Affixes) -> Result<BTreeSet<Vec<u8>>> {
     let mut places: BTreeSet<(char, bool, bool)> = BTreeSet::new();
-    for (word, _) in words.iter() {
+    words.each_unordered(&mut |word, _| {
         each_char(word, unit, |c, is_first, is_last| {
             places.insert((c, is_first, is_last));
         });
-    }
+        Ok(())
+    })?;
     let is_kept = |c: char| texts.find(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
     let kept = places.into_iter().filter(|&(c, ..)| is_kept(c));
-    kept.map(|(c, is_first, is_last)| affixes.applied(c, is_first, is_last)).collect()
+    Ok(kept.map(|(c, is_first, is_last)| affixes.applied(c, is_first, is_last)).collect())
 }

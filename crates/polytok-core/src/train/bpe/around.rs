@@ -57,6 +57,11 @@ impl Side {
         self.gained.push((symbol, place));
     }
 
+    /// Bytes that the places of the largest merge so far take.
+    pub fn memory(&self) -> usize {
+        self.gained.capacity() * size_of::<(u32, Place)>()
+    }
+
     /// The symbols that changed.
     pub fn touched(&self) -> &[u32] {
         &self.touched

@@ -2,7 +2,7 @@
 //!
 //! Every initial symbol has a cell, and there is a wall before, between and behind the words. A symbol that merging made takes the
 //! cells of its parts: the first holds its id, the last holds it with [`END`], so that both neighbours of a symbol are found
-//! from its place and the lengths of symbols, without links; what lies between is never the start of a symbol again.
+//! from its place and the numbers of their cells, without links; what lies between is never the start of a symbol again.
 //! So a place stands for one symbol at most, and a merge touches cells beside each other, however long the word is.
 
 use crate::error::{Error, Result};
@@ -60,10 +60,18 @@ impl Cells {
         Ok(())
     }
 
+    /// Bytes taken.
+    pub fn memory(&self) -> usize {
+        self.cells.len() * size_of::<u32>()
+    }
+
     /// How many cells there are.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
+
+    /// Where the first word starts.
+    pub const FIRST: usize = 1;
 
     /// Calls `pair(left, right, at, word)` for all pairs, in order, before anything is merged; `word` counts the words.
     pub fn pairs(&self, mut pair: impl FnMut(u32, u32, u32, usize)) {
@@ -91,11 +99,11 @@ impl Cells {
 
     /// The symbol before the one at a place, where the word does not start there.
     #[inline]
-    pub fn before(&self, at: u32, lengths: &[u32]) -> Option<Neighbour> {
+    pub fn before(&self, at: u32, cells: &[u32]) -> Option<Neighbour> {
         match self.cells[at as usize - 1] {
             WALL => None,
             cell if cell & END == 0 => Some(Neighbour { id: cell, at: at - 1 }),
-            cell => Some(Neighbour { id: cell & !END, at: at - lengths[(cell & !END) as usize] }),
+            cell => Some(Neighbour { id: cell & !END, at: at - cells[(cell & !END) as usize] }),
         }
     }
 
@@ -104,6 +112,16 @@ impl Cells {
     pub fn behind(&self, at: u32) -> Option<Neighbour> {
         let id = self.cells[at as usize];
         (id != WALL).then_some(Neighbour { id, at })
+    }
+
+    /// Puts the symbols of the word that starts at a place to `symbols`; where the next word starts.
+    pub fn word(&self, start: usize, cells: &[u32], symbols: &mut Vec<u32>) -> usize {
+        let mut at = start;
+        while self.cells[at] != WALL {
+            symbols.push(self.cells[at]);
+            at += cells[self.cells[at] as usize] as usize;
+        }
+        at + 1
     }
 
     /// Where the word of a place starts.

@@ -8,9 +8,8 @@ use super::forms::Forms;
 use super::pairs::{PairCounts, key, symbols};
 use super::places::{List, Place, Places, Weights};
 use super::queue::{Entry, Queue};
-use super::texts::Texts;
+use super::{Learnt, Watch};
 use crate::error::{Error, Result};
-use crate::train::progress::Progress;
 
 /// Merges between two reports.
 const EACH: usize = 16;
@@ -53,6 +52,19 @@ pub struct Merge {
     pub symbols: usize,
 }
 
+/// Why merging came to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// There are as many symbols as are wanted.
+    Reached,
+    /// No pair occurs often enough.
+    Exhausted,
+    /// More memory would be taken than was allowed.
+    Full,
+    /// The best pair makes a symbol that is there already, which this learner is not made for.
+    Known,
+}
+
 /// A pair that waits to be merged.
 #[derive(Clone, Copy, Default)]
 struct Candidate {
@@ -72,20 +84,23 @@ pub struct Learner<const HAS_FORMS: bool> {
     waiting: Vec<(u64, List)>,
     queue: Queue,
     /// Pairs that stand elsewhere too than in one list; none unless `HAS_FORMS`.
-    irregular: HashSet<u64>,
+    pub(super) irregular: HashSet<u64>,
     left: Side,
     right: Side,
     ties: Ties,
     limits: Limits,
+    room: usize,
+    stops_at_known: bool,
 }
 
 impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
-    /// Counts the pairs of the words, whose symbols are below `symbols`; `count` tells how often each word occurs.
-    pub fn new(cells: Cells, symbols: usize, count: impl Fn(usize) -> u64, ties: Ties, limits: Limits) -> Self {
+    /// Of words whose symbols have these lengths. Their pairs are to be counted next.
+    pub fn new(cells: Cells, lengths: Vec<u32>, ties: Ties, limits: Limits) -> Self {
+        let symbols = lengths.len();
         let mut learner = Learner {
             cells,
             weights: Weights::default(),
-            forms: Forms::of_single(symbols),
+            forms: Forms::new(lengths),
             counts: PairCounts::with_capacity(0),
             places: Places::default(),
             candidates: Vec::new(),
@@ -97,39 +112,72 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             right: Side::default(),
             ties,
             limits,
+            room: usize::MAX,
+            stops_at_known: false,
         };
         learner.left.make_room(symbols);
         learner.right.make_room(symbols);
-        learner.count_pairs(count, symbols);
         learner
     }
 
-    /// Merges until the limits are reached or nothing is left.
-    pub fn run(&mut self, texts: &mut Texts, progress: &mut impl Progress) -> Result<Vec<Merge>> {
-        let (first, mut merges) = (texts.len(), Vec::new());
-        let wanted = self.limits.symbols.saturating_sub(first);
+    /// Stops before more than so many bytes are taken (but for one merge), and if told so before a merge whose text is known.
+    pub fn stop_at(&mut self, room: usize, stops_at_known: bool) {
+        (self.room, self.stops_at_known) = (room, stops_at_known);
+    }
+
+    /// How many symbols there are.
+    pub(super) fn symbols(&self) -> usize {
+        self.forms.lengths().len()
+    }
+
+    /// Pairs that occur less often are forgotten.
+    pub(super) fn least(&self) -> u64 {
+        // A pair that comes again may become frequent once more.
+        if HAS_FORMS { 0 } else { self.limits.min_count.max(1) }
+    }
+
+    /// The words as they are, and how long their symbols are and how many cells they take; everything else goes.
+    pub fn into_words(self) -> (Cells, Forms<HAS_FORMS>) {
+        (self.cells, self.forms)
+    }
+
+    fn memory(&self) -> usize {
+        let waiting = self.candidates.capacity() * (size_of::<Candidate>() + size_of::<Entry>());
+        let sides = self.left.memory() + self.right.memory();
+        self.cells.memory() + self.places.memory() + self.counts.memory() + waiting + sides
+    }
+
+    /// Merges until the limits are reached or nothing is left; the merges go behind those that there are already.
+    pub fn run(&mut self, learnt: &mut Learnt, watch: &mut impl Watch) -> Result<Stop> {
+        let Learnt { texts, merges, .. } = learnt;
+        let first = merges.first().map_or(texts.len(), |merge| merge.symbols);
+        let (before, wanted) = (merges.len(), self.limits.symbols.saturating_sub(first));
+        let least = self.limits.min_count.max(1);
         while texts.len() < self.limits.symbols {
             if merges.len().is_multiple_of(EACH) {
-                progress.report("merges", (texts.len() - first) as u64, wanted as u64)?;
+                watch.report("merges", (texts.len() - first) as u64, wanted as u64)?;
             }
-            let Some(best) = self.pop() else { break };
-            if best.count < self.limits.min_count.max(1) {
-                break;
+            if merges.len() > before && self.memory() > self.room {
+                return Ok(Stop::Full);
             }
+            let Some(best) = self.pop().filter(|best| best.count >= least) else { return Ok(Stop::Exhausted) };
             let Candidate { key, list } = std::mem::take(&mut self.candidates[best.number as usize]);
             let (left, right) = symbols(key);
             let symbols = texts.len();
             let id = texts.join(left, right)?;
+            if self.stops_at_known && (id as usize) < symbols {
+                return Ok(Stop::Known);
+            }
             if id >= cells::MOST_SYMBOLS {
                 return Err(Error::Argument(format!("{id} symbols are too many")));
             }
             merges.push(Merge { left, right, id, count: best.count, symbols });
+            watch.merged(merges.len(), wanted, merges[merges.len() - 1], texts.get(id))?;
             self.merge(left, right, id, list);
             self.free.push(best.number);
             self.collect();
         }
-        progress.report("merges", wanted as u64, wanted as u64)?;
-        Ok(merges)
+        Ok(Stop::Reached)
     }
 
     /// The best pair as it is now.
@@ -183,7 +231,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             let mut at = self.cells.word_start(place.at);
             while let Some(Neighbour { id: form, .. }) = self.cells.behind(at) {
                 self.merge_at(left, right, id, place.moved(at));
-                at += self.forms.lengths()[self.cells.behind(at).map_or(form, |now| now.id) as usize];
+                at += self.forms.cells()[self.cells.behind(at).map_or(form, |now| now.id) as usize];
             }
             behind = at;
         }
@@ -194,7 +242,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         let Some((second, behind)) = self.forms.pair_at(&self.cells, left, right, place.at) else { return };
         let weight = self.weights.of(place);
         let made = self.forms.joined(self.cells.at(place.at), self.cells.at(second), id);
-        if let Some(Neighbour { id: other, at }) = self.cells.before(place.at, self.forms.lengths()) {
+        if let Some(Neighbour { id: other, at }) = self.cells.before(place.at, self.forms.cells()) {
             let symbol = self.forms.symbol(other);
             self.left.lose(symbol, weight);
             if self.counts_together(other, made) {
@@ -226,18 +274,18 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     /// Counts pairs with the symbols before a merged pair anew.
     fn settle_left(&mut self, gone: u32, made: u32) {
         let mut side = std::mem::take(&mut self.left);
-        self.settle(&mut side, |symbol| (key(symbol, gone), key(symbol, made)));
+        self.settle(&mut side, made, |symbol| (key(symbol, gone), key(symbol, made)));
         self.left = side;
     }
 
     /// Counts pairs with the symbols behind a merged pair anew.
     fn settle_right(&mut self, gone: u32, made: u32) {
         let mut side = std::mem::take(&mut self.right);
-        self.settle(&mut side, |symbol| (key(gone, symbol), key(made, symbol)));
+        self.settle(&mut side, made, |symbol| (key(gone, symbol), key(made, symbol)));
         self.right = side;
     }
 
-    fn settle(&mut self, side: &mut Side, keys: impl Fn(u32) -> (u64, u64)) {
+    fn settle(&mut self, side: &mut Side, made: u32, keys: impl Fn(u32) -> (u64, u64)) {
         let Learner { counts, places, limits, waiting, irregular, .. } = self;
         // What occurs too rarely now never will be merged, but for pairs that come again.
         let least = limits.min_count.max(1);
@@ -250,12 +298,19 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             let symbol = side.touched()[index];
             let (old, new) = keys(symbol);
             let (lost, gained, len) = side.take(symbol);
-            counts.add(old, -lost);
+            // Pairs with the new symbol twice may lose before they gain.
+            let is_kept = HAS_FORMS || symbol == made;
+            if is_kept {
+                _ = counts.add(old, -lost)
+            } else {
+                counts.lose(old, lost)
+            }
             if HAS_FORMS && len > 0 && counts.contains(new) {
                 irregular.insert(new);
             }
             let is_frequent = |count| HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= least);
-            let is_wanted = len > 0 && is_frequent(counts.add(new, gained));
+            let is_counted = len > 0 && (is_kept || is_frequent(gained));
+            let is_wanted = is_counted && is_frequent(counts.add(new, gained));
             let list = is_wanted.then(|| places.reserve(len));
             waiting.extend(list.map(|list| (new, list)));
             side.send(symbol, list);

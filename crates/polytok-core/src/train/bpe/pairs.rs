@@ -75,6 +75,20 @@ impl PairCounts {
         sum
     }
 
+    /// Takes from the count of a pair, if it was counted.
+    #[inline]
+    pub fn lose(&mut self, key: u64, lost: i64) {
+        let at = self.slot(key);
+        if self.slots[at].0 == key {
+            self.slots[at].1 -= lost;
+        }
+    }
+
+    /// Bytes taken.
+    pub fn memory(&self) -> usize {
+        self.slots.len() * size_of::<(u64, i64)>()
+    }
+
     #[cold]
     fn grow(&mut self) {
         let mut larger = PairCounts::with_capacity(self.slots.len());
@@ -89,7 +103,7 @@ impl PairCounts {
 
 /// Both halves of the product, so that every bit of the key reaches the high bits.
 #[inline]
-fn hash(key: u64) -> u64 {
+pub fn hash(key: u64) -> u64 {
     let wide = u128::from(key ^ 0xF39C_C060_5CED_C835) * 0x9E37_79B9_7F4A_7C15;
     (wide >> 64) as u64 ^ wide as u64
 }

@@ -117,6 +117,11 @@ impl Places {
         self.garbage += places as usize;
     }
 
+    /// Bytes that the places take at the most, while they are moved together too.
+    pub fn memory(&self) -> usize {
+        self.places.len() * size_of::<Place>() * 3 / 2
+    }
+
     /// More is garbage than is not.
     pub fn is_wasteful(&self) -> bool {
         self.garbage > LEAST_GARBAGE && self.garbage * 2 > self.places.len()

@@ -1,14 +1,11 @@
 //! Words to the symbols that merging starts from.
 
-use super::cells::Cells;
+use super::Rules;
 use super::texts::Texts;
 use crate::byte_level::char_of;
 use crate::error::Result;
+use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
-use crate::train::words::Words;
-
-/// Words between two reports.
-const EACH: usize = 1 << 16;
 
 /// Characters are below this.
 const CHARS: usize = char::MAX as usize + 1;
@@ -71,28 +68,23 @@ pub fn each_char(word: &[u8], unit: Unit, mut each: impl FnMut(char, bool, bool)
     }
 }
 
-/// The words as symbols of these texts. A character without a symbol of its own is left out.
-pub fn cells(
-    words: &Words,
+/// Calls `each` with the symbols of every word and its count, in the order in which the words were seen. A character without a
+/// symbol of its own is left out.
+pub fn each_word(
+    words: &mut WordCounter,
     texts: &Texts,
-    unit: Unit,
-    affixes: &Affixes,
-    progress: &mut impl Progress,
-) -> Result<Cells> {
-    let mut symbols = SymbolTable::new(texts, unit, affixes);
-    let mut cells = Cells::with_capacity(words.len(), words.bytes());
-    let mut word_symbols = Vec::new();
-    for index in 0..words.len() {
-        if index.is_multiple_of(EACH) {
-            progress.report("words", index as u64, words.len() as u64)?;
-        }
-        word_symbols.clear();
-        each_char(words.word(index), unit, |c, is_first, is_last| {
-            word_symbols.extend(symbols.of(c, is_first, is_last));
-        });
-        cells.push(word_symbols.iter().copied())?;
-    }
-    Ok(cells)
+    rules: &Rules,
+    progress: &mut dyn Progress,
+    mut each: impl FnMut(&[u32], u64) -> Result<()>,
+) -> Result<()> {
+    let Rules { unit, affixes, .. } = rules;
+    let mut table = SymbolTable::new(texts, *unit, affixes);
+    let mut symbols = Vec::new();
+    words.each(Order::FirstSeen, progress, &mut |word, count| {
+        symbols.clear();
+        each_char(word, *unit, |c, is_first, is_last| symbols.extend(table.of(c, is_first, is_last)));
+        each(&symbols, count)
+    })
 }
 
 /// Symbols of characters by where they stand, looked up by text once each.
@@ -106,16 +98,19 @@ struct SymbolTable<'a> {
 
 impl<'a> SymbolTable<'a> {
     fn new(texts: &'a Texts, unit: Unit, affixes: &'a Affixes) -> SymbolTable<'a> {
-        SymbolTable { texts, unit, affixes, known: std::array::from_fn(|_| vec![0; CHARS]) }
+        SymbolTable { texts, unit, affixes, known: std::array::from_fn(|_| vec![0; 1 << 8]) }
     }
 
     #[inline]
     fn of(&mut self, c: char, is_first: bool, is_last: bool) -> Option<u32> {
         let place = usize::from(is_first && !self.affixes.prefix.is_empty()) * 2
             + usize::from(is_last && !self.affixes.suffix.is_empty());
-        let known = self.known[place][c as usize];
+        let known = self.known[place].get(c as usize).copied().unwrap_or(0);
         if known == 0 {
             let symbol = self.find(c, is_first, is_last);
+            if c as usize >= self.known[place].len() {
+                self.known[place].resize(CHARS, 0);
+            }
             self.known[place][c as usize] = symbol.map_or(1, |symbol| symbol + 2);
             return symbol;
         }

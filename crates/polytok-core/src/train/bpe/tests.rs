@@ -1,10 +1,16 @@
 use super::cells::Cells;
 use super::*;
-use crate::train::progress::Silent;
+use crate::train::counter::{Limit, RunFile, Spill};
 use proptest::prelude::*;
 use std::collections::HashMap;
+use std::io::{self, Cursor};
+use std::sync::Arc;
 
 const ALL: Limits = Limits { symbols: usize::MAX, min_count: 1, below_length: usize::MAX };
+
+fn rules(ties: Ties, limits: Limits) -> Rules {
+    Rules { unit: Unit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
+}
 
 fn learned(words: &[(&[u8], u64)], ties: Ties, limits: Limits) -> Vec<Merge> {
     let mut cells = Cells::default();
@@ -15,7 +21,48 @@ fn learned(words: &[(&[u8], u64)], ties: Ties, limits: Limits) -> Vec<Merge> {
     for byte in 0..=255 {
         texts.add(&[byte]).unwrap();
     }
-    Learner::<false>::new(cells, 256, |word| words[word].1, ties, limits).run(&mut texts, &mut Silent).unwrap()
+    let learner = Learner::<false>::new(cells, vec![1; 256], ties, limits);
+    let mut learnt = Learnt { texts, merges: Vec::new(), kept_limit: true };
+    run(learner, words.iter().map(|(_, count)| *count).collect(), &mut learnt, &mut Silent).unwrap();
+    learnt.merges
+}
+
+struct InMemory;
+
+impl Spill for InMemory {
+    fn create(&self) -> io::Result<Box<dyn RunFile>> {
+        Ok(Box::new(Cursor::new(Vec::new())))
+    }
+}
+
+/// What is learnt of words, which are counted within a limit if there is a room for learning.
+fn learnt(words: &[(Vec<u8>, u64)], rules: &Rules) -> Result<Learnt> {
+    let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(InMemory) });
+    let mut counter = WordCounter::new(limit);
+    for (word, count) in words {
+        counter.add(word, *count)?;
+    }
+    let initial: Vec<Vec<u8>> = match rules.unit {
+        Unit::Bytes => (0..=255).map(|byte| vec![byte]).collect(),
+        _ => {
+            let texts = alphabet(&mut counter, &Alphabet::default(), rules.unit, &rules.affixes)?;
+            (0..texts.len() as u32).map(|id| texts.get(id).to_vec()).collect()
+        }
+    };
+    learn(&mut counter, initial.into_iter(), rules, &mut Silent)
+}
+
+/// What is learnt without a limit, and with so little room that there are several rounds.
+fn both(words: &[(Vec<u8>, u64)], rules: Rules, room: usize) -> (Learnt, Learnt) {
+    let free = learnt(words, &rules).unwrap();
+    let mut rules = Rules { room: Some(room), ..rules };
+    loop {
+        match learnt(words, &rules) {
+            Ok(bound) => return (free, bound),
+            // Too little: the words of the most frequent pairs have to fit.
+            Err(_) => rules.room = rules.room.map(|room| room * 5 / 4),
+        }
+    }
 }
 
 /// Counts everything anew for each merge.
@@ -60,6 +107,47 @@ proptest! {
         let limits = Limits { min_count, ..ALL };
         prop_assert_eq!(learned(&words, ties, limits), plain(&words, ties, Limits { min_count: min_count.max(1), ..limits }));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn rounds_make_the_same_merges(
+        words in proptest::collection::vec(("[ab]{0,12}|[a-f]{0,20}|[a-z]{1,9}", 1u64..40), 0..60),
+        first in any::<bool>(), min_count in 0u64..4, room in 9_000usize..14_000, longest in 2usize..9,
+    ) {
+        let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
+        let ties = if first { Ties::FirstSeen } else { Ties::LowerIds };
+        let below_length = if longest == 8 { usize::MAX } else { longest };
+        let (free, bound) = both(&words, rules(ties, Limits { min_count, below_length, ..ALL }), room);
+        prop_assert_eq!(&free.merges, &bound.merges);
+        prop_assert!(bound.kept_limit);
+    }
+
+    #[test]
+    fn rounds_with_affixes(
+        words in proptest::collection::vec(("[#a]{0,9}|[ab]{0,12}|[a-f<]{0,16}", 1u64..20), 0..40),
+        is_prefix in any::<bool>(), room in 9_000usize..14_000, longest in 2usize..9,
+    ) {
+        let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
+        let affixes = match is_prefix {
+            true => Affixes { prefix: b"#".to_vec(), suffix: Vec::new() },
+            false => Affixes { prefix: Vec::new(), suffix: b"<".to_vec() },
+        };
+        let below_length = if longest == 8 { usize::MAX } else { longest };
+        let rules = Rules { unit: Unit::Chars, affixes, ..rules(Ties::LowerIds, Limits { below_length, ..ALL }) };
+        let (free, bound) = both(&words, rules, room);
+        prop_assert_eq!(free.merges, bound.merges);
+        prop_assert_eq!(free.texts.into_columns(), bound.texts.into_columns());
+    }
+}
+
+#[test]
+fn a_word_that_fits_nowhere() {
+    let word: Vec<u8> = (0..9_000u32).map(|at| (at * at / 7 % 251) as u8).collect();
+    let rules = Rules { room: Some(20_000), ..rules(Ties::LowerIds, ALL) };
+    assert!(matches!(learnt(&[(word, 1)], &rules), Err(Error::Argument(told)) if told.contains("MB of memory")));
 }
 
 #[test]

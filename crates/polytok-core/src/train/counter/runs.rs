@@ -89,7 +89,7 @@ impl<W: Write> WordWriter<W> {
 }
 
 /// Appends a number, seven bits to a byte.
-pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 128 {
         out.push(number as u8 | 128);
         number >>= 7;

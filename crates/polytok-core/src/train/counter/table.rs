@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
+use super::EachCount;
 use super::entry::{Each, Entry, Order};
 use crate::cache::{KEY, Key, huge};
 use crate::error::{Error, Result};
@@ -227,6 +228,15 @@ impl Table {
         self.resize(slots);
         self.index();
         result
+    }
+
+    /// Calls `each` for all words with their counts, as they lie.
+    pub(super) fn each_unordered(&self, each: EachCount) -> Result<()> {
+        for short in self.slots.iter().filter(|short| short.key != Key::default()) {
+            let (bytes, len) = short.key.spelled();
+            each(&bytes[..len], short.count)?;
+        }
+        self.longs.iter().try_for_each(|long| each(&self.bytes[long.start..long.end], long.count))
     }
 
     /// Brings the words of both kinds into an order, where no hash finds them.

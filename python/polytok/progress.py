@@ -1,4 +1,4 @@
-"""How far a training is, for people to see."""
+"""How far some work is, for people to see."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ class ProgressBar:
     def __exit__(self, *exception: object) -> None:
         self.clear()
 
-    def __call__(self, stage: str, done: int, of: int) -> None:
+    def __call__(self, stage: str, done: int, of: int, detail: str = "") -> None:
+        """Show how far the stage is, if it is not too soon after the last time. ``detail`` goes behind it."""
         now = time.monotonic()
         if stage != self._stage:
             self._stage, self._begun = stage, now
         elif now - self._shown < _EACH and done != of:
             return
         self._shown = now
-        self._show(line(stage, done, of, now - self._begun))
+        self._show(line(stage, done, of, now - self._begun, detail))
 
     def clear(self) -> None:
         """Take the line away."""
@@ -61,24 +62,32 @@ class ProgressBar:
         self._length = len(text)
 
 
-def line(stage: str, done: int, of: int, seconds: float) -> str:
+def line(stage: str, done: int, of: int, seconds: float, detail: str = "") -> str:
     """What is shown.
 
     >>> line("merging", 50, 200, 10)
     'merging [######                  ]  25%, 0:30 left'
     >>> line("counting", 3_000_000, 0, 65)
     'counting: 3,000,000, 1:05'
+    >>> line("tokenizing", 50, 200, 10, "7 documents")
+    'tokenizing [######                  ]  25%, 0:30 left, 7 documents'
     """
+    behind = f", {detail}" if detail else ""
     if not of:
-        return f"{stage}: {done:,}, {_clock(seconds)}"
+        return f"{stage}: {done:,}, {clock(seconds)}{behind}"
     share = min(done / of, 1)
     text = f"{stage} [{('#' * int(_WIDTH * share)).ljust(_WIDTH)}] {int(100 * share):3}%"
     if share and seconds >= _SETTLING:
-        text += f", {_clock(seconds / share - seconds)} left"
-    return text
+        text += f", {clock(seconds / share - seconds)} left"
+    return text + behind
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """A time as people read it.
+
+    >>> clock(65), clock(3600)
+    ('1:05', '1:00:00')
+    """
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 import numpy.lib.format as npy_format
 import numpy.typing as npt
 
-from ..values import IdArray
+from .values import IdArray
 
 MAGIC = b"\x93NUMPY"
 _HEADER_SIZE = 128
 _PART = 1 << 18
 
 
+class _Output(Protocol):
+    def write(self, data: Any, /) -> int: ...
+    def seek(self, position: int, /) -> int: ...
+
+
 class NpyWriter:
     """Writes a row of ids to a file that can be rewound; the header is filled in at the end."""
 
-    def __init__(self, file: IO[bytes], dtype: np.dtype[Any]) -> None:
+    def __init__(self, file: _Output, dtype: np.dtype[Any]) -> None:
         self._file = file
         self._dtype = dtype
         self._length = 0

@@ -1,0 +1,1 @@
+"""Corpora to ids, side by side: ``python -m bench.corpus``."""

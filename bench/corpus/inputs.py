@@ -1,0 +1,112 @@
+"""The same documents in files of each format, made where they are wanted.
+
+Documents are some kilobytes of the text of bench/training/texts.py: the corpus, installed sources, and text walked
+through them. What could be taken for a special token is taken apart, as some peers recognise them in text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from ..training import texts
+
+FILES = 8
+LINES = 64
+"""Lines of a document, at most; and its bytes, about."""
+BYTES = 4096
+SEPARATOR = "\n\x1e\n"
+
+
+def documents() -> Iterator[str]:
+    """Documents without end."""
+    for chunk in texts.chunks():
+        document: list[str] = []
+        size = 0
+        for line in texts.repaired(chunk).decode().replace("<|", "< |").replace("\x1e", "").splitlines(keepends=True):
+            document.append(line)
+            size += len(line)
+            if size >= BYTES or len(document) == LINES:
+                yield "".join(document)
+                document, size = [], 0
+
+
+def enough(megabytes: int) -> Iterator[str]:
+    """Documents of so many megabytes of UTF-8."""
+    left = megabytes * texts.MEGABYTE
+    for document in documents():
+        yield document
+        left -= len(document.encode())
+        if left <= 0:
+            return
+
+
+def files(folder: Path, format: str, megabytes: int) -> list[Path]:
+    """Files with documents of so many megabytes together, the same on every call; those that are there are taken."""
+    suffix = {"text": "txt"}.get(format, format)
+    made = [folder / f"polytok-corpus-{megabytes}-{number}.{suffix}" for number in range(FILES)]
+    if not all(path.exists() for path in made):
+        folder.mkdir(parents=True, exist_ok=True)
+        rest = enough(megabytes)
+        share = -(-megabytes * texts.MEGABYTE // FILES)
+        for path in made:
+            temporary = path.with_suffix(".part")
+            WRITERS[format](temporary, _share(rest, share))
+            os.replace(temporary, path)
+    return made
+
+
+def _share(rest: Iterator[str], size: int) -> Iterator[str]:
+    for document in rest:
+        yield document
+        size -= len(document.encode())
+        if size <= 0:
+            return
+
+
+def _text(path: Path, documents: Iterator[str]) -> None:
+    with path.open("wb") as file:
+        for document in documents:
+            file.write(document.encode() + SEPARATOR.encode())
+
+
+def _lines(documents: Iterator[str]) -> Iterator[bytes]:
+    for number, document in enumerate(documents):
+        record = {"id": number, "text": document, "meta": {"source": "bench", "score": number / 7}}
+        yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+def _json_lines(path: Path, documents: Iterator[str]) -> None:
+    with path.open("wb") as file:
+        file.writelines(_lines(documents))
+
+
+def _compressed(path: Path, documents: Iterator[str]) -> None:
+    import zstandard
+
+    with path.open("wb") as file, zstandard.ZstdCompressor(3).stream_writer(file) as out:
+        for line in _lines(documents):
+            out.write(line)
+
+
+def _parquet(path: Path, documents: Iterator[str]) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = pyarrow.schema({"id": pyarrow.int64(), "text": pyarrow.string()})
+    with parquet.ParquetWriter(path, schema, compression="zstd") as file:
+        first = 0
+        while group := list(islice(documents, 4096)):
+            file.write_table(pyarrow.table({"id": range(first, first + len(group)), "text": group}, schema))
+            first += len(group)
+
+
+WRITERS: dict[str, Callable[[Path, Iterator[str]], None]] = {
+    "text": _text,
+    "jsonl": _json_lines,
+    "jsonl.zst": _compressed,
+    "parquet": _parquet,
+}

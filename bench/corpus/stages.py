@@ -1,0 +1,97 @@
+"""What each stage of reading and encoding takes, in one thread: ``python -m bench.corpus.stages``.
+
+The stages are run one after the other over the same blocks, so that what a job takes can be told from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+import polytok
+from polytok.corpus.documents import documents
+from polytok.corpus.plan import plan
+from polytok.corpus.write import WRITERS
+from polytok.reading import Documents
+
+from .. import markdown
+from ..cases import DATA
+from .inputs import SEPARATOR, files
+from .inputs import WRITERS as FORMATS
+
+Item = TypeVar("Item")
+
+
+class Clock:
+    """The processor's seconds of named stages."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.process_time()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - started
+
+    def each(self, name: str, items: Iterator[Item]) -> Iterator[Item]:
+        """The items, the making of each of which is timed."""
+        while True:
+            with self.stage(name):
+                item = next(items, None)
+            if item is None:
+                return
+            yield item
+
+
+def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, float]]:
+    """The bytes of the texts, and the seconds of each stage. The tokenizer has seen no text before."""
+    tokenizer = polytok.load(model)
+    clock, size = Clock(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        writer = WRITERS["flat"](Path(folder), "00000", np.dtype(np.uint16))
+        for found in clock.each("read, cut, check", _documents(paths, format)):
+            size += found.texts.nbytes
+            with clock.stage("encode"):
+                batch = tokenizer.encode_texts(found.texts, threads=1)
+            with clock.stage("write"):
+                writer.write(batch.ids, batch.offsets, None)
+        with clock.stage("write"):
+            writer.finish()
+    return size, clock.seconds
+
+
+def _documents(paths: list[Path], format: str) -> Iterator[Documents]:
+    reading = polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
+    planned = plan([str(path) for path in paths], reading, 1 << 28)
+    for task in planned.tasks:
+        for part in task.parts:
+            yield from documents(part, planned.sources[part.source], reading, ())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.corpus.stages", description=__doc__)
+    parser.add_argument("--size", type=int, default=200, metavar="MB")
+    parser.add_argument("--folder", default=tempfile.gettempdir())
+    parser.add_argument("--model", default=str(DATA / "vocab/huggingface/gpt2.json"))
+    arguments = parser.parse_args()
+    rows = []
+    for format in FORMATS:
+        paths = files(Path(arguments.folder), format, arguments.size)
+        size, seconds = measure(arguments.model, paths, format)
+        whole = sum(seconds.values())
+        speeds = [f"{size / 1e6 / max(took, 1e-9):,.0f}" for took in (*seconds.values(), whole)]
+        rows.append([format, f"{size / 1e6:,.0f}", *speeds, f"{100 * seconds['encode'] / whole:.0f} %"])
+    head = ["format", "MB of text", "read, cut, check", "encode", "write", "all", "share of encode"]
+    print(markdown.table(head, rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""What a suffix array takes over the bytes of texts, and over their tokens: the table of docs/suffix-arrays.md.
+
+``python -m bench.suffix_arrays TEXT... -m MODEL [-m MODEL ...]``; each row is a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from pydivsufsort import divsufsort
+
+import polytok
+
+_HEAD = "| over | symbols | their bytes | suffix array | both, per byte of text | most memory, per byte of text | CPU |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("texts", nargs="+", type=Path)
+    parser.add_argument("-m", "--model", action="append", default=[])
+    parser.add_argument("--row", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.row:
+        print(_row(arguments.texts, *arguments.model))
+        return
+    print(_HEAD + "\n|---|---|---|---|---|---|---|", flush=True)
+    for model in ([], *([model] for model in arguments.model)):
+        options = [option for name in model for option in ("-m", name)]
+        command = [sys.executable, "-m", "bench.suffix_arrays", "--row", *map(str, arguments.texts), *options]
+        subprocess.run(command, check=True)
+
+
+def _row(paths: list[Path], model: str | None = None) -> str:
+    size = sum(path.stat().st_size for path in paths)
+    symbols = _bytes(paths) if model is None else _tokens(paths, model)
+    _forget_peak()
+    before, begun = _memory("VmRSS"), time.process_time()
+    suffixes = suffix_array(symbols)
+    seconds, peak = time.process_time() - begun, _memory("VmHWM") - before + symbols.nbytes
+    name = "bytes" if model is None else f"{symbols.dtype} of {Path(model).name}"
+    numbers = (f"{count / 1e6:.1f} M" for count in (len(symbols), symbols.nbytes, suffixes.nbytes))
+    ratios = (f"{count / size:.2f}" for count in (symbols.nbytes + suffixes.nbytes, peak))
+    return f"| {' | '.join((name, *numbers, *ratios))} | {seconds:.1f} s |"
+
+
+def suffix_array(symbols: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.signedinteger]:
+    """The suffix array, made by sorting bytes: big-endian, so that bytes are in the order of ids.
+
+    pydivsufsort does the same for such arrays; here the places between two ids are left out block by block.
+    """
+    width, block = symbols.itemsize, 1 << 20
+    places: npt.NDArray[np.signedinteger] = divsufsort(
+        symbols.astype(symbols.dtype.newbyteorder(">"), copy=False).view(np.uint8)
+    )
+    kept = 0
+    for first in range(0, len(places), block):
+        part = places[first : first + block]
+        part = part[part % width == 0] // width
+        places[kept : kept + len(part)] = part
+        kept += len(part)
+    return places[:kept]
+
+
+def _bytes(paths: list[Path]) -> npt.NDArray[np.uint8]:
+    return np.concatenate([np.fromfile(path, dtype=np.uint8) for path in paths])
+
+
+def _tokens(paths: list[Path], model: str) -> npt.NDArray[np.unsignedinteger]:
+    tokenizer = polytok.load(model)
+    return np.concatenate([tokenizer.encode_array(path.read_bytes()) for path in paths])
+
+
+def _forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _memory(name: str) -> int:
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
+    return int(line.split()[1]) << 10
+
+
+if __name__ == "__main__":
+    main()

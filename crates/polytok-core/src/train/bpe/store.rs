@@ -1,0 +1,106 @@
+//! Words as symbols in a file, one after the other: what is learnt from within a memory limit.
+//!
+//! Each is its count, the number of its symbols, and these, as LEB128: a byte for most symbols at first, two for most later.
+
+use std::io::{self, BufWriter, Read, Write};
+
+use crate::error::Result;
+use crate::train::counter::RunFile;
+use crate::train::counter::runs::put_number;
+
+/// Bytes between the engine and a file.
+const BUFFER: usize = 1 << 18;
+
+/// The longest number in bytes.
+const LONGEST: usize = 10;
+
+/// Writes words.
+pub struct StoreWriter {
+    out: BufWriter<Box<dyn RunFile>>,
+    word: Vec<u8>,
+}
+
+impl StoreWriter {
+    /// To an empty file.
+    pub fn new(file: Box<dyn RunFile>) -> StoreWriter {
+        StoreWriter { out: BufWriter::with_capacity(BUFFER, file), word: Vec::new() }
+    }
+
+    /// Adds a word.
+    pub fn push(&mut self, symbols: &[u32], count: u64) -> Result<()> {
+        self.word.clear();
+        put_number(&mut self.word, count);
+        put_number(&mut self.word, symbols.len() as u64);
+        symbols.iter().for_each(|&symbol| put_number(&mut self.word, u64::from(symbol)));
+        Ok(self.out.write_all(&self.word)?)
+    }
+
+    /// All words, to be read.
+    pub fn finish(self) -> Result<Store> {
+        let file = self.out.into_inner().map_err(|error| error.into_error())?;
+        Ok(Store { file })
+    }
+}
+
+/// Words in a file.
+pub struct Store {
+    file: Box<dyn RunFile>,
+}
+
+impl Store {
+    /// Calls `each` with the symbols and the count of every word, in order.
+    pub fn each(&mut self, mut each: impl FnMut(&[u32], u64) -> Result<()>) -> Result<()> {
+        self.file.rewind()?;
+        let mut numbers = Numbers { file: &mut self.file, block: vec![0; BUFFER], at: 0, end: 0 };
+        let mut symbols = Vec::new();
+        while numbers.fill()? {
+            let count = numbers.next()?;
+            symbols.clear();
+            for _ in 0..numbers.next()? {
+                symbols.push(numbers.next()? as u32);
+            }
+            each(&symbols, count)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads numbers, a block of them at once.
+struct Numbers<'f> {
+    file: &'f mut Box<dyn RunFile>,
+    block: Vec<u8>,
+    at: usize,
+    end: usize,
+}
+
+impl Numbers<'_> {
+    /// Sees to it that a whole number lies in the block; false where the file ends.
+    fn fill(&mut self) -> io::Result<bool> {
+        while self.end - self.at < LONGEST {
+            self.block.copy_within(self.at..self.end, 0);
+            (self.at, self.end) = (0, self.end - self.at);
+            match self.file.read(&mut self.block[self.end..])? {
+                0 => return Ok(self.end > 0),
+                count => self.end += count,
+            }
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn next(&mut self) -> io::Result<u64> {
+        if self.end - self.at < LONGEST {
+            self.fill()?;
+        }
+        let (mut number, mut shift) = (0, 0);
+        for (index, &byte) in self.block[self.at..self.end].iter().take(LONGEST).enumerate() {
+            number |= u64::from(byte & 127) << shift;
+            shift += 7;
+            if byte < 128 {
+                self.at += index + 1;
+                return Ok(number);
+            }
+        }
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}

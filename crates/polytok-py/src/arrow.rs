@@ -1,0 +1,125 @@
+//! Arrow's C interface, as other packages speak it through capsules of Python: columns of texts come in without a copy, columns of
+//! ids and counts go out without one.
+
+mod export;
+mod import;
+mod texts;
+
+use std::sync::Arc;
+
+use arrow_array::types::{ArrowPrimitiveType, UInt16Type, UInt32Type};
+use arrow_array::{Array, GenericListArray, Int64Array, OffsetSizeTrait, PrimitiveArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::{DataType, Field};
+use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, count_batch, encode_batch};
+use polytok_core::error::Error;
+use polytok_core::texts::Texts;
+use polytok_core::tokenizer::Tokenizer;
+use pyo3::prelude::*;
+
+use crate::errors::in_row;
+pub use export::{PyArrowArray, PyArrowStream};
+pub use import::texts;
+
+/// The ids of a column of texts: a list for each text, null for a null one. `is_narrow` says that all ids fit 16 bits.
+pub fn encode<'py>(
+    tokenizer: &Tokenizer,
+    is_narrow: bool,
+    column: &Bound<'py, PyAny>,
+    options: &BatchOptions,
+) -> PyResult<Bound<'py, PyAny>> {
+    each(
+        column,
+        |data_type| list_type(data_type, is_narrow),
+        |texts, list| {
+            let (slices, nulls) = (texts.slices(), null_buffer(texts));
+            match (is_narrow, is_large(list)) {
+                (true, true) => lists::<UInt16Type, i64>(encode_batch(tokenizer, &slices, options)?, nulls),
+                (true, false) => lists::<UInt16Type, i32>(encode_batch(tokenizer, &slices, options)?, nulls),
+                (false, true) => lists::<UInt32Type, i64>(encode_batch(tokenizer, &slices, options)?, nulls),
+                (false, false) => lists::<UInt32Type, i32>(encode_batch(tokenizer, &slices, options)?, nulls),
+            }
+        },
+    )
+}
+
+/// The numbers of ids of a column of texts, null for a null one.
+pub fn count<'py>(
+    tokenizer: &Tokenizer,
+    column: &Bound<'py, PyAny>,
+    options: &BatchOptions,
+) -> PyResult<Bound<'py, PyAny>> {
+    each(
+        column,
+        |_| DataType::Int64,
+        |texts, _| {
+            let counts = count_batch(tokenizer, &texts.slices(), options.encode, options.threads)?;
+            Ok(Int64Array::new(counts.into(), null_buffer(texts)).into_data())
+        },
+    )
+}
+
+/// Makes a column of each chunk of texts. An array gives an array, a stream as many arrays.
+fn each<'py>(
+    column: &Bound<'py, PyAny>,
+    result: impl Fn(&DataType) -> DataType,
+    make: impl Fn(&Texts, &DataType) -> RowResult<ArrayData> + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, given) = (column.py(), import::chunks(column)?);
+    let result = result(&given.data_type);
+    let (mut made, mut before) = (Vec::with_capacity(given.chunks.len()), 0);
+    for texts in &given.chunks {
+        let chunk = py.detach(|| make(texts, &result)).map_err(|(row, error)| in_row((before + row, error)))?;
+        before += texts.len();
+        made.push(chunk);
+    }
+    match made.pop() {
+        Some(array) if !given.is_stream => Ok(Bound::new(py, PyArrowArray(array))?.into_any()),
+        last => {
+            made.extend(last);
+            Ok(Bound::new(py, PyArrowStream::new(result, made))?.into_any())
+        }
+    }
+}
+
+/// Lists are as wide as the texts': 32 bits for string and binary, 64 for those that may hold more.
+fn list_type(texts: &DataType, is_narrow: bool) -> DataType {
+    let id = if is_narrow { DataType::UInt16 } else { DataType::UInt32 };
+    let field = Arc::new(Field::new_list_field(id, true));
+    match texts {
+        DataType::Utf8 | DataType::Binary | DataType::Null => DataType::List(field),
+        _ => DataType::LargeList(field),
+    }
+}
+
+fn is_large(list: &DataType) -> bool {
+    matches!(list, DataType::LargeList(_))
+}
+
+fn lists<T: ArrowPrimitiveType<Native: Id>, O: OffsetSizeTrait>(
+    batch: Batch<T::Native>,
+    nulls: Option<NullBuffer>,
+) -> RowResult<ArrayData> {
+    let narrowed = batch.offsets.iter().map(|&offset| O::from_usize(offset as usize)).collect::<Option<Vec<O>>>();
+    let offsets = narrowed.ok_or_else(|| {
+        let message =
+            "more than 2^31 - 1 ids in one array of string or binary; cast it to large_string or large_binary";
+        (0, Error::Argument(message.into()))
+    })?;
+    let ids = PrimitiveArray::<T>::new(batch.ids.into(), None);
+    let field = Arc::new(Field::new_list_field(T::DATA_TYPE, true));
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(GenericListArray::new(field, offsets, Arc::new(ids), nulls).into_data())
+}
+
+fn null_buffer(texts: &Texts) -> Option<NullBuffer> {
+    let is_valid = || texts.slices().iter().map(Option::is_some).collect::<Vec<bool>>();
+    (!texts.nulls().is_empty()).then(|| NullBuffer::from(is_valid()))
+}
+
+/// Adds the classes to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyArrowArray>()?;
+    module.add_class::<PyArrowStream>()
+}

@@ -1,0 +1,159 @@
+//! Columns that go out: objects whose capsules other packages read. What they hold is shared, never copied.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_data::ArrayData;
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::DataType;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use polytok_core::error::Error;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::errors::to_python;
+
+/// A capsule.
+type Capsule<'py> = Bound<'py, PyCapsule>;
+
+/// One array.
+#[pyclass(frozen, name = "ArrowArray")]
+pub struct PyArrowArray(pub ArrayData);
+
+#[pymethods]
+impl PyArrowArray {
+    /// A schema and an array, for who reads Arrow. No other type than its own can be asked for.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Capsule<'py>, Capsule<'py>)> {
+        drop(requested_schema);
+        let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&self.0), c"arrow_array")?;
+        Ok((schema_capsule(py, self.0.data_type())?, array))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Capsule<'py>> {
+        schema_capsule(py, self.0.data_type())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Arrays of one type, in the chunks of what they were made of.
+#[pyclass(frozen, name = "ArrowStream")]
+pub struct PyArrowStream {
+    data_type: DataType,
+    chunks: Vec<ArrayData>,
+}
+
+impl PyArrowStream {
+    pub fn new(data_type: DataType, chunks: Vec<ArrayData>) -> PyArrowStream {
+        PyArrowStream { data_type, chunks }
+    }
+}
+
+#[pymethods]
+impl PyArrowStream {
+    /// A stream, for who reads Arrow; each call begins a new one. No other type than its own can be asked for.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Capsule<'py>> {
+        drop(requested_schema);
+        let running = Running { data_type: self.data_type.clone(), rest: self.chunks.clone().into_iter(), error: None };
+        PyCapsule::new_with_value(py, running.stream(), c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Capsule<'py>> {
+        schema_capsule(py, &self.data_type)
+    }
+
+    fn __len__(&self) -> usize {
+        self.chunks.iter().map(ArrayData::len).sum()
+    }
+}
+
+fn schema_capsule<'py>(py: Python<'py>, data_type: &DataType) -> PyResult<Capsule<'py>> {
+    let schema = FFI_ArrowSchema::try_from(data_type).map_err(|error| to_python(Error::Argument(error.to_string())))?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// A stream that is being read. arrow-array's own can only give tables.
+struct Running {
+    data_type: DataType,
+    rest: std::vec::IntoIter<ArrayData>,
+    error: Option<CString>,
+}
+
+impl Running {
+    fn stream(self) -> FFI_ArrowArrayStream {
+        let own = Box::into_raw(Box::new(self)).cast::<c_void>();
+        // SAFETY: `own` is a Running, which the functions take it for and the last of them takes back.
+        unsafe {
+            FFI_ArrowArrayStream::new_unchecked(
+                Some(get_schema),
+                Some(get_next),
+                Some(get_last_error),
+                Some(release),
+                own,
+            )
+        }
+    }
+}
+
+/// The state of a stream.
+///
+/// # Safety
+///
+/// The stream is one of `Running::stream` and was not released; nobody else reads it meanwhile, which is the reader's duty.
+unsafe fn running<'a>(stream: *mut FFI_ArrowArrayStream) -> &'a mut Running {
+    // SAFETY: see above.
+    unsafe { &mut *(*stream).private_data().cast::<Running>() }
+}
+
+unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
+    // SAFETY: the reader gives its stream, and room for a schema.
+    let running = unsafe { running(stream) };
+    match FFI_ArrowSchema::try_from(&running.data_type) {
+        Ok(schema) => {
+            // SAFETY: as above.
+            unsafe { out.write(schema) };
+            0
+        }
+        Err(error) => {
+            running.error = CString::new(error.to_string()).ok();
+            INVALID
+        }
+    }
+}
+
+/// EINVAL, which is the same number on all systems.
+const INVALID: c_int = 22;
+
+unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowArray) -> c_int {
+    // SAFETY: the reader gives its stream, and room for an array.
+    let next = unsafe { running(stream) }.rest.next();
+    let array = next.map_or_else(FFI_ArrowArray::empty, |data| FFI_ArrowArray::new(&data));
+    // SAFETY: as above.
+    unsafe { out.write(array) };
+    0
+}
+
+unsafe extern "C" fn get_last_error(stream: *mut FFI_ArrowArrayStream) -> *const c_char {
+    // SAFETY: the reader gives its stream.
+    unsafe { running(stream) }.error.as_deref().map_or(std::ptr::null(), CStr::as_ptr)
+}
+
+unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
+    // SAFETY: the reader gives its stream, once; the state is a Box.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data().cast::<Running>()));
+        (*stream).set_release(None);
+    }
+}

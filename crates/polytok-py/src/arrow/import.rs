@@ -1,0 +1,171 @@
+//! Columns of texts that come in. A capsule holds a struct of Arrow's C interface, which is moved out of it; so a capsule is
+//! used up once it was read.
+
+use std::ffi::CStr;
+
+use arrow_array::ffi::from_ffi_and_data_type;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_data::ArrayData;
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::DataType;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use polytok_core::error::Error;
+use polytok_core::texts::Texts;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+use super::texts::texts_of;
+use crate::errors::to_python;
+
+/// Texts in chunks, each of this type.
+pub struct Chunks {
+    pub data_type: DataType,
+    pub chunks: Vec<Texts>,
+    /// They came as a stream, and not as one array.
+    pub is_stream: bool,
+}
+
+/// The texts of an object with `__arrow_c_array__` or `__arrow_c_stream__`; several chunks are joined, which copies them.
+pub fn texts(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
+    let mut chunks = chunks(object)?.chunks;
+    Ok(if chunks.len() == 1 { chunks.swap_remove(0) } else { Texts::joined(&chunks) })
+}
+
+/// The texts of an object, chunk by chunk.
+pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
+    let (is_stream, data_type, arrays) = if object.hasattr("__arrow_c_array__")? {
+        let (data_type, array) = array(&object.call_method0("__arrow_c_array__")?)?;
+        (false, data_type, vec![array])
+    } else if object.hasattr("__arrow_c_stream__")? {
+        let (data_type, arrays) = stream(&object.call_method0("__arrow_c_stream__")?)?;
+        (true, data_type, arrays)
+    } else {
+        return Err(PyTypeError::new_err(format!(
+            "an Arrow array or stream is wanted (an object with __arrow_c_array__ or __arrow_c_stream__), not {}; \
+             pyarrow.array(...) makes one of a list or a column",
+            object.get_type().name()?
+        )));
+    };
+    let chunks = object.py().detach(|| arrays.iter().map(texts_of).collect::<Result<_, _>>());
+    Ok(Chunks { chunks: chunks.map_err(broken)?, data_type, is_stream })
+}
+
+/// An array, as a pair of capsules.
+fn array(pair: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
+    let pair = pair.cast::<PyTuple>()?;
+    let (schema, array) = (capsule(&pair.get_item(0)?)?, capsule(&pair.get_item(1)?)?);
+    let (schema, array) = (pointer(&schema, c"arrow_schema")?, pointer(&array, c"arrow_array")?);
+    // SAFETY: capsules with these names hold such structs, says Arrow's capsule interface; what is taken is marked as released.
+    let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array)) };
+    let data_type = text_type(&schema)?;
+    Ok((data_type.clone(), checked(array, data_type)?))
+}
+
+/// All arrays of a stream, as a capsule. The GIL is let go meanwhile, as a stream may need it in another thread.
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
+    let pointer = pointer(&capsule(object)?, c"arrow_array_stream")?;
+    // SAFETY: as above.
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer) };
+    object.py().detach(|| {
+        let mut schema = FFI_ArrowSchema::empty();
+        call(&mut stream, |stream| {
+            // SAFETY: the stream was not released, and what it fills in is ours.
+            stream.get_schema().map(|get| unsafe { get(stream, &mut schema) })
+        })?;
+        let data_type = text_type(&schema)?;
+        let mut arrays = Vec::new();
+        loop {
+            let mut array = FFI_ArrowArray::empty();
+            call(&mut stream, |stream| {
+                // SAFETY: as above.
+                stream.get_next().map(|get| unsafe { get(stream, &mut array) })
+            })?;
+            if array.is_released() {
+                return Ok((data_type, arrays));
+            }
+            arrays.push(checked(array, data_type.clone())?);
+        }
+    })
+}
+
+/// Calls a function of a stream.
+fn call(
+    stream: &mut FFI_ArrowArrayStream,
+    function: impl FnOnce(&mut FFI_ArrowArrayStream) -> Option<i32>,
+) -> PyResult<()> {
+    if stream.release().is_none() {
+        return Err(used_up());
+    }
+    match function(stream) {
+        Some(0) => Ok(()),
+        code => Err(broken(format!("the stream failed with code {}: {}", code.unwrap_or(-1), last_error(stream)))),
+    }
+}
+
+fn last_error(stream: &mut FFI_ArrowArrayStream) -> String {
+    let Some(get) = stream.get_last_error() else { return String::new() };
+    // SAFETY: the stream was not released; what is given is null, or a C string that is there until the next call.
+    let message = unsafe {
+        let text = get(stream);
+        if text.is_null() { None } else { Some(CStr::from_ptr(text)) }
+    };
+    message.map_or_else(String::new, |text| text.to_string_lossy().into_owned())
+}
+
+/// The type of what a schema describes, which must be of texts.
+fn text_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
+    if schema.release().is_none() {
+        return Err(used_up());
+    }
+    let data_type = DataType::try_from(schema).map_err(|error| broken(error.to_string()))?;
+    let holds_texts = |data_type: &DataType| data_type.is_string() || data_type.is_binary() || data_type.is_null();
+    let is_texts = match &data_type {
+        DataType::Dictionary(keys, values) => keys.is_integer() && holds_texts(values),
+        other => holds_texts(other),
+    };
+    match is_texts {
+        true => Ok(data_type),
+        false if data_type.is_nested() => Err(PyTypeError::new_err(format!(
+            "a column of texts is wanted, not one of {data_type}; of a table take one column"
+        ))),
+        false => {
+            Err(PyTypeError::new_err(format!("a column of texts (string or binary) is wanted, not one of {data_type}")))
+        }
+    }
+}
+
+/// An array whose lengths are possible. Where its texts lie is checked when they are looked at.
+fn checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayData> {
+    if array.is_released() {
+        return Err(used_up());
+    }
+    if [array.len(), array.offset(), array.len().wrapping_add(array.offset())].iter().any(|&length| length > MOST) {
+        return Err(broken(format!("an array of length {} at offset {}", array.len() as i64, array.offset() as i64)));
+    }
+    // SAFETY: the struct was moved to us and is of this type, and was not released.
+    let data = unsafe { from_ffi_and_data_type(array, data_type) }.map_err(|error| broken(error.to_string()))?;
+    match data.buffers().iter().chain(data.child_data().iter().flat_map(ArrayData::buffers)).any(|b| b.len() > MOST) {
+        true => Err(broken("a negative length".into())),
+        false => Ok(data),
+    }
+}
+
+/// How long anything can be.
+const MOST: usize = isize::MAX as usize / 16;
+
+fn capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
+    Ok(object.cast::<PyCapsule>()?.clone())
+}
+
+fn pointer<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr) -> PyResult<*mut T> {
+    Ok(capsule.pointer_checked(Some(name))?.as_ptr().cast())
+}
+
+fn used_up() -> PyErr {
+    broken("it is released: each capsule can be read once".into())
+}
+
+fn broken(message: String) -> PyErr {
+    to_python(Error::Argument(format!("Arrow: {message}")))
+}

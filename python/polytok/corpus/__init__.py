@@ -1,0 +1,29 @@
+"""Corpora of any size into tokens: planned, run, resumed, and opened as mapped datasets."""
+
+from .counting import count_words
+from .dataset import Dataset, open
+from .export import export
+from .manifest import Manifest
+from .mapped import MappedShard
+from .merge import merge
+from .options import Options
+from .report import Report
+from .tokenizing import tokenize
+from .verify import Damage, verify
+from .windows import Windows
+
+__all__ = [
+    "Damage",
+    "Dataset",
+    "Manifest",
+    "MappedShard",
+    "Options",
+    "Report",
+    "Windows",
+    "count_words",
+    "export",
+    "merge",
+    "open",
+    "tokenize",
+    "verify",
+]

@@ -1,0 +1,90 @@
+"""The documents of a dataset of any kind, in order and in portions: what verifying and exporting go over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import FileError, FormatError
+from .manifest import Manifest, ShardEntry
+from .mapped import map_shard
+from .write.arrow import COLUMN, pyarrow_or_error
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_ROWS = 1 << 16
+_TOKENS = 1 << 21
+
+
+class Block(NamedTuple):
+    """Documents: row i is ``ids[offsets[i]:offsets[i + 1]]``, and the row of the columns, where there are any."""
+
+    ids: npt.NDArray[Any]
+    offsets: npt.NDArray[np.int64]
+    columns: pyarrow.Table | None
+
+
+def blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Block]:
+    """The documents of a shard. Raises `FileError` and `FormatError` for files that cannot be read."""
+    read = _tables if manifest.kind in ("parquet", "arrow") else _mapped
+    return read(folder, manifest, entry)
+
+
+def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Block]:
+    shard = map_shard(folder, manifest, entry)
+    for first in range(0, entry.documents, _ROWS):
+        offsets = shard.offsets(first, min(first + _ROWS, entry.documents))
+        if offsets[0] < 0 or offsets[-1] > len(shard.ids) or (np.diff(offsets) < 0).any():
+            raise FormatError(f"{folder / entry.files[-1].name}: borders of documents that are in no order")
+        start = 0
+        while start < len(offsets) - 1:
+            end = int(np.searchsorted(offsets, offsets[start] + _TOKENS))
+            end = min(max(end, start + 1), len(offsets) - 1)
+            borders = offsets[start : end + 1]
+            yield Block(shard.ids[borders[0] : borders[-1]], borders - borders[0], None)
+            start = end
+
+
+def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Block]:
+    path = folder / entry.files[0].name
+    arrow = pyarrow_or_error()
+    try:
+        for batch in _batches(path, manifest.kind):
+            batch.validate(full=True)
+            yield _block(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
+    except FormatError:
+        raise
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the shard: {error.strerror or error}", str(path)) from error
+    except (arrow.ArrowException, ValueError) as error:
+        raise FormatError(f"{path}: {error}") from error
+
+
+def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
+    from pyarrow import ipc, memory_map, parquet
+
+    if kind == "parquet":
+        with parquet.ParquetFile(path) as file:
+            yield from file.iter_batches()
+        return
+    with memory_map(str(path)) as mapped, ipc.open_file(mapped) as file:
+        for number in range(file.num_record_batches):
+            yield file.get_batch(number)
+
+
+def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Block:
+    arrow = pyarrow_or_error()
+    if COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(COLUMN).type):
+        raise FormatError(f"there is no column {COLUMN!r} of lists")
+    lists = table[COLUMN].combine_chunks()
+    values = lists.values
+    if lists.null_count or values.null_count or values.type != arrow.from_numpy_dtype(dtype):
+        raise FormatError(f"the column {COLUMN!r} is of {lists.type}, or has nulls")
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    rest = [name for name in table.column_names if name != COLUMN]
+    return Block(values.to_numpy(), offsets, table.select(rest) if rest else None)

@@ -1,0 +1,181 @@
+"""A dataset folder, opened: documents by index and windows of tokens, mapped from its files."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ArgumentError, FormatError
+from ..loading import load as load_tokenizer
+from ..values import Batch
+from .manifest import TOKENIZER, Manifest, ShardEntry, load
+from .mapped import MappedShard, map_shard
+from .windows import Windows
+
+if TYPE_CHECKING:
+    from ..tokenizer import Tokenizer
+
+# A mapping keeps a file open, of which a process may have a thousand or so.
+_MOST_MAPPED = 128
+
+
+class Dataset(Sequence[npt.NDArray[Any]]):
+    """The documents of a dataset folder, as arrays of ids that lie in its files: nothing is read until it is used.
+
+    Rows are documents, in the order of the input. It can be used from many threads, and pickled, which keeps the name
+    of the folder.
+
+    >>> import tempfile
+    >>> from polytok import corpus
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("to be or not to be")
+    >>> _ = corpus.tokenize(folder / "a.txt", "default", folder / "tokens", workers=1)
+    >>> dataset = Dataset(folder / "tokens")
+    >>> len(dataset), dataset.tokens, dataset.decode(0)
+    (1, 6, 'to be or not to be')
+    >>> dataset.windows(4)[0].tolist() == dataset[0][:4].tolist()
+    True
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Read the manifest.
+
+        Raises `FileError` if there is none, `FormatError` if it is damaged, and `ArgumentError` for Parquet and Arrow
+        files, which other packages read as they are.
+        """
+        self.folder = Path(folder).absolute()
+        self.manifest: Manifest = load(self.folder)
+        if self.manifest.kind in ("parquet", "arrow"):
+            raise ArgumentError(
+                f"{self.folder} has {self.manifest.kind} files: read them with pyarrow, polars, DuckDB or datasets, or "
+                "make a dataset that can be mapped: polytok corpus merge DIR --to megatron -o NEWDIR"
+            )
+        shards = self.manifest.shards
+        self._first_documents = [0, *accumulate(shard.documents for shard in shards)]
+        self._first_tokens = [0, *accumulate(shard.tokens for shard in shards)]
+        self._shard = lru_cache(_MOST_MAPPED)(self._map)
+        self._tokenizer: Tokenizer | None = None
+
+    @property
+    def documents(self) -> int:
+        """The number of documents, as ``len``."""
+        return self._first_documents[-1]
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens of all documents."""
+        return self._first_tokens[-1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the ids: uint16, uint32, or int32 in Megatron's files of large vocabularies."""
+        return np.dtype(self.manifest.dtype)
+
+    @property
+    def shards(self) -> tuple[ShardEntry, ...]:
+        """What the manifest says of each shard: its files, documents and tokens."""
+        return self.manifest.shards
+
+    def shard(self, number: int) -> MappedShard:
+        """A shard's files, mapped: ``ids`` are all its ids, ``offsets(first, last)`` the borders of its documents."""
+        return self._shard(range(len(self.shards))[number])
+
+    def _map(self, number: int) -> MappedShard:
+        return map_shard(self.folder, self.manifest, self.shards[number])
+
+    def __len__(self) -> int:
+        return self.documents
+
+    @overload
+    def __getitem__(self, index: int) -> npt.NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Batch: ...
+    def __getitem__(self, index: int | slice) -> npt.NDArray[Any] | Batch:
+        """The ids of a document, which are not copied; or those of several as a `Batch`, copied together.
+
+        Raises `IndexError` for a document that there is not, and `FileError` or `FormatError` for a shard that cannot
+        be read.
+        """
+        if isinstance(index, slice):
+            return self._batch([self[row] for row in range(*index.indices(len(self)))])
+        row = range(len(self))[index] if -len(self) <= index < len(self) else -1
+        if row < 0:
+            raise IndexError(f"document {index} of a dataset of {len(self)}")
+        number = bisect_right(self._first_documents, row) - 1
+        shard = self._shard(number)
+        start, end = shard.span(row - self._first_documents[number])
+        if not 0 <= start <= end <= len(shard.ids):
+            raise FormatError(f"{self.folder}: document {row} ends before it begins: polytok corpus verify tells more")
+        return shard.ids[start:end]
+
+    def _batch(self, rows: list[npt.NDArray[Any]]) -> Batch:
+        offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return Batch(np.concatenate(rows) if rows else np.empty(0, dtype=self.dtype), offsets)
+
+    def ids(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """The ids of tokens ``start`` to ``stop`` of all documents one after the other.
+
+        They are copied only where a shard ends between them. As with slices, what lies beyond the end is left out.
+        """
+        start, stop, _ = slice(start, stop).indices(self.tokens)
+        parts = []
+        number = bisect_right(self._first_tokens, start) - 1
+        while start < stop:
+            first, last = self._first_tokens[number], self._first_tokens[number + 1]
+            if start < last:
+                parts.append(self._shard(number).ids[start - first : stop - first])
+                start = last
+            number += 1
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *parts])
+
+    def windows(self, length: int, stride: int | None = None) -> Windows:
+        """Windows of ``length`` tokens, across documents and shards, one every ``stride`` (by default, ``length``).
+
+        What is left at the end and shorter than a window is in none. For a model that predicts the next token,
+        ``windows(context + 1, context)`` gives what it reads and, moved by one, what it should say.
+        """
+        return Windows(self, length, length if stride is None else stride)
+
+    def check(self, tokenizer: Tokenizer) -> None:
+        """Raise `ArgumentError` unless the ids are those of this tokenizer, by its fingerprint."""
+        used = self.manifest.tokenizer
+        if tokenizer.fingerprint != used.fingerprint:
+            raise ArgumentError(
+                f"{self.folder} has ids of {used.name}, fingerprint {used.fingerprint}; this tokenizer is another one, "
+                f"{tokenizer!r}, fingerprint {tokenizer.fingerprint}"
+            )
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that the ids are of, from the folder's copy.
+
+        Raises `FileError` if it cannot be read, and `ArgumentError` if it is another.
+        """
+        if self._tokenizer is None:
+            tokenizer = load_tokenizer(self.folder / TOKENIZER)
+            self.check(tokenizer)
+            self._tokenizer = tokenizer
+        return self._tokenizer
+
+    def decode(self, index: int) -> str:
+        """The text of a document."""
+        return self.tokenizer.decode(self[index])
+
+    def __reduce__(self) -> tuple[type[Dataset], tuple[Path]]:
+        return (Dataset, (self.folder,))
+
+    def __repr__(self) -> str:
+        return f"<polytok.corpus.Dataset {self.folder}, {self.documents} documents, {self.tokens} tokens>"
+
+
+def open(folder: str | os.PathLike[str]) -> Dataset:
+    """The dataset in a folder; see `Dataset`."""
+    return Dataset(folder)

@@ -1,0 +1,80 @@
+"""A dataset's documents as one file, or one pair, for programs that take no folder of shards."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..progress import Report
+from .blocks import blocks
+from .manifest import Manifest, load
+from .write import WRITERS, ShardFile, ShardWriter
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def export(
+    folder: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    kind: str = "megatron",
+    *,
+    dtype: str | None = None,
+    progress: Report | None = None,
+) -> tuple[ShardFile, ...]:
+    """Write all documents of a dataset, in order, to ``target`` with the suffixes of the kind, and return the files.
+
+    ``megatron``: ``.bin`` and ``.idx``; ``flat``: ``.bin``, one stream of ids, and ``.offsets``, the borders of
+    documents (int64, little-endian); ``npy``: ``.npy`` and ``.offsets``; ``parquet``, ``arrow``: one file. Files of
+    these names are replaced, each whole or not at all. The memory that is used does not depend on the size of the
+    dataset.
+
+    The dtype is that of the dataset, with uint32 for int32 and the other way round where the kind asks for it. Raises
+    `ArgumentError` for a dtype that cannot hold the ids, `FileError` and `FormatError` for files.
+    """
+    root = Path(folder)
+    manifest = load(root)
+    writer = _writer(kind)
+    stored = writer.stored(np.dtype(dtype) if dtype else manifest.unsigned)
+    with writer(*_place(Path(target), writer), stored, columns(root, manifest, writer)) as out:
+        copy(root, manifest, out, progress)
+        return out.finish()
+
+
+def _writer(kind: str) -> type[ShardWriter]:
+    if kind not in WRITERS:
+        raise ArgumentError(f"kind={kind!r} is none of {', '.join(WRITERS)}")
+    return WRITERS[kind]
+
+
+def _place(target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
+    """The folder and the name without a suffix, which may have been given with one."""
+    name = target.stem if target.suffix in writer.suffixes else target.name
+    if not target.parent.is_dir() or not name:
+        raise ArgumentError(f"{target}: there is no folder {target.parent}, or no name in it")
+    return target.parent, name
+
+
+def columns(folder: Path, manifest: Manifest, writer: type[ShardWriter]) -> pyarrow.Schema | None:
+    """The columns beside the ids, if the dataset has some and the kind can hold them."""
+    if not writer.takes_columns:
+        return None
+    for shard in manifest.shards:
+        for block in blocks(folder, manifest, shard):
+            return None if block.columns is None else block.columns.schema
+    return None
+
+
+def copy(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
+    """Append all documents to a writer."""
+    done, of = 0, manifest.totals.tokens
+    for shard in manifest.shards:
+        for block in blocks(folder, manifest, shard):
+            out.write(block.ids, block.offsets, block.columns if out.takes_columns else None)
+            done += int(block.offsets[-1] - block.offsets[0])
+            if progress is not None:
+                progress("writing", done, of)

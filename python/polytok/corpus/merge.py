@@ -1,0 +1,152 @@
+"""Several datasets made one, and a dataset of one kind made one of another."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, FileError, FormatError
+from ..files import not_written
+from ..progress import Report
+from .export import columns, copy
+from .manifest import TOKENIZER, Manifest, ShardEntry, load
+from .write import WRITERS, OutputFile, ShardFile
+
+_BLOCK = 1 << 22
+
+
+def merge(
+    folders: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    link: bool = False,
+    progress: Report | None = None,
+) -> Manifest:
+    """Make one dataset of the documents of several, in the order that they are given, and return its manifest.
+
+    Shards stay as they are, under new numbers; their checksums are checked on the way. With ``link`` they are not
+    copied but get a second name, which needs the same file system and checks nothing. With another ``kind`` the shards
+    are written anew: so one dataset can be made one of another kind. The new folder appears whole or not at all.
+
+    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, or ``out`` is there already;
+    `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
+    """
+    inputs = [(Path(folder), load(Path(folder))) for folder in folders]
+    target = Path(out)
+    _check(inputs, target, kind, link)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        draft.mkdir()
+        merged = _merged(inputs, draft, kind or inputs[0][1].kind, link, progress)
+        os.replace(draft, target)
+    except BaseException as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, FileError):
+            raise not_written(error, Path(error.filename or target)) from error
+        raise
+    return merged
+
+
+def _merged(
+    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
+) -> Manifest:
+    """Fill a new folder, its manifest last."""
+    folder, first = inputs[0]
+    merged = replace(
+        first,
+        kind=kind,
+        dtype=_dtype(first, kind),
+        options=_options([manifest for _, manifest in inputs]),
+        sources=tuple(source for _, manifest in inputs for source in manifest.sources),
+        shards=tuple(_shards(inputs, out, kind, link, progress)),
+    )
+    shutil.copyfile(folder / TOKENIZER, out / TOKENIZER)
+    merged.save(out)
+    return merged
+
+
+def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None, link: bool) -> None:
+    if not inputs:
+        raise ArgumentError("nothing to merge: name a dataset")
+    if out.exists() or not out.parent.is_dir():
+        raise ArgumentError(f"{out} is there already, or is in no folder: name a new folder in one that there is")
+    if kind is not None and kind not in WRITERS:
+        raise ArgumentError(f"kind={kind!r} is none of {', '.join(WRITERS)}")
+    (one, expected), *rest = inputs
+    if link and kind not in (None, expected.kind):
+        raise ArgumentError(f"shards of {expected.kind} become {kind} by being written anew: leave link out")
+    for other, manifest in rest:
+        for what, here, there in (
+            ("tokenizers", expected.tokenizer, manifest.tokenizer),
+            ("dtypes", expected.dtype, manifest.dtype),
+            ("kinds", expected.kind, manifest.kind),
+        ):
+            if here != there:
+                raise ArgumentError(f"{one} and {other} are of two {what}: {here} and {there}")
+
+
+def _dtype(manifest: Manifest, kind: str) -> str:
+    if kind == manifest.kind:
+        return manifest.dtype
+    name: str = WRITERS[kind].stored(manifest.unsigned).name
+    return name
+
+
+def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
+    """Those of the inputs if they were the same, else all of them."""
+    first, *rest = (manifest.options for manifest in manifests)
+    return first if all(options == first for options in rest) else {"merged": [first, *rest]}
+
+
+def _shards(
+    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
+) -> Iterator[ShardEntry]:
+    pieces = [(folder, manifest, shard) for folder, manifest in inputs for shard in manifest.shards]
+    for number, (folder, manifest, shard) in enumerate(pieces):
+        if progress is not None:
+            progress("merging shards", number, len(pieces))
+        alone = replace(manifest, shards=(shard,))
+        stem = f"{number:05d}"
+        if kind != manifest.kind:
+            files = _rewritten(folder, alone, out, kind, stem)
+        else:
+            names = [f"{stem}{suffix}" for suffix in WRITERS[kind].suffixes]
+            copied = _linked if link else _copied
+            files = tuple(copied(folder, file, out / name) for file, name in zip(shard.files, names, strict=True))
+        yield replace(shard, stem=stem, files=files)
+
+
+def _rewritten(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:
+    writer = WRITERS[kind]
+    with writer(out, stem, np.dtype(_dtype(manifest, kind)), columns(folder, manifest, writer)) as file:
+        copy(folder, manifest, file, None)
+        return file.finish()
+
+
+def _linked(folder: Path, file: ShardFile, target: Path) -> ShardFile:
+    os.link(folder / file.name, target)
+    return file._replace(name=target.name)
+
+
+def _copied(folder: Path, file: ShardFile, target: Path) -> ShardFile:
+    out = OutputFile(target)
+    try:
+        with open(folder / file.name, "rb") as source:
+            while block := source.read(_BLOCK):
+                out.write(block)
+        copied = out.finish()
+        if copied != file._replace(name=target.name):
+            raise FormatError(f"{folder / file.name}: not as the manifest has it: polytok corpus verify tells more")
+        out.keep()
+    except BaseException:
+        out.discard()
+        raise
+    return copied

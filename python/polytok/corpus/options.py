@@ -1,0 +1,151 @@
+"""What becomes of the documents of a corpus: all that shapes the output beside the inputs and the tokenizer."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+
+from ..errors import ArgumentError, PieceError
+from ..tokenizer import Tokenizer
+from ..train import Reading
+from ..values import Special
+from .plan import SHARD_SIZE
+from .write import WRITERS
+
+Long = Literal["truncate", "skip", "split"]
+Dtype = Literal["auto", "uint16", "uint32", "int32"]
+
+_LARGEST_SHARD = 1 << 40
+_MOST = 1 << 62
+_DTYPES = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What becomes of documents.
+
+    * ``output``: ``megatron``, ``flat``, ``npy``, ``parquet`` or ``arrow``.
+    * ``dtype``: of ids; ``auto`` is the smallest that holds the vocabulary and that the output can have.
+    * ``bos``, ``eos``: what begins and ends each document: an id, a piece, or ``auto``, the tokenizer's own.
+    * ``add_special``, ``special``, ``reject_special``: as in `Tokenizer.encode`.
+    * ``min_tokens``: documents of fewer are skipped. Tokens are counted as they are written, with bos and eos.
+    * ``max_tokens`` and ``long``: documents of more are cut off, keeping eos (``truncate``), skipped (``skip``) or
+      written as several that follow each other (``split``).
+    * ``shuffle`` and ``seed``: documents change places with others of so many that follow each other in a shard.
+    * ``shard_size``: the bytes of input that make a shard, as far as inputs can be split.
+    * ``columns``: names of columns, or fields, of the inputs that go with the documents (parquet, arrow).
+    * ``reading``: how the inputs are read.
+    """
+
+    output: str = "megatron"
+    dtype: Dtype = "auto"
+    bos: int | str | None = None
+    eos: int | str | None = None
+    add_special: bool = False
+    special: Special = ()
+    reject_special: bool = False
+    min_tokens: int = 0
+    max_tokens: int | None = None
+    long: Long = "truncate"
+    shuffle: int = 0
+    seed: int = 0
+    shard_size: int = SHARD_SIZE
+    columns: tuple[str, ...] = ()
+    reading: Reading = field(default_factory=Reading)
+
+    def __post_init__(self) -> None:
+        """Raises `ArgumentError` for what is none of those."""
+        _one_of("output", self.output, tuple(WRITERS))
+        _one_of("dtype", self.dtype, get_args(Dtype))
+        _one_of("long", self.long, get_args(Long))
+        _number("min_tokens", self.min_tokens, 0, _MOST)
+        _number("shuffle", self.shuffle, 0, _MOST)
+        _number("seed", self.seed, 0, 2**64 - 1)
+        _number("shard_size", self.shard_size, 1, _LARGEST_SHARD)
+        if self.max_tokens is not None:
+            _number("max_tokens", self.max_tokens, 1, _MOST)
+            if self.max_tokens < self.min_tokens:
+                raise ArgumentError(f"max_tokens={self.max_tokens} is less than min_tokens={self.min_tokens}")
+        if self.reading.invalid == "keep":
+            raise ArgumentError("invalid='keep' is for training: choose 'error', 'replace' or 'skip'")
+        if self.columns and not WRITERS[self.output].takes_columns:
+            takes = ", ".join(kind for kind, writer in WRITERS.items() if writer.takes_columns)
+            raise ArgumentError(f"output={self.output!r} holds ids alone: columns go with {takes}")
+        if isinstance(self.columns, str):
+            raise ArgumentError(f"columns={self.columns!r} is one name: give a list of names")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if not isinstance(self.special, str):
+            object.__setattr__(self, "special", tuple(sorted(self.special)))
+
+    def resolved(self, tokenizer: Tokenizer) -> Options:
+        """With ids for pieces, and the dtype that ``auto`` stands for.
+
+        Raises `ArgumentError` for what the tokenizer does not have, and for a dtype that does not hold its ids.
+        """
+        tokenizer.encode("", special=self.special, reject_special=self.reject_special)  # are those special tokens?
+        bos, eos = _id("bos", self.bos, tokenizer), _id("eos", self.eos, tokenizer)
+        room = (bos is not None) + (eos is not None)
+        if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= room:
+            raise ArgumentError(f"max_tokens={self.max_tokens} leaves no room for text beside bos and eos")
+        return replace(self, dtype=self._dtype(tokenizer.vocab_size), bos=bos, eos=eos)
+
+    def _dtype(self, vocab_size: int) -> Dtype:
+        name: str = self.dtype
+        if name == "auto":
+            name = "uint16" if vocab_size <= _DTYPES["uint16"] else "uint32"
+            name = WRITERS[self.output].stored(np.dtype(name)).name
+        if vocab_size > _DTYPES[name]:
+            raise ArgumentError(f"dtype={name} does not hold the ids of a vocabulary of {vocab_size}: choose uint32")
+        if WRITERS[self.output].stored(np.dtype(name)).name != name:
+            raise ArgumentError(
+                f"output={self.output!r} has no {name}: choose {', '.join(WRITERS[self.output].dtypes)}"
+            )
+        return cast("Dtype", name)
+
+    @property
+    def ids(self) -> tuple[int | None, int | None]:
+        """The ids of bos and eos, once they are resolved."""
+        bos, eos = self.bos, self.eos
+        assert not isinstance(bos, str) and not isinstance(eos, str)
+        return bos, eos
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Options:
+        """The options of which `to_json` made this."""
+        return cls(**{**plain, "reading": Reading(**plain["reading"])})
+
+
+def _id(name: str, said: int | str | None, tokenizer: Tokenizer) -> int | None:
+    """The id of what begins or ends a document."""
+    if said is None:
+        return None
+    if isinstance(said, int):
+        if isinstance(said, bool) or not 0 <= said < tokenizer.vocab_size:
+            raise ArgumentError(f"{name}={said!r} is no id of the vocabulary")
+        return said
+    if said == "auto":
+        found: int | None = getattr(tokenizer, f"{name}_id")
+        if found is None:
+            raise ArgumentError(f"the tokenizer names no {name}: say its piece or id ({name}='<|endoftext|>'), or none")
+        return found
+    try:
+        return tokenizer.id_of(said)
+    except PieceError as error:
+        raise ArgumentError(f"{name}={said!r} is no piece of the vocabulary") from error
+
+
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ArgumentError(f"{name}={value!r} is none of {', '.join(map(repr, allowed))}")
+
+
+def _number(name: str, value: object, least: int, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ArgumentError(f"{name}={value!r} is no whole number from {least} to {most}")

@@ -1,0 +1,65 @@
+"""Byte ranges of a file: where the texts that begin in one are.
+
+The *border* of a place is where the first text begins that begins there or behind. It follows from the place and the
+file alone, so a range, from the border of its start to that of its end, and the ranges beside it neither miss a text
+nor have it twice, wherever the file was cut.
+"""
+
+from __future__ import annotations
+
+from typing import IO
+
+from ..reading import Reading
+
+_SCAN = 1 << 16
+
+
+def separator_of(reading: Reading, format: str) -> bytes | None:
+    """What ends each text of a file that may be cut; None if it may not.
+
+    Where a separator ends as it begins (two line feeds, in a row of five) it depends on what stands before which of its
+    occurrences are one.
+
+    >>> separator_of(Reading(unit="line"), "text"), separator_of(Reading(unit="separator", separator="<|a|>"), "text")
+    (b'\\n', b'<|a|>')
+    >>> separator_of(Reading(unit="separator", separator="aba"), "text")
+    """
+    if format == "jsonl" or (format == "text" and reading.unit == "line"):
+        return b"\n"
+    if format != "text" or reading.separator is None:
+        return None
+    separator = reading.separator.encode()
+    overlaps = any(separator.startswith(separator[start:]) for start in range(1, len(separator)))
+    return None if overlaps else separator
+
+
+def border(file: IO[bytes], at: int, size: int, separator: bytes) -> int:
+    """Where the first text begins that begins at a place or behind it; the file's size if none does."""
+    if at <= 0:
+        return 0
+    start = max(0, at - len(separator))
+    file.seek(start)
+    kept, scan = b"", _SCAN
+    while start < size and (data := file.read(scan)):
+        data = kept + data
+        if (found := data.find(separator)) >= 0:
+            return start + found + len(separator)
+        kept = data[len(data) - len(separator) + 1 :] if len(separator) > 1 else b""
+        start += len(data) - len(kept)
+        scan = min(2 * scan, 1 << 22)
+    return size
+
+
+class Range:
+    """The bytes of a file from one place to another."""
+
+    def __init__(self, file: IO[bytes], start: int, end: int) -> None:
+        self._file = file
+        self._left = max(0, end - start)
+        file.seek(start)
+
+    def read(self, size: int, /) -> bytes:
+        """Bytes, as many if there are so many; none at the end."""
+        data = self._file.read(min(size, self._left)) if self._left else b""
+        self._left -= len(data)
+        return data

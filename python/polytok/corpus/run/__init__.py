@@ -1,0 +1,32 @@
+"""Runners: who does the tasks of a job, and where. One file per runner, one table naming them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ...errors import ArgumentError
+from .base import Runner
+from .local import LocalRunner
+from .ray import RayRunner
+
+RUNNERS: dict[str, Callable[[int | None], Runner]] = {"local": LocalRunner, "ray": RayRunner}
+"""The runners by name; each is made of the number of workers, if it is said."""
+
+
+def runner(name: str, workers: int | None, places: Iterable[str]) -> Runner:
+    """The runner of this name, for tasks that read and write at these places.
+
+    Raises `ArgumentError` if there is none, for less than one worker, and if it cannot get at a place.
+    """
+    if name not in RUNNERS:
+        raise ArgumentError(f"runner={name!r} is none of {', '.join(map(repr, RUNNERS))}")
+    if workers is not None and workers < 1:
+        raise ArgumentError(f"workers={workers} is less than 1")
+    if any(place.startswith("memory://") for place in places):
+        if name != "local":
+            raise ArgumentError("memory:// is within this process, where no other gets at it: choose runner='local'")
+        workers = 1
+    return RUNNERS[name](workers)
+
+
+__all__ = ["RUNNERS", "runner"]

@@ -1,0 +1,190 @@
+"""Where a job writes: a folder, or one of an object store by its URL.
+
+What is written is there whole or not at all: in a folder by renaming, in a store because objects are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import IO, Any, Protocol, cast
+
+from ..errors import ArgumentError, FileError
+from ..files import replacing
+from . import lock
+
+
+class Storage(Protocol):
+    """Files by their names, in which ``/`` parts folders."""
+
+    url: str
+    """Where it is, for any process."""
+    name: str
+    """Where it is, as it was said."""
+
+    def names(self) -> set[str]:
+        """All that is there, whatever it is."""
+
+    def read(self, name: str) -> bytes | None:
+        """A small file, or None if there is none."""
+
+    def open(self, name: str) -> IO[bytes]:
+        """A file for reading."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a small file."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+
+    def fetched(self, name: str) -> AbstractContextManager[Path]:
+        """A file as one of this machine."""
+
+    def filled(self) -> AbstractContextManager[Path]:
+        """A folder of this machine; what is put into it is in the storage when the context ends without an error."""
+
+    def locked(self) -> AbstractContextManager[int | None]:
+        """Keep other jobs out; gives the open file that is locked, if there is one."""
+
+
+def storage(place: str | os.PathLike[str]) -> Storage:
+    """The storage of a path or URL."""
+    name = os.fspath(place)
+    if "://" not in name:
+        return Folder(name)
+    return Folder(name.removeprefix("file://")) if name.startswith("file://") else ObjectStore(name)
+
+
+class Folder:
+    """A folder of a file system, which machines may share."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(os.path.abspath(path))
+        self.url, self.name = str(self._path), os.fspath(path)
+
+    def names(self) -> set[str]:
+        """All that is there, whatever it is."""
+        paths = self._path.rglob("*") if self._path.is_dir() else ()
+        return {path.relative_to(self._path).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
+
+    def read(self, name: str) -> bytes | None:
+        """A small file, or None if there is none."""
+        try:
+            return (self._path / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def open(self, name: str) -> IO[bytes]:
+        """A file for reading."""
+        return open(self._path / name, "rb")
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a small file."""
+        path = self._path / name
+        _make(path.parent)
+        with replacing(path) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def remove(self, name: str) -> None:
+        """Remove a file, and its folder if nothing else was in it."""
+        path = self._path / name
+        path.unlink(missing_ok=True)
+        if path.parent != self._path and not any(path.parent.iterdir()):
+            path.parent.rmdir()
+
+    def fetched(self, name: str) -> AbstractContextManager[Path]:
+        """The file itself."""
+        return nullcontext(self._path / name)
+
+    def filled(self) -> AbstractContextManager[Path]:
+        """The folder itself."""
+        return nullcontext(self._path)
+
+    @contextmanager
+    def locked(self) -> Iterator[int | None]:
+        """Keep other jobs out."""
+        _make(self._path)
+        with lock.locked(self._path) as file:
+            yield file
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(error.errno, f"cannot make the folder: {error.strerror}", str(folder)) from error
+
+
+class ObjectStore:
+    """A folder that fsspec opens."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            core = importlib.import_module("fsspec.core")
+        except ImportError as error:
+            raise ArgumentError(f"{url} is a URL: pip install 'polytok[remote]' to write there") from error
+        try:
+            self._system, root = cast("tuple[Any, str]", core.url_to_fs(url))
+        except (ImportError, ValueError) as error:
+            raise ArgumentError(f"{url} cannot be written: {error}") from error
+        self._root = root.rstrip("/")
+        self.url = self.name = url
+
+    def names(self) -> set[str]:
+        """All that is there."""
+        self._system.invalidate_cache()
+        try:
+            found = self._system.find(self._root)
+        except FileNotFoundError:
+            return set()
+        return {path[len(self._root) + 1 :] for path in found}
+
+    def read(self, name: str) -> bytes | None:
+        """A small file, or None if there is none."""
+        try:
+            return cast("bytes", self._system.cat_file(self._at(name)))
+        except FileNotFoundError:
+            return None
+
+    def open(self, name: str) -> IO[bytes]:
+        """A file for reading."""
+        return cast("IO[bytes]", self._system.open(self._at(name), "rb"))
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a small file."""
+        self._system.pipe_file(self._at(name), data)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with suppress(FileNotFoundError):
+            self._system.rm_file(self._at(name))
+
+    @contextmanager
+    def fetched(self, name: str) -> Iterator[Path]:
+        """A copy of a file."""
+        with tempfile.TemporaryDirectory(prefix="polytok-") as folder:
+            path = Path(folder) / name
+            self._system.get_file(self._at(name), str(path))
+            yield path
+
+    @contextmanager
+    def filled(self) -> Iterator[Path]:
+        """A temporary folder, whose files are put into the store at the end."""
+        with tempfile.TemporaryDirectory(prefix="polytok-") as name:
+            folder = Path(name)
+            yield folder
+            for path in sorted(folder.iterdir()):
+                self._system.put_file(str(path), self._at(path.name))
+
+    def locked(self) -> AbstractContextManager[int | None]:
+        """A store has no locks."""
+        return nullcontext(None)
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}"

@@ -1,0 +1,104 @@
+"""Whether a dataset is what its manifest says: sizes, checksums, borders of documents, ids of the vocabulary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import FormatError, PolytokError
+from ..loading import load as load_tokenizer
+from ..progress import Report
+from .blocks import blocks
+from .manifest import TOKENIZER, Manifest, ShardEntry, TokenizerName, load
+from .mapped import map_shard
+from .write import checksum
+from .write.megatron import HEADER
+
+
+class Damage(NamedTuple):
+    """What is wrong, and with which file of the folder."""
+
+    file: str
+    what: str
+
+
+def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) -> tuple[Damage, ...]:
+    """Read a whole dataset and return what is wrong with it, nothing if it is whole.
+
+    ``progress`` is told the stage, the bytes that were read, and how many there are. Raises `FileError` or
+    `FormatError` if the manifest itself cannot be read.
+    """
+    root = Path(folder)
+    manifest = load(root)
+    found = list(_of_tokenizer(root, manifest.tokenizer))
+    size, done = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
+    for shard in manifest.shards:
+        if progress is not None:
+            progress("verifying", done, size)
+        found += _of_files(root, shard) or _of_documents(root, manifest, shard)
+        done += sum(file.bytes for file in shard.files)
+    return tuple(found)
+
+
+def _of_tokenizer(folder: Path, used: TokenizerName) -> Iterator[Damage]:
+    try:
+        tokenizer = load_tokenizer(folder / TOKENIZER)
+    except (PolytokError, OSError) as error:
+        yield Damage(TOKENIZER, str(error))
+        return
+    if tokenizer.fingerprint != used.fingerprint or tokenizer.vocab_size != used.vocab_size:
+        yield Damage(TOKENIZER, f"another tokenizer than the one of the ids, {used.name} {used.fingerprint}")
+
+
+def _of_files(folder: Path, shard: ShardEntry) -> list[Damage]:
+    found = []
+    for file in shard.files:
+        path = folder / file.name
+        try:
+            if (size := path.stat().st_size) != file.bytes:
+                found.append(Damage(file.name, f"{size} bytes instead of {file.bytes}"))
+            elif checksum(path) != file.checksum:
+                found.append(Damage(file.name, "the checksum is another: the bytes were changed"))
+        except OSError as error:
+            found.append(Damage(file.name, f"cannot be read: {error.strerror}"))
+    return found
+
+
+def _of_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:
+    """What is wrong although the checksums are right: the manifest was made of such files."""
+    documents = tokens = 0
+    largest = -1
+    try:
+        if manifest.kind == "megatron":
+            _check_lengths(folder, manifest, shard)
+        for block in blocks(folder, manifest, shard):
+            documents += len(block.offsets) - 1
+            tokens += int(block.offsets[-1] - block.offsets[0])
+            ids = block.ids[block.offsets[0] : block.offsets[-1]]
+            largest = max(largest, int(ids.view(f"u{ids.itemsize}").max(initial=0)))
+    except PolytokError as error:
+        return [Damage(shard.files[0].name, str(error))]
+    if (documents, tokens) != (shard.documents, shard.tokens):
+        said = f"{shard.documents} documents and {shard.tokens} tokens"
+        return [Damage(shard.files[0].name, f"{documents} documents and {tokens} tokens, but the manifest has {said}")]
+    if largest >= manifest.tokenizer.vocab_size:
+        return [Damage(shard.files[0].name, f"id {largest} in a vocabulary of {manifest.tokenizer.vocab_size}")]
+    return []
+
+
+def _check_lengths(folder: Path, manifest: Manifest, shard: ShardEntry) -> None:
+    """What Megatron reads of an index besides the places of documents: their lengths, and borders that count up."""
+    path = folder / shard.files[1].name
+    count = shard.documents
+    offsets = map_shard(folder, manifest, shard).offsets(0, count)
+    with open(path, "rb") as file:
+        file.seek(HEADER.size)
+        lengths = np.fromfile(file, dtype="<i4", count=count)
+        file.seek(HEADER.size + 12 * count)
+        borders = np.fromfile(file, dtype="<i8", count=count + 1)
+    if not np.array_equal(np.diff(offsets), lengths) or not np.array_equal(borders, np.arange(count + 1)):
+        raise FormatError(f"{path}: the lengths, places and borders of documents do not agree")

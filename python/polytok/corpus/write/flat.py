@@ -1,0 +1,55 @@
+"""Flat streams: all ids one after the other, raw (``.bin``, as nanoGPT reads them) or as a numpy array (``.npy``).
+
+Beside them ``.offsets`` has the borders of documents: int64, little-endian, one more than documents, so that document i
+is ``ids[offsets[i]:offsets[i + 1]]``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...npy import NpyWriter
+from .base import Rows, ShardWriter
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class FlatWriter(ShardWriter):
+    """Writes ``.bin`` and ``.offsets``."""
+
+    kind = "flat"
+    suffixes = (".bin", ".offsets")
+
+    def _begin(self, columns: pyarrow.Schema | None) -> None:
+        self._files[1].write(bytes(8))
+
+    def _append(self, ids: npt.NDArray[Any], lengths: Rows, columns: pyarrow.Table | None) -> None:
+        self._write_ids(ids)
+        self._files[1].write((self.tokens + np.cumsum(lengths)).astype("<i8"))
+
+    def _write_ids(self, ids: npt.NDArray[Any]) -> None:
+        self._files[0].write(ids)
+
+    def _end(self) -> None:
+        pass
+
+
+class NpyShardWriter(FlatWriter):
+    """Writes ``.npy`` and ``.offsets``."""
+
+    kind = "npy"
+    suffixes = (".npy", ".offsets")
+
+    def _begin(self, columns: pyarrow.Schema | None) -> None:
+        super()._begin(columns)
+        self._array = NpyWriter(self._files[0], self.dtype)
+
+    def _write_ids(self, ids: npt.NDArray[Any]) -> None:
+        self._array.write(ids)
+
+    def _end(self) -> None:
+        self._array.finish()

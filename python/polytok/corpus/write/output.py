@@ -1,0 +1,116 @@
+"""A file of a shard as it is being written: under a temporary name, its checksum taken from what passes by."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from ...files import Draft, not_written
+
+_BLOCK = 1 << 20
+
+_Buffer: TypeAlias = "bytes | memoryview | npt.NDArray[Any]"
+
+
+class ShardFile(NamedTuple):
+    """A finished file: its name, its size in bytes, and its XXH3 of 128 bits in hexadecimal."""
+
+    name: str
+    bytes: int
+    checksum: str
+
+
+class OutputFile:
+    """A binary file that is written from the front; what is written after `seek` costs reading the file once more.
+
+    It has what pyarrow asks of a file that it writes to. Raises `FileError` with the name that the file is to have.
+    """
+
+    closed = False
+
+    def __init__(self, target: Path) -> None:
+        self._draft = Draft(target)
+        self._checksum: _core.Checksum | None = _core.Checksum()
+        self._is_discarded = False
+
+    def write(self, data: _Buffer) -> int:
+        """Append bytes."""
+        part = np.frombuffer(data, dtype=np.uint8)
+        # pyarrow's writers write what they still have when nobody needs them any more.
+        if self._is_discarded:
+            return len(part)
+        try:
+            self._draft.file.write(part.data)
+        except OSError as error:
+            raise not_written(error, self._draft.target) from error
+        if self._checksum is not None:
+            self._checksum.update(part)
+        return len(part)
+
+    def tell(self) -> int:
+        """Where the next bytes go."""
+        return self._draft.file.tell()
+
+    def seek(self, position: int) -> int:
+        """Go back, to write over what is there."""
+        self._checksum = None
+        return self._draft.file.seek(position)
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Bytes that were written, as many as there are. The next bytes to write go to the end."""
+        self.flush()
+        self._draft.file.seek(position)
+        data = self._draft.file.read(size)
+        self._draft.file.seek(0, os.SEEK_END)
+        return data
+
+    def flush(self) -> None:
+        """Hand everything to the system."""
+        try:
+            self._draft.file.flush()
+        except OSError as error:
+            raise not_written(error, self._draft.target) from error
+
+    def close(self) -> None:
+        """For those who close what they have written; the file stays open until it is kept or discarded."""
+
+    def finish(self) -> ShardFile:
+        """Have everything on the disk, still under the temporary name."""
+        self.flush()
+        try:
+            os.fsync(self._draft.file.fileno())
+        except OSError as error:
+            raise not_written(error, self._draft.target) from error
+        size = os.fstat(self._draft.file.fileno()).st_size
+        return ShardFile(self._draft.target.name, size, (self._checksum or self._read()).hex())
+
+    def _read(self) -> _core.Checksum:
+        """The checksum of a file that was not written in order."""
+        checksum, position = _core.Checksum(), 0
+        while part := self.read_at(position, _BLOCK):
+            checksum.update(np.frombuffer(part, dtype=np.uint8))
+            position += len(part)
+        return checksum
+
+    def keep(self) -> None:
+        """Give the file its name."""
+        self._draft.keep()
+
+    def discard(self) -> None:
+        """Remove the file. What is written to it from now on goes nowhere."""
+        self._is_discarded = True
+        self._draft.discard()
+
+
+def checksum(path: Path) -> str:
+    """The checksum of a file, as `ShardFile` has it."""
+    found, block = _core.Checksum(), np.empty(_BLOCK, dtype=np.uint8)
+    with open(path, "rb", buffering=0) as file:
+        while size := file.readinto(block.data):
+            found.update(block[:size])
+    return found.hex()

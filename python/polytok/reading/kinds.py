@@ -1,0 +1,54 @@
+"""What a file is: by its first bytes where they tell, else by its name."""
+
+from __future__ import annotations
+
+from ..errors import FormatError
+from .choices import Format
+from .opened import Damaged, is_compressed
+
+PARQUET = b"PAR1"
+ARROW_FILE = b"ARROW1"
+FEATHER_1 = b"FEA1"
+
+FIRST = 16
+"""How many of a file's first bytes are enough to tell."""
+
+_COMPRESSED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
+_SUFFIXES: dict[Format, tuple[str, ...]] = {
+    "jsonl": (".jsonl", ".ndjson", ".jsonlines"),
+    "parquet": (".parquet",),
+    "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
+}
+
+
+def format_by_name(name: str) -> Format:
+    """What the name says.
+
+    >>> format_by_name("a/b.JSONL.zst"), format_by_name("s3://a/b.parquet"), format_by_name("notes.txt")
+    ('jsonl', 'parquet', 'text')
+    """
+    name = name.lower()
+    for suffix in _COMPRESSED:
+        name = name.removesuffix(suffix)
+    for format, suffixes in _SUFFIXES.items():
+        if name.endswith(suffixes):
+            return format
+    return "text"
+
+
+def format_of(name: str, first: bytes, given: Format | None) -> Format:
+    """What a file is that begins so. Raises `FormatError` if it is not what was given, or cannot be read."""
+    told = _by_first(first)
+    if first.startswith(FEATHER_1) and given in (None, "arrow"):
+        raise FormatError(f"{name} is Feather of version 1, which is not read: write it anew with version 2")
+    format = given or told or format_by_name(name)
+    if format == "parquet" and told != "parquet":
+        packed = "; it is compressed as a whole: decompress it" if is_compressed(first) else ""
+        raise Damaged(f"{name} does not begin as a Parquet file does{packed}")
+    return format
+
+
+def _by_first(first: bytes) -> Format | None:
+    if first.startswith(PARQUET):
+        return "parquet"
+    return "arrow" if first.startswith(ARROW_FILE) else None

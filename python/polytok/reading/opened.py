@@ -1,0 +1,206 @@
+"""Open files as streams of bytes: whatever is given as a file, at whatever place it stands, compressed or not.
+
+All four compressions are read by the same loop, so that each may be of several members (frames, streams), ends with one
+of them or is cut short, and gives all that stands before a damage before it raises. Damage is a `Damaged`.
+"""
+
+from __future__ import annotations
+
+import bz2
+import importlib
+import io
+import lzma
+import zlib
+from typing import IO, Any, Protocol, cast
+
+from ..errors import ArgumentError, FormatError
+
+GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00"
+
+# A file may begin with a frame that is to be skipped, as those of pzstd do: 16 numbers say so.
+_ZSTD_SKIPPED = b"\x2a\x4d\x18"
+
+# What is decompressed at once: a block that is one byte many times is 30,000 times as long as what stands for it.
+_COMPRESSED = 1 << 13
+_MOST = 1 << 22
+
+
+class Damaged(FormatError):
+    """What is compressed, or a table, cannot be read from some place on."""
+
+
+class Content(Protocol):
+    """Bytes to be read once."""
+
+    def read(self, size: int, /) -> bytes:
+        """Bytes, as many if there are so many; none at the end."""
+
+
+def begun(file: Any, count: int) -> tuple[IO[bytes], bytes]:
+    """The file as one of bytes, and its first ones, which are still to be read from it."""
+    if isinstance(file.read(0), str):
+        file = _Encoded(file)
+    start = file.tell() if hasattr(file, "seekable") and file.seekable() else None
+    first = b""
+    while len(first) < count and (data := file.read(count - len(first))):
+        first += data
+    if start is None:
+        return cast("IO[bytes]", _Begun(first, file)), first
+    file.seek(start)
+    return file, first
+
+
+class _Encoded:
+    """A file of characters as one of bytes; lone surrogates become no UTF-8."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        data = self._rest or cast("str", self._file.read(size)).encode("utf-8", "surrogatepass")
+        self._rest = data[size:]
+        return data[:size]
+
+
+class _Begun(io.RawIOBase):
+    """A file that cannot go back, and of which the first bytes were read."""
+
+    def __init__(self, first: bytes, file: Any) -> None:
+        self._first = first
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._first:
+            return self._file.read(size) or b""
+        data = self._first if size < 0 else self._first[:size]
+        self._first = self._first[len(data) :]
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def is_compressed(first: bytes) -> bool:
+    """Whether a file's first bytes say so."""
+    return first.startswith((GZIP, BZIP2, XZ)) or _is_zstandard(first)
+
+
+def _is_zstandard(first: bytes) -> bool:
+    return first.startswith(ZSTD) or (first[1:4] == _ZSTD_SKIPPED and 0x50 <= first[0] <= 0x5F)
+
+
+def decompressed(name: str, file: IO[bytes], first: bytes) -> Content:
+    """What is in a file, by its first bytes. Damage is a `Damaged` of a read."""
+    if first.startswith(GZIP):
+        return _Members(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, padded=True)
+    if first.startswith(BZIP2):
+        return _Members(name, file, bz2.BZ2Decompressor, OSError)
+    if first.startswith(XZ):
+        return _Members(name, file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError, padded=True)
+    if _is_zstandard(first):
+        package = _zstandard(name)
+        return _Members(name, file, lambda: _frame(package), package.ZstdError)
+    return file
+
+
+class _Members:
+    """The members of a compressed file, one after the other. The end of the file must be the end of a member."""
+
+    def __init__(self, name: str, file: IO[bytes], begin: Any, error: type[Exception], *, padded: bool = False) -> None:
+        self._name = name
+        self._file = file
+        self._begin = begin
+        self._error = error
+        self._padded = padded
+        self._member: Any = None
+        self._compressed = b""
+        self._passed = 0
+        self._damage: Damaged | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """Bytes, until there are so many or more; none at the end."""
+        found: list[bytes] = []
+        length = 0
+        while length < size and (data := self._next()) is not None:
+            found.append(data)
+            length += len(data)
+        if not length and self._damage is not None:
+            raise self._damage
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def _next(self) -> bytes | None:
+        """The next bytes, maybe none; None where no more can be had."""
+        if self._damage is not None:
+            return None
+        try:
+            if self._fill():
+                return self._decompress()
+            self._end()
+        except self._error as error:
+            if isinstance(error, OSError) and error.errno is not None:  # the system's, not bzip2's
+                raise
+            self._damage = Damaged(f"{self._name} cannot be decompressed after its byte {self._passed}: {error}")
+            self._damage.__cause__ = error
+        return None
+
+    def _fill(self) -> bool:
+        """Have compressed bytes at hand, or a member that needs none to go on."""
+        if self._member is not None and not getattr(self._member, "needs_input", True):
+            return True
+        while not self._compressed:
+            self._compressed = self._file.read(_COMPRESSED)
+            if not self._compressed:
+                return False
+            if self._member is None and self._padded and self._passed:
+                self._skip_padding()
+        return True
+
+    def _skip_padding(self) -> None:
+        rest = self._compressed.lstrip(b"\0")
+        self._passed += len(self._compressed) - len(rest)
+        self._compressed = rest
+
+    def _end(self) -> None:
+        if self._member is not None:
+            self._damage = Damaged(
+                f"{self._name} cannot be decompressed: it ends within a member, after byte {self._passed}, so that the "
+                "rest is lost: get the whole file"
+            )
+
+    def _decompress(self) -> bytes:
+        """What the compressed bytes at hand stand for, up to the end of a member."""
+        if self._member is None:
+            self._member = self._begin()
+        member, given = self._member, self._compressed
+        data: bytes = member.decompress(given, _MOST) if hasattr(member, "needs_input") else member.decompress(given)
+        self._compressed = b""
+        self._passed += len(given)
+        if member.eof:
+            self._compressed = member.unused_data
+            self._passed -= len(self._compressed)
+            self._member = None
+            if self._padded:
+                self._skip_padding()
+        return data
+
+
+def _frame(package: Any) -> Any:
+    """What decompresses one frame."""
+    decompressor = package.ZstdDecompressor()
+    return decompressor.decompressobj() if hasattr(decompressor, "decompressobj") else decompressor
+
+
+def _zstandard(name: str) -> Any:
+    """Python 3.14's own module, or the package zstandard: both have a ZstdDecompressor and a ZstdError."""
+    for module in ("compression.zstd", "zstandard"):
+        try:
+            return importlib.import_module(module)
+        except ImportError:
+            continue
+    raise ArgumentError(f"{name} is compressed by zstd: pip install 'polytok[zstd]' to read it")

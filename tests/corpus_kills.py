@@ -1,0 +1,129 @@
+"""Jobs killed at random moments, and gone on with: in the end the folder is what an undisturbed job makes.
+
+    python -m corpus_kills --moments 100
+
+A moment is a SIGKILL: to a worker, which the job has to survive; to the job alone, whose workers have to end by
+themselves; or to all of its processes. The job is begun again until it is done, and then the next begins.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+TARGETS = ("worker", "job", "group")
+
+
+def write_inputs(folder: Path, size: int, seed: int = 0) -> list[str]:
+    """Texts of every form, about ``size`` bytes; returns the arguments that name them."""
+    rng = random.Random(seed)
+    words = ["the", "tokens", "漢字", "naïve", "🦜", "of", "streams", "0123", "\\", "  "]
+    lines = [" ".join(rng.choices(words, k=rng.randrange(40))) for _ in range(size // 400)]
+    records = [
+        json.dumps({"text": "\n".join(lines[place : place + 5]), "number": place}) for place in range(len(lines))
+    ]
+    folder.mkdir()
+    (folder / "lines.txt").write_text("\n".join(lines), "utf-8")
+    (folder / "records.jsonl").write_text("\n".join(records), "utf-8")
+    for part in range(4):
+        (folder / f"part{part}.jsonl.gz").write_bytes(gzip.compress("\n".join(records[part::9]).encode()))
+    return [str(path) for path in sorted(folder.iterdir())]
+
+
+def command(inputs: list[str], out: Path, shard_size: int) -> list[str]:
+    options = ["--lines", "--eos", "--shuffle", "100", "--workers", "2", "--shard-size", str(shard_size), "--quiet"]
+    return [sys.executable, "-m", "polytok", "tokenize", *inputs, *options, "-o", str(out)]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has begun."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            status = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(status[1]) == process and status[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def kill(process: int, target: str, rng: random.Random) -> bool:
+    """Kill what is to be killed; False if it is not there."""
+    try:
+        if target == "group":
+            os.killpg(process, signal.SIGKILL)
+        elif target == "job":
+            os.kill(process, signal.SIGKILL)
+        else:
+            os.kill(rng.choice(children(process)), signal.SIGKILL)
+    except (ProcessLookupError, IndexError):
+        return False
+    return True
+
+
+def disturbed(arguments: list[str], seconds: float, rng: random.Random, most: int) -> Counter[str]:
+    """A job that is killed, at most so many times, and begun again until it is done; returns what was killed."""
+    killed: Counter[str] = Counter()
+    while True:
+        process = subprocess.Popen(arguments, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if killed.total() < most:
+            time.sleep(rng.uniform(0, seconds))
+            target = rng.choice(TARGETS)
+            if process.poll() is None and kill(process.pid, target, rng):
+                killed[target] += 1
+        said = process.communicate()[0]
+        if process.returncode == 0:
+            return killed
+        if process.returncode != -signal.SIGKILL:
+            raise AssertionError(f"the job ended with {process.returncode}: {said.decode()}")
+
+
+def check(moments: int, size: int, shard_size: int, seed: int) -> str:
+    """Kill at so many moments, compare, and return what was done. Raises AssertionError."""
+    rng, killed, jobs = random.Random(seed), Counter[str](), 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        inputs = write_inputs(folder / "inputs", size)
+        begun = time.monotonic()
+        subprocess.run(command(inputs, folder / "undisturbed", shard_size), check=True)
+        seconds = time.monotonic() - begun
+        expected = contents(folder / "undisturbed")
+        while killed.total() < moments:
+            out = folder / f"out{jobs}"
+            killed += disturbed(command(inputs, out, shard_size), seconds, rng, moments - killed.total())
+            found = contents(out)
+            assert found.keys() == expected.keys(), sorted(found.keys() ^ expected.keys())
+            assert found == expected, [name for name in found if found[name] != expected[name]]
+            jobs += 1
+    return f"{jobs} jobs of {seconds:.1f} s, {len(expected)} files each, equal after {dict(sorted(killed.items()))}"
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moments", type=int, default=100)
+    parser.add_argument("--size", type=int, default=20_000_000)
+    parser.add_argument("--shard-size", type=int, default=500_000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    print(check(arguments.moments, arguments.size, arguments.shard_size, arguments.seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""A task that needs no tokenizer: it writes a file, slowly if asked, and comes to grief if it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polytok import ArgumentError
+from polytok.corpus.journal import record_name, stem, to_json
+from polytok.corpus.run.base import DoTask, Tell
+from polytok.corpus.storage import storage
+from polytok.corpus.write import OutputFile
+
+WORK = "corpus_work:prepare"
+
+
+def prepare(setup: dict[str, Any]) -> DoTask:
+    """What does the tasks."""
+    place = storage(setup["storage"])
+
+    def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
+        number = description["number"]
+        with place.filled() as folder:
+            file = OutputFile(folder / f"{stem(number)}.bin")
+            for part in range(description.get("parts", 1)):
+                file.write(np.full(1000, number + part, dtype=np.uint8))
+                tell(1, 2, 3)
+                time.sleep(description.get("seconds", 0))
+            _come_to_grief(folder, number)
+            shard = file.finish()
+            file.keep()
+        record = {"number": number, "documents": 1, "files": [shard._asdict()]}
+        place.write(record_name(number), to_json(record))
+        return record
+
+    return do_task
+
+
+def _come_to_grief(folder: Path, number: int) -> None:
+    """As files beside the folder say: one has an error's message, one a character for each death to die."""
+    error, deaths = (folder.parent / f"{what}{number}" for what in ("error", "deaths"))
+    if error.exists():
+        raise ArgumentError(error.read_text())
+    if deaths.exists() and (left := deaths.read_text()):
+        deaths.write_text(left[1:])
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,93 @@
+"""Shards and datasets made of lists of ids, and readers of their layouts that share nothing with polytok's."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow
+from pyarrow import ipc, parquet
+
+import polytok
+from polytok.corpus.manifest import TOKENIZER, Manifest, ShardEntry, SourceEntry, TokenizerName
+from polytok.corpus.write import WRITERS
+
+MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1, "int32": 2**31 - 1}
+PAIRS = [(kind, dtype) for kind, writer in WRITERS.items() for dtype in writer.dtypes]
+
+Documents = list[list[int]]
+
+
+def columnar(documents: Documents, dtype: str, lead: int = 0) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Ids and offsets, with other ids before those of the first document."""
+    ids = np.array([9] * lead + [id for document in documents for id in document], dtype=dtype)
+    return ids, np.cumsum([lead, *map(len, documents)], dtype=np.int64)
+
+
+@cache
+def default() -> tuple[TokenizerName, bytes]:
+    """The default vocabulary, and its file as datasets have it."""
+    tokenizer = polytok.load("default")
+    with TemporaryDirectory() as folder:
+        tokenizer.save(Path(folder, TOKENIZER))
+        file = Path(folder, TOKENIZER).read_bytes()
+    return TokenizerName(tokenizer.fingerprint, "default", tokenizer.vocab_size), file
+
+
+def dataset(folder: Path, shards: list[Documents], kind: str = "megatron", dtype: str = "uint16") -> Path:
+    """A dataset folder of the default vocabulary's ids."""
+    folder.mkdir()
+    name, file = default()
+    (folder / TOKENIZER).write_bytes(file)
+    entries = []
+    for number, documents in enumerate(shards):
+        with WRITERS[kind](folder, f"{number:05d}", np.dtype(dtype)) as writer:
+            writer.write(*columnar(documents, dtype))
+            files = writer.finish()
+        tokens = sum(map(len, documents))
+        entries.append(ShardEntry(len(documents), tokens, 4 * tokens, {"too short": 1}, {}, f"{number:05d}", files))
+    counts = [(entry.documents, entry.tokens, entry.text_bytes, entry.skipped, entry.changed) for entry in entries]
+    sources = tuple(SourceEntry(*counted, name="texts") for counted in counts)
+    Manifest(kind, dtype, name, {"eos": None}, sources, tuple(entries)).save(folder)
+    return folder
+
+
+def read(paths: list[Path], kind: str, dtype: str) -> Documents:
+    """The documents of the files of a shard of any kind."""
+    if kind == "megatron":
+        return _read_megatron(*paths)
+    if kind in ("flat", "npy"):
+        return _read_flat(*paths, dtype)
+    table = parquet.read_table(paths[0]) if kind == "parquet" else ipc.open_file(paths[0]).read_all()
+    assert table.schema.field("ids").type.value_type == pyarrow.from_numpy_dtype(dtype)
+    rows: Documents = table["ids"].to_pylist()
+    return rows
+
+
+def _read_megatron(bin: Path, idx: Path) -> Documents:
+    index, data = idx.read_bytes(), bin.read_bytes()
+    magic, version, code, sequences, borders = struct.unpack_from("<9sQBQQ", index)
+    assert (magic, version, borders) == (b"MMIDIDX\0\0", 1, sequences + 1)
+    size, letter = {8: (2, "H"), 4: (4, "i")}[code]
+    lengths = struct.unpack_from(f"<{sequences}i", index, 34)
+    pointers = struct.unpack_from(f"<{sequences}q", index, 34 + 4 * sequences)
+    assert struct.unpack_from(f"<{borders}q", index, 34 + 12 * sequences) == tuple(range(borders))
+    assert len(index) == 42 + 20 * sequences
+    assert sum(lengths) * size == len(data)
+    rows = zip(lengths, pointers, strict=True)
+    return [list(struct.unpack_from(f"<{length}{letter}", data, pointer)) for length, pointer in rows]
+
+
+def _read_flat(data: Path, offsets: Path, dtype: str) -> Documents:
+    little = np.dtype(dtype).newbyteorder("<")
+    ids = np.load(data) if data.suffix == ".npy" else np.fromfile(data, dtype=little)
+    assert ids.dtype == little
+    borders = np.fromfile(offsets, dtype="<i8").tolist()
+    assert borders[0] == 0 and borders[-1] == len(ids)
+    return [ids[first:last].tolist() for first, last in pairwise(borders)]

@@ -1,0 +1,374 @@
+"""Dataset folders: opened, verified, merged, exported; and what damaged or hostile ones do."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polytok
+from polytok import ArgumentError, FileError, FormatError, corpus
+from polytok.cli import main
+from polytok.corpus import blocks
+from shards import PAIRS, Documents, dataset, read
+
+MAPPED = [(kind, dtype) for kind, dtype in PAIRS if kind in ("megatron", "flat", "npy")]
+IDS = [f"{kind}-{dtype}" for kind, dtype in MAPPED]
+KINDS = ["megatron", "flat", "npy", "parquet", "arrow"]
+SHARDS: list[Documents] = [[[1, 2, 3], [], [4]], [], [[5, 6], [7, 8, 9, 10]], [[]], [[11]]]
+ROWS = [document for shard in SHARDS for document in shard]
+STREAM = [id for document in ROWS for id in document]
+
+
+@pytest.fixture(autouse=True)
+def _no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), MAPPED, ids=IDS)
+def test_documents_by_index(tmp_path: Path, kind: str, dtype: str) -> None:
+    opened = corpus.open(dataset(tmp_path / "tokens", SHARDS, kind, dtype))
+    assert (len(opened), opened.documents, opened.tokens, opened.dtype) == (7, 7, 11, np.dtype(dtype))
+    assert [row.tolist() for row in opened] == ROWS
+    assert [opened[index].tolist() for index in range(-7, 0)] == ROWS
+    assert opened[1:6:2].to_list() == ROWS[1:6:2] and opened[4:1].to_list() == []
+    assert opened[np.int64(2)].tolist() == [4]
+    for index in (7, -8):
+        with pytest.raises(IndexError, match=f"document {index} of a dataset of 7"):
+            opened[index]
+    assert [shard.documents for shard in opened.shards] == [3, 0, 2, 1, 1]
+    assert opened.shard(-1).ids.tolist() == [11]
+
+
+def test_ids_are_not_copied(tmp_path: Path) -> None:
+    opened = corpus.open(dataset(tmp_path / "tokens", SHARDS))
+    whole = opened.shard(2).ids
+    assert np.shares_memory(opened[4], whole) and np.shares_memory(opened.windows(2)[3], whole)
+    assert not opened[4].flags.writeable
+    assert not np.shares_memory(opened.ids(3, 6), whole)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    shards=st.lists(st.lists(st.lists(st.integers(0, 99), max_size=5), max_size=4), max_size=5),
+    length=st.integers(1, 12),
+    stride=st.integers(1, 12) | st.none(),
+    kind=st.sampled_from(["megatron", "flat", "npy"]),
+)
+def test_windows_are_slices_of_one_stream(
+    tmp_path_factory: pytest.TempPathFactory, shards: list[Documents], length: int, stride: int | None, kind: str
+) -> None:
+    opened = corpus.open(dataset(tmp_path_factory.mktemp("windows") / "tokens", shards, kind))
+    stream = [id for shard in shards for document in shard for id in document]
+    step = length if stride is None else stride
+    expected = [stream[start : start + length] for start in range(0, len(stream) - length + 1, step)]
+    windows = opened.windows(length, stride)
+    assert len(windows) == len(expected)
+    assert [window.tolist() for window in windows] == expected
+    assert windows[::-1].tolist() == expected[::-1] and windows[:].shape == (len(expected), length)
+    assert windows.take([0, -1] if expected else []).tolist() == (expected[:1] + expected[-1:])
+    for start in range(-3, len(stream) + 3):
+        assert opened.ids(start, start + length).tolist() == stream[slice(start, start + length)]
+    with pytest.raises(IndexError, match="window"):
+        windows[len(expected)]
+
+
+def test_windows_of_nothing(tmp_path: Path) -> None:
+    opened = corpus.open(dataset(tmp_path / "tokens", []))
+    assert len(opened) == 0 and opened.tokens == 0 and list(opened) == [] and opened[:].to_list() == []
+    assert len(opened.windows(1)) == 0 and opened.windows(3)[:].shape == (0, 3)
+    for length, stride in ((0, 1), (1, 0), (-1, None)):
+        with pytest.raises(ArgumentError, match="less than 1"):
+            opened.windows(length, stride)
+
+
+def test_workers_get_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS)
+    monkeypatch.chdir(tmp_path)
+    sent = pickle.dumps((corpus.open("tokens"), corpus.open("tokens").windows(4)))
+    assert len(sent) < 500
+    monkeypatch.chdir("/")
+    opened, windows = pickle.loads(sent)
+    assert opened.folder == folder and opened[4].tolist() == ROWS[4] and windows[0].tolist() == STREAM[:4]
+
+
+def test_more_shards_than_may_be_open(tmp_path: Path) -> None:
+    folder = dataset(tmp_path / "tokens", [[[number]] for number in range(200)], "flat")
+    program = (
+        "import resource, sys; from polytok import corpus\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (320, 320))\n"
+        "print(sum(int(row[0]) for row in corpus.open(sys.argv[1])))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == (str(sum(range(200))), "")
+
+
+def test_the_tokenizer_is_the_one_used(tmp_path: Path) -> None:
+    default = polytok.load("default")
+    rows = [default.encode("one text"), default.encode("another")]
+    opened = corpus.open(dataset(tmp_path / "tokens", [rows]))
+    opened.check(default)
+    assert opened.decode(0) == "one text" and opened.decode(-1) == "another"
+    assert opened.tokenizer is opened.tokenizer
+    other = polytok.train(["some other text"], vocab_size=260)
+    with pytest.raises(ArgumentError, match="this tokenizer is another one"):
+        opened.check(other)
+    other.save(opened.folder / "tokenizer.ptok")
+    with pytest.raises(ArgumentError, match="another one"):
+        corpus.open(opened.folder).decode(0)
+    (opened.folder / "tokenizer.ptok").unlink()
+    with pytest.raises(FileError, match="No such file"):
+        corpus.open(opened.folder).decode(0)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_tables_are_for_others_to_read(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(ArgumentError, match="polytok corpus merge"):
+        corpus.open(dataset(tmp_path / "tokens", SHARDS, kind))
+
+
+def test_folders_without_a_dataset(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no finished dataset"):
+        corpus.open(tmp_path)
+    with pytest.raises(FileError, match="no finished dataset"):
+        corpus.open(tmp_path / "nowhere")
+
+
+def _set(*path: str | int, to: Any) -> Callable[[Any], None]:
+    def change(manifest: Any) -> None:
+        for key in path[:-1]:
+            manifest = manifest[key]
+        manifest[path[-1]] = to
+
+    return change
+
+
+HOSTILE = {
+    "newer": (_set("version", to=2), "a newer one is needed"),
+    "no version": (lambda manifest: manifest.pop("version"), "'version' of the manifest is not"),
+    "kind": (_set("kind", to="pickle"), "the kind 'pickle' is not known"),
+    "dtype": (_set("dtype", to="float16"), "no ids of 'float16'"),
+    "path": (_set("shards", 0, "stem", to="../00000"), "no name of a file in the folder"),
+    "absolute": (_set("shards", 0, "files", 0, "name", to="/etc/passwd"), "no name of a file in the folder"),
+    "hidden": (_set("shards", 0, "stem", to=".."), "no name of a file in the folder"),
+    "other file": (_set("shards", 0, "files", 0, "name", to="tokenizer.ptok"), "the files of shard 00000 are not"),
+    "files": (_set("shards", 0, "files", to=[]), "the files of shard 00000 are not"),
+    "negative": (_set("shards", 0, "documents", to=-1), "is -1, which counts nothing"),
+    "huge": (_set("shards", 0, "tokens", to=2**63), "counts nothing"),
+    "float": (_set("shards", 0, "tokens", to=4.0), "is not a whole number, but 4.0"),
+    "true": (_set("shards", 0, "tokens", to=True), "is not a whole number"),
+    "sums": (_set("totals", "tokens", to=12), "but the shards have"),
+    "twice": (_set("shards", 1, "stem", to="00000"), "the files of shard 00000 are not"),
+    "list": (_set("sources", to={}), "'sources' of the manifest is not a list"),
+    "object": (_set("shards", 0, to=[]), r"shards\[0\] is no object"),
+    "skipped": (_set("shards", 0, "skipped", to={"why": "x"}), "'why' of 'skipped' of shards"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_hostile_manifests(tmp_path: Path, what: str) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS)
+    change, message = HOSTILE[what]
+    manifest = json.loads((folder / "dataset.json").read_bytes())
+    change(manifest)
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    with pytest.raises(FormatError, match=message) as error:
+        corpus.open(folder)
+    assert str(folder / "dataset.json") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"version": ' + b"9" * 5000 + b"}"], ids=range(6)
+)
+def test_manifests_that_are_none(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "dataset.json").write_bytes(data)
+    with pytest.raises(FormatError, match="dataset.json"):
+        corpus.open(tmp_path)
+
+
+def test_a_manifest_that_is_too_large(tmp_path: Path) -> None:
+    with open(tmp_path / "dataset.json", "wb") as file:
+        file.truncate(2**30 + 1)
+    with pytest.raises(FormatError, match="no manifest is"):
+        corpus.open(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_is_found(tmp_path: Path, kind: str) -> None:
+    whole = dataset(tmp_path / "tokens", SHARDS, kind)
+    assert corpus.verify(whole) == ()
+    names = [path.name for path in whole.iterdir() if path.name.startswith("0000") and path.stat().st_size]
+    for name in names:
+        data = (whole / name).read_bytes()
+        for damaged in (data[:-1], data + b"\0", bytes([data[0] ^ 1]) + data[1:], data[:-1] + bytes([data[-1] ^ 128])):
+            (whole / name).write_bytes(damaged)
+            assert [damage.file for damage in corpus.verify(whole)] == [name]
+        (whole / name).unlink()
+        (damage,) = corpus.verify(whole)
+        assert (damage.file, damage.what) == (name, "cannot be read: No such file or directory")
+        (whole / name).write_bytes(data)
+    (whole / "tokenizer.ptok").write_bytes(b"")
+    assert [damage.file for damage in corpus.verify(whole)] == ["tokenizer.ptok"]
+
+
+def _forged(folder: Path, name: str, data: bytes) -> None:
+    """Change a file, and the manifest so that it fits."""
+    (folder / name).write_bytes(data)
+    manifest = json.loads((folder / "dataset.json").read_bytes())
+    for shard in manifest["shards"]:
+        for file in shard["files"]:
+            if file["name"] == name:
+                file.update(bytes=len(data), checksum=corpus.write.checksum(folder / name))
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "place", "value", "message"),
+    [
+        ("megatron", "00000.bin", 0, b"\xff\xff", "id 65535 in a vocabulary of 32768"),
+        ("megatron", "00000.idx", 0, b"X", "the header says"),
+        ("megatron", "00000.idx", 17, b"\4", "the header says"),
+        ("megatron", "00000.idx", 34, b"\2", "do not agree"),
+        ("megatron", "00000.idx", 46, b"\2", "do not agree"),
+        ("megatron", "00000.idx", 54, b"\xff\xff", "do not agree"),
+        ("megatron", "00000.idx", 70, b"\1", "do not agree"),
+        ("flat", "00000.offsets", 8, b"\xff\xff", "in no order"),
+        ("flat", "00000.offsets", 0, b"\xff" * 8, "in no order"),
+        ("npy", "00000.npy", 0, b"X", "magic"),
+        ("npy", "00000.npy", 6, b"\2", "npy"),
+        ("npy", "00000.npy", 20, b"'|O'", "npy"),
+    ],
+    ids=range(12),
+)
+def test_forged_shards(tmp_path: Path, kind: str, name: str, place: int, value: bytes, message: str) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS, kind)
+    data = bytearray((folder / name).read_bytes())
+    data[place : place + len(value)] = value
+    _forged(folder, name, bytes(data))
+    (damage,) = corpus.verify(folder)
+    assert message in damage.what
+    # Nothing but errors and wrong ids comes of reading it.
+    opened = corpus.open(folder)
+    for row in range(3):
+        with contextlib.suppress(FormatError):
+            assert len(opened[row]) <= 4
+
+
+def test_forged_tables(tmp_path: Path) -> None:
+    for kind in ("parquet", "arrow"):
+        folder = dataset(tmp_path / kind, [[[1, 2], [3]]], kind)
+        name = f"00000.{kind}"
+        data = (folder / name).read_bytes()
+        for place in range(0, len(data), 7):
+            _forged(folder, name, data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+            corpus.verify(folder)
+        _forged(folder, name, data[: len(data) // 2])
+        assert corpus.verify(folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_merging(tmp_path: Path, kind: str) -> None:
+    one, two = dataset(tmp_path / "one", SHARDS, kind), dataset(tmp_path / "two", SHARDS[::-1], kind)
+    merged = corpus.merge([one, two], tmp_path / "merged")
+    assert corpus.verify(tmp_path / "merged") == ()
+    assert merged.totals.documents == 14 and len(merged.sources) == 10 and merged.totals.skipped == {"too short": 10}
+    shards = [
+        read([tmp_path / "merged" / file.name for file in shard.files], kind, "uint16") for shard in merged.shards
+    ]
+    assert shards == SHARDS + SHARDS[::-1]
+    linked = corpus.merge([one, two], tmp_path / "linked", link=True)
+    assert linked == merged
+    name = merged.shards[0].files[0].name
+    assert (tmp_path / "linked" / name).stat().st_ino == (one / name).stat().st_ino
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["linked", "merged", "one", "two"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_from_kind_to_kind(tmp_path: Path, kind: str, other: str) -> None:
+    wide = "int32" if kind == "megatron" else "uint32"
+    source = dataset(tmp_path / "source", SHARDS, kind, wide)
+    made = corpus.merge([source], tmp_path / "made", kind=other)
+    assert corpus.verify(tmp_path / "made") == ()
+    assert made.dtype == ("int32" if other == "megatron" else "uint32")
+    files = corpus.export(source, tmp_path / "out", other)
+    assert read([tmp_path / file.name for file in files], other, made.dtype) == ROWS
+    files = corpus.export(source, tmp_path / "small", other, dtype="uint16")
+    assert read([tmp_path / file.name for file in files], other, "uint16") == ROWS
+
+
+def test_what_cannot_be_merged(tmp_path: Path) -> None:
+    one = dataset(tmp_path / "one", SHARDS)
+    out = tmp_path / "out"
+    with pytest.raises(ArgumentError, match="of two kinds: megatron and flat"):
+        corpus.merge([one, dataset(tmp_path / "flat", SHARDS, "flat")], out)
+    with pytest.raises(ArgumentError, match="of two dtypes: uint16 and int32"):
+        corpus.merge([one, dataset(tmp_path / "wide", SHARDS, dtype="int32")], out)
+    other = dataset(tmp_path / "other", SHARDS)
+    text = (other / "dataset.json").read_text()
+    (other / "dataset.json").write_text(text.replace(polytok.load("default").fingerprint, "0" * 32))
+    with pytest.raises(ArgumentError, match="of two tokenizers"):
+        corpus.merge([one, other], out)
+    with pytest.raises(ArgumentError, match="is there already"):
+        corpus.merge([one], other)
+    with pytest.raises(ArgumentError, match="nothing to merge"):
+        corpus.merge([], out)
+    with pytest.raises(ArgumentError, match="leave link out"):
+        corpus.merge([one], out, kind="flat", link=True)
+    with pytest.raises(ArgumentError, match="kind='zip' is none of"):
+        corpus.merge([one], out, kind="zip")
+    shutil.copytree(one, tmp_path / "damaged")
+    (tmp_path / "damaged/00002.bin").write_bytes(bytes(12))
+    with pytest.raises(FormatError, match="00002.bin: not as the manifest has it"):
+        corpus.merge([one, tmp_path / "damaged"], out)
+    assert not out.exists() and not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_TOKENS", 2)
+    monkeypatch.setattr(blocks, "_ROWS", 2)
+    folder = dataset(tmp_path / "tokens", SHARDS)
+    files = corpus.export(folder, tmp_path / "train.bin", "flat")
+    assert [file.name for file in files] == ["train.bin", "train.offsets"]
+    assert read([tmp_path / file.name for file in files], "flat", "uint16") == ROWS
+    assert np.fromfile(tmp_path / "train.bin", dtype="<u2").tolist() == STREAM
+    (folder / "00002.bin").unlink()
+    with pytest.raises(FileError, match="cannot read the shard"):
+        corpus.export(folder, tmp_path / "other", "flat")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tokens", "train.bin", "train.offsets"]
+    with pytest.raises(ArgumentError, match="there is no folder"):
+        corpus.export(folder, tmp_path / "nowhere/train")
+    with pytest.raises(ArgumentError, match="kind='zip' is none of"):
+        corpus.export(folder, tmp_path / "train", "zip")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: str | Path) -> tuple[int, str]:
+        return main(["corpus", *map(str, arguments)]), capsys.readouterr().out
+
+    folder, out = dataset(tmp_path / "tokens", SHARDS), tmp_path / "out"
+    code, shown = run("info", folder, "--shards")
+    assert code == 0 and "megatron, 5 shards" in shown and "skipped: too short: 5" in shown and "00004" in shown
+    assert any(line.split() == ["total", "7", "11", "4.00", "5"] for line in shown.splitlines())
+    assert json.loads(run("info", "--json", folder)[1])["totals"]["tokens"] == 11
+    assert run("merge", folder, folder, "-o", out, "--to", "flat") == (0, "10 shards, 14 documents, 22 tokens\n")
+    assert run("verify", out)[0] == 0
+    assert run("export", out, "--flat", "-o", tmp_path / "train") == (0, "44  train.bin\n120  train.offsets\n")
+    (folder / "00002.idx").write_bytes(b"")
+    assert run("verify", folder) == (1, "00002.idx: 0 bytes instead of 82\n")
+    assert run("export", folder, "-o", tmp_path / "other") == (1, "")
+    assert run("info", tmp_path)[0] == 1 and run("merge", folder, "-o", folder)[0] == 2
+    with pytest.raises(SystemExit, match="2"):
+        run("nothing")

@@ -1,0 +1,211 @@
+"""Jobs: planned, run, ended by force, gone on with; the folder is the same in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus_work import WORK
+from polytok import ArgumentError, PolytokError
+from polytok.corpus.job import Begun, Job
+from polytok.corpus.run.base import Assignment, Done, Retried, Work
+from polytok.corpus.run.local import LocalRunner
+from polytok.corpus.storage import storage
+
+
+def job(folder: Path, count: int = 6, header: dict[str, Any] | None = None, **details: Any) -> Job:
+    """A job of so many tasks; details name what is particular to each of them."""
+    tasks = [{"number": number, **details} for number in range(count)]
+    assignments = tuple(Assignment(task["number"], 100 - task["number"], task) for task in tasks)
+
+    def manifest(records: dict[int, Any]) -> bytes:
+        return json.dumps({"tasks": [records[number] for number in sorted(records)]}).encode()
+
+    place = storage(folder)
+    return Job(place, Work(WORK, {"storage": place.url}), header or {"version": 1}, assignments, manifest, b"tokenizer")
+
+
+def run(made: Job, workers: int = 2, overwrite: bool = False) -> list[Any]:
+    events: list[Any] = []
+    made.run(LocalRunner(workers), overwrite=overwrite, listen=events.append)
+    return events
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_the_folder_is_the_same_for_any_number_of_workers(tmp_path: Path, workers: int) -> None:
+    run(job(tmp_path / "one"), workers=1)
+    events = run(job(tmp_path / "many"), workers=workers)
+    assert {event.number for event in events if isinstance(event, Done)} == set(range(6))
+    found = contents(tmp_path / "many")
+    assert found == contents(tmp_path / "one")
+    assert sorted(found) == sorted(["plan.json", "dataset.json", "tokenizer.ptok", *(f"0000{n}.bin" for n in range(6))])
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "deaths2").write_text("xx")
+    (tmp_path / "deaths4").write_text("x")
+    events = run(job(tmp_path / "out"))
+    assert sorted(event.number for event in events if isinstance(event, Retried)) == [2, 2, 4]
+    assert {event.reason for event in events if isinstance(event, Retried)} == {"SIGKILL"}
+    run(job(tmp_path / "one"), workers=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_a_task_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
+    (tmp_path / "deaths3").write_text("xxx")
+    with pytest.raises(PolytokError, match="task 3 ended its worker 3 times, the last time by SIGKILL"):
+        run(job(tmp_path / "out"))
+    run(job(tmp_path / "out"), workers=1)
+    run(job(tmp_path / "one"), workers=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def begun(folder: Path, workers: int = 1) -> None:
+    """A job that came to grief in its last task."""
+    mishap = folder.parent / "error5"
+    mishap.write_text("so it is")
+    with pytest.raises(ArgumentError, match="so it is"):
+        run(job(folder), workers)
+    mishap.unlink()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_a_task_is_raised_and_what_is_done_stays(tmp_path: Path, workers: int) -> None:
+    begun(tmp_path / "out", workers)
+    assert (tmp_path / "out/plan.json").exists() and not (tmp_path / "out/dataset.json").exists()
+    events = run(job(tmp_path / "out"), workers=1)
+    assert len(next(event for event in events if isinstance(event, Begun)).left) < 6
+    assert not (tmp_path / "out/done").exists()
+
+
+FOREIGN = b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda folder: (folder / "00001.bin").write_bytes(b"x"),
+        lambda folder: (folder / "00001.bin").write_bytes(bytes(1000)),
+        lambda folder: (folder / "00001.bin").unlink(),
+        lambda folder: (folder / "done/00001.json").write_bytes(b"{"),
+        lambda folder: (folder / "done/00001.json").write_bytes(FOREIGN),
+        lambda folder: (folder / "done/00001.json").unlink(),
+    ],
+    ids=["cut off", "other bytes", "lacking", "half a record", "a record of another file", "no record"],
+)  # fmt: skip
+def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Callable[[Path], Any]) -> None:
+    begun(tmp_path / "out")
+    harm(tmp_path / "out")
+    (tmp_path / "out/.00005.bin.1f2e3d4c").write_bytes(b"half")
+    (tmp_path / "out/00005.bin").write_bytes(b"half")
+    left = next(event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, Begun)).left
+    assert [assignment.number for assignment in left] == [1, 5]
+    run(job(tmp_path / "one"), workers=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_another_job_is_refused_with_what_differs(tmp_path: Path) -> None:
+    begun(tmp_path / "out")
+    header = {"version": 1, "options": {"eos": 2}}
+    with pytest.raises(ArgumentError, match='options: not there → {"eos": 2}'):
+        run(job(tmp_path / "out", header=header))
+    run(job(tmp_path / "out", header=header), workers=1, overwrite=True)
+    with pytest.raises(ArgumentError, match="options: eos: 2 → 3"):
+        run(job(tmp_path / "out", header={"version": 1, "options": {"eos": 3}}))
+
+
+def test_a_job_that_has_done_nothing_may_become_another(tmp_path: Path) -> None:
+    (tmp_path / "error0").write_text("at once")
+    with pytest.raises(ArgumentError, match="at once"):
+        run(job(tmp_path / "out"), workers=1)
+    (tmp_path / "error0").unlink()
+    run(job(tmp_path / "out", header={"version": 2}), workers=1)
+    run(job(tmp_path / "one", header={"version": 2}), workers=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:
+    run(job(tmp_path / "out"), workers=1)
+    assert run(job(tmp_path / "out")) == []
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    for name in ("thesis.txt", "00000.bin", "tokenizer.ptok", ".00000"):
+        folder = tmp_path / f"with {name}"
+        folder.mkdir()
+        (folder / name).write_text("years of work")
+        for overwrite in (False, True):
+            with pytest.raises(ArgumentError, match=rf"holds other files \({name}\)"):
+                run(job(folder), overwrite=overwrite)
+        assert contents(folder) == {name: b"years of work"}
+
+
+def test_what_is_thrown_away_is_what_jobs_wrote(tmp_path: Path) -> None:
+    begun(tmp_path / "out")
+    for name in ("00000.txt", "notes", ".hidden"):
+        (tmp_path / "out" / name).write_text("mine")
+    run(job(tmp_path / "out", header={"version": 2}), workers=1, overwrite=True)
+    run(job(tmp_path / "one", header={"version": 2}), workers=1)
+    mine = dict.fromkeys(["00000.txt", "notes", ".hidden"], b"mine")
+    assert contents(tmp_path / "out") == {**contents(tmp_path / "one"), **mine}
+
+
+def in_another_process(folder: Path, statement: str) -> subprocess.Popen[bytes]:
+    """Python with the test's modules, in a process group of its own."""
+    code = f"from pathlib import Path; from test_corpus_jobs import *; folder = Path({str(folder)!r}); {statement}"
+    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": paths},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+SLOW = "run(job(folder, count=4, seconds=0.05, parts=20))"
+
+
+def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = in_another_process(tmp_path / "out", SLOW)
+    wait_for(lambda: list((tmp_path / "out").glob(".0*")))
+    with monkeypatch.context() as impatient:
+        impatient.setattr("polytok.corpus.lock._PATIENCE", 0)
+        with pytest.raises(ArgumentError, match="another job is writing"):
+            run(job(tmp_path / "out"))
+    first.kill()
+    first.communicate()
+    run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # which waits until the workers are gone
+    run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_ctrl_c_ends_the_job_and_its_workers(tmp_path: Path) -> None:
+    first = in_another_process(tmp_path / "out", SLOW)
+    wait_for(lambda: list((tmp_path / "out").glob(".0*")))
+    os.killpg(first.pid, signal.SIGINT)
+    assert b"KeyboardInterrupt" in first.communicate()[1]
+    with pytest.raises(ProcessLookupError):
+        os.killpg(first.pid, 0)
+    assert not (tmp_path / "out/.lock").exists()

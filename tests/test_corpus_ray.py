@@ -1,0 +1,66 @@
+"""The same job on a Ray cluster of two nodes, of which one is killed: the folder is that of a local job."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import corpus_kills
+from polytok import ArgumentError, FormatError, Reading
+from polytok.corpus import tokenize
+from polytok.corpus.run.base import Done
+from test_corpus_jobs import contents, job
+
+ray = pytest.importorskip("ray")
+
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from polytok.corpus.run.ray import RayRunner  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A cluster of two nodes, each with processes of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", ":".join(filter(None, [str(Path(__file__).parent), *sys.path])))
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        ray.init(address=made.address, logging_level="ERROR", log_to_driver=False)
+        yield made
+        ray.shutdown()
+        made.shutdown()
+
+
+def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> None:
+    node = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    events: list[Any] = []
+
+    def heard(event: Any) -> None:
+        events.append(event)
+        if sum(isinstance(event, Done) for event in events) == 2 and node in cluster.worker_nodes:
+            cluster.remove_node(node, allow_graceful=False)
+
+    job(tmp_path / "out", count=8, seconds=0.05, parts=10).run(RayRunner(), listen=heard)
+    assert node not in cluster.worker_nodes
+    job(tmp_path / "one", count=8, seconds=0.05, parts=10).run(RayRunner(2), listen=heard)
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_texts_become_what_they_become_locally(tmp_path: Path, cluster: Any) -> None:
+    inputs = corpus_kills.write_inputs(tmp_path / "inputs", 400_000)
+    options: dict[str, Any] = {"reading": Reading(unit="line"), "shard_size": 100_000, "shuffle": 100}
+    report = tokenize(inputs, "default", tmp_path / "out", runner="ray", **options)
+    assert tokenize(inputs, "default", tmp_path / "one", workers=1, **options) == report
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_errors_of_tasks_are_what_they_are_locally(tmp_path: Path, cluster: Any) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": 5}\n')
+    with pytest.raises(FormatError, match=r"a.jsonl: byte 14: the field 'text' is no text"):
+        tokenize(tmp_path / "a.jsonl", "default", tmp_path / "out", runner="ray")
+    with pytest.raises(ArgumentError, match="workers=0"):
+        tokenize(tmp_path / "a.jsonl", "default", tmp_path / "out", runner="ray", workers=0)

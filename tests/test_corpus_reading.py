@@ -1,0 +1,258 @@
+"""What a corpus job reads: wherever files are cut, the parts together have the documents of the whole, once each."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import json
+import lzma
+import os
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polytok import ArgumentError, EncodeError, FormatError, Reading
+from polytok.corpus import ranges as ranges_module
+from polytok.corpus.documents import Documents, Left, documents, schema_of
+from polytok.corpus.plan import Part, Plan, plan
+from polytok.corpus.sources import sources
+from polytok.reading import blocks as blocks_module
+
+LINES = Reading(unit="line")
+
+
+def found_in(planned: Plan, reading: Reading, columns: Sequence[str] = ()) -> list[Documents]:
+    parts = [part for task in planned.tasks for part in task.parts]
+    return [found for part in parts for found in documents(part, planned.sources[part.source], reading, columns)]
+
+
+def read(inputs: Any, reading: Reading, shard_size: int = 1 << 28) -> list[bytes]:
+    found = found_in(plan(inputs, reading, shard_size), reading)
+    return [text for some in found for text in some.texts.to_list() if text is not None]
+
+
+def left_of(inputs: Any, reading: Reading) -> tuple[list[bytes], list[Left]]:
+    found = found_in(plan(inputs, reading), reading)
+    texts = [text for some in found for text in some.texts.to_list() if text is not None]
+    return texts, [left for some in found for left in some.left]
+
+
+def separated(data: bytes, separator: bytes) -> list[bytes]:
+    """The definition: what stands between separators; one at the end does not begin another text."""
+    texts = data.split(separator)
+    return texts if texts[-1] else texts[:-1]
+
+
+GOOD = [b'{"text": "a"}', '{"text":"é😀"}'.encode(), b'"alone"\r']
+BAD = [b'{"text": "\\n\\ud83d"}', b"nothing", b'{"text": 7}', b'{"text": "\xff"}', b'{"other": 1}']
+BLANK = [b"", b"\r"]
+SEPARATORS = ["\n", "\r\n", "<|>", "ab", "\0"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    data=st.one_of(
+        st.binary(max_size=300).map(lambda data: data.replace(b"\xff", b"\n").replace(b"\x01", b"ab")),
+        st.lists(st.sampled_from([b"\n", b"\r\n", b"<|>", b"<", b"|>", b"ab", b"a", b"b", b"\0", b"x" * 40])).map(
+            b"".join
+        ),
+    ),
+    separator=st.sampled_from(SEPARATORS),
+    cuts=st.lists(st.integers(0, 400), max_size=8),
+    block=st.sampled_from([1, 5, 64, 1 << 20]),
+)
+def test_separated_texts_wherever_a_file_is_cut(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, separator: str, cuts: list[int], block: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "texts.txt"
+    data = b"." + data  # not what a compressed file begins with
+    path.write_bytes(data)
+    reading = Reading(unit="separator", separator=separator, invalid="replace")
+    (source,) = sources(path)
+    borders = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_module, "BLOCK", block)
+        patch.setattr(ranges_module, "_SCAN", block)
+        texts: list[bytes | None] = []
+        for start, end in pairwise(borders):
+            for found in documents(Part(0, start, end, "bytes", end - start), source, reading):
+                texts += found.texts.to_list()
+                assert [found.place(row) for row in range(len(found))] == [f"{path}: byte {n}" for n in found.numbers]
+                assert all(start <= number < end for number in found.numbers)
+    expected = [text.decode(errors="replace").encode() for text in separated(data, separator.encode())]
+    assert texts == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    lines=st.lists(st.sampled_from([*GOOD, *BAD, *BLANK]), max_size=12),
+    end=st.sampled_from([b"", b"\n"]),
+    cuts=st.lists(st.integers(0, 200), max_size=6),
+    block=st.sampled_from([1, 30, 1 << 20]),
+)
+def test_json_lines_wherever_a_file_is_cut(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], end: bytes, cuts: list[int], block: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "texts.jsonl"
+    data = b"\n".join(lines) + end
+    path.write_bytes(data)
+    reading = Reading(records="skip", invalid="skip")
+    (source,) = sources(path)
+
+    def seen(borders: list[int]) -> tuple[list[Any], list[Left]]:
+        texts: list[Any] = []
+        left: list[Left] = []
+        for start, stop in pairwise(borders):
+            for found in documents(Part(0, start, stop, "bytes", stop - start), source, reading):
+                texts += zip(found.numbers.tolist(), found.texts.to_list(), strict=True)
+                left += found.left
+        return texts, left
+
+    whole = seen([0, len(data)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_module, "BLOCK", block)
+        parts = seen(sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)}))
+    assert parts == whole
+    assert len(whole[0]) == sum(line in GOOD for line in lines)
+    assert len(whole[1]) == sum(line in BAD for line in lines)
+
+
+def test_lines_of_real_files_in_shards(tmp_path: Path) -> None:
+    lines = [f"line {number} {'é' * (number % 97)}" for number in range(3000)] + ["x" * 20_000, "", ""]
+    for name, some in (("a", lines), ("b", lines[:5]), ("c", []), ("d", lines[::-1])):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in some), "utf-8")
+    planned = plan(tmp_path / "*.txt", LINES, 4000)
+    assert len(planned.tasks) > 20 and Plan.from_plain(json.loads(json.dumps(planned.to_plain()))) == planned
+    assert all(task.bytes <= 4000 for task in planned.tasks)
+    assert sum(task.bytes for task in planned.tasks) == sum(source.size for source in planned.sources)
+    expected = [line.encode() for line in [*lines, *lines[:5], *lines[::-1]]]
+    assert read(tmp_path / "*.txt", LINES, 4000) == read(tmp_path / "*.txt", LINES) == expected
+    assert read(tmp_path / "*.txt", Reading(), 4000) == [
+        path.read_bytes() for path in sorted(tmp_path.iterdir()) if path.stat().st_size
+    ]
+
+
+def test_a_separator_that_overlaps_itself_makes_one_range(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a\n\n\nb\n\n" * 100)
+    assert len(plan(path, Reading(unit="separator", separator="\n\n"), 100).tasks) == 1
+    assert len(plan(path, Reading(unit="separator", separator="b\n"), 100).tasks) == 7
+    assert read(path, Reading(unit="separator", separator="\n\n"), 100) == [b"a", b"\nb"] * 100
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gz": lambda data: gzip.compress(data, mtime=0),
+    "bz2": lambda data: bz2.compress(data, 1),
+    "xz": lambda data: lzma.compress(data, preset=0),
+    "zst": lambda data: importlib.import_module("zstandard").ZstdCompressor(write_checksum=True).compress(data),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_compression_in_members(tmp_path: Path, kind: str) -> None:
+    if kind == "zst":
+        pytest.importorskip("zstandard")
+    pack = PACKED[kind]
+    path = tmp_path / "texts"
+    for members in ([b"a\nb", b"c\n"], [b"", b"x" * 100_000, b"", b"\ny", b""], [b""], []):
+        path.write_bytes(b"".join(map(pack, members)))
+        assert read(path, LINES, 100 if kind != "plain" else 1 << 20) == separated(b"".join(members), b"\n")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PACKED if kind != "plain"])
+@pytest.mark.parametrize("damage", ["cut", "flip", "behind"])
+def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
+    if kind == "zst":
+        pytest.importorskip("zstandard")
+    path = tmp_path / f"texts.txt.{kind}"
+    lines = [os.urandom(30).hex().encode() for _ in range(8_000)]
+    whole = PACKED[kind](b"\n".join(lines))
+    middle = len(whole) // 2
+    path.write_bytes(
+        {
+            "cut": whole[:middle],
+            "flip": whole[:middle] + bytes(byte ^ 255 for byte in whole[middle : middle + 64]) + whole[middle + 64 :],
+            "behind": whole + b"something else",
+        }[damage]
+    )
+    with pytest.raises(FormatError, match=rf"texts\.txt\.{kind} cannot be decompressed.*byte \d+.*broken='skip'"):
+        read(path, LINES)
+    texts, left = left_of(path, Reading(unit="line", broken="skip"))
+    assert [one.reason for one in left] == ["damaged"]
+    if damage == "behind":
+        assert texts == lines[:-1]  # nobody knows whether the last one was whole
+    elif damage == "cut" or kind in ("bz2", "xz"):
+        assert len(texts) > 2_000
+        assert texts == lines[: len(texts)]
+        assert left[0].place == f"{path}: byte {sum(len(text) + 1 for text in texts)}"
+    assert left_of(path, Reading(broken="skip"))[0] == []
+
+
+def test_what_is_left_out_is_told_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(
+        b'{"text": "a"}\n{"txt": 1}\n{"text": "\\ud800"}\n{"text": \n\n{"text": null}\n{"text": 1}\n{"text":"z"}'
+    )
+    with pytest.raises(FormatError, match=r"texts\.jsonl: byte 14: no field 'text'; records='skip'"):
+        read(path, Reading())
+    with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: no UTF-8 at 0; invalid='replace'"):
+        read(path, Reading(records="skip"))
+    texts, left = left_of(path, Reading(records="skip", invalid="skip"))
+    assert texts == [b"a", b"z"]
+    assert [(one.reason, one.place.rpartition(" ")[2]) for one in left] == [
+        ("no field 'text'", "14"),
+        ("no UTF-8", "25"),
+        ("not JSON", "44"),
+        ("no field 'text'", "55"),
+        ("the field 'text' is no text", "70"),
+    ]
+    replaced = found_in(plan(path), Reading(records="skip", invalid="replace"))
+    assert [found.texts.to_list() for found in replaced] == [[b"a", "\ufffd".encode()], [b"z"]]
+    assert [found.replaced for found in replaced] == [1, 0]
+
+
+def test_a_text_file_that_is_no_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"good\ncaf\xe9\n\xed\xa0\x80\nfine")
+    with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: no UTF-8 at 3"):
+        read(path, LINES)
+    assert read(path, Reading(unit="line", invalid="replace")) == [
+        b"good",
+        "caf\ufffd".encode(),
+        "\ufffd".encode() * 3,
+        b"fine",
+    ]
+    texts, left = left_of(path, Reading(unit="line", invalid="skip"))
+    assert texts == [b"good", b"fine"]
+    assert left == [Left("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
+    with pytest.raises(EncodeError, match="byte 0"):
+        read(path, Reading())
+    path.write_bytes(b"\xef\xbb\xbfwith a mark\r\n\r\n")
+    assert read(path, LINES) == ["\ufeffwith a mark\r".encode(), b"\r"]
+
+
+def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "texts.jsonl"
+    lines = ['{"text": "a", "id": "x", "n": {"m": [1, "é"]}}', "", '{"text": 1}', '{"text": "b", "id": 7, "n": 1}']
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    (found,) = found_in(plan(path), Reading(records="skip"), ["id", "n.m"])
+    expected = {"id": ["x", "7"], "n.m": ['[1, "é"]', None]}
+    assert found.columns.to_pydict() == expected and found.columns.schema.types == [arrow.string()] * 2
+    assert schema_of(sources(path)[0], Reading(), ["id", "n.m"]) == found.columns.schema
+    deep = '{"text": "deep", "id": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    path.write_text("\n".join(['"alone"', deep, '{"text": "z", "id": "\\ud800x"}', "1", ""]))
+    (found,) = found_in(plan(path), Reading(records="skip"), ["id"])
+    assert found.texts.to_list() == [b"alone", b"z"] and found.columns["id"].to_pylist() == [None, "\ufffdx"]
+    assert [left.reason for left in found.left] == ["fields that cannot be read", "no field 'text'"]
+    assert read(path, Reading(records="skip")) == [b"alone", b"deep", b"z"]
+    (tmp_path / "texts.txt").write_text("a")
+    with pytest.raises(ArgumentError, match="has no columns"):
+        found_in(plan(tmp_path / "texts.txt"), Reading(), ["id"])

@@ -1,0 +1,102 @@
+"""Rows of ids within limits and in another order: as plain lists do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polytok.corpus.options import Options
+from polytok.corpus.rows import Rows, joined, limited, sliced
+from polytok.corpus.shuffle import order, shuffled
+
+EOS = 9
+documents = st.lists(st.lists(st.integers(0, 8), max_size=12), max_size=30)
+
+
+def rows(lists: Sequence[Sequence[int]], lead: int = 3) -> Rows:
+    """Rows that do not begin at the beginning of their array, as slices do not."""
+    offsets = lead + np.cumsum([0, *map(len, lists)])
+    return Rows(np.array([7] * lead + [id for row in lists for id in row] + [7], dtype=np.uint16), offsets)
+
+
+def lists(found: Rows) -> list[list[int]]:
+    return [found.ids[start:end].tolist() for start, end in pairwise(found.offsets)]
+
+
+def plainly(texts: list[list[int]], options: Options) -> list[list[int]]:
+    """What the options say, one document after the other."""
+    found: list[list[int]] = []
+    for text in texts:
+        most = len(text) if options.max_tokens is None else options.max_tokens
+        if len(text) < options.min_tokens or (len(text) > most and options.long == "skip"):
+            continue
+        if len(text) <= most:
+            found.append(text)
+        elif options.long == "truncate":
+            found.append([*text[: most - 1], EOS] if options.eos is not None else text[:most])
+        else:
+            found += [text[start : start + most] for start in range(0, len(text), most)]
+    return found
+
+
+@given(
+    documents,
+    st.integers(0, 4),
+    st.none() | st.integers(4, 9),
+    st.sampled_from(["truncate", "skip", "split"]),
+    st.booleans(),
+)
+def test_limits(texts: list[list[int]], least: int, most: int | None, long: Any, ends: bool) -> None:
+    options = Options(min_tokens=least, max_tokens=most, long=long, eos=EOS if ends else None)
+    found = limited(rows(texts), options)
+    assert lists(found.rows) == plainly(texts, options)
+    assert found.short == sum(len(text) < least for text in texts)
+    assert found.long == (0 if most is None else sum(len(text) > most for text in texts))
+
+
+@given(documents, st.integers(2, 12), st.lists(st.integers(0, 30), max_size=4))
+def test_the_order_does_not_depend_on_portions(texts: list[list[int]], window: int, cuts: list[int]) -> None:
+    borders = sorted({0, len(texts), *(cut for cut in cuts if cut < len(texts))})
+    portions = [rows(texts[start:end]) for start, end in pairwise(borders)]
+    found = [row for part in shuffled(portions, window, seed=5, task=3) for row in lists(part)]
+    expected = []
+    for first in range(0, len(texts), window):
+        among = texts[first : first + window]
+        expected += [among[place] for place in order(len(among), 5, 3, first)]
+    assert found == expected
+
+
+def test_orders_are_permutations_that_differ_by_all_that_they_are_of() -> None:
+    orders = [order(1000, *of) for of in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1000), (2**64 - 1, 99, 7)]]
+    assert all(sorted(found.tolist()) == list(range(1000)) for found in orders)
+    assert len({found.tobytes() for found in orders}) == 5
+    # Places are as far from where they were as chance makes them: a third of the rows on average.
+    assert all(300 < np.abs(found - np.arange(1000)).mean() < 370 for found in orders)
+
+
+def test_columns_go_with_their_rows() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    texts = [[1], [2, 2, 2], [], [4, 4]]
+    table = arrow.table({"name": ["a", "b", "c", "d"]})
+    for options, names in [
+        (Options(min_tokens=1), ["a", "b", "d"]),
+        (Options(max_tokens=2, long="skip"), ["a", "c", "d"]),
+        (Options(max_tokens=2, long="split"), ["a", "b", "b", "c", "d"]),
+        (Options(max_tokens=2), ["a", "b", "c", "d"]),
+    ]:
+        found = limited(rows(texts)._replace(columns=table), options).rows
+        assert found.columns is not None and found.columns["name"].to_pylist() == names
+    whole = rows(texts)._replace(columns=table)
+    again = joined([sliced(whole, 0, 1), sliced(whole, 1, 4)])
+    assert again.columns is not None and again.columns.equals(table) and lists(again) == texts
+    mixed = next(shuffled([whole], 4, 0, 0))
+    assert mixed.columns is not None
+    assert sorted(zip(mixed.columns["name"].to_pylist(), lists(mixed), strict=True)) == [
+        *zip("abcd", texts, strict=True)
+    ]

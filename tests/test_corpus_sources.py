@@ -1,0 +1,193 @@
+"""The inputs of a corpus job: what names stand for, and that a file which has changed is not taken for what it was."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from local_server import Server, send, serving
+from polytok import ArgumentError, FileError, Reading
+from polytok.corpus.documents import documents
+from polytok.corpus.plan import Plan, plan
+from polytok.corpus.sources import Source, names_in, sources
+from polytok.reading import remote
+
+LINES = Reading(unit="line")
+
+
+def names(found: tuple[Source, ...]) -> list[str]:
+    return [os.path.basename(source.name) for source in found]
+
+
+def texts_of(planned: Plan, reading: Reading = LINES) -> list[bytes | None]:
+    parts = [part for task in planned.tasks for part in task.parts]
+    found = [some for part in parts for some in documents(part, planned.sources[part.source], reading)]
+    return [text for some in found for text in some.texts.to_list()]
+
+
+def test_names_patterns_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    for name in ("b.txt", "a.txt", "deep/c.txt", "deep/er/d.txt", "[e].txt"):
+        (tmp_path / name).write_text("text")
+    monkeypatch.chdir(tmp_path)
+    assert names(sources(["b.txt", Path("a.txt")])) == ["b.txt", "a.txt"]
+    assert names(sources("[ab].txt")) == ["a.txt", "b.txt"]
+    assert names(sources("[e].txt")) == ["[e].txt"]
+    assert names(sources("**/*.txt")) == ["[e].txt", "a.txt", "b.txt", "c.txt", "d.txt"]
+    assert sources("a.txt") == sources(tmp_path / "a.txt") == sources(f"file://{tmp_path}/a.txt")
+    assert sources("a.txt")[0].name == str(tmp_path / "a.txt")
+    Path("list").write_text("b.txt\n\n[a].txt\n")
+    assert names(sources(names_in("list"))) == ["b.txt", "a.txt"]
+
+
+def test_what_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out").mkdir()
+    for name in ("a.txt", "out/b.txt"):
+        (tmp_path / name).write_text("text")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "out" / "b.txt")
+    monkeypatch.chdir(tmp_path)
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        ([], ArgumentError, "no input"),
+        ("*.csv", ArgumentError, r"no file matches '\*\.csv'"),
+        (["a.txt", "*.txt"], ArgumentError, r"a\.txt is named twice"),
+        ("-", ArgumentError, "standard input"),
+        ("pipe", ArgumentError, "pipe is no file"),
+        ("out", FileError, "is a folder: give a pattern"),
+        ("absent", FileError, "cannot read.*absent"),
+        ("nobody://a", ArgumentError, "nobody://a cannot be opened"),
+    ]
+    for inputs, kind, message in wrong:
+        with pytest.raises(kind, match=message):
+            sources(inputs)
+    for inputs in ("out/*", "link.txt"):
+        with pytest.raises(ArgumentError, match="where the output goes"):
+            plan(inputs, outside="out")
+    assert plan("a.txt", outside="out").tasks and plan("out/b.txt", outside="ou").tasks
+    with pytest.raises(FileError, match="list of files"):
+        names_in("absent")
+    with pytest.raises(ArgumentError, match="shard_size=0"):
+        plan("a.txt", shard_size=0)
+
+
+def test_a_file_that_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\ntwo\n")
+    planned = plan(path, LINES)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(FileError, match=r"changed since the job was planned.*a\.txt"):
+        texts_of(planned)
+    planned = plan(path, LINES)
+    found = documents(planned.tasks[0].parts[0], planned.sources[0], LINES)
+    next(found)
+    with open(path, "a") as file:
+        file.write("three")
+    with pytest.raises(FileError, match="changed since"):
+        list(found)
+    path.unlink()
+    with pytest.raises(FileError, match=r"cannot read.*a\.txt"):
+        texts_of(planned)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
+def test_a_file_that_cannot_be_read() -> None:
+    with pytest.raises(FileError, match="cannot read: .*/proc/self/mem"):
+        texts_of(plan("/proc/self/mem", LINES))
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """A file system of fsspec's that lies in memory."""
+    files = pytest.importorskip("fsspec").filesystem("memory")
+    yield files
+    files.store.clear()
+    files.pseudo_dirs[:] = [""]
+
+
+def test_urls(memory: Any, tmp_path: Path) -> None:
+    lines = [f"line {number}".encode() for number in range(1000)]
+    for name in ("/in/b.txt", "/in/a.txt", "/in/deep/c.txt"):
+        memory.pipe(name, b"\n".join(lines))
+    planned = plan("memory://in/*.txt", LINES, 1000)
+    assert names(planned.sources) == ["a.txt", "b.txt"] and len(planned.tasks) == 18
+    assert texts_of(planned) == lines * 2
+    assert texts_of(plan("memory://in/b.txt", LINES)) == lines
+    memory.pipe("/in/a.txt", b"else")
+    with pytest.raises(FileError, match=r"changed since the job was planned.*memory://"):
+        texts_of(planned)
+    with pytest.raises(FileError, match="cannot read: No such file.*in/absent"):
+        plan("memory://in/absent")
+    with pytest.raises(FileError, match="folder"):
+        plan("memory://in/deep")
+    with pytest.raises(ArgumentError, match="where the output goes"):
+        plan("memory://in/*.txt", outside="memory://in/")
+    with pytest.raises(ArgumentError, match=r"no file matches 'memory://in/\*\.csv'"):
+        plan("memory://in/*.csv")
+    url = "memory://in/b.txt"
+    assert polytok.count_words(url, split=r"\w+", reading=LINES).words("most_frequent").to_list()[0] == (b"line", 1000)
+
+
+def test_without_fsspec_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    with pytest.raises(ArgumentError, match=r"polytok\[remote\]"):
+        sources("s3://bucket/a.txt")
+
+
+@pytest.fixture
+def web() -> Iterator[Server]:
+    pytest.importorskip("aiohttp")
+    with serving() as server:
+        yield server
+
+
+def in_ranges(body: bytes, stamp: str) -> Any:
+    """An answer that gives the bytes which are asked for."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        start, _, end = handler.headers.get("Range", "").removeprefix("bytes=").partition("-")
+        asked = slice(int(start), int(end) + 1) if start else slice(None)
+        handler.send_response(206 if start else 200)
+        handler.send_header("Content-Length", str(len(body[asked])))
+        handler.send_header("Accept-Ranges", "bytes")
+        handler.send_header("ETag", stamp)
+        if start:
+            handler.send_header("Content-Range", f"bytes {start}-{end}/{len(body)}")
+        handler.end_headers()
+        if handler.command != "HEAD":
+            handler.wfile.write(body[asked])
+
+    return answer
+
+
+def test_the_web(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"line {number}".encode() for number in range(5000)]
+    body = b"\n".join(lines)
+    monkeypatch.setattr(remote, "_READ_AHEAD", 5000)
+    web.answers["/ranges.txt"] = in_ranges(body, '"one"')
+    web.answers["/whole.txt"] = lambda handler: send(handler, body, ETag='"one"')
+    ranges, whole = (f"{web.address}/{name}.txt" for name in ("ranges", "whole"))
+    assert len(plan(ranges, LINES, 10_000).tasks) == 5 and len(plan(whole, LINES, 10_000).tasks) == 1
+    for url in (ranges, whole):
+        assert texts_of(plan(url, LINES, 10_000)) == lines
+    planned = plan(ranges, LINES)
+    answer = web.answers["/ranges.txt"] = in_ranges(body, '"two"')
+    with pytest.raises(FileError, match=r"changed since.*one.*two"):
+        texts_of(planned)
+    planned = plan(ranges, LINES)
+    web.answers["/ranges.txt"] = lambda handler: (
+        handler.send_error(503) if handler.command == "GET" else answer(handler)
+    )
+    with pytest.raises(FileError, match=r"cannot read.*ranges\.txt"):
+        texts_of(planned)
+    with pytest.raises(FileError, match=r"cannot read.*absent"):
+        plan(f"{web.address}/absent.txt")

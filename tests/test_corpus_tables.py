@@ -1,0 +1,222 @@
+"""Texts of Parquet and Arrow files: every kind of column, in groups that are read apart, damaged or not."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from polytok import ArgumentError, EncodeError, FormatError, Reading
+from polytok.corpus.documents import Documents, Left, documents, schema_of
+from polytok.corpus.plan import plan
+from polytok.reading import blocks as blocks_module
+from polytok.reading import tables
+
+arrow = pytest.importorskip("pyarrow")
+parquet = importlib.import_module("pyarrow.parquet")
+feather = importlib.import_module("pyarrow.feather")
+
+TEXTS = ["to be", "", None, "ありがとう 😀", "x" * 100, "to be", None, "last"]
+THERE = [text.encode() for text in TEXTS if text is not None]
+FORMATS = ["parquet", "arrow", "stream", "feather"]
+
+
+def write(path: Path, table: Any, rows: int = 1 << 20) -> None:
+    """A table in the format that the name says, with groups of so many rows."""
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path, row_group_size=rows, write_page_checksum=True)
+    elif path.suffix == ".feather":
+        feather.write_feather(table, str(path), chunksize=rows)
+    else:
+        make = arrow.ipc.new_stream if path.suffix == ".stream" else arrow.ipc.new_file
+        with make(str(path), table.schema) as writer:
+            writer.write_table(table, max_chunksize=rows)
+
+
+def found_in(path: Path, reading: Reading, columns: Sequence[str] = (), shard_size: int = 1 << 28) -> list[Documents]:
+    planned = plan(path, reading, shard_size)
+    parts = [part for task in planned.tasks for part in task.parts]
+    return [found for part in parts for found in documents(part, planned.sources[0], reading, columns)]
+
+
+def read(path: Path, reading: Reading, shard_size: int = 1 << 28) -> tuple[list[bytes | None], list[Left]]:
+    found = found_in(path, reading, shard_size=shard_size)
+    return [text for some in found for text in some.texts.to_list()], [left for some in found for left in some.left]
+
+
+def place(kind: str, row: int, rows: int) -> str:
+    """How a row is told, in groups of so many."""
+    return f"row {row}" if kind in ("parquet", "stream") else f"row {row % rows} of record batch {row // rows}"
+
+
+def reading_of(kind: str, **how: Any) -> Reading:
+    return Reading(format="arrow" if kind == "stream" else None, records="skip", **how)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_kind_of_column(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"texts.{kind}"
+    strings = arrow.array(TEXTS)
+    columns = {
+        "string": strings,
+        "large": strings.cast(arrow.large_string()),
+        "view": strings.cast(arrow.string_view()),
+        "binary": strings.cast(arrow.binary()),
+        "large binary": strings.cast(arrow.large_binary()),
+        "binary view": strings.cast(arrow.binary_view()),
+        "dictionary": strings.dictionary_encode(),
+        "a.b": strings,
+        "outer": arrow.array([{"inner": {"text": text}, "n": 1} for text in TEXTS]),
+    }
+    write(path, arrow.table(columns), 3)
+    for field in (*list(columns)[:-1], "outer.inner.text"):
+        texts, left = read(path, reading_of(kind, field=field))
+        assert texts == THERE, field
+        assert {one.reason for one in left} == {f"no field {field!r}"}
+        assert [one.place for one in left] == [f"{path}: {place(kind, row, 3)}" for row in (2, 6)]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_structs_that_are_null_and_columns_that_are_not_there(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"texts.{kind}"
+    rows = [{"text": "a"}, None, {"text": None}, {"text": "b"}]
+    write(path, arrow.table({"meta": rows, "n": [1, 2, 3, 4], "nothing": arrow.nulls(4)}))
+    texts, left = read(path, reading_of(kind, field="meta.text"))
+    assert texts == [b"a", b"b"] and len(left) == 2
+    assert read(path, reading_of(kind, field="nothing"))[0] == []
+    for field, message in (
+        ("text", r"has no column 'text' but 'meta', 'n', 'nothing': name one"),
+        ("meta.body", "has no column 'meta.body'"),
+        ("n.m", "has no column 'n.m'"),
+        ("n", "'n' is of int64, not of text"),
+        ("meta", "'meta' is of struct<text: string>"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            read(path, reading_of(kind, field=field))
+    with pytest.raises(FormatError, match=r"row 1.*: no field 'meta\.text'; records='skip'"):
+        read(path, Reading(format="arrow" if kind == "stream" else None, field="meta.text"))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("block", [1, 2000, 1 << 23])
+def test_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, block: int) -> None:
+    for module in (blocks_module, tables):
+        monkeypatch.setattr(module, "BLOCK", block)
+    path = tmp_path / f"texts.{kind}"
+    texts = [os.urandom(number % 50).hex() if number % 7 else None for number in range(1000)]
+    write(path, arrow.table({"text": texts, "id": range(1000), "other": ["x"] * 1000}), 90)
+    expected = [text.encode() for text in texts if text is not None]
+    size = path.stat().st_size // 5
+    planned = plan(path, reading_of(kind), size)
+    assert len(planned.tasks) == (1 if kind == "stream" else 6)
+    found = found_in(path, reading_of(kind), ["id"], size)
+    assert [text for some in found for text in some.texts.to_list()] == expected
+    ids = [id for some in found for id in some.columns["id"].to_pylist()]
+    schema = schema_of(planned.sources[0], reading_of(kind), ["id"])
+    assert schema == arrow.schema([("id", arrow.int64())]) and all(some.columns.schema == schema for some in found)
+    assert ids == [number for number in range(1000) if texts[number] is not None]
+    places = [some.place(row) for some in found for row in range(len(some))]
+    assert places == [f"{path}: {place(kind, id, 90)}" for id in ids]
+    lacking = [left.place for some in found for left in some.left]
+    assert lacking == [f"{path}: {place(kind, id, 90)}" for id in range(0, 1000, 7)]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_column_that_repeats_itself(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"texts.{kind}"
+    column = arrow.array(["x" * 1000]).dictionary_encode()
+    write(path, arrow.table({"text": arrow.DictionaryArray.from_arrays([0] * 50_000, column.dictionary)}))
+    found = found_in(path, reading_of(kind))
+    assert sum(map(len, found)) == 50_000 and max(some.texts.nbytes for some in found) < 1 << 25
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_tables_without_rows(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"texts.{kind}"
+    write(path, arrow.table({"text": arrow.array([], arrow.string())}))
+    assert read(path, reading_of(kind)) == ([], [])
+
+
+def test_what_is_no_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    write(path, arrow.table({"text": [b"good", b"caf\xe9", b"\xff", b"fine"], "id": [1, 2, 3, 4]}))
+    with pytest.raises(EncodeError, match=r"texts\.parquet: row 1: no UTF-8 at 3"):
+        read(path, Reading())
+    assert read(path, Reading(invalid="replace"))[0][1:3] == ["caf\ufffd".encode(), "\ufffd".encode()]
+    (found,) = found_in(path, Reading(invalid="skip"), ["id"])
+    assert found.texts.to_list() == [b"good", b"fine"] and found.columns["id"].to_pylist() == [1, 4]
+    assert [left.place for left in found.left] == [f"{path}: row {row}" for row in (1, 2)]
+
+
+def test_a_damaged_row_group_does_not_touch_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    texts = [os.urandom(20).hex() for _ in range(3000)]
+    write(path, arrow.table({"text": texts}), 1000)
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 100] = bytes(100)
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match=r"texts\.parquet cannot be read as a table.*broken='skip'"):
+        read(path, Reading())
+    for shard_size in (1 << 28, 10_000):
+        found, left = read(path, Reading(broken="skip"), shard_size)
+        assert found == [text.encode() for text in texts[:1000] + texts[2000:]]
+        assert [(one.reason, one.place) for one in left] == [("damaged", f"{path}: row 1000")]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_files_that_are_cut_short(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"texts.{kind}"
+    texts = [os.urandom(20).hex() for _ in range(3000)]
+    write(path, arrow.table({"text": texts}), 500)
+    data = path.read_bytes()
+    for length in (len(data) - 1, len(data) // 2, 20, 9, 0):
+        path.write_bytes(data[:length])
+        how: dict[str, Any] = {"format": "parquet" if kind == "parquet" else "arrow"}
+        if kind == "stream" and length == len(data) - 1:
+            continue  # its last bytes only say that it ends
+        with pytest.raises(FormatError, match=rf"texts\.{kind} .*broken='skip'"):
+            read(path, Reading(**how))
+        for shard_size in (1 << 28, 1000):
+            found, left = read(path, Reading(**how, broken="skip"), shard_size)
+            assert found == [text.encode() for text in texts[: len(found)]]
+            assert [one.reason for one in left] == ["damaged"]
+            assert (len(found) >= 1000) == (kind == "stream" and length > 100)
+
+
+def test_what_is_no_table(tmp_path: Path) -> None:
+    packed, old, text = tmp_path / "a.arrow", tmp_path / "b.feather", tmp_path / "c.parquet"
+    write(tmp_path / "texts.stream", arrow.table({"text": ["a"]}))
+    packed.write_bytes(gzip.compress((tmp_path / "texts.stream").read_bytes()))
+    old.write_bytes(b"FEA1" + bytes(20))
+    text.write_bytes(gzip.compress(b"text"))
+    with pytest.raises(FormatError, match=r"a\.arrow is compressed as a whole"):
+        read(packed, Reading())
+    read_end, write_end = os.pipe()
+    write(tmp_path / "d.parquet", arrow.table({"text": ["a"]}))
+    os.write(write_end, (tmp_path / "d.parquet").read_bytes())
+    os.close(write_end)
+    with open(read_end, "rb") as pipe, pytest.raises(ArgumentError, match="comes as a stream"):
+        polytok.count_words([pipe])
+    with pytest.raises(FormatError, match="Feather of version 1"):
+        read(old, Reading())
+    with pytest.raises(FormatError, match=r"does not begin as a Parquet file does; it is compressed"):
+        read(text, Reading())
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "texts.parquet"
+    write(path, arrow.table({"text": ["a"]}))
+
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    with pytest.raises(ArgumentError, match=r"texts\.parquet is a table.*polytok\[parquet\]"):
+        read(path, Reading())

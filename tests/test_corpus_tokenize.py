@@ -1,0 +1,284 @@
+"""Texts of files to shards: the ids are those of `encode`, whatever cuts, groups, shuffles or interrupts the work."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import corpus_kills
+import polytok
+from polytok import ArgumentError, FileError, FormatError, Reading
+from polytok.cli import main
+from polytok.corpus import Options, Report, tokenize
+from polytok.corpus import open as open_dataset
+
+TOKENIZER = polytok.load("default")
+EOS = TOKENIZER.id_of("<|endoftext|>")
+TEXTS = [f"text {n}: " + "naïve 漢字 🦜 " * (n % 7) for n in range(300)]
+LINES = Reading(unit="line")
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """The same texts as lines, as JSON lines, and compressed."""
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    records = "\n".join(json.dumps({"a": {"b": text}, "n": n}) for n, text in enumerate(TEXTS))
+    (folder / "a.txt").write_text("\n".join(TEXTS), "utf-8")
+    (folder / "b.jsonl").write_text(records, "utf-8")
+    (folder / "c.jsonl.gz").write_bytes(gzip.compress(records.encode()))
+    return folder
+
+
+def made(inputs: Any, out: Path, **options: Any) -> list[list[int]]:
+    """The documents that come of inputs."""
+    tokenize(inputs, TOKENIZER, out, **{"workers": 1, "reading": LINES, **options})
+    return [row.tolist() for row in open_dataset(out)]
+
+
+def encoded(texts: list[str], *, bos: int | None = None, eos: int | None = None) -> list[list[int]]:
+    ends = [[] if id is None else [id] for id in (bos, eos)]
+    return [[*ends[0], *TOKENIZER.encode(text), *ends[1]] for text in texts]
+
+
+@pytest.mark.parametrize("shard_size", [700, 5000, 1 << 28], ids=["tiny", "small", "one"])
+def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: int) -> None:
+    reading = Reading(unit="line", field="a.b")
+    found = made(f"{inputs}/*", tmp_path / "out", shard_size=shard_size, reading=reading, eos="auto")
+    assert found == encoded(TEXTS * 3, eos=EOS)
+
+
+@pytest.mark.parametrize("output", ["megatron", "flat", "npy"])
+@pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
+def test_what_begins_and_ends_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
+    found = made(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
+    first = TOKENIZER.id_of("!") if bos == "!" else bos
+    assert found == encoded(TEXTS, bos=first, eos=EOS if eos else None)
+
+
+def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
+    log = io.StringIO()
+    report = tokenize([inputs / "a.txt"], "default", tmp_path / "out", reading=LINES, workers=1, json_log=log)
+    tokens = sum(map(len, encoded(TEXTS)))
+    size = sum(len(text.encode()) for text in TEXTS)
+    assert (report.total.documents, report.total.tokens, report.total.text_bytes) == (300, tokens, size)
+    events = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert [event["event"] for event in events] == ["begin", "task", "end"]
+    assert events[-1]["tokens"] == tokens
+    again = tokenize([inputs / "a.txt"], "default", tmp_path / "out", reading=LINES)
+    assert again == report
+    assert open_dataset(tmp_path / "out").tokenizer.fingerprint == TOKENIZER.fingerprint
+
+
+def test_shuffled_documents_are_the_same_in_another_order(tmp_path: Path, inputs: Path) -> None:
+    options = {"shuffle": 50, "shard_size": 4000}
+    found = made(inputs / "a.txt", tmp_path / "one", **options)
+    assert found != encoded(TEXTS) and sorted(found) == sorted(encoded(TEXTS))
+    assert made(inputs / "a.txt", tmp_path / "two", workers=3, **options) == found
+    assert made(inputs / "a.txt", tmp_path / "three", seed=1, **options) != found
+
+
+def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    reading = Reading(field="a.b")
+    options = {"columns": ["n"], "shuffle": 40, "min_tokens": 12, "eos": "auto", "output": "parquet"}
+    tokenize(inputs / "b.jsonl", TOKENIZER, tmp_path / "out", reading=reading, workers=1, **options)
+    table = parquet.read_table(tmp_path / "out/00000.parquet")
+    expected = {n: ids for n, ids in enumerate(encoded(TEXTS, eos=EOS)) if len(ids) >= 12}
+    assert {int(row["n"]): row["ids"] for row in table.to_pylist()} == expected
+
+
+def report_of(tmp_path: Path, content: bytes, name: str = "a.jsonl", **options: Any) -> Report:
+    (tmp_path / name).write_bytes(content)
+    return tokenize(tmp_path / name, TOKENIZER, tmp_path / "out", workers=1, **options)
+
+
+def test_what_is_left_out_is_counted_with_its_reason(tmp_path: Path) -> None:
+    content = b'{"text": "a b c d e"}\n{"text": 5}\n{"text\n{"text": "a"}\n{"text": "x y z"}\n'
+    report = report_of(tmp_path, content, min_tokens=2, max_tokens=4, long="skip", reading=Reading(records="skip"))
+    assert dict(report.total.skipped) == {
+        "fewer than 2 tokens": 1,
+        "more than 4 tokens": 1,
+        "not JSON": 1,
+        "the field 'text' is no text": 1,
+    }
+    assert report.total.documents == 1
+    assert f"{tmp_path}/a.jsonl: byte 34" in str(report)
+
+
+def test_undecodable_text(tmp_path: Path) -> None:
+    for invalid, skipped, changed in (("skip", {"no UTF-8": 1}, {}), ("replace", {}, {"no UTF-8, replaced": 1})):
+        reading = Reading(unit="line", invalid=invalid)
+        report = report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=reading, overwrite=True)
+        assert (dict(report.total.skipped), dict(report.total.changed)) == (skipped, changed)
+    with pytest.raises(polytok.EncodeError, match=r"a.txt: byte 4: no UTF-8"):
+        report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=LINES, overwrite=True)
+
+
+def test_a_damaged_file(tmp_path: Path) -> None:
+    content = gzip.compress("\n".join(TEXTS).encode(), mtime=0)[:-200]
+    with pytest.raises(FormatError, match="a.gz"):
+        report_of(tmp_path, content, "a.gz", reading=LINES)
+    report = report_of(tmp_path, content, "a.gz", reading=Reading(unit="line", broken="skip"), overwrite=True)
+    assert 0 < report.total.documents < 300 and report.total.skipped["damaged"] == 1
+
+
+def test_a_special_token_in_a_text(tmp_path: Path) -> None:
+    content = b"one\ntwo <|endoftext|>\n"
+    with pytest.raises(polytok.SpecialTokenError, match=r"a.txt: byte 4: .*endoftext"):
+        report_of(tmp_path, content, "a.txt", reading=LINES, reject_special=True)
+    report_of(tmp_path, content, "a.txt", reading=LINES, special="all", overwrite=True)
+    assert open_dataset(tmp_path / "out")[1].tolist()[-1] == EOS
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dtype": "uint8"},
+        {"output": "csv"},
+        {"eos": "no such piece"},
+        {"bos": "auto"},
+        {"eos": True},
+        {"eos": 32768},
+        {"bos": -1},
+        {"columns": "n", "output": "arrow"},
+        {"special": "<|end|>"},
+        {"max_tokens": 3, "min_tokens": 4},
+        {"max_tokens": 1, "eos": "auto"},
+        {"columns": ["n"]},
+        {"seed": -1},
+        {"shuffle": 1.5},
+        {"runner": "slurm"},
+        {"workers": 0},
+        {"dtype": "uint32"},
+        {"reading": Reading(invalid="keep")},
+    ],
+    ids=str,
+)
+def test_wrong_options_are_refused_before_anything_is_written(
+    tmp_path: Path, inputs: Path, options: dict[str, Any]
+) -> None:
+    with pytest.raises(ArgumentError):
+        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+def test_dtypes() -> None:
+    def dtype(vocab_size: int, output: str = "megatron", said: Any = "auto") -> str:
+        return Options(output=output, dtype=said)._dtype(vocab_size)
+
+    assert [dtype(65536), dtype(65537), dtype(65537, "flat")] == ["uint16", "int32", "uint32"]
+    assert dtype(100, "npy", "int32") == "int32"
+    with pytest.raises(ArgumentError, match="does not hold"):
+        dtype(65537, "flat", "uint16")
+
+
+@pytest.fixture
+def unfinished(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
+    """A job that a damaged file has ended; gives what goes on with it."""
+    (inputs / "d.jsonl.gz").write_bytes(b"\x1f\x8b no such file")
+    reading = Reading(unit="line", field="a.b")
+
+    def go_on(**options: Any) -> Report:
+        told = {"reading": reading, "shard_size": 3000, "workers": 1, "tokenizer": TOKENIZER, **options}
+        return tokenize(f"{inputs}/*", told.pop("tokenizer"), tmp_path / "out", **told)
+
+    with pytest.raises(FormatError):
+        go_on()
+    return go_on
+
+
+def test_another_tokenizer_option_or_input_is_refused(unfinished: Callable[..., Report], inputs: Path) -> None:
+    other = polytok.train(["low lower lowest"], vocab_size=260)
+    with pytest.raises(ArgumentError, match=r"tokenizer: fingerprint: .* → (.|\n)*vocab_size: 32768 → 260"):
+        unfinished(tokenizer=other)
+    with pytest.raises(ArgumentError, match=f"options: eos: null → {EOS}"):
+        unfinished(eos="auto")
+    with (inputs / "a.txt").open("a") as file:
+        file.write("more")
+    with pytest.raises(ArgumentError, match=r"sources: .*/a.txt: size: [0-9]+ → [0-9]+"):
+        unfinished()
+
+
+def test_an_input_that_changes_while_the_job_runs_is_noticed(tmp_path: Path, inputs: Path) -> None:
+    class Changing(io.StringIO):
+        def write(self, text: str) -> int:
+            os.utime(inputs / "b.jsonl", ns=(1, 1))
+            return super().write(text)
+
+    reading = Reading(unit="line", field="a.b")
+    with pytest.raises(FileError, match=r"b.jsonl.*|changed since"):
+        tokenize(f"{inputs}/*", TOKENIZER, tmp_path / "out", reading=reading, workers=1, json_log=Changing())
+
+
+def test_killed_at_a_few_moments() -> None:
+    corpus_kills.check(moments=3, size=1_000_000, shard_size=100_000, seed=1)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no file system may be mounted here")
+    try:
+        inputs = corpus_kills.write_inputs(tmp_path / "inputs", 2_000_000)
+        options: dict[str, Any] = {"reading": LINES, "shard_size": 200_000, "workers": 1}
+        with pytest.raises(FileError, match="No space left on device") as caught:
+            tokenize(inputs, TOKENIZER, disk / "out", **options)
+        assert str(caught.value.filename).startswith(str(disk))
+        assert list((disk / "out/done").iterdir())
+        subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
+        tokenize(inputs, TOKENIZER, disk / "out", **options)
+        tokenize(inputs, TOKENIZER, tmp_path / "out", **options)
+        assert corpus_kills.contents(disk / "out") == corpus_kills.contents(tmp_path / "out")
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def test_an_object_store(tmp_path: Path, inputs: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    options: dict[str, Any] = {"reading": LINES, "shard_size": 3000, "workers": 1}
+    report = tokenize(inputs / "a.txt", TOKENIZER, "memory://bucket/out", **options)
+    assert tokenize(inputs / "a.txt", TOKENIZER, "memory://bucket/out", **options) == report
+    tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", **options)
+    system = fsspec.filesystem("memory")
+    found = {path.removeprefix("/bucket/out/"): system.cat_file(path) for path in system.find("/bucket/out")}
+    assert found == corpus_kills.contents(tmp_path / "out")
+
+
+def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    arguments = ["tokenize", str(inputs / "a.txt"), "--lines", "--eos", "--shard-size", "1K", "-o", str(out)]
+    assert main([*arguments, "--workers", "2", "--json-log", str(tmp_path / "log")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split()[1] == "300"
+    assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["event"] == "end"
+    assert [row.tolist() for row in open_dataset(out)] == encoded(TEXTS, eos=EOS)
+    assert main([*arguments, "--bos", "5"]) == 2
+    assert "options: bos: null → 5" in capsys.readouterr().err
+    assert main([*arguments, "--bos", "5", "--overwrite", "--json-log", "-"]) == 0
+    assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()][-1] == "end"
+    assert open_dataset(out)[0][0] == 5 and np.asarray(open_dataset(out)[0]).dtype == np.uint16
+
+
+def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
+    parquet.write_table(arrow.table({"text": ["b"], "n": ["1"]}), tmp_path / "b.parquet")
+    options: dict[str, Any] = {"columns": ["n"], "output": "arrow", "workers": 1}
+    with pytest.raises(FormatError, match=r"b.parquet: row 0: its columns are n: string, and .* n: int64"):
+        tokenize(f"{tmp_path}/*.parquet", TOKENIZER, tmp_path / "out", **options)
+    parquet.write_table(arrow.table({"text": [], "n": arrow.array([], arrow.int64())}), tmp_path / "b.parquet")
+    tokenize(f"{tmp_path}/*.parquet", TOKENIZER, tmp_path / "out", overwrite=True, shard_size=1, **options)
+    tables = [arrow.ipc.open_file(tmp_path / f"out/0000{n}.arrow").read_all() for n in range(2)]
+    assert tables[0].schema == tables[1].schema and [len(table) for table in tables] == [1, 0]
