@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,3 +103,46 @@ def test_what_cannot_be() -> None:
             continue
         expected = reference(items, model_type="unigram", vocab_size=5, hard_vocab_limit=False)
         assert spec.vocab == model_format.read(expected, ReadOptions()).vocab
+
+
+SEEDS = "▁q\t30\nick\t4\t9\nick\t900\n\t3\nthe\t12 \nxyz\t7\n▁lazy\t+40\no v\t8\né\t77\nqu\t5\r\n語彙\t3\nb▅\t6\n"
+
+
+@pytest.mark.parametrize("size", [1_000_000, 12, 50, 0])
+@pytest.mark.parametrize("script", ["latin", "japanese"])
+def test_seeds_of_a_file(script: str, size: int, tmp_path: Path) -> None:
+    file = tmp_path / "seeds.tsv"
+    words = sorted({word[:4] for text in texts(script) for word in text.split()})
+    file.write_text(SEEDS + "".join(f"{word}\t{1 + row * 7 % 23}\n" for row, word in enumerate(words)), "utf-8")
+    given = {"vocab_size": 70, "seed_sentencepiece_size": size, "seed_sentencepieces_file": str(file)}
+    given |= {"hard_vocab_limit": False, "self_test_sample_size": 3}
+    expected = reference(texts(script), model_type="unigram", **given)
+    spec = ours(texts(script), "unigram", **given)
+    assert spec.vocab == model_format.read(expected, ReadOptions()).vocab
+    assert model_format.write(spec).data == expected
+    given["seed_sentencepieces_file"] = file  # a path is as good
+    assert model_format.write(ours(texts(script), "unigram", **given)).data == expected
+
+
+@pytest.mark.parametrize("line", ["est", "", "est\tx", "est\t0", "est\t-3", "est\t1.5", "est\t99999999999999999999"])
+def test_a_file_that_holds_no_seeds(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "seeds.tsv"
+    file.write_text(f"low\t3\n{line}\nnew\t4\n")
+    given = {"vocab_size": 60, "hard_vocab_limit": False, "seed_sentencepieces_file": str(file)}
+    with pytest.raises(ArgumentError, match="line 2"):
+        ours(texts("latin"), "unigram", **given)
+    with pytest.raises(Exception, match="seed"):
+        reference(texts("latin"), model_type="unigram", **given)
+
+
+def test_samples_for_tests_are_not_drawn() -> None:
+    with pytest.raises(ArgumentError, match=r"0\.2\.1"):
+        ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=3, line="0.2.1")
+    with pytest.raises(ArgumentError, match="self_test_sample_size"):
+        ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=1001)
+
+
+def test_a_limit_that_is_too_low_is_refused() -> None:
+    items = ["".join(chr(0x4E00 + (row * place * 7919) % 5000) for place in range(1, 40)) for row in range(20_000)]
+    with pytest.raises(ArgumentError, match=r"takes about \d+ MB, max_memory is 17 MB"):
+        ours(items, "unigram", vocab_size=6000, character_coverage=1.0, max_memory=16 << 20, threads=1)

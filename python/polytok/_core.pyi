@@ -383,6 +383,7 @@ class UnigramTrainer:
         options: Mapping[str, Any],
         limit: tuple[int, str] | None,
         *,
+        seeds: list[tuple[bytes, int]] | None,
         seed_size: int,
         shrinking_factor: float,
         sub_iterations: int,

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import functools
 import os
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from parity_training import sentencepiece_models as shared
@@ -24,6 +27,16 @@ OPTIONS: list[dict[str, Any]] = [
     {"pretokenization_delimiter": "an", "split_by_whitespace": False},
 ]
 _ABORTS_IN_021 = ("required_chars",)
+_FOLDER = tempfile.TemporaryDirectory(prefix="polytok-")
+
+
+@functools.cache
+def seeds(name: str) -> str:
+    """A file of the beginnings of words with their counts."""
+    counts = Counter(f"▁{word}"[:8] for line in shared.lines(name) for word in line.split() if "▁" not in word)
+    path = Path(_FOLDER.name, name)
+    path.write_text("".join(f"{piece}\t{count}\n" for piece, count in counts.items()), "utf-8", newline="\n")
+    return str(path)
 
 
 def cases() -> Iterator[Case]:
@@ -31,7 +44,7 @@ def cases() -> Iterator[Case]:
     other = os.environ.get("POLYTOK_SENTENCEPIECE_021")
     for line in ("0.2.1", "0.2.3") if other else ("0.2.3",):
         for language, name in shared.LANGUAGES.items():
-            for options in OPTIONS:
+            for options in [*OPTIONS, {"seed_sentencepieces_file": seeds(name)}]:
                 if line == "0.2.1" and any(option in options for option in _ABORTS_IN_021):
                     continue
                 difference = functools.partial(shared.difference, "unigram", name, options, line, other)

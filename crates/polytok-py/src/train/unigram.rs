@@ -5,6 +5,7 @@ use polytok_core::train::sentencepiece::corpus::Corpus;
 use polytok_core::train::sentencepiece::options::Options;
 use polytok_core::train::unigram::sentences::Sentences;
 use polytok_core::train::unigram::{Fit, pieces};
+use polytok_core::train::words::Words;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -26,10 +27,11 @@ pub struct PyUnigramTrainer {
 impl PyUnigramTrainer {
     /// `limit` is a number of bytes and a folder.
     #[new]
-    #[pyo3(signature = (options, limit, *, seed_size, shrinking_factor, sub_iterations, lanes))]
+    #[pyo3(signature = (options, limit, *, seeds, seed_size, shrinking_factor, sub_iterations, lanes))]
     fn new(
         options: PyOptions,
         limit: PyLimit,
+        seeds: Option<Vec<(PyBackedBytes, u64)>>,
         seed_size: usize,
         shrinking_factor: f32,
         sub_iterations: usize,
@@ -37,10 +39,16 @@ impl PyUnigramTrainer {
     ) -> PyResult<PyUnigramTrainer> {
         let options = options.to_core().map_err(to_python)?;
         let threads = options.threads.max(1);
+        let max_memory = limit.as_ref().map(|(bytes, _)| *bytes as u64);
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / threads, folder)));
         let sinks = (0..threads).map(|_| Sentences::new(&options, WordCounter::new(limit.clone()))).collect();
         let corpus = Corpus::new(&options, sinks).map_err(to_python)?;
-        let fit = Fit { seed_size, shrinking_factor, sub_iterations, lanes };
+        let seeds = seeds.map(|seeds| {
+            let mut words = Words::default();
+            seeds.iter().for_each(|(text, count)| words.push(text, *count));
+            words
+        });
+        let fit = Fit { seeds, seed_size, shrinking_factor, sub_iterations, lanes, max_memory };
         Ok(PyUnigramTrainer { options, fit, corpus: Some(Box::new(corpus)) })
     }
 

@@ -30,7 +30,7 @@ __all__ = [
     "vocab_text",
 ]
 
-_ONLY_UNIGRAM = ("seed_sentencepiece_size", "shrinking_factor", "num_sub_iterations")
+_ONLY_UNIGRAM = ("seed_sentencepiece_size", "seed_sentencepieces_file", "shrinking_factor", "num_sub_iterations")
 
 
 class SentencePieceTrainer:

@@ -39,6 +39,7 @@ _NOT_IN_FILE = frozenset(
         "profile",
         "line",
         "sentences",
+        "self_test_sample_size",
         "tsv",
         "precompiled_charsmap",
         "normalization_rule_name",
@@ -158,8 +159,8 @@ def _written_defaults(options: Options, explicit: Collection[str], model: str) -
 
 
 def _field(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode()
+    if isinstance(value, (str, os.PathLike)):
+        return os.fsencode(value)
     if isinstance(value, float):
         return float(np.float32(value))
     return tuple(text.encode() for text in value) if isinstance(value, tuple) else value

@@ -55,6 +55,8 @@ class Options:
     * ``auto_character_coverage``: characters are pieces where that saves more than merges do; bytes stand for others.
     * ``max_sentence_length``: in bytes; longer sentences are left out, which is reported. None for no limit.
     * ``input_sentence_size``: how many sentences are taken, 0 for all; ``shuffle_input_sentence`` draws them.
+    * ``self_test_sample_size``: does nothing, as in 0.2.3.
+    * ``seed_sentencepieces_file``: the substrings to start from, a file of lines with a piece, a tab and a count.
     * ``tsv``: each line is a text, a tab, and how often it counts (SentencePiece's input_format).
     """
 
@@ -72,7 +74,9 @@ class Options:
     character_coverage: float = 0.9995
     input_sentence_size: int = 0
     shuffle_input_sentence: bool = True
+    self_test_sample_size: int = 0
     seed_sentencepiece_size: int = 1_000_000
+    seed_sentencepieces_file: str | os.PathLike[str] | None = None
     shrinking_factor: float = 0.75
     num_threads: int = 16
     num_sub_iterations: int = 2
@@ -150,6 +154,8 @@ def _check(options: Options, model: str) -> None:
         raise ArgumentError("pretokenization_delimiter is for BPE and Unigram")
     if options.auto_character_coverage:
         _check_auto_coverage(options, model)
+    if options.self_test_sample_size and options.line == "0.2.1":
+        raise ArgumentError("self_test_sample_size is for line='0.2.3': 0.2.1 draws other samples in each run")
     for role in ("unk", "bos", "eos", "pad"):
         if not getattr(options, f"{role}_piece"):
             raise ArgumentError(f"{role}_piece is empty: to have none, set {role}_id=-1")
@@ -176,6 +182,7 @@ def _check_ranges(options: Options) -> None:
         "num_threads": (1, 1024),
         "shrinking_factor": (0.5, 0.95),
         "max_sentence_length": (10, _MOST_BYTES),
+        "self_test_sample_size": (0, 1000),
         "seed_sentencepiece_size": (0, 2**31 - 1),
         "input_sentence_size": (0, 2**63 - 1),
         **dict.fromkeys(("unk_id", "bos_id", "eos_id", "pad_id"), (-(2**31), 2**31 - 1)),

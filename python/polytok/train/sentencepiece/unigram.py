@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import _core
 from . import SentencePieceTrainer, with_options
+from .seed_file import seeds
 
 
 @with_options()
@@ -24,9 +25,11 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
     model = "unigram"
 
     def _start(self, limit: tuple[int, str] | None) -> Any:
+        file = self.options.seed_sentencepieces_file
         return _core.UnigramTrainer(
             self.core_options(),
             limit,
+            seeds=None if file is None else seeds(file),
             seed_size=self.options.seed_sentencepiece_size,
             shrinking_factor=self.options.shrinking_factor,
             sub_iterations=self.options.num_sub_iterations,

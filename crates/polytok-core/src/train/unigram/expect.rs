@@ -6,9 +6,9 @@
 
 use crate::error::Result;
 use crate::train::unigram::lanes::{Lane, in_lanes, total};
-use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::numeric::{Tables, digamma};
 use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::sums::{Block, slots};
 use crate::train::unigram::workers::Workers;
 
 /// Pieces that are expected less often leave.
@@ -17,13 +17,10 @@ const LEAST_EXPECTED: f32 = 0.5;
 /// How often each piece is expected.
 pub fn expect(pieces: &Pieces, lanes: &[Lane], tables: &Tables, workers: &mut Workers) -> Result<Vec<f32>> {
     let sums = in_lanes(lanes.len(), workers, "expectation", |lane| {
-        let mut lattice = Lattice::default();
-        let mut expected = vec![0f32; pieces.len()];
-        lanes[lane].each(|count, chars, nodes| {
-            lattice.load(pieces, chars, nodes);
-            lattice.add_marginals(nodes, tables, count, &mut expected);
-        });
-        expected
+        let (mut slots, mut block) = (slots(pieces), Block::default());
+        lanes[lane].each(|count, chars, nodes| block.push(count, chars, nodes, &mut slots, tables));
+        block.finish(&mut slots, tables);
+        slots[..pieces.len()].iter().map(|slot| slot.expected).collect()
     })?;
     Ok(total(sums))
 }

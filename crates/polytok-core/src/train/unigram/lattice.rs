@@ -1,8 +1,7 @@
-//! All segmentations of one word: the sums over them (forward and backward), and the best of them.
+//! All segmentations of one word, and the best of them. (The sums over all of them are in `sums`.)
 //!
-//! Reference: SentencePiece's `Lattice`, with all pieces normal. The reference computes the sum over the left neighbours of a node for
-//! each node anew; it is the same for all nodes that begin at one place, so here it is computed once for each place. Nodes stand in the
-//! order of their beginning, then of their length, and are added up in this order, which is the reference's. Places are characters.
+//! Reference: SentencePiece's `Lattice`, with all pieces normal. Nodes stand in the order of their beginning, then of their length.
+//! Places are characters.
 //!
 //! A character that is no piece has a node with id 0: so the reference's trainer does, and what such characters earn goes to the first
 //! piece.
@@ -10,7 +9,6 @@
 //! Cost: one step for each node. Worst input: a long word all of whose substrings are pieces.
 
 use crate::train::unigram::lanes::{Node, add_nodes};
-use crate::train::unigram::numeric::{Factor, Tables};
 use crate::train::unigram::pieces::Pieces;
 use crate::trie::NONE;
 
@@ -21,8 +19,6 @@ pub struct Lattice {
     scores: Vec<f32>,
     /// Where the nodes of each place begin, and their number at the end.
     groups: Vec<u32>,
-    alpha: Vec<f32>,
-    beta: Vec<f32>,
     best: Vec<Best>,
     /// For each node its left neighbour on the best way to it.
     previous: Vec<u32>,
@@ -82,45 +78,6 @@ impl Lattice {
                 (node.piece() as u32, place, place + node.chars(), self.scores[index])
             })
             .collect()
-    }
-
-    /// Adds `count` times each node's probability to the sum of its piece.
-    pub fn add_marginals(&mut self, nodes: &[Node], tables: &Tables, count: f32, sums: &mut [f32]) {
-        self.both_ways(nodes, tables);
-        let (all, count) = (self.alpha[self.len()], Factor::of(count));
-        for place in 0..self.len() {
-            let before = self.alpha[place];
-            for index in self.group(place) {
-                let node = nodes[index];
-                let log = before + self.scores[index] + self.beta[place + node.chars() as usize] - all;
-                let sum = &mut sums[node.piece()];
-                *sum = tables.add_exp(*sum, count, log);
-            }
-        }
-    }
-
-    /// Forward and backward sums. Each is a chain of operations that wait for one another, so both are made at once.
-    fn both_ways(&mut self, nodes: &[Node], tables: &Tables) {
-        let len = self.len();
-        self.alpha.clear();
-        self.alpha.resize(len + 1, f32::NEG_INFINITY);
-        self.alpha[0] = 0.0;
-        self.beta.clear();
-        self.beta.resize(len + 1, 0.0);
-        for place in 0..len {
-            let before = self.alpha[place];
-            for index in self.group(place) {
-                let sum = &mut self.alpha[place + nodes[index].chars() as usize];
-                *sum = tables.log_sum_exp(*sum, self.scores[index] + before);
-            }
-            let place = len - 1 - place;
-            let mut sum = f32::NEG_INFINITY;
-            for index in self.group(place) {
-                let after = self.beta[place + nodes[index].chars() as usize];
-                sum = tables.log_sum_exp(sum, self.scores[index] + after);
-            }
-            self.beta[place] = sum;
-        }
     }
 
     /// The nodes of the best segmentation, from the last to the first, and its score. `skip` is a node to do without.

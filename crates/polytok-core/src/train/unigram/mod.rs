@@ -9,18 +9,21 @@
 //!
 //! [`sentences`] counts words and fragments, [`suffixes`] finds the substrings that repeat, [`seeds`] takes the best of them, [`expect`]
 //! fits the scores, [`prune`] lets a quarter of the pieces go, and [`finish`] adds the characters that training has lost. The scores of
-//! [`pieces`] run through the [`lattice`] of each word.
+//! [`pieces`] run through the [`lattice`] of each word, or the [`sums`] over it.
 
 mod expect;
 mod finish;
 mod lanes;
 mod lattice;
+mod memory;
 mod numeric;
 mod pieces;
 mod prune;
+mod second;
 mod seeds;
 pub mod sentences;
 mod suffixes;
+mod sums;
 mod workers;
 
 use crate::error::Result;
@@ -39,6 +42,8 @@ use workers::Workers;
 /// The options that only this trainer has.
 #[derive(Clone, Debug)]
 pub struct Fit {
+    /// The substrings to start from and how often they occur, instead of those of the text.
+    pub seeds: Option<Words>,
     /// How many substrings to start from; 0 is, in 0.2.3, a number that fits the vocabulary.
     pub seed_size: usize,
     /// The share of pieces that one pruning leaves.
@@ -47,6 +52,8 @@ pub struct Fit {
     pub sub_iterations: usize,
     /// How many sums are made in parallel in the reference: its `num_threads`, which shows in the last bits.
     pub lanes: usize,
+    /// How many bytes training may take; it is not begun where it takes more.
+    pub max_memory: Option<u64>,
 }
 
 /// Trains on counted sentences: at most so many pieces with their scores, the best first.
@@ -67,7 +74,11 @@ pub fn pieces(
         0 if options.line == Line::V0_2_3 => FEWEST_SEEDS.max(8 * options.vocab_size),
         size => size,
     };
-    let (texts, scores) = seeds::seeds(&characters, fragments, seed_size, options, &mut workers)?;
+    memory::check(&words, &fragments, seed_size, fit, options.threads)?;
+    let (texts, scores) = match &fit.seeds {
+        Some(given) => seeds::given(&characters, given, fit.seed_size, options)?,
+        None => seeds::found(&characters, fragments, seed_size, options, &mut workers)?,
+    };
     let pieces = Pieces::new(texts, scores)?;
     let lanes = lanes::lanes(&words, fit.lanes, &pieces, &mut workers)?;
     drop(words);

@@ -10,22 +10,12 @@
 //! Cost: one lattice per word and one per piece.
 
 use crate::error::Result;
-use crate::model::nbest::best_two;
 use crate::spec::Line;
-use crate::train::unigram::lanes::{Lane, Node, in_lanes, total};
+use crate::train::unigram::lanes::{Lane, in_lanes, total};
 use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::second::{Search, Without};
 use crate::train::unigram::workers::Workers;
-
-/// What becomes of a piece's occurrences without it.
-enum Without {
-    /// It has no other segmentation, so it stays.
-    Nothing,
-    /// Its text's best segmentation is another one already.
-    Better,
-    /// These pieces stand for it.
-    Pieces(Vec<u32>),
-}
 
 /// The best segmentations of all words, counted.
 struct Counts {
@@ -84,10 +74,9 @@ fn replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Result<Ve
     let mut all: Vec<Without> = (0..pieces.len()).map(|_| Without::Nothing).collect();
     let chunks = all.chunks_mut(CHUNK).enumerate().collect();
     workers.run("pruning", chunks, |(chunk, places): (usize, &mut [Without])| {
-        let (mut lattice, mut nodes) = (Lattice::default(), Vec::new());
+        let mut search = Search::default();
         for (i, place) in places.iter_mut().enumerate() {
-            lattice.fill(pieces, pieces.text(chunk * CHUNK + i), &mut nodes);
-            *place = without(&lattice, &nodes, line);
+            *place = search.without(pieces, chunk * CHUNK + i, line);
         }
     })?;
     Ok(all)
@@ -95,14 +84,6 @@ fn replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Result<Ve
 
 /// So many pieces are looked at in one go.
 const CHUNK: usize = 4096;
-
-fn without(lattice: &Lattice, nodes: &[Node], line: Line) -> Without {
-    match best_two(&lattice.columns(nodes), lattice.len(), line) {
-        None => Without::Nothing,
-        Some([first, _]) if first.len() > 1 => Without::Better,
-        Some([_, second]) => Without::Pieces(second),
-    }
-}
 
 fn counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
     let sums = in_lanes(lanes.len(), workers, "pruning", |lane| {

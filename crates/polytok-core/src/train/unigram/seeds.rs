@@ -7,6 +7,7 @@
 //! Cost: that of `suffixes`; memory for a few times as many candidates as there will be seeds.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::spec::Line;
@@ -25,7 +26,7 @@ struct Candidate {
 }
 
 /// Texts and scores of the seeds: the characters, and at most so many substrings.
-pub fn seeds(
+pub fn found(
     characters: &[(char, u64)],
     mut fragments: Fragments,
     size: usize,
@@ -57,6 +58,40 @@ pub fn seeds(
         texts.push(fragments.text(&candidate.interval), 0);
         scores.push(score(candidate.rank, line));
     }
+    to_logs(&mut scores, line);
+    Ok((texts, scores))
+}
+
+/// Texts and scores of the seeds where the substrings are given with their counts: of these and the characters at most so many, the
+/// best first. 0.2.1 takes the best; 0.2.3 takes all characters, then substrings as they come, each once.
+pub fn given(
+    characters: &[(char, u64)],
+    substrings: &Words,
+    size: usize,
+    options: &Options,
+) -> Result<(Words, Vec<f32>)> {
+    let (line, validity) = (options.line, Validity::new(options)?);
+    let singles = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, line)));
+    let mut all: Vec<(String, u64)> = singles.collect();
+    for (text, count) in substrings.iter() {
+        let text = String::from_utf8_lossy(text).into_owned();
+        let chars: Vec<char> = text.chars().collect();
+        if !chars.is_empty() && validity.is_valid(&chars) {
+            all.push((text, rank(count, chars.len(), line)));
+        }
+    }
+    if line == Line::V0_2_3 {
+        let mut seen = HashSet::new();
+        all.retain(|(text, _)| seen.insert(text.clone()));
+        all.truncate(size.max(characters.len()));
+    }
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    if line == Line::V0_2_1 {
+        all.truncate(size);
+    }
+    let mut texts = Words::default();
+    all.iter().for_each(|(text, _)| texts.push(text.as_bytes(), 0));
+    let mut scores = all.iter().map(|&(_, rank)| score(rank, line)).collect::<Vec<f32>>();
     to_logs(&mut scores, line);
     Ok((texts, scores))
 }

@@ -72,6 +72,11 @@ impl Fragments {
         Ok(())
     }
 
+    /// The bytes that they take.
+    pub fn memory(&self) -> u64 {
+        (self.bytes.len() + self.spans.len() * size_of::<(u32, u32, u64)>()) as u64
+    }
+
     /// The text of an interval.
     pub fn text(&self, interval: &Interval) -> &[u8] {
         &self.bytes[interval.at as usize..][..interval.len as usize]
