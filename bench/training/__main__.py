@@ -52,7 +52,9 @@ def main() -> None:
     if arguments.write:
         markdown.put(DOCS / "benchmarks.md", arguments.write, report)
     if arguments.plot:
-        plot.draw([(run.kind, run.engine, run.megabytes, run.seconds, run.peak) for run in runs], DOCS / "training.svg")
+        plot.draw(
+            [(run.kind, run.engine, run.megabytes, run.processor, run.peak) for run in runs], DOCS / "training.svg"
+        )
 
 
 def parser() -> argparse.ArgumentParser:

@@ -9,7 +9,7 @@ Point = tuple[str, str, int, float, int]
 
 
 def draw(points: Iterable[Point], path: Path) -> None:
-    """Kind, engine, megabytes, seconds and peak bytes; the same points give the same file."""
+    """Kind, engine, megabytes, processor's seconds and peak bytes; the same points give the same file."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -24,7 +24,7 @@ def draw(points: Iterable[Point], path: Path) -> None:
         sizes, seconds_of, peaks = zip(*sorted(found), strict=True)
         for axes, values in zip(panels, (seconds_of, peaks), strict=True):
             axes.plot(sizes, values, marker="o", linewidth=2 if "polytok" in name else 1, label=name)
-    for axes, title in zip(panels, ("seconds", "peak memory, MB"), strict=True):
+    for axes, title in zip(panels, ("processor's seconds", "peak memory, MB"), strict=True):
         axes.set(xscale="log", yscale="log", xlabel="MB of text", title=title)
         axes.grid(alpha=0.3)
     panels[0].legend(fontsize=7, frameon=False)

@@ -87,15 +87,17 @@ pub fn learn(
     rules: &Rules,
     watch: &mut impl Watch,
 ) -> Result<Learnt> {
-    let mut texts = Texts::new(&rules.affixes.prefix);
-    for text in initial {
-        texts.add(&text)?;
-    }
-    let learnt = Learnt { texts, merges: Vec::new(), kept_limit: true };
+    let initial: Vec<Vec<u8>> = initial.collect();
+    let start = |kept_limit| -> Result<Learnt> {
+        let mut texts = Texts::new(&rules.affixes.prefix);
+        initial.iter().try_for_each(|text| texts.add(text).map(drop))?;
+        Ok(Learnt { texts, merges: Vec::new(), kept_limit })
+    };
     let spill = words.limit().map(|limit| limit.spill.clone());
-    match rules.room.zip(spill) {
-        None => in_memory(words, learnt, rules, watch),
-        Some((room, spill)) => rounds::learn(words, learnt, rules, room, &*spill, watch),
+    let Some((room, spill)) = rules.room.zip(spill) else { return in_memory(words, start(true)?, rules, watch) };
+    match rounds::learn(words, start(true)?, rules, room, &*spill, watch)? {
+        Some(learnt) => Ok(learnt),
+        None => in_memory(words, start(false)?, rules, watch),
     }
 }
 

@@ -15,15 +15,15 @@ pub struct Forms<const MANY: bool> {
     cells: Vec<u32>,
     /// The symbol of a form; empty unless `MANY`.
     symbols: Vec<u32>,
-    /// By symbol, length and cells.
-    known: HashMap<(u32, u32, u32), u32>,
+    /// By symbol and length, which is the number of cells too if `MANY`.
+    known: HashMap<(u32, u32), u32>,
 }
 
 impl<const MANY: bool> Forms<MANY> {
-    /// Symbols of these lengths, each in one cell.
+    /// Symbols of these lengths, each in one cell; all are 1 if `MANY`.
     pub fn new(lengths: Vec<u32>) -> Forms<MANY> {
         let numbers = 0..if MANY { lengths.len() as u32 } else { 0 };
-        let known = numbers.clone().map(|symbol| ((symbol, lengths[symbol as usize], 1), symbol)).collect();
+        let known = numbers.clone().map(|symbol| ((symbol, 1), symbol)).collect();
         Forms { cells: vec![1; lengths.len()], lengths, symbols: numbers.collect(), known }
     }
 
@@ -75,11 +75,11 @@ impl<const MANY: bool> Forms<MANY> {
         if !MANY {
             return symbol;
         }
+        let length = self.lengths[left as usize] + self.lengths[right as usize];
         let Forms { lengths, cells, symbols, known } = self;
-        let [length, width] = [&*lengths, &*cells].map(|numbers| numbers[left as usize] + numbers[right as usize]);
-        *known.entry((symbol, length, width)).or_insert_with(|| {
+        *known.entry((symbol, length)).or_insert_with(|| {
             lengths.push(length);
-            cells.push(width);
+            cells.push(length);
             symbols.push(symbol);
             lengths.len() as u32 - 1
         })

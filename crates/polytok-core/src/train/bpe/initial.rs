@@ -13,12 +13,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         let mut index = PairIndex::new(self.symbols());
         let mut found: Vec<(u64, u64, u32)> = Vec::new();
         let mut which = Vec::with_capacity(self.cells.len());
-        let irregular = &mut self.irregular;
         self.cells.pairs(|left, right, _, word| {
             if !is_wanted(left, right) {
-                if HAS_FORMS {
-                    irregular.insert(key(left, right));
-                }
                 return;
             }
             let number = index.of(left, right, found.len() as u32);

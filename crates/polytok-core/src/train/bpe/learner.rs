@@ -84,7 +84,7 @@ pub struct Learner<const HAS_FORMS: bool> {
     waiting: Vec<(u64, List)>,
     queue: Queue,
     /// Pairs that stand elsewhere too than in one list; none unless `HAS_FORMS`.
-    pub(super) irregular: HashSet<u64>,
+    irregular: HashSet<u64>,
     left: Side,
     right: Side,
     ties: Ties,

@@ -20,8 +20,9 @@ use super::{Learnt, Limits, Rules, Watch, add};
 use crate::error::{Error, Result};
 use crate::train::counter::{Spill, WordCounter};
 
-/// Bounds of pairs take such a part of the room.
+/// Bounds of pairs take such a part of the room, and at the most so many bytes, as more would fit no cache of the processor.
 const BOUNDS: usize = 8;
+const MOST_BOUNDS: usize = 1 << 24;
 
 /// Of the rest, what is loaded takes at the most so many parts of [`WHOLE`], and at the least one; merging grows into the others.
 const LOADED: usize = 20;
@@ -47,7 +48,8 @@ struct Rounds<'a> {
     spill: &'a dyn Spill,
 }
 
-/// Learns merges behind those of `learnt`, which has none.
+/// Learns merges behind those of `learnt`, which has none. None if a pair makes a text that is known: then pairs may come again,
+/// and what a round forgot may matter.
 pub(super) fn learn(
     words: &mut WordCounter,
     mut learnt: Learnt,
@@ -55,9 +57,9 @@ pub(super) fn learn(
     room: usize,
     spill: &dyn Spill,
     watch: &mut impl Watch,
-) -> Result<Learnt> {
+) -> Result<Option<Learnt>> {
     let mut sum = 0;
-    let (mut writer, mut bounds) = (StoreWriter::new(spill.create()?), Bounds::within(room / BOUNDS));
+    let (mut writer, mut bounds) = (StoreWriter::new(spill.create()?), new_bounds(room));
     each_word(words, &learnt.texts, rules, watch, |symbols, count| {
         sum = add(sum, symbols, count)?;
         write(&mut writer, &mut bounds, symbols, count)
@@ -68,20 +70,22 @@ pub(super) fn learn(
     let least = rules.limits.min_count.max(1);
     loop {
         let from = rounds.least_count()?;
-        let mut learner: Learner<false> = rounds.load(from)?;
+        let mut learner = rounds.load(from)?;
         learner.stop_at(room.saturating_sub(rounds.judge.bounds.memory()), !rules.affixes.is_none());
         let stop = learner.run(&mut learnt, watch)?;
         if stop == Stop::Reached || stop == Stop::Exhausted && from == least {
-            return Ok(learnt);
+            return Ok(Some(learnt));
+        }
+        if stop == Stop::Known {
+            return Ok(None);
         }
         rounds.store_again(learner, from)?;
         rounds.turn(stop, from, learnt.merges.last().map_or(u64::MAX, |merge| merge.count));
-        if stop == Stop::Known {
-            learnt.kept_limit = false;
-            rounds.load::<true>(1)?.run(&mut learnt, watch)?;
-            return Ok(learnt);
-        }
     }
+}
+
+fn new_bounds(room: usize) -> Bounds {
+    Bounds::within((room / BOUNDS).min(MOST_BOUNDS))
 }
 
 /// Writes a word, if there is something to merge in it.
@@ -96,10 +100,9 @@ impl Rounds<'_> {
     /// Learns of how a round came to its end, and of its last count.
     fn turn(&mut self, stop: Stop, from: u64, last: u64) {
         (self.judge.ceiling, self.loaded) = match stop {
-            Stop::Exhausted => (from - 1, (self.loaded * 4 / 3 + 1).min(LOADED)),
             // Merging took more than it was given.
             Stop::Full => (last, (self.loaded * 3 / 4).max(1)),
-            Stop::Reached | Stop::Known => (last, self.loaded),
+            _ => (from - 1, (self.loaded * 4 / 3 + 1).min(LOADED)),
         };
     }
 
@@ -131,7 +134,7 @@ impl Rounds<'_> {
     }
 
     /// A learner of the pairs that occur so often, over the words that hold such.
-    fn load<const HAS_FORMS: bool>(&mut self, from: u64) -> Result<Learner<HAS_FORMS>> {
+    fn load(&mut self, from: u64) -> Result<Learner<false>> {
         let Rounds { store, judge, .. } = self;
         let (mut cells, mut counts) = (Cells::default(), Vec::new());
         store.each(|symbols, count| {
@@ -151,7 +154,7 @@ impl Rounds<'_> {
     /// Writes all words as they are after a round.
     fn store_again(&mut self, learner: Learner<false>, from: u64) -> Result<()> {
         let (cells, forms) = learner.into_words();
-        let (mut writer, mut bounds) = (StoreWriter::new(self.spill.create()?), Bounds::within(self.room / BOUNDS));
+        let (mut writer, mut bounds) = (StoreWriter::new(self.spill.create()?), new_bounds(self.room));
         let (mut at, mut merged) = (Cells::FIRST, Vec::new());
         let Rounds { store, judge, .. } = self;
         store.each(|symbols, count| {

@@ -6,6 +6,10 @@
 //! (in `abab`, when the second `ab` is not merged yet, `ab a`), is a candidate for good, even when nothing is left of it: at
 //! the very end, such pairs are pieces.
 //!
+//! The cells are those of [`crate::train::bpe`]; lists, counts and queue are not. There a pair without occurrences is forgotten, ties go
+//! by ids or places, and changes are added up for each neighbour; here it stays a candidate, ties go by texts, and counts change in
+//! the order of the occurrences, which decides what was there for a moment.
+//!
 //! Invariant: all pairs beside a new symbol come to be while it is merged, so the count of a pair only falls once that is
 //! over, and the queue may be lazy. Cost: a few lookups for each merged occurrence; each distinct pair is judged
 //! once. Worst input: one long unit without equal pairs.
