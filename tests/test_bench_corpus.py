@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.corpus import inputs, memory
+from bench.corpus import inputs
 from bench.corpus.child import digest
 from bench.corpus.jobs import END_ID
 from bench.corpus.stages import read
+from bench.corpus.watched import watched
 
 KILOBYTES = 60
 
@@ -45,8 +46,9 @@ def test_ends_of_texts_do_not_count() -> None:
     assert digest(iter(parts)) != digest(iter([np.array([1, 3, 2], np.int64)]))
 
 
-def test_memory_is_that_of_all_processes() -> None:
+def test_all_processes_are_watched() -> None:
     code = "import subprocess, sys; b = bytearray(60 << 20); subprocess.run([sys.executable, '-c', %r]); print('done')"
-    child = "import time; b = bytearray(90 << 20); time.sleep(1.5)"
-    output, samples = memory.watched([sys.executable, "-c", code % child])
-    assert output == "done\n" and max(size for _, size in samples) > 150 << 20
+    child = "import time; b = bytearray(90 << 20)\nwhile time.process_time() < 0.3: pass\ntime.sleep(1)"
+    found = watched([sys.executable, "-c", code % child])
+    assert found.output == "done\n" and found.processors >= 0.3
+    assert max(size for _, size in found.samples) > 150 << 20
