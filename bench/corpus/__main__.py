@@ -16,7 +16,7 @@ from ..cases import OURS
 from . import plot
 from .inputs import WRITERS, files
 from .jobs import JOBS, RAW, WITHOUT
-from .memory import watched
+from .watched import watched
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -77,12 +77,12 @@ def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int
     with tempfile.TemporaryDirectory(dir=Path(paths[0]).parent) as out:
         command = [sys.executable, "-m", "bench.corpus.child", engine, format, str(workers), out + "/out", *paths]
         try:
-            output, samples = watched(command)
+            found = watched(command)
         except subprocess.CalledProcessError as error:
             print(f"  failed: {error.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return []
-    seconds, processors, digest, _ = json.loads(output.splitlines()[-1])
-    return [Run(format, engine, megabytes, seconds, processors, samples, digest)]
+    seconds, aside, digest = json.loads(found.output.splitlines()[-1])
+    return [Run(format, engine, megabytes, seconds, found.processors - aside, found.samples, digest)]
 
 
 def table(runs: list[Run], workers: int) -> str:

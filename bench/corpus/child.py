@@ -1,19 +1,21 @@
-"""One job in a process of its own: ``python -m bench.corpus.child ENGINE FORMAT WORKERS OUT PATH...``."""
+"""One job in a process of its own: ``python -m bench.corpus.child ENGINE FORMAT WORKERS OUT PATH...``.
+
+It prints the job's seconds, its own seconds of processor time outside of the job, and a hash of the ids.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
-from .jobs import END_ID, JOBS, MODEL, RAW, Input
+from .jobs import END_ID, JOBS, MODEL, RAW, Ids, Input
 
 RUN = 8
 """Blocks of texts that are encoded at once."""
@@ -22,12 +24,12 @@ RUN = 8
 def main() -> None:
     engine, format, workers, out, *paths = sys.argv[1:]
     given = Input(tuple(paths), format, Path(out), int(workers))
-    if engine == RAW:
-        print(json.dumps([*raw(given), "", 0]))
-        return
-    clock = Clock()
-    ids = JOBS[engine](given)
-    print(json.dumps([*clock.read(), *digest(ids)]))
+    job = encoding(given) if engine == RAW else lambda: JOBS[engine](given)
+    aside, started = time.process_time(), time.perf_counter()
+    ids = job()
+    seconds, ended = time.perf_counter() - started, time.process_time()
+    hashed, _ = digest(ids)
+    print(json.dumps([seconds, aside + time.process_time() - ended, hashed]))
 
 
 def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
@@ -40,23 +42,8 @@ def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
     return hashed.hexdigest(), count
 
 
-class Clock:
-    """Seconds by the clock, and of processors' time, this process's and that of those it started and waited for."""
-
-    def __init__(self) -> None:
-        self.started = self._now()
-
-    def read(self) -> tuple[float, float]:
-        wall, used = self._now()
-        return wall - self.started[0], used - self.started[1]
-
-    def _now(self) -> tuple[float, float]:
-        children = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return time.perf_counter(), time.process_time() + children.ru_utime + children.ru_stime
-
-
-def raw(given: Input) -> tuple[float, float]:
-    """The seconds of encoding alone: texts lie in memory, and ids are thrown away."""
+def encoding(given: Input) -> Callable[[], Ids]:
+    """Encoding alone: texts lie in memory, and ids are thrown away."""
     import polytok
     from polytok._core import Texts
 
@@ -69,10 +56,13 @@ def raw(given: Input) -> tuple[float, float]:
         Texts.of_list([text or b"" for texts in found[first : first + RUN] for text in texts.to_list()])
         for first in range(0, len(found), RUN)
     ]
-    clock = Clock()
-    for texts in runs:
-        tokenizer.encode_texts(texts, threads=given.workers)
-    return clock.read()
+
+    def job() -> Ids:
+        for texts in runs:
+            tokenizer.encode_texts(texts, threads=given.workers)
+        return iter(())
+
+    return job
 
 
 if __name__ == "__main__":

@@ -1,0 +1,74 @@
+"""What a command and the processes that it started use while they run: Linux only."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+EVERY = 0.25
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What was printed, seconds of processors' time, and pairs of seconds and bytes of memory."""
+
+    output: str
+    processors: float
+    samples: list[tuple[float, int]]
+
+
+def watched(command: list[str]) -> Watched:
+    """Runs a command. CalledProcessError, with what it said, if it fails."""
+    samples: list[tuple[float, int]] = []
+    used: dict[int, float] = {}
+    before, started = _waited_for(), time.monotonic()
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(command, stdout=output, stderr=errors) as process:
+            while process.poll() is None:
+                pids = list(_tree(process.pid))
+                samples.append((time.monotonic() - started, sum(map(_memory, pids))))
+                used.update((pid, max(used.get(pid, 0.0), _processor(pid))) for pid in pids)
+                time.sleep(EVERY)
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command, stderr=errors.read())
+        # Some leave processes that nobody waits for: those were seen, if not their very last moment.
+        return Watched(output.read(), max(_waited_for() - before, sum(used.values())), samples)
+
+
+def _waited_for() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
+
+
+def _tree(pid: int) -> Iterator[int]:
+    yield pid
+    for child in _read(pid, f"task/{pid}/children").split():
+        yield from _tree(int(child))
+
+
+def _memory(pid: int) -> int:
+    """Bytes; what processes share counts for each."""
+    fields = _read(pid, "statm").split()
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
+
+
+def _processor(pid: int) -> float:
+    fields = _read(pid, "stat").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS if fields else 0.0
+
+
+def _read(pid: int, name: str) -> str:
+    """Nothing once the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

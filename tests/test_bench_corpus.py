@@ -1,0 +1,54 @@
+"""The inputs of the corpus benchmark: the same documents in every format, and what is compared of jobs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.corpus import inputs
+from bench.corpus.child import digest
+from bench.corpus.jobs import END_ID
+from bench.corpus.stages import read
+from bench.corpus.watched import watched
+
+KILOBYTES = 60
+
+
+@pytest.fixture
+def _few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def chunks() -> Iterator[bytes]:
+        while True:
+            yield "".join(f"line {n} with é, 日本 and <|endoftext|>\n" for n in range(400)).encode()
+
+    monkeypatch.setattr(inputs.texts, "chunks", chunks)
+    monkeypatch.setattr(inputs.texts, "MEGABYTE", 1000)
+
+
+@pytest.mark.usefixtures("_few_texts")
+def test_every_format_has_the_same_documents(tmp_path: Path) -> None:
+    expected = list(inputs.enough(KILOBYTES))
+    assert len(expected) > 20 and not any("<|" in document for document in expected)
+    for format in inputs.WRITERS:
+        paths = inputs.files(tmp_path, format, KILOBYTES)
+        texts = [text for found in read(paths, format) for text in found.texts.to_list()]
+        assert [text.decode() for text in texts if text] == expected
+        stamps = [path.stat().st_mtime_ns for path in paths]
+        assert [path.stat().st_mtime_ns for path in inputs.files(tmp_path, format, KILOBYTES)] == stamps
+
+
+def test_ends_of_texts_do_not_count() -> None:
+    parts = [np.array([1, END_ID, 2], np.uint16), np.array([3], np.uint32)]
+    assert digest(iter(parts)) == digest(iter([np.array([1, 2, 3], np.int64)]))
+    assert digest(iter(parts))[1] == 3
+    assert digest(iter(parts)) != digest(iter([np.array([1, 3, 2], np.int64)]))
+
+
+def test_all_processes_are_watched() -> None:
+    code = "import subprocess, sys; b = bytearray(60 << 20); subprocess.run([sys.executable, '-c', %r]); print('done')"
+    child = "import time; b = bytearray(90 << 20)\nwhile time.process_time() < 0.3: pass\ntime.sleep(1)"
+    found = watched([sys.executable, "-c", code % child])
+    assert found.output == "done\n" and found.processors >= 0.3
+    assert max(size for _, size in found.samples) > 150 << 20
