@@ -163,6 +163,37 @@ def test_what_is_thrown_away_is_what_jobs_wrote(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == {**contents(tmp_path / "one"), **mine}
 
 
+@pytest.mark.parametrize("overwrite", [False, True], ids=["go on", "overwrite"])
+@pytest.mark.parametrize(
+    "plan", [b'{"plan": "of the house"}', b'{"version": 1, "tasks": []}', b"[]", b"\xff"], ids=repr
+)
+def test_a_plan_of_others_is_none_of_ours(tmp_path: Path, plan: bytes, overwrite: bool) -> None:
+    files = {"plan.json": plan, "00000.bin": b"mine", "00000.npy": b"mine", "tokenizer.ptok": b"mine"}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(ArgumentError, match="plan.json is not a plan that polytok wrote"):
+        run(job(tmp_path), overwrite=overwrite)
+    assert contents(tmp_path) == files
+
+
+def test_files_of_tasks_that_a_job_does_not_have_are_left_alone(tmp_path: Path) -> None:
+    begun(tmp_path / "out")
+    (tmp_path / "out/00006.bin").write_bytes(b"mine")
+    run(job(tmp_path / "out"))
+    run(job(tmp_path / "out", header={"version": 2}), overwrite=True)
+    assert (tmp_path / "out/00006.bin").read_bytes() == b"mine"
+
+
+def test_a_shard_without_a_record_is_no_reason_to_become_another_job(tmp_path: Path) -> None:
+    (tmp_path / "error0").write_text("at once")
+    with pytest.raises(ArgumentError, match="at once"):
+        run(job(tmp_path / "out"), workers=1)
+    (tmp_path / "out/00000.bin").write_bytes(b"whole, but not told of")
+    with pytest.raises(ArgumentError, match="holds another job"):
+        run(job(tmp_path / "out", header={"version": 2}))
+    assert (tmp_path / "out/00000.bin").exists()
+
+
 def in_another_process(folder: Path, statement: str) -> subprocess.Popen[bytes]:
     """Python with the test's modules, in a process group of its own."""
     code = f"from pathlib import Path; from test_corpus_jobs import *; folder = Path({str(folder)!r}); {statement}"

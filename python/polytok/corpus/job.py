@@ -60,13 +60,14 @@ class Job:
         with self.storage.locked() as lock:
             journal = Journal(self.storage)
             self._begin(journal, overwrite)
+            count = len(self.assignments)
             if journal.finished() is None:
-                records = journal.done(len(self.assignments), lambda tasks, of: listen(Verified(tasks, of)))
-                journal.clean(records)
+                records = journal.done(count, lambda tasks, of: listen(Verified(tasks, of)))
+                journal.clean(count, records)
                 self._do(records, runner, listen, () if lock is None else (lock,))
-                journal.clean(records)  # of what workers left that have died
+                journal.clean(count, records)  # of what workers left that have died
                 journal.finish(self.manifest(records))
-            journal.tidy()
+            journal.tidy(count)
             return journal.finished() or {}
 
     def _begin(self, journal: Journal, overwrite: bool) -> None:
