@@ -7,6 +7,7 @@ is done and does the rest. Files that no record speaks of are half of something,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -46,6 +47,16 @@ def stem(number: int) -> str:
 def record_name(number: int) -> str:
     """The name of a task's record."""
     return f"done/{stem(number)}.json"
+
+
+def identity(plan: Mapping[str, Any]) -> str:
+    """What tells the job of a plan from others."""
+    return hashlib.sha256(to_json({"format": _FORMAT, **plan})).hexdigest()
+
+
+def _seal(job: str, record: Mapping[str, Any]) -> str:
+    """A hash of a record and of the job whose it is."""
+    return hashlib.sha256(f"{job}\n".encode() + to_json(record)).hexdigest()
 
 
 def to_json(value: Any) -> bytes:
@@ -103,9 +114,13 @@ class Journal:
         """Write the plan; from now on this is the job of the folder."""
         self.storage.write(PLAN, to_json({"format": _FORMAT, **plan}))
 
+    def note(self, job: str, record: Mapping[str, Any]) -> None:
+        """Write the record of a task of this job, whose files are there."""
+        self.storage.write(record_name(record["number"]), to_json({**record, "seal": _seal(job, record)}))
+
     def keep(self, tokenizer: bytes) -> None:
-        """Write the tokenizer, if it is not there."""
-        if TOKENIZER not in self.storage.names():
+        """Write the tokenizer, if it is not there, or another is."""
+        if self.storage.read(TOKENIZER) != tokenizer:
             self.storage.write(TOKENIZER, tokenizer)
 
     def finished(self) -> dict[str, Any] | None:
@@ -113,14 +128,14 @@ class Journal:
         data = self.storage.read(MANIFEST)
         return None if data is None else _object(data, self.storage.name, MANIFEST)
 
-    def done(self, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
-        """The records of the tasks that are done, and whose files are as they say; tells how many are verified."""
+    def done(self, job: str, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
+        """The records of tasks of this job whose files are as they say; tells how many are verified."""
         names = self.storage.names()
         recorded = [number for number in range(count) if record_name(number) in names]
         records = {}
         for place, number in enumerate(recorded):
             tell(place, len(recorded))
-            if (record := self._verified(number, names)) is not None:
+            if (record := self._verified(job, number, names)) is not None:
                 records[number] = record
         return records
 
@@ -132,18 +147,32 @@ class Journal:
             if _is_ours(name, count):
                 self.storage.remove(name)
 
-    def _verified(self, number: int, names: Collection[str]) -> dict[str, Any] | None:
-        data = self.storage.read(record_name(number))
-        try:
-            record = json.loads(data or b"")
-            files = [(file["name"], file["bytes"], file["checksum"]) for file in record["files"]]
-        except (ValueError, TypeError, KeyError, RecursionError):
+    def _verified(self, job: str, number: int, names: Collection[str]) -> dict[str, Any] | None:
+        if (record := self._record(job, number)) is None:
             return None
-        for name, size, checksum in files:
-            is_of_task = _OF_TASK.fullmatch(str(name)) and name.startswith(f"{stem(number)}.")
-            if not is_of_task or name not in names or checked(self.storage.open(name)) != (size, checksum):
+        for file in record["files"]:
+            name = file["name"]
+            if name not in names or checked(self.storage.open(name)) != (file["bytes"], file["checksum"]):
                 return None
-        return dict(record)
+        return record
+
+    def _record(self, job: str, number: int) -> dict[str, Any] | None:
+        """The record of a task as it was written; None if it is damaged, or of another task or job."""
+        try:
+            record = json.loads(self.storage.read(record_name(number)) or b"")
+            is_whole = record.pop("seal") == _seal(job, record) and record["number"] == number
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+        return dict(record) if is_whole else None
+
+    def check_alone(self, job: str) -> None:
+        """Raise `ArgumentError` if the folder is another job's now: where there are no locks, two may have begun."""
+        plan = self.plan()
+        if plan is None or identity(plan) != job:
+            raise ArgumentError(
+                f"another job has begun in {self.storage.name} while this one ran, and both have written there: "
+                "name another folder, or wait until nothing writes there and say --overwrite (overwrite=True)"
+            )
 
     def finish(self, manifest: bytes) -> None:
         """Write the manifest; the job is done."""
