@@ -166,6 +166,17 @@ def test_compression_in_members(tmp_path: Path, kind: str) -> None:
         assert read(path, LINES, 100 if kind != "plain" else 1 << 20) == separated(b"".join(members), b"\n")
 
 
+@pytest.mark.parametrize("window_log", [28, 31])
+def test_zstandard_of_a_large_window(tmp_path: Path, window_log: int) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    parameters = zstandard.ZstdCompressionParameters(window_log=window_log, hash_log=10, chain_log=10)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    path = tmp_path / "texts.txt.zst"
+    path.write_bytes(packer.compress(b"a\nb\n") + packer.flush())
+    assert zstandard.get_frame_parameters(path.read_bytes()).window_size == 1 << window_log
+    assert read(path, Reading(unit="line", broken="skip")) == [b"a", b"b"]
+
+
 @pytest.mark.parametrize("kind", [kind for kind in PACKED if kind != "plain"])
 @pytest.mark.parametrize("damage", ["cut", "flip", "behind"])
 def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
