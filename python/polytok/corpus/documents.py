@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ..errors import ArgumentError
 from ..reading import Documents, Invalid, Left, Reading
-from ..reading.blocks import Block, blocks, cutter_of
+from ..reading.blocks import Block, blocks
 from ..reading.choices import Format
 from ..reading.documents import damage, documents_of, nothing, schema_of_fields, with_fields
 from ..reading.kinds import FIRST, format_of
@@ -65,7 +65,7 @@ def _found(
             source.name, file, first, format, reading, invalid=invalid, columns=columns, groups=groups
         )
         return
-    found = blocks(*_content(part, source, file, first, reading, format), cutter_of(reading, format))
+    found = blocks(*_content(part, source, file, first, reading, format), reading, format)
     if columns:
         found = _with_columns(found, source.name, format, columns)
     yield from documents_of(found, reading, invalid, partial(_byte, source.name), is_json=format == "jsonl")
