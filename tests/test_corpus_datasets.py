@@ -354,6 +354,25 @@ def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
         corpus.export(folder, tmp_path / "train", "zip")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_is_not_written_on(tmp_path: Path, kind: str) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS, kind)
+    path = next(path for path in folder.iterdir() if path.stem == "00002" and path.suffix not in (".idx", ".offsets"))
+    data = bytearray(path.read_bytes())
+    # A bit of an id, where the file is nothing but ids; else of any byte.
+    data[-1 if kind in ("megatron", "flat", "npy") else len(data) // 2] ^= 1
+    path.write_bytes(data)
+    other = "flat" if kind != "flat" else "npy"
+    for write in (
+        lambda: corpus.export(folder, tmp_path / "train", other),
+        lambda: corpus.merge([folder], tmp_path / "merged", kind=other),
+        lambda: corpus.merge([folder], tmp_path / "merged"),
+    ):
+        with pytest.raises(FormatError, match="00002.*not as the manifest has it.*polytok corpus verify"):
+            write()
+    assert [path.name for path in tmp_path.iterdir()] == ["tokens"]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*arguments: str | Path) -> tuple[int, str]:
         return main(["corpus", *map(str, arguments)]), capsys.readouterr().out

@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 from ..progress import Report
 from .blocks import blocks
 from .manifest import Manifest, load
+from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def export(
     dataset.
 
     The dtype is that of the dataset, with uint32 for int32 and the other way round where the kind asks for it. Raises
-    `ArgumentError` for a dtype that cannot hold the ids, `FileError` and `FormatError` for files.
+    `ArgumentError` for a dtype that cannot hold the ids, `FileError` for files that cannot be read or written, and
+    `FormatError` for a shard that is damaged: its checksums are checked.
     """
     root = Path(folder)
     manifest = load(root)
@@ -70,9 +72,10 @@ def columns(folder: Path, manifest: Manifest, writer: type[ShardWriter]) -> pyar
 
 
 def copy(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
-    """Append all documents to a writer."""
+    """Append all documents to a writer. Damage must not get a new checksum, so shards are checked before."""
     done, of = 0, manifest.totals.tokens
     for shard in manifest.shards:
+        check_files(folder, shard)
         for block in blocks(folder, manifest, shard):
             out.write(block.ids, block.offsets, block.columns if out.takes_columns else None)
             done += int(block.offsets[-1] - block.offsets[0])

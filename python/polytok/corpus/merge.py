@@ -33,8 +33,9 @@ def merge(
     """Make one dataset of the documents of several, in the order that they are given, and return its manifest.
 
     Shards stay as they are, under new numbers; their checksums are checked on the way. With ``link`` they are not
-    copied but get a second name, which needs the same file system and checks nothing. With another ``kind`` the shards
-    are written anew: so one dataset can be made one of another kind. The new folder appears whole or not at all.
+    copied but get a second name, which needs the same file system and checks nothing. With another ``kind`` they are
+    checked and written anew: so one dataset can be made one of another kind. The new folder appears whole or not at
+    all.
 
     Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, or ``out`` is there already;
     `FileError` and `FormatError` for files that cannot be read or written, or are damaged.

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import FormatError, PolytokError
+from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
 from ..progress import Report
 from .blocks import blocks
 from .manifest import TOKENIZER, Manifest, ShardEntry, TokenizerName, load
 from .mapped import map_shard
-from .write import checksum
+from .write import ShardFile, checksum
 from .write.megatron import HEADER
 
 
@@ -59,13 +59,30 @@ def _of_files(folder: Path, shard: ShardEntry) -> list[Damage]:
     for file in shard.files:
         path = folder / file.name
         try:
-            if (size := path.stat().st_size) != file.bytes:
-                found.append(Damage(file.name, f"{size} bytes instead of {file.bytes}"))
-            elif checksum(path) != file.checksum:
-                found.append(Damage(file.name, "the checksum is another: the bytes were changed"))
+            if what := _change(path, file):
+                found.append(Damage(file.name, what))
         except OSError as error:
             found.append(Damage(file.name, f"cannot be read: {error.strerror}"))
     return found
+
+
+def check_files(folder: Path, shard: ShardEntry) -> None:
+    """Raise `FormatError` if a file of a shard is not as the manifest has it, `FileError` if it cannot be read."""
+    for file in shard.files:
+        path = folder / file.name
+        try:
+            what = _change(path, file)
+        except OSError as error:
+            raise FileError(error.errno, f"cannot read the shard: {error.strerror}", str(path)) from error
+        if what:
+            raise FormatError(f"{path}: not as the manifest has it: {what}; polytok corpus verify tells more")
+
+
+def _change(path: Path, file: ShardFile) -> str | None:
+    """What tells a file from the one that was written."""
+    if (size := path.stat().st_size) != file.bytes:
+        return f"{size} bytes instead of {file.bytes}"
+    return None if checksum(path) == file.checksum else "the checksum is another: the bytes were changed"
 
 
 def _of_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:
