@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import ipc, parquet
 
 import polytok
 from polytok import ArgumentError, FileError, FormatError, corpus
@@ -334,6 +335,32 @@ def test_what_cannot_be_merged(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="00002.bin: not as the manifest has it"):
         corpus.merge([one, tmp_path / "damaged"], out)
     assert not out.exists() and not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_columns_that_do_not_fit(tmp_path: Path, kind: str) -> None:
+    kinds: list[dict[str, Any] | None] = [{"url": "a", "stars": 1}, {"url": "b", "stars": 2}, {"url": 3}, None]
+    one, two, other, bare = (
+        dataset(tmp_path / str(number), [[[1], [2]]], kind, columns=columns) for number, columns in enumerate(kinds)
+    )
+    corpus.merge([one, dataset(tmp_path / "empty", [], kind), two], tmp_path / "merged")
+    (file,) = corpus.export(tmp_path / "merged", tmp_path / "out", kind)
+    table = parquet.read_table(tmp_path / file.name) if kind == "parquet" else ipc.open_file(tmp_path / file.name)
+    assert table.schema.names == ["ids", "url", "stars"]
+    for unlike, shown in ((other, "url: int64"), (bare, "none")):
+        with pytest.raises(ArgumentError, match=f"have other columns: url: string, stars: int64 and {shown}"):
+            corpus.merge([one, unlike], tmp_path / "unlike")
+    assert corpus.merge([one, other], tmp_path / "unlike", kind="flat").totals.documents == 4
+
+
+def test_no_export_among_shards(tmp_path: Path) -> None:
+    folder, other = dataset(tmp_path / "tokens", SHARDS), dataset(tmp_path / "other", SHARDS)
+    (folder / "inner").mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    for place in (folder, tmp_path / "link", folder / "inner", other):
+        with pytest.raises(ArgumentError, match="the folder is that of a dataset"):
+            corpus.export(folder, place / "00000")
+    assert corpus.verify(folder) == corpus.verify(other) == ()
 
 
 def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..errors import ArgumentError, FormatError
 from ..loading import load as load_tokenizer
 from ..values import Batch
+from .blocks import TABLES
 from .manifest import TOKENIZER, Manifest, ShardEntry, load
 from .mapped import MappedShard, map_shard
 from .windows import Windows
@@ -53,7 +54,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         """
         self.folder = Path(folder).absolute()
         self.manifest: Manifest = load(self.folder)
-        if self.manifest.kind in ("parquet", "arrow"):
+        if self.manifest.kind in TABLES:
             raise ArgumentError(
                 f"{self.folder} has {self.manifest.kind} files: read them with pyarrow, polars, DuckDB or datasets, or "
                 "make a dataset that can be mapped: polytok corpus merge DIR --to megatron -o NEWDIR"

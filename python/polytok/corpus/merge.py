@@ -8,16 +8,20 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import not_written
 from ..progress import Report
-from .export import columns, copy
+from .blocks import columns
+from .export import copy
 from .manifest import TOKENIZER, Manifest, ShardEntry, load
 from .write import WRITERS, OutputFile, ShardFile
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _BLOCK = 1 << 22
 
@@ -37,8 +41,8 @@ def merge(
     checked and written anew: so one dataset can be made one of another kind. The new folder appears whole or not at
     all.
 
-    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, or ``out`` is there already;
-    `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
+    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, with the same columns, or ``out``
+    is there already; `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
     """
     inputs = [(Path(folder), load(Path(folder))) for folder in folders]
     target = Path(out)
@@ -81,9 +85,14 @@ def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None,
         raise ArgumentError(f"{out} is there already, or is in no folder: name a new folder in one that there is")
     if kind is not None and kind not in WRITERS:
         raise ArgumentError(f"kind={kind!r} is none of {', '.join(WRITERS)}")
-    (one, expected), *rest = inputs
+    _check_alike(inputs, kind or inputs[0][1].kind)
+    expected = inputs[0][1]
     if link and kind not in (None, expected.kind):
         raise ArgumentError(f"shards of {expected.kind} become {kind} by being written anew: leave link out")
+
+
+def _check_alike(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
+    (one, expected), *rest = inputs
     for other, manifest in rest:
         for what, here, there in (
             ("tokenizers", expected.tokenizer, manifest.tokenizer),
@@ -92,6 +101,16 @@ def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None,
         ):
             if here != there:
                 raise ArgumentError(f"{one} and {other} are of two {what}: {here} and {there}")
+    # One without a shard has no columns, and fits to all.
+    filled = [(folder, columns(folder, manifest)) for folder, manifest in inputs if manifest.shards]
+    for folder, found in filled if WRITERS[kind].takes_columns else ():
+        if found != filled[0][1]:
+            shown = " and ".join(_shown(schema) for schema in (filled[0][1], found))
+            raise ArgumentError(f"{filled[0][0]} and {folder} have other columns: {shown}")
+
+
+def _shown(schema: pyarrow.Schema | None) -> str:
+    return ", ".join(f"{field.name}: {field.type}" for field in schema or ()) or "none"
 
 
 def _dtype(manifest: Manifest, kind: str) -> str:
@@ -127,7 +146,8 @@ def _shards(
 
 def _rewritten(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:
     writer = WRITERS[kind]
-    with writer(out, stem, np.dtype(_dtype(manifest, kind)), columns(folder, manifest, writer)) as file:
+    taken = columns(folder, manifest) if writer.takes_columns else None
+    with writer(out, stem, np.dtype(_dtype(manifest, kind)), taken) as file:
         copy(folder, manifest, file, None)
         return file.finish()
 
