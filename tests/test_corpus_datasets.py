@@ -224,6 +224,17 @@ def test_damage_is_found(tmp_path: Path, kind: str) -> None:
     assert [damage.file for damage in corpus.verify(whole)] == ["tokenizer.ptok"]
 
 
+def test_inputs_that_do_not_add_up(tmp_path: Path) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS)
+    manifest = json.loads((folder / "dataset.json").read_bytes())
+    for change in (_set("sources", 0, "documents", to=4), _set("sources", 0, "skipped", to={"too long": 1})):
+        changed = json.loads(json.dumps(manifest))
+        change(changed)
+        (folder / "dataset.json").write_text(json.dumps(changed))
+        (damage,) = corpus.verify(folder)
+        assert damage.file == "dataset.json" and "the sums over the inputs are" in damage.what
+
+
 def _forged(folder: Path, name: str, data: bytes) -> None:
     """Change a file, and the manifest so that it fits."""
     (folder / name).write_bytes(data)

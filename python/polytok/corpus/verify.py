@@ -1,4 +1,4 @@
-"""Whether a dataset is what its manifest says: sizes, checksums, borders of documents, ids of the vocabulary."""
+"""Whether a dataset is what its manifest says: sums, sizes, checksums, borders of documents, ids of the vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
 from ..progress import Report
 from .blocks import blocks
-from .manifest import TOKENIZER, Manifest, ShardEntry, TokenizerName, load
+from .manifest import NAME, TOKENIZER, Manifest, ShardEntry, TokenizerName, load, total
 from .mapped import map_shard
 from .write import ShardFile, checksum
 from .write.megatron import HEADER
@@ -34,7 +34,7 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
     """
     root = Path(folder)
     manifest = load(root)
-    found = list(_of_tokenizer(root, manifest.tokenizer))
+    found = [*_of_sources(manifest), *_of_tokenizer(root, manifest.tokenizer)]
     size, done = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
     for shard in manifest.shards:
         if progress is not None:
@@ -42,6 +42,11 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
         found += _of_files(root, shard) or _of_documents(root, manifest, shard)
         done += sum(file.bytes for file in shard.files)
     return tuple(found)
+
+
+def _of_sources(manifest: Manifest) -> Iterator[Damage]:
+    if (sums := total(manifest.sources)) != manifest.totals:
+        yield Damage(NAME, f"the sums over the inputs are {sums}, but the totals are {manifest.totals}")
 
 
 def _of_tokenizer(folder: Path, used: TokenizerName) -> Iterator[Damage]:
