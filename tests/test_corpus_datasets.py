@@ -419,6 +419,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     code, shown = run("info", folder, "--shards")
     assert code == 0 and "megatron, 5 shards" in shown and "skipped: too short: 5" in shown and "00004" in shown
     assert any(line.split() == ["total", "7", "11", "4.00", "5"] for line in shown.splitlines())
+    assert any(line.split() == ["texts", "7", "11", "4.00", "5", "too", "short:", "5"] for line in shown.splitlines())
+    assert any(line.split() == ["00001", "0", "0", "-", "1", "too", "short:", "1"] for line in shown.splitlines())
     assert json.loads(run("info", "--json", folder)[1])["totals"]["tokens"] == 11
     assert run("merge", folder, folder, "-o", out, "--to", "flat") == (0, "10 shards, 14 documents, 22 tokens\n")
     assert run("verify", out)[0] == 0
