@@ -147,6 +147,23 @@ def test_folders_without_a_dataset(tmp_path: Path) -> None:
         corpus.open(tmp_path / "nowhere")
 
 
+def test_urls_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, url = dataset(tmp_path / "tokens", SHARDS), "memory://tokens"
+    calls: list[Callable[[], Any]] = [
+        lambda: corpus.open(url),
+        lambda: corpus.verify(url),
+        lambda: corpus.merge([url], tmp_path / "merged"),
+        lambda: corpus.merge([folder], url),
+        lambda: corpus.export(url, tmp_path / "train"),
+        lambda: corpus.export(folder, url),
+    ]
+    for call in calls:
+        with pytest.raises(ArgumentError, match="memory://tokens is a URL"):
+            call()
+    assert main(["corpus", "info", url]) == 2 and "memory://tokens is a URL" in capsys.readouterr().err
+    assert len(corpus.open(f"file://{folder}")) == 7
+
+
 def _set(*path: str | int, to: Any) -> Callable[[Any], None]:
     def change(manifest: Any) -> None:
         for key in path[:-1]:

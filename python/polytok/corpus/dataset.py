@@ -17,7 +17,7 @@ from ..errors import ArgumentError, FormatError
 from ..loading import load as load_tokenizer
 from ..values import Batch
 from .blocks import TABLES
-from .manifest import TOKENIZER, Manifest, ShardEntry, load
+from .manifest import TOKENIZER, Manifest, ShardEntry, load, local
 from .mapped import MappedShard, map_shard
 from .windows import Windows
 
@@ -49,10 +49,10 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         """Read the manifest.
 
-        Raises `FileError` if there is none, `FormatError` if it is damaged, and `ArgumentError` for Parquet and Arrow
-        files, which other packages read as they are.
+        Raises `FileError` if there is none, `FormatError` if it is damaged, and `ArgumentError` for a URL, and for
+        Parquet and Arrow files, which other packages read as they are.
         """
-        self.folder = Path(folder).absolute()
+        self.folder = local(folder).absolute()
         self.manifest: Manifest = load(self.folder)
         if self.manifest.kind in TABLES:
             raise ArgumentError(

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..progress import Report
 from .blocks import blocks, columns
-from .manifest import NAME, Manifest, load
+from .manifest import NAME, Manifest, load, local
 from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
 
@@ -31,14 +31,14 @@ def export(
     dataset.
 
     The dtype is that of the dataset, with uint32 for int32 and the other way round where the kind asks for it. Raises
-    `ArgumentError` for a dtype that cannot hold the ids and for a target in the folder of a dataset, `FileError` for
-    files that cannot be read or written, and `FormatError` for a shard that is damaged: its checksums are checked.
+    `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL, `FileError`
+    for files that cannot be read or written, and `FormatError` for a shard that is damaged: its checksums are checked.
     """
-    root = Path(folder)
+    root = local(folder)
     manifest = load(root)
     writer = _writer(kind)
     stored = writer.stored(np.dtype(dtype) if dtype else manifest.unsigned)
-    place = _place(root, Path(target), writer)
+    place = _place(root, local(target), writer)
     with writer(*place, stored, columns(root, manifest) if writer.takes_columns else None) as out:
         copy(root, manifest, out, progress)
         return out.finish()

@@ -8,6 +8,7 @@ folder, and sums must agree.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, FormatError
+from ..errors import ArgumentError, FileError, FormatError
 from ..files import replacing
 from .write import WRITERS, ShardFile
 
@@ -123,6 +124,18 @@ def total(counted: Iterable[Counted]) -> Counted:
     for each in counted:
         found = found.plus(each)
     return found
+
+
+def local(place: str | os.PathLike[str]) -> Path:
+    """A folder or file of this machine. Raises `ArgumentError` for a URL, of which a path would be a wrong one.
+
+    >>> local("file:///data/tokens").as_posix()
+    '/data/tokens'
+    """
+    name = os.fspath(place).removeprefix("file://")
+    if "://" in name:
+        raise ArgumentError(f"{name} is a URL, and datasets are read and written as files: copy it here, or mount it")
+    return Path(name)
 
 
 def load(folder: Path) -> Manifest:

@@ -17,7 +17,7 @@ from ..files import not_written
 from ..progress import Report
 from .blocks import columns
 from .export import copy
-from .manifest import TOKENIZER, Manifest, ShardEntry, load
+from .manifest import TOKENIZER, Manifest, ShardEntry, load, local
 from .write import WRITERS, OutputFile, ShardFile
 
 if TYPE_CHECKING:
@@ -41,11 +41,12 @@ def merge(
     checked and written anew: so one dataset can be made one of another kind. The new folder appears whole or not at
     all.
 
-    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, with the same columns, or ``out``
-    is there already; `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
+    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, with the same columns, if ``out``
+    is there already, and for URLs; `FileError` and `FormatError` for files that cannot be read or written, or are
+    damaged.
     """
-    inputs = [(Path(folder), load(Path(folder))) for folder in folders]
-    target = Path(out)
+    target = local(out)
+    inputs = [(root, load(root)) for root in map(local, folders)]
     _check(inputs, target, kind, link)
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:

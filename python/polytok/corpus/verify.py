@@ -13,7 +13,7 @@ from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
 from ..progress import Report
 from .blocks import blocks
-from .manifest import NAME, TOKENIZER, Manifest, ShardEntry, TokenizerName, load, total
+from .manifest import NAME, TOKENIZER, Manifest, ShardEntry, TokenizerName, load, local, total
 from .mapped import map_shard
 from .write import ShardFile, checksum
 from .write.megatron import HEADER
@@ -30,9 +30,9 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
     """Read a whole dataset and return what is wrong with it, nothing if it is whole.
 
     ``progress`` is told the stage, the bytes that were read, and how many there are. Raises `FileError` or
-    `FormatError` if the manifest itself cannot be read.
+    `FormatError` if the manifest itself cannot be read, `ArgumentError` for a URL.
     """
-    root = Path(folder)
+    root = local(folder)
     manifest = load(root)
     found = [*_of_sources(manifest), *_of_tokenizer(root, manifest.tokenizer)]
     size, done = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
