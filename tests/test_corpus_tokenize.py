@@ -238,6 +238,17 @@ def test_an_input_that_changes_while_the_job_runs_is_noticed(tmp_path: Path, inp
         tokenize(f"{inputs}/*", TOKENIZER, tmp_path / "out", reading=reading, workers=1, json_log=Changing())
 
 
+def test_a_tokenizer_that_is_replaced_while_the_job_runs_is_noticed(tmp_path: Path, inputs: Path) -> None:
+    class Replacing(io.StringIO):
+        def write(self, text: str) -> int:
+            if '"begin"' in text:
+                polytok.train(["low lower lowest"], vocab_size=260).save(tmp_path / "out/tokenizer.ptok")
+            return super().write(text)
+
+    with pytest.raises(FormatError, match=r"out/tokenizer.ptok is another tokenizer than the job began with"):
+        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", reading=LINES, workers=1, json_log=Replacing())
+
+
 def test_killed_at_a_few_moments() -> None:
     corpus_kills.check(moments=3, size=1_000_000, shard_size=100_000, seed=1)
 
