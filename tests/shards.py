@@ -15,7 +15,8 @@ import pyarrow
 from pyarrow import ipc, parquet
 
 import polytok
-from polytok.corpus.manifest import TOKENIZER, Manifest, ShardEntry, SourceEntry, TokenizerName
+from polytok.corpus.journal import TOKENIZER
+from polytok.corpus.manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
 from polytok.corpus.write import WRITERS
 
 MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1, "int32": 2**31 - 1}

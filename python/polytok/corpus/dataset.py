@@ -17,7 +17,8 @@ from ..errors import ArgumentError, FormatError
 from ..loading import load as load_tokenizer
 from ..values import Batch
 from .blocks import TABLES
-from .manifest import TOKENIZER, Manifest, ShardEntry, load, local
+from .journal import TOKENIZER
+from .manifest import Manifest, ShardEntry, load, local
 from .mapped import MappedShard, map_shard
 from .windows import Windows
 

@@ -10,7 +10,8 @@ import numpy as np
 from ..errors import ArgumentError
 from ..progress import Report
 from .blocks import blocks, columns
-from .manifest import NAME, Manifest, load, local
+from .journal import MANIFEST
+from .manifest import Manifest, load, local
 from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
 
@@ -56,7 +57,7 @@ def _place(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path
     if not target.parent.is_dir() or not name:
         raise ArgumentError(f"{target}: there is no folder {target.parent}, or no name in it")
     folder = target.parent.resolve()
-    if folder.is_relative_to(dataset.resolve()) or (folder / NAME).exists():
+    if folder.is_relative_to(dataset.resolve()) or (folder / MANIFEST).exists():
         raise ArgumentError(f"{target}: the folder is that of a dataset, whose shards could be lost: name another")
     return target.parent, name
 

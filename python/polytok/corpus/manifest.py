@@ -18,10 +18,9 @@ import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import replacing
+from .journal import MANIFEST
 from .write import WRITERS, ShardFile
 
-NAME = "dataset.json"
-TOKENIZER = "tokenizer.ptok"
 VERSION = 1
 
 _LARGEST = 1 << 30
@@ -110,7 +109,7 @@ class Manifest:
 
     def save(self, folder: Path) -> None:
         """Write ``dataset.json``, whole or not at all. Raises `FileError`."""
-        with replacing(folder / NAME) as file:
+        with replacing(folder / MANIFEST) as file:
             file.write(self.data())
 
 
@@ -143,7 +142,7 @@ def load(folder: Path) -> Manifest:
 
     Raises `FileError` if the folder has none, and `FormatError` if it is damaged or of a later version.
     """
-    path = folder / NAME
+    path = folder / MANIFEST
     try:
         if path.stat().st_size > _LARGEST:
             raise FormatError(f"{path}: larger than {_LARGEST} bytes, which no manifest is")

@@ -17,7 +17,8 @@ from ..files import not_written
 from ..progress import Report
 from .blocks import columns
 from .export import copy
-from .manifest import TOKENIZER, Manifest, ShardEntry, load, local
+from .journal import TOKENIZER
+from .manifest import Manifest, ShardEntry, load, local
 from .write import WRITERS, OutputFile, ShardFile
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
 from ..progress import Report
 from .blocks import blocks
-from .manifest import NAME, TOKENIZER, Manifest, ShardEntry, TokenizerName, load, local, total
+from .journal import MANIFEST, TOKENIZER
+from .manifest import Manifest, ShardEntry, TokenizerName, load, local, total
 from .mapped import map_shard
 from .write import ShardFile, checksum
 from .write.megatron import HEADER
@@ -46,7 +47,7 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
 
 def _of_sources(manifest: Manifest) -> Iterator[Damage]:
     if (sums := total(manifest.sources)) != manifest.totals:
-        yield Damage(NAME, f"the sums over the inputs are {sums}, but the totals are {manifest.totals}")
+        yield Damage(MANIFEST, f"the sums over the inputs are {sums}, but the totals are {manifest.totals}")
 
 
 def _of_tokenizer(folder: Path, used: TokenizerName) -> Iterator[Damage]:
