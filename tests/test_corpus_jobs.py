@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import corpus_kills
 from corpus_work import WORK
 from polytok import ArgumentError, PolytokError
 from polytok.corpus.job import Begun, Job
@@ -266,6 +267,16 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
     run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # which waits until the workers are gone
     run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_workers_do_not_hear_ctrl_c_from_their_first_moment_on(tmp_path: Path) -> None:
+    first = in_another_process(tmp_path / "out", SLOW)
+    wait_for(lambda: corpus_kills.children(first.pid))
+    for _ in range(20):
+        for worker in corpus_kills.children(first.pid):
+            os.kill(worker, signal.SIGINT)
+        time.sleep(0.02)
+    assert (first.communicate()[1], first.returncode) == (b"", 0)
 
 
 def test_ctrl_c_ends_the_job_and_its_workers(tmp_path: Path) -> None:
