@@ -19,7 +19,7 @@ import pytest
 import corpus_kills
 import polytok
 from format_samples import sentencepiece_spec
-from polytok import ArgumentError, FileError, FormatError, Reading
+from polytok import ArgumentError, FileError, FormatError, Reading, Tokenizer
 from polytok.cli import main
 from polytok.corpus import Options, Report, tokenize
 from polytok.corpus import open as open_dataset
@@ -100,6 +100,24 @@ def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
     table = parquet.read_table(tmp_path / "out/00000.parquet")
     expected = {n: ids for n, ids in enumerate(encoded(TEXTS, eos=EOS)) if len(ids) >= 12}
     assert {int(row["n"]): row["ids"] for row in table.to_pylist()} == expected
+
+
+def test_threads_of_a_worker(tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[int] = []
+    encode = Tokenizer.encode_texts
+
+    def noted(*arguments: Any, threads: int, **rest: Any) -> Any:
+        used.append(threads)
+        return encode(*arguments, threads=threads, **rest)
+
+    monkeypatch.setattr(Tokenizer, "encode_texts", noted)
+    assert made(inputs / "a.txt", tmp_path / "three", threads=3) == encoded(TEXTS) and set(used) == {3}
+    # The number does not belong to the job: the same folder goes on with another.
+    assert made(inputs / "a.txt", tmp_path / "three", threads=1) == encoded(TEXTS)
+    with pytest.raises(ArgumentError, match="threads=0 is less than 1"):
+        made(inputs / "a.txt", tmp_path / "none", threads=0)
+    arguments = [str(inputs / "a.txt"), "--lines", "-m", "default", "--threads", "2", "--workers", "1", "--quiet"]
+    assert main(["tokenize", *arguments, "-o", str(tmp_path / "two")]) == 0 and used[-1] == 2
 
 
 def report_of(tmp_path: Path, content: bytes, name: str = "a.jsonl", **options: Any) -> Report:
