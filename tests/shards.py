@@ -15,7 +15,8 @@ import pyarrow
 from pyarrow import ipc, parquet
 
 import polytok
-from polytok.corpus.manifest import TOKENIZER, Manifest, ShardEntry, SourceEntry, TokenizerName
+from polytok.corpus.journal import TOKENIZER
+from polytok.corpus.manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
 from polytok.corpus.write import WRITERS
 
 MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1, "int32": 2**31 - 1}
@@ -40,15 +41,22 @@ def default() -> tuple[TokenizerName, bytes]:
     return TokenizerName(tokenizer.fingerprint, "default", tokenizer.vocab_size), file
 
 
-def dataset(folder: Path, shards: list[Documents], kind: str = "megatron", dtype: str = "uint16") -> Path:
-    """A dataset folder of the default vocabulary's ids."""
+def dataset(
+    folder: Path,
+    shards: list[Documents],
+    kind: str = "megatron",
+    dtype: str = "uint16",
+    columns: dict[str, Any] | None = None,
+) -> Path:
+    """A dataset folder of the default vocabulary's ids; of columns each document has the same values."""
     folder.mkdir()
     name, file = default()
     (folder / TOKENIZER).write_bytes(file)
     entries = []
     for number, documents in enumerate(shards):
-        with WRITERS[kind](folder, f"{number:05d}", np.dtype(dtype)) as writer:
-            writer.write(*columnar(documents, dtype))
+        table = pyarrow.table({name: [value] * len(documents) for name, value in columns.items()}) if columns else None
+        with WRITERS[kind](folder, f"{number:05d}", np.dtype(dtype), None if table is None else table.schema) as writer:
+            writer.write(*columnar(documents, dtype), table)
             files = writer.finish()
         tokens = sum(map(len, documents))
         entries.append(ShardEntry(len(documents), tokens, 4 * tokens, {"too short": 1}, {}, f"{number:05d}", files))

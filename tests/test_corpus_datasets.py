@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import ipc, parquet
 
 import polytok
 from polytok import ArgumentError, FileError, FormatError, corpus
@@ -146,6 +147,23 @@ def test_folders_without_a_dataset(tmp_path: Path) -> None:
         corpus.open(tmp_path / "nowhere")
 
 
+def test_urls_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, url = dataset(tmp_path / "tokens", SHARDS), "memory://tokens"
+    calls: list[Callable[[], Any]] = [
+        lambda: corpus.open(url),
+        lambda: corpus.verify(url),
+        lambda: corpus.merge([url], tmp_path / "merged"),
+        lambda: corpus.merge([folder], url),
+        lambda: corpus.export(url, tmp_path / "train"),
+        lambda: corpus.export(folder, url),
+    ]
+    for call in calls:
+        with pytest.raises(ArgumentError, match="memory://tokens is a URL"):
+            call()
+    assert main(["corpus", "info", url]) == 2 and "memory://tokens is a URL" in capsys.readouterr().err
+    assert len(corpus.open(f"file://{folder}")) == 7
+
+
 def _set(*path: str | int, to: Any) -> Callable[[Any], None]:
     def change(manifest: Any) -> None:
         for key in path[:-1]:
@@ -221,6 +239,17 @@ def test_damage_is_found(tmp_path: Path, kind: str) -> None:
         (whole / name).write_bytes(data)
     (whole / "tokenizer.ptok").write_bytes(b"")
     assert [damage.file for damage in corpus.verify(whole)] == ["tokenizer.ptok"]
+
+
+def test_inputs_that_do_not_add_up(tmp_path: Path) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS)
+    manifest = json.loads((folder / "dataset.json").read_bytes())
+    for change in (_set("sources", 0, "documents", to=4), _set("sources", 0, "skipped", to={"too long": 1})):
+        changed = json.loads(json.dumps(manifest))
+        change(changed)
+        (folder / "dataset.json").write_text(json.dumps(changed))
+        (damage,) = corpus.verify(folder)
+        assert damage.file == "dataset.json" and "the sums over the inputs are" in damage.what
 
 
 def _forged(folder: Path, name: str, data: bytes) -> None:
@@ -336,6 +365,32 @@ def test_what_cannot_be_merged(tmp_path: Path) -> None:
     assert not out.exists() and not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_columns_that_do_not_fit(tmp_path: Path, kind: str) -> None:
+    kinds: list[dict[str, Any] | None] = [{"url": "a", "stars": 1}, {"url": "b", "stars": 2}, {"url": 3}, None]
+    one, two, other, bare = (
+        dataset(tmp_path / str(number), [[[1], [2]]], kind, columns=columns) for number, columns in enumerate(kinds)
+    )
+    corpus.merge([one, dataset(tmp_path / "empty", [], kind), two], tmp_path / "merged")
+    (file,) = corpus.export(tmp_path / "merged", tmp_path / "out", kind)
+    table = parquet.read_table(tmp_path / file.name) if kind == "parquet" else ipc.open_file(tmp_path / file.name)
+    assert table.schema.names == ["ids", "url", "stars"]
+    for unlike, shown in ((other, "url: int64"), (bare, "none")):
+        with pytest.raises(ArgumentError, match=f"have other columns: url: string, stars: int64 and {shown}"):
+            corpus.merge([one, unlike], tmp_path / "unlike")
+    assert corpus.merge([one, other], tmp_path / "unlike", kind="flat").totals.documents == 4
+
+
+def test_no_export_among_shards(tmp_path: Path) -> None:
+    folder, other = dataset(tmp_path / "tokens", SHARDS), dataset(tmp_path / "other", SHARDS)
+    (folder / "inner").mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    for place in (folder, tmp_path / "link", folder / "inner", other):
+        with pytest.raises(ArgumentError, match="the folder is that of a dataset"):
+            corpus.export(folder, place / "00000")
+    assert corpus.verify(folder) == corpus.verify(other) == ()
+
+
 def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_TOKENS", 2)
     monkeypatch.setattr(blocks, "_ROWS", 2)
@@ -354,6 +409,25 @@ def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
         corpus.export(folder, tmp_path / "train", "zip")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_is_not_written_on(tmp_path: Path, kind: str) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS, kind)
+    path = next(path for path in folder.iterdir() if path.stem == "00002" and path.suffix not in (".idx", ".offsets"))
+    data = bytearray(path.read_bytes())
+    # A bit of an id, where the file is nothing but ids; else of any byte.
+    data[-1 if kind in ("megatron", "flat", "npy") else len(data) // 2] ^= 1
+    path.write_bytes(data)
+    other = "flat" if kind != "flat" else "npy"
+    for write in (
+        lambda: corpus.export(folder, tmp_path / "train", other),
+        lambda: corpus.merge([folder], tmp_path / "merged", kind=other),
+        lambda: corpus.merge([folder], tmp_path / "merged"),
+    ):
+        with pytest.raises(FormatError, match="00002.*not as the manifest has it.*polytok corpus verify"):
+            write()
+    assert [path.name for path in tmp_path.iterdir()] == ["tokens"]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*arguments: str | Path) -> tuple[int, str]:
         return main(["corpus", *map(str, arguments)]), capsys.readouterr().out
@@ -362,6 +436,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     code, shown = run("info", folder, "--shards")
     assert code == 0 and "megatron, 5 shards" in shown and "skipped: too short: 5" in shown and "00004" in shown
     assert any(line.split() == ["total", "7", "11", "4.00", "5"] for line in shown.splitlines())
+    assert any(line.split() == ["texts", "7", "11", "4.00", "5", "too", "short:", "5"] for line in shown.splitlines())
+    assert any(line.split() == ["00001", "0", "0", "-", "1", "too", "short:", "1"] for line in shown.splitlines())
     assert json.loads(run("info", "--json", folder)[1])["totals"]["tokens"] == 11
     assert run("merge", folder, folder, "-o", out, "--to", "flat") == (0, "10 shards, 14 documents, 22 tokens\n")
     assert run("verify", out)[0] == 0

@@ -6,11 +6,10 @@ import argparse
 import json
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 from ..corpus import export, merge, verify
-from ..corpus.manifest import Counted, Manifest, load
+from ..corpus.manifest import Counted, Manifest, load, local
 from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
 from ..progress import ProgressBar
@@ -86,7 +85,7 @@ def _bar(arguments: argparse.Namespace) -> Any:
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    manifest = load(Path(arguments.dataset))
+    manifest = load(local(arguments.dataset))
     if arguments.json:
         plain = json.loads(manifest.data())
         show(json.dumps(plain if arguments.shards else {**plain, "shards": len(manifest.shards)}, indent=2))

@@ -73,6 +73,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def _add_running(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--workers", type=int, metavar="N", help="processes, by default one for each processor")
+    group.add_argument("--threads", type=int, metavar="N", help="of each process, by default one if tasks are many")
     group.add_argument("--runner", choices=list(RUNNERS), default="local", help="who does the tasks")
     group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     group.add_argument("--json-log", metavar="FILE", help="write events, a line of JSON each; `-` is standard output")
@@ -91,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
                 load_tokenizer(arguments),
                 arguments.out,
                 workers=arguments.workers,
+                threads=arguments.threads,
                 runner=arguments.runner,
                 overwrite=arguments.overwrite,
                 progress=sys.stderr.isatty() and not arguments.quiet,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,16 @@ from .write.arrow import COLUMN, pyarrow_or_error
 if TYPE_CHECKING:
     import pyarrow
 
+TABLES = ("parquet", "arrow")
+"""The kinds whose files are tables, which hold columns beside the ids."""
+
 _ROWS = 1 << 16
 _TOKENS = 1 << 21
 
 
 def blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     """The documents of a shard. Raises `FileError` and `FormatError` for files that cannot be read."""
-    read = _tables if manifest.kind in ("parquet", "arrow") else _mapped
+    read = _tables if manifest.kind in TABLES else _mapped
     return read(folder, manifest, entry)
 
 
@@ -45,16 +49,46 @@ def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Row
 def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
     arrow = pyarrow_or_error()
-    try:
+    with _reading(path):
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
             yield _block(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Errors of pyarrow as those of polytok."""
+    try:
+        yield
     except FormatError:
         raise
     except OSError as error:
         raise FileError(error.errno, f"cannot read the shard: {error.strerror or error}", str(path)) from error
-    except (arrow.ArrowException, ValueError) as error:
+    except (pyarrow_or_error().ArrowException, ValueError) as error:
         raise FormatError(f"{path}: {error}") from error
+
+
+def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
+    """The columns beside the ids, if there are some: those of the first shard, for all shards have the same.
+
+    Raises `FileError` and `FormatError` for a file that cannot be read.
+    """
+    if manifest.kind not in TABLES or not manifest.shards:
+        return None
+    path = folder / manifest.shards[0].files[0].name
+    with _reading(path):
+        schema = _schema(path, manifest.kind).remove_metadata()
+    rest = [field for field in schema if field.name != COLUMN]
+    return pyarrow_or_error().schema(rest) if rest else None
+
+
+def _schema(path: Path, kind: str) -> pyarrow.Schema:
+    from pyarrow import ipc, memory_map, parquet
+
+    if kind == "parquet":
+        return parquet.read_schema(path)
+    with memory_map(str(path)) as mapped, ipc.open_file(mapped) as file:
+        return file.schema
 
 
 def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:

@@ -16,7 +16,9 @@ import numpy.typing as npt
 from ..errors import ArgumentError, FormatError
 from ..loading import load as load_tokenizer
 from ..values import Batch
-from .manifest import TOKENIZER, Manifest, ShardEntry, load
+from .blocks import TABLES
+from .journal import TOKENIZER
+from .manifest import Manifest, ShardEntry, load, local
 from .mapped import MappedShard, map_shard
 from .windows import Windows
 
@@ -48,12 +50,12 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         """Read the manifest.
 
-        Raises `FileError` if there is none, `FormatError` if it is damaged, and `ArgumentError` for Parquet and Arrow
-        files, which other packages read as they are.
+        Raises `FileError` if there is none, `FormatError` if it is damaged, and `ArgumentError` for a URL, and for
+        Parquet and Arrow files, which other packages read as they are.
         """
-        self.folder = Path(folder).absolute()
+        self.folder = local(folder).absolute()
         self.manifest: Manifest = load(self.folder)
-        if self.manifest.kind in ("parquet", "arrow"):
+        if self.manifest.kind in TABLES:
             raise ArgumentError(
                 f"{self.folder} has {self.manifest.kind} files: read them with pyarrow, polars, DuckDB or datasets, or "
                 "make a dataset that can be mapped: polytok corpus merge DIR --to megatron -o NEWDIR"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import ArgumentError
 from ..progress import Report
-from .blocks import blocks
-from .manifest import Manifest, load
+from .blocks import blocks, columns
+from .journal import MANIFEST
+from .manifest import Manifest, load, local
+from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
-
-if TYPE_CHECKING:
-    import pyarrow
 
 
 def export(
@@ -34,13 +32,15 @@ def export(
     dataset.
 
     The dtype is that of the dataset, with uint32 for int32 and the other way round where the kind asks for it. Raises
-    `ArgumentError` for a dtype that cannot hold the ids, `FileError` and `FormatError` for files.
+    `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL, `FileError`
+    for files that cannot be read or written, and `FormatError` for a shard that is damaged: its checksums are checked.
     """
-    root = Path(folder)
+    root = local(folder)
     manifest = load(root)
     writer = _writer(kind)
     stored = writer.stored(np.dtype(dtype) if dtype else manifest.unsigned)
-    with writer(*_place(Path(target), writer), stored, columns(root, manifest, writer)) as out:
+    place = _place(root, local(target), writer)
+    with writer(*place, stored, columns(root, manifest) if writer.takes_columns else None) as out:
         copy(root, manifest, out, progress)
         return out.finish()
 
@@ -51,28 +51,22 @@ def _writer(kind: str) -> type[ShardWriter]:
     return WRITERS[kind]
 
 
-def _place(target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
+def _place(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
     """The folder and the name without a suffix, which may have been given with one."""
     name = target.stem if target.suffix in writer.suffixes else target.name
     if not target.parent.is_dir() or not name:
         raise ArgumentError(f"{target}: there is no folder {target.parent}, or no name in it")
+    folder = target.parent.resolve()
+    if folder.is_relative_to(dataset.resolve()) or (folder / MANIFEST).exists():
+        raise ArgumentError(f"{target}: the folder is that of a dataset, whose shards could be lost: name another")
     return target.parent, name
 
 
-def columns(folder: Path, manifest: Manifest, writer: type[ShardWriter]) -> pyarrow.Schema | None:
-    """The columns beside the ids, if the dataset has some and the kind can hold them."""
-    if not writer.takes_columns:
-        return None
-    for shard in manifest.shards:
-        for block in blocks(folder, manifest, shard):
-            return None if block.columns is None else block.columns.schema
-    return None
-
-
 def copy(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
-    """Append all documents to a writer."""
+    """Append all documents to a writer. Damage must not get a new checksum, so shards are checked before."""
     done, of = 0, manifest.totals.tokens
     for shard in manifest.shards:
+        check_files(folder, shard)
         for block in blocks(folder, manifest, shard):
             out.write(block.ids, block.offsets, block.columns if out.takes_columns else None)
             done += int(block.offsets[-1] - block.offsets[0])

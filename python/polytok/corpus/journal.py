@@ -12,22 +12,17 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
-
-from .. import _core
 from ..errors import ArgumentError, FormatError
 from .differences import differences
 from .lock import NAME as LOCK
 from .storage import Storage
-from .write import WRITERS
+from .write import WRITERS, checksum_of
 
 PLAN = "plan.json"
 TOKENIZER = "tokenizer.ptok"
 MANIFEST = "dataset.json"
-
-_BLOCK = 1 << 20
 
 # By which a plan is known as one of ours: what lies in a folder with another ``plan.json`` is somebody's.
 _FORMAT = "polytok corpus job"
@@ -152,8 +147,11 @@ class Journal:
             return None
         for file in record["files"]:
             name = file["name"]
-            if name not in names or checked(self.storage.open(name)) != (file["bytes"], file["checksum"]):
+            if name not in names:
                 return None
+            with self.storage.open(name) as found:
+                if checksum_of(found) != file["checksum"]:
+                    return None
         return record
 
     def _record(self, job: str, number: int) -> dict[str, Any] | None:
@@ -183,16 +181,6 @@ class Journal:
         for name in sorted(self.storage.names()):
             if name.startswith("done/") and _is_ours(name, count):
                 self.storage.remove(name)
-
-
-def checked(file: IO[bytes]) -> tuple[int, str]:
-    """The size and the checksum of a file."""
-    checksum, size = _core.Checksum(), 0
-    with file:
-        while data := file.read(_BLOCK):
-            checksum.update(np.frombuffer(data, dtype=np.uint8))
-            size += len(data)
-    return size, checksum.hex()
 
 
 def _is_ours(name: str, count: int) -> bool:

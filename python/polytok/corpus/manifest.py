@@ -8,6 +8,7 @@ folder, and sums must agree.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, FormatError
+from ..errors import ArgumentError, FileError, FormatError
 from ..files import replacing
+from .journal import MANIFEST
 from .write import WRITERS, ShardFile
 
-NAME = "dataset.json"
-TOKENIZER = "tokenizer.ptok"
 VERSION = 1
 
 _LARGEST = 1 << 30
@@ -109,7 +109,7 @@ class Manifest:
 
     def save(self, folder: Path) -> None:
         """Write ``dataset.json``, whole or not at all. Raises `FileError`."""
-        with replacing(folder / NAME) as file:
+        with replacing(folder / MANIFEST) as file:
             file.write(self.data())
 
 
@@ -125,12 +125,24 @@ def total(counted: Iterable[Counted]) -> Counted:
     return found
 
 
+def local(place: str | os.PathLike[str]) -> Path:
+    """A folder or file of this machine. Raises `ArgumentError` for a URL, of which a path would be a wrong one.
+
+    >>> local("file:///data/tokens").as_posix()
+    '/data/tokens'
+    """
+    name = os.fspath(place).removeprefix("file://")
+    if "://" in name:
+        raise ArgumentError(f"{name} is a URL, and datasets are read and written as files: copy it here, or mount it")
+    return Path(name)
+
+
 def load(folder: Path) -> Manifest:
     """Read ``dataset.json``.
 
     Raises `FileError` if the folder has none, and `FormatError` if it is damaged or of a later version.
     """
-    path = folder / NAME
+    path = folder / MANIFEST
     try:
         if path.stat().st_size > _LARGEST:
             raise FormatError(f"{path}: larger than {_LARGEST} bytes, which no manifest is")

@@ -8,16 +8,21 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import not_written
 from ..progress import Report
-from .export import columns, copy
-from .manifest import TOKENIZER, Manifest, ShardEntry, load
+from .blocks import columns
+from .export import copy
+from .journal import TOKENIZER
+from .manifest import Manifest, ShardEntry, load, local
 from .write import WRITERS, OutputFile, ShardFile
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _BLOCK = 1 << 22
 
@@ -33,14 +38,16 @@ def merge(
     """Make one dataset of the documents of several, in the order that they are given, and return its manifest.
 
     Shards stay as they are, under new numbers; their checksums are checked on the way. With ``link`` they are not
-    copied but get a second name, which needs the same file system and checks nothing. With another ``kind`` the shards
-    are written anew: so one dataset can be made one of another kind. The new folder appears whole or not at all.
+    copied but get a second name, which needs the same file system and checks nothing. With another ``kind`` they are
+    checked and written anew: so one dataset can be made one of another kind. The new folder appears whole or not at
+    all.
 
-    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, or ``out`` is there already;
-    `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
+    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, with the same columns, if ``out``
+    is there already, and for URLs; `FileError` and `FormatError` for files that cannot be read or written, or are
+    damaged.
     """
-    inputs = [(Path(folder), load(Path(folder))) for folder in folders]
-    target = Path(out)
+    target = local(out)
+    inputs = [(root, load(root)) for root in map(local, folders)]
     _check(inputs, target, kind, link)
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -80,9 +87,14 @@ def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None,
         raise ArgumentError(f"{out} is there already, or is in no folder: name a new folder in one that there is")
     if kind is not None and kind not in WRITERS:
         raise ArgumentError(f"kind={kind!r} is none of {', '.join(WRITERS)}")
-    (one, expected), *rest = inputs
+    _check_alike(inputs, kind or inputs[0][1].kind)
+    expected = inputs[0][1]
     if link and kind not in (None, expected.kind):
         raise ArgumentError(f"shards of {expected.kind} become {kind} by being written anew: leave link out")
+
+
+def _check_alike(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
+    (one, expected), *rest = inputs
     for other, manifest in rest:
         for what, here, there in (
             ("tokenizers", expected.tokenizer, manifest.tokenizer),
@@ -91,6 +103,16 @@ def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None,
         ):
             if here != there:
                 raise ArgumentError(f"{one} and {other} are of two {what}: {here} and {there}")
+    # One without a shard has no columns, and fits to all.
+    filled = [(folder, columns(folder, manifest)) for folder, manifest in inputs if manifest.shards]
+    for folder, found in filled if WRITERS[kind].takes_columns else ():
+        if found != filled[0][1]:
+            shown = " and ".join(_shown(schema) for schema in (filled[0][1], found))
+            raise ArgumentError(f"{filled[0][0]} and {folder} have other columns: {shown}")
+
+
+def _shown(schema: pyarrow.Schema | None) -> str:
+    return ", ".join(f"{field.name}: {field.type}" for field in schema or ()) or "none"
 
 
 def _dtype(manifest: Manifest, kind: str) -> str:
@@ -126,7 +148,8 @@ def _shards(
 
 def _rewritten(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:
     writer = WRITERS[kind]
-    with writer(out, stem, np.dtype(_dtype(manifest, kind)), columns(folder, manifest, writer)) as file:
+    taken = columns(folder, manifest) if writer.takes_columns else None
+    with writer(out, stem, np.dtype(_dtype(manifest, kind)), taken) as file:
         copy(folder, manifest, file, None)
         return file.finish()
 

@@ -30,12 +30,12 @@ class Report:
         return total(self.inputs.values())
 
     def __str__(self) -> str:
-        """A table for people: a line for each input, and what was left out.
+        """A table for people: a line for each input, with what was left out of it and why, and the sums.
 
         >>> print(Report({"a.txt": Counted(2, 10, 50), "b.txt": Counted(1, 10, 30, {"no UTF-8": 1})}))
         input  documents  tokens  bytes per token  skipped
         a.txt          2      10             5.00        0
-        b.txt          1      10             3.00        1
+        b.txt          1      10             3.00        1  no UTF-8: 1
         total          3      20             4.00        1
         skipped: no UTF-8: 1
         """
@@ -71,10 +71,11 @@ def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 def table(what: str, counts: Mapping[str, Counted], most: int | None = None) -> list[str]:
     """A line for each row, the sums at the end; of more than ``most`` rows the first, and how many there are."""
-    rows = [_row(name, counted) for name, counted in [*counts.items(), ("total", total(counts.values()))]]
-    if most is not None and len(rows) > most + 2:
-        rows[most:-1] = [(f"and {len(rows) - most - 1} more", *[""] * 4)]
-    return _aligned([(what, "documents", "tokens", "bytes per token", "skipped"), *rows])
+    rows = [(*_row(name, counted), _reasons(counted)) for name, counted in counts.items()]
+    if most is not None and len(rows) > most + 1:
+        rows[most:] = [(f"and {len(rows) - most} more", *[""] * 5)]
+    header = (what, "documents", "tokens", "bytes per token", "skipped", "")
+    return _aligned([header, *rows, (*_row("total", total(counts.values())), "")])
 
 
 def _row(name: str, counted: Counted) -> tuple[str, ...]:
@@ -84,7 +85,11 @@ def _row(name: str, counted: Counted) -> tuple[str, ...]:
     return shown, f"{counted.documents:,}", f"{counted.tokens:,}", share, f"{skipped:,}"
 
 
+def _reasons(counted: Counted) -> str:
+    return ", ".join(f"{reason}: {times:,}" for reason, times in sorted(counted.skipped.items()))
+
+
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    cells = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
+    cells = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]] for row in rows)
     return ["  ".join(row).rstrip() for row in cells]

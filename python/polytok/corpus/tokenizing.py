@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any
 
+from ..errors import ArgumentError
 from ..formats import ptok
 from ..loading import load
 from ..progress import ProgressBar
@@ -33,6 +34,7 @@ def tokenize(
     folder: str | os.PathLike[str],
     *,
     workers: int | None = None,
+    threads: int | None = None,
     runner: str = "local",
     overwrite: bool = False,
     progress: bool = False,
@@ -44,8 +46,9 @@ def tokenize(
     ``inputs`` is a path, a pattern of paths, a URL, or a list of these; ``tokenizer`` is a `polytok.Tokenizer` or what
     `polytok.load` takes; ``folder`` is a path or URL. ``options`` are those of `Options`.
 
-    The work is done by ``workers`` processes, one for each processor by default, or by Ray (``runner="ray"``). What is
-    written is the same for all of them. The same call goes on with what an interrupted one has left; ``overwrite``
+    The work is done by ``workers`` processes, one for each processor by default, or by Ray (``runner="ray"``). Each
+    encodes with so many ``threads``: by default one, or more where there are fewer tasks than workers. What is written
+    is the same for all of them. The same call goes on with what an interrupted one has left; ``overwrite``
     throws that away. ``progress`` shows a bar on standard error, ``json_log`` is an open file for events, an object of
     JSON each.
 
@@ -67,7 +70,7 @@ def tokenize(
     place = storage(folder)
     planned = plan(inputs, chosen.reading, chosen.shard_size, outside=place.url)
     does = made_runner(runner, workers, [place.url, *(source.name for source in planned.sources)])
-    job = _job(place, made, chosen.resolved(made), planned, _threads(planned, runner, workers))
+    job = _job(place, made, chosen.resolved(made), planned, _threads(planned, runner, workers, threads))
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar()) if progress else None
         watch = Watch("tokenizing", bar, json_log)
@@ -99,8 +102,12 @@ def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, 
     return Job(place, Work(_TASK, setup), header, assignments, manifest, ptok.write(tokenizer.spec).data)
 
 
-def _threads(planned: Plan, runner: str, workers: int | None) -> int:
+def _threads(planned: Plan, runner: str, workers: int | None, threads: int | None) -> int:
     """The threads of a task: where there are few tasks, these have the processors that others leave."""
+    if threads is not None:
+        if threads < 1:
+            raise ArgumentError(f"threads={threads} is less than 1")
+        return threads
     return max(1, (workers or processors()) // max(len(planned.tasks), 1)) if runner == "local" else 1
 
 

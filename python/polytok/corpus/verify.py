@@ -1,4 +1,4 @@
-"""Whether a dataset is what its manifest says: sizes, checksums, borders of documents, ids of the vocabulary."""
+"""Whether a dataset is what its manifest says: sums, sizes, checksums, borders of documents, ids of the vocabulary."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import FormatError, PolytokError
+from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
 from ..progress import Report
 from .blocks import blocks
-from .manifest import TOKENIZER, Manifest, ShardEntry, TokenizerName, load
+from .journal import MANIFEST, TOKENIZER
+from .manifest import Manifest, ShardEntry, TokenizerName, load, local, total
 from .mapped import map_shard
-from .write import checksum
+from .write import ShardFile, checksum
 from .write.megatron import HEADER
 
 
@@ -30,11 +31,11 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
     """Read a whole dataset and return what is wrong with it, nothing if it is whole.
 
     ``progress`` is told the stage, the bytes that were read, and how many there are. Raises `FileError` or
-    `FormatError` if the manifest itself cannot be read.
+    `FormatError` if the manifest itself cannot be read, `ArgumentError` for a URL.
     """
-    root = Path(folder)
+    root = local(folder)
     manifest = load(root)
-    found = list(_of_tokenizer(root, manifest.tokenizer))
+    found = [*_of_sources(manifest), *_of_tokenizer(root, manifest.tokenizer)]
     size, done = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
     for shard in manifest.shards:
         if progress is not None:
@@ -42,6 +43,11 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
         found += _of_files(root, shard) or _of_documents(root, manifest, shard)
         done += sum(file.bytes for file in shard.files)
     return tuple(found)
+
+
+def _of_sources(manifest: Manifest) -> Iterator[Damage]:
+    if (sums := total(manifest.sources)) != manifest.totals:
+        yield Damage(MANIFEST, f"the sums over the inputs are {sums}, but the totals are {manifest.totals}")
 
 
 def _of_tokenizer(folder: Path, used: TokenizerName) -> Iterator[Damage]:
@@ -59,13 +65,30 @@ def _of_files(folder: Path, shard: ShardEntry) -> list[Damage]:
     for file in shard.files:
         path = folder / file.name
         try:
-            if (size := path.stat().st_size) != file.bytes:
-                found.append(Damage(file.name, f"{size} bytes instead of {file.bytes}"))
-            elif checksum(path) != file.checksum:
-                found.append(Damage(file.name, "the checksum is another: the bytes were changed"))
+            if what := _change(path, file):
+                found.append(Damage(file.name, what))
         except OSError as error:
             found.append(Damage(file.name, f"cannot be read: {error.strerror}"))
     return found
+
+
+def check_files(folder: Path, shard: ShardEntry) -> None:
+    """Raise `FormatError` if a file of a shard is not as the manifest has it, `FileError` if it cannot be read."""
+    for file in shard.files:
+        path = folder / file.name
+        try:
+            what = _change(path, file)
+        except OSError as error:
+            raise FileError(error.errno, f"cannot read the shard: {error.strerror}", str(path)) from error
+        if what:
+            raise FormatError(f"{path}: not as the manifest has it: {what}; polytok corpus verify tells more")
+
+
+def _change(path: Path, file: ShardFile) -> str | None:
+    """What tells a file from the one that was written."""
+    if (size := path.stat().st_size) != file.bytes:
+        return f"{size} bytes instead of {file.bytes}"
+    return None if checksum(path) == file.checksum else "the checksum is another: the bytes were changed"
 
 
 def _of_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -109,8 +109,13 @@ class OutputFile:
 
 def checksum(path: Path) -> str:
     """The checksum of a file, as `ShardFile` has it."""
-    found, block = _core.Checksum(), np.empty(_BLOCK, dtype=np.uint8)
     with open(path, "rb", buffering=0) as file:
-        while size := file.readinto(block.data):
-            found.update(block[:size])
+        return checksum_of(file)
+
+
+def checksum_of(file: IO[bytes]) -> str:
+    """The checksum of what is in an open file from here on."""
+    found = _core.Checksum()
+    while data := file.read(_BLOCK):
+        found.update(np.frombuffer(data, dtype=np.uint8))
     return found.hex()
