@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FileError, FormatError
+from ..reading.tables import pyarrow_for
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
 from .rows import Rows
-from .write.arrow import COLUMN, pyarrow_or_error
+from .write.arrow import COLUMN
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,7 +45,7 @@ def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Row
 
 def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
-    arrow = pyarrow_or_error()
+    arrow = pyarrow_for(str(path))
     try:
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
@@ -70,7 +71,7 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
-    arrow = pyarrow_or_error()
+    arrow = pyarrow_for()
     if COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(COLUMN).type):
         raise FormatError(f"there is no column {COLUMN!r} of lists")
     lists = table[COLUMN].combine_chunks()
