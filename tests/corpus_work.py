@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polytok import ArgumentError
-from polytok.corpus.journal import record_name, stem, to_json
+from polytok.corpus.journal import Journal, stem
 from polytok.corpus.run.base import DoTask, Tell
 from polytok.corpus.storage import storage
 from polytok.corpus.write import OutputFile
@@ -35,7 +35,7 @@ def prepare(setup: dict[str, Any]) -> DoTask:
             shard = file.finish()
             file.keep()
         record = {"number": number, "documents": 1, "files": [shard._asdict()]}
-        place.write(record_name(number), to_json(record))
+        Journal(place).note(setup["job"], record)
         return record
 
     return do_task

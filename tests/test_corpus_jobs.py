@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import corpus_kills
 from corpus_work import WORK
 from polytok import ArgumentError, PolytokError
 from polytok.corpus.job import Begun, Job
@@ -22,7 +23,7 @@ from polytok.corpus.run.local import LocalRunner
 from polytok.corpus.storage import storage
 
 
-def job(folder: Path, count: int = 6, header: dict[str, Any] | None = None, **details: Any) -> Job:
+def job(folder: Path | str, count: int = 6, header: dict[str, Any] | None = None, **details: Any) -> Job:
     """A job of so many tasks; details name what is particular to each of them."""
     tasks = [{"number": number, **details} for number in range(count)]
     assignments = tuple(Assignment(task["number"], 100 - task["number"], task) for task in tasks)
@@ -73,12 +74,12 @@ def test_a_task_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
-def begun(folder: Path, workers: int = 1) -> None:
+def begun(folder: Path, workers: int = 1, **details: Any) -> None:
     """A job that came to grief in its last task."""
     mishap = folder.parent / "error5"
     mishap.write_text("so it is")
     with pytest.raises(ArgumentError, match="so it is"):
-        run(job(folder), workers)
+        run(job(folder, **details), workers)
     mishap.unlink()
 
 
@@ -94,6 +95,20 @@ def test_an_error_of_a_task_is_raised_and_what_is_done_stays(tmp_path: Path, wor
 FOREIGN = b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'
 
 
+def without_a_field(folder: Path) -> None:
+    path = folder / "done/00001.json"
+    record = json.loads(path.read_bytes())
+    del record["documents"]
+    path.write_text(json.dumps(record))
+
+
+def of_another_job(folder: Path) -> None:
+    """The same task of a job whose plan is another, with its shard."""
+    begun(folder.parent / "other", parts=2)
+    for name in ("00001.bin", "done/00001.json"):
+        (folder.parent / "other" / name).rename(folder / name)
+
+
 @pytest.mark.parametrize(
     "harm",
     [
@@ -103,8 +118,10 @@ FOREIGN = b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'
         lambda folder: (folder / "done/00001.json").write_bytes(b"{"),
         lambda folder: (folder / "done/00001.json").write_bytes(FOREIGN),
         lambda folder: (folder / "done/00001.json").unlink(),
+        without_a_field,
+        of_another_job,
     ],
-    ids=["cut off", "other bytes", "lacking", "half a record", "a record of another file", "no record"],
+    ids=["cut off", "other bytes", "lacking", "half a record", "foreign record", "no record", "no field", "other job"],
 )  # fmt: skip
 def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Callable[[Path], Any]) -> None:
     begun(tmp_path / "out")
@@ -115,6 +132,26 @@ def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Call
     assert [assignment.number for assignment in left] == [1, 5]
     run(job(tmp_path / "one"), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_a_tokenizer_that_is_not_that_of_the_job_is_written_anew(tmp_path: Path) -> None:
+    begun(tmp_path / "out")
+    (tmp_path / "out/tokenizer.ptok").write_bytes(b"another")
+    run(job(tmp_path / "out"), workers=1)
+    assert (tmp_path / "out/tokenizer.ptok").read_bytes() == b"tokenizer"
+
+
+def test_a_job_that_another_has_taken_the_place_of_does_not_finish() -> None:
+    fsspec = pytest.importorskip("fsspec")
+    first, second = (job("memory://place/of-two", header={"version": version}) for version in (1, 2))
+
+    def heard(event: Any) -> None:
+        if isinstance(event, Begun):
+            run(second, workers=1)
+
+    with pytest.raises(ArgumentError, match="another job has begun in memory://place/of-two while this one ran"):
+        first.run(LocalRunner(1), listen=heard)
+    assert json.loads(fsspec.filesystem("memory").cat_file("/place/of-two/plan.json"))["version"] == 2
 
 
 def test_another_job_is_refused_with_what_differs(tmp_path: Path) -> None:
@@ -163,6 +200,37 @@ def test_what_is_thrown_away_is_what_jobs_wrote(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == {**contents(tmp_path / "one"), **mine}
 
 
+@pytest.mark.parametrize("overwrite", [False, True], ids=["go on", "overwrite"])
+@pytest.mark.parametrize(
+    "plan", [b'{"plan": "of the house"}', b'{"version": 1, "tasks": []}', b"[]", b"\xff"], ids=repr
+)
+def test_a_plan_of_others_is_none_of_ours(tmp_path: Path, plan: bytes, overwrite: bool) -> None:
+    files = {"plan.json": plan, "00000.bin": b"mine", "00000.npy": b"mine", "tokenizer.ptok": b"mine"}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(ArgumentError, match="plan.json is not a plan that polytok wrote"):
+        run(job(tmp_path), overwrite=overwrite)
+    assert contents(tmp_path) == files
+
+
+def test_files_of_tasks_that_a_job_does_not_have_are_left_alone(tmp_path: Path) -> None:
+    begun(tmp_path / "out")
+    (tmp_path / "out/00006.bin").write_bytes(b"mine")
+    run(job(tmp_path / "out"))
+    run(job(tmp_path / "out", header={"version": 2}), overwrite=True)
+    assert (tmp_path / "out/00006.bin").read_bytes() == b"mine"
+
+
+def test_a_shard_without_a_record_is_no_reason_to_become_another_job(tmp_path: Path) -> None:
+    (tmp_path / "error0").write_text("at once")
+    with pytest.raises(ArgumentError, match="at once"):
+        run(job(tmp_path / "out"), workers=1)
+    (tmp_path / "out/00000.bin").write_bytes(b"whole, but not told of")
+    with pytest.raises(ArgumentError, match="holds another job"):
+        run(job(tmp_path / "out", header={"version": 2}))
+    assert (tmp_path / "out/00000.bin").exists()
+
+
 def in_another_process(folder: Path, statement: str) -> subprocess.Popen[bytes]:
     """Python with the test's modules, in a process group of its own."""
     code = f"from pathlib import Path; from test_corpus_jobs import *; folder = Path({str(folder)!r}); {statement}"
@@ -199,6 +267,16 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
     run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # which waits until the workers are gone
     run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+def test_workers_do_not_hear_ctrl_c_from_their_first_moment_on(tmp_path: Path) -> None:
+    first = in_another_process(tmp_path / "out", SLOW)
+    wait_for(lambda: corpus_kills.children(first.pid))
+    for _ in range(20):
+        for worker in corpus_kills.children(first.pid):
+            os.kill(worker, signal.SIGINT)
+        time.sleep(0.02)
+    assert (first.communicate()[1], first.returncode) == (b"", 0)
 
 
 def test_ctrl_c_ends_the_job_and_its_workers(tmp_path: Path) -> None:

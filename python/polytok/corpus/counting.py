@@ -22,7 +22,7 @@ from ..train.resources import checked_memory, processors
 from ..train.work import counting
 from .documents import documents
 from .job import Job, Records
-from .journal import Journal, record_name, stem, to_json
+from .journal import Journal, stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
 from .run import runner as made_runner
 from .run.base import Assignment, DoTask, Tell, Work
@@ -120,7 +120,7 @@ def prepare(setup: dict[str, Any]) -> DoTask:
         counts.save(path)
         file = ShardFile(path.name, path.stat().st_size, checksum(path))
         record = {"number": description["number"], **record, "files": [file._asdict()]}
-        Folder(path.parent).write(record_name(description["number"]), to_json(record))
+        Journal(Folder(path.parent)).note(setup["job"], record)
         return record
 
     return do_task

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .journal import Journal
+from .journal import Journal, identity
 from .run.base import Assignment, Done, Event, Runner, Work
 from .storage import Storage
 
@@ -41,7 +41,8 @@ class Job:
     """What is to be done, and where it is written.
 
     ``header`` says what the job is: the same command in a folder goes on only if it is the same. ``manifest`` makes of
-    all records the data of the file that says that all is done.
+    all records the data of the file that says that all is done. ``work`` is told in its setup which job it is of, by
+    the name ``job``, for the records of its tasks.
     """
 
     storage: Storage
@@ -59,18 +60,23 @@ class Job:
         """
         with self.storage.locked() as lock:
             journal = Journal(self.storage)
-            self._begin(journal, overwrite)
+            count, job = len(self.assignments), self._begin(journal, overwrite)
             if journal.finished() is None:
-                records = journal.done(len(self.assignments), lambda tasks, of: listen(Verified(tasks, of)))
-                journal.clean(records)
-                self._do(records, runner, listen, () if lock is None else (lock,))
-                journal.clean(records)  # of what workers left that have died
+                records = journal.done(job, count, lambda tasks, of: listen(Verified(tasks, of)))
+                journal.clean(count, records)
+                work = Work(self.work.prepare, {**self.work.setup, "job": job})
+                self._do(work, records, runner, listen, () if lock is None else (lock,))
+                journal.check_alone(job)
+                journal.clean(count, records)  # of what workers left that have died
                 journal.finish(self.manifest(records))
-            journal.tidy()
+            journal.tidy(count)
             return journal.finished() or {}
 
-    def _begin(self, journal: Journal, overwrite: bool) -> None:
-        """Write the plan, or go on with the one that is there. A job that has done nothing yet may become another."""
+    def _begin(self, journal: Journal, overwrite: bool) -> str:
+        """Write the plan, or go on with the one that is there. A job that has done nothing yet may become another.
+
+        Gives what tells the job from others.
+        """
         plan = {**self.header, "tasks": [assignment.description for assignment in self.assignments]}
         old = None if overwrite and journal.overwrite() else journal.plan()
         found = [] if old is None else journal.differences(old, plan)
@@ -82,9 +88,15 @@ class Job:
             journal.begin(plan)
         if self.tokenizer is not None:
             journal.keep(self.tokenizer)
+        return identity(plan)
 
     def _do(
-        self, records: Records, runner: Runner, listen: Callable[[JobEvent], object], inherited: tuple[int, ...]
+        self,
+        work: Work,
+        records: Records,
+        runner: Runner,
+        listen: Callable[[JobEvent], object],
+        inherited: tuple[int, ...],
     ) -> None:
         left = tuple(assignment for assignment in self.assignments if assignment.number not in records)
 
@@ -94,4 +106,4 @@ class Job:
             listen(event)
 
         listen(Begun(left, dict(records)))
-        runner.run(self.work, left, heard, inherited)
+        runner.run(work, left, heard, inherited)

@@ -7,6 +7,7 @@ is done and does the rest. Files that no record speaks of are half of something,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -28,10 +29,13 @@ MANIFEST = "dataset.json"
 
 _BLOCK = 1 << 20
 
-# What jobs write, and so may remove: files of tasks, by their numbers and suffixes, and what is not yet renamed.
+# By which a plan is known as one of ours: what lies in a folder with another ``plan.json`` is somebody's.
+_FORMAT = "polytok corpus job"
+
+# What jobs write, and so may remove: files of their tasks, by numbers and suffixes, and what is not yet renamed.
 _SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
-_OF_TASK = re.compile(rf"[0-9]{{5,}}({'|'.join(map(re.escape, _SUFFIXES))})")
-_RECORD = re.compile(r"done/[0-9]{5,}\.json")
+_OF_TASK = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SUFFIXES))})")
+_RECORD = re.compile(r"done/([0-9]{5,})\.json")
 _UNFINISHED = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
 
 
@@ -43,6 +47,16 @@ def stem(number: int) -> str:
 def record_name(number: int) -> str:
     """The name of a task's record."""
     return f"done/{stem(number)}.json"
+
+
+def identity(plan: Mapping[str, Any]) -> str:
+    """What tells the job of a plan from others."""
+    return hashlib.sha256(to_json({"format": _FORMAT, **plan})).hexdigest()
+
+
+def _seal(job: str, record: Mapping[str, Any]) -> str:
+    """A hash of a record and of the job whose it is."""
+    return hashlib.sha256(f"{job}\n".encode() + to_json(record)).hexdigest()
 
 
 def to_json(value: Any) -> bytes:
@@ -57,22 +71,21 @@ class Journal:
     storage: Storage
 
     def overwrite(self) -> bool:
-        """Remove what an earlier job wrote; False if none did.
+        """Remove what an earlier job wrote, which its plan tells; False if there was none.
 
         The manifest goes first and the plan last, so that no half of it looks whole, and the rest is known as a job's.
         """
-        names = self.storage.names()
-        if PLAN not in names:
+        if (plan := self.plan()) is None:
             return False
-        others = sorted(name for name in names - {MANIFEST, PLAN, LOCK} if _is_ours(name))
-        for name in [MANIFEST, *others, PLAN]:
+        others = sorted(name for name in self.storage.names() if _is_ours(name, len(plan["tasks"])))
+        for name in [MANIFEST, *others, TOKENIZER, PLAN]:
             self.storage.remove(name)
         return True
 
     def plan(self) -> dict[str, Any] | None:
-        """The plan of the job that began here, if one did."""
+        """The plan of the job that began here, if one did. Raises `ArgumentError` if the folder is somebody else's."""
         if (data := self.storage.read(PLAN)) is not None:
-            return _object(data, self.storage.name, PLAN)
+            return _plan(data, self.storage.name)
         strangers = sorted(name for name in self.storage.names() - {LOCK} if not _UNFINISHED.fullmatch(name))
         if strangers:
             raise ArgumentError(
@@ -82,11 +95,12 @@ class Journal:
 
     def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         """What the job that began here has other than a new one."""
-        return differences(old, json.loads(to_json(new)))
+        return differences(old, json.loads(to_json({"format": _FORMAT, **new})))
 
     def has_done_something(self) -> bool:
         """Whether there is anything to lose."""
-        return any(name == MANIFEST or _RECORD.fullmatch(name) for name in self.storage.names())
+        names = self.storage.names()
+        return any(name == MANIFEST or _RECORD.fullmatch(name) or _OF_TASK.fullmatch(name) for name in names)
 
     def refusal(self, found: list[str]) -> ArgumentError:
         """The error of a folder that holds another job."""
@@ -98,11 +112,15 @@ class Journal:
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Write the plan; from now on this is the job of the folder."""
-        self.storage.write(PLAN, to_json(plan))
+        self.storage.write(PLAN, to_json({"format": _FORMAT, **plan}))
+
+    def note(self, job: str, record: Mapping[str, Any]) -> None:
+        """Write the record of a task of this job, whose files are there."""
+        self.storage.write(record_name(record["number"]), to_json({**record, "seal": _seal(job, record)}))
 
     def keep(self, tokenizer: bytes) -> None:
-        """Write the tokenizer, if it is not there."""
-        if TOKENIZER not in self.storage.names():
+        """Write the tokenizer, if it is not there, or another is."""
+        if self.storage.read(TOKENIZER) != tokenizer:
             self.storage.write(TOKENIZER, tokenizer)
 
     def finished(self) -> dict[str, Any] | None:
@@ -110,46 +128,60 @@ class Journal:
         data = self.storage.read(MANIFEST)
         return None if data is None else _object(data, self.storage.name, MANIFEST)
 
-    def done(self, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
-        """The records of the tasks that are done, and whose files are as they say; tells how many are verified."""
+    def done(self, job: str, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
+        """The records of tasks of this job whose files are as they say; tells how many are verified."""
         names = self.storage.names()
         recorded = [number for number in range(count) if record_name(number) in names]
         records = {}
         for place, number in enumerate(recorded):
             tell(place, len(recorded))
-            if (record := self._verified(number, names)) is not None:
+            if (record := self._verified(job, number, names)) is not None:
                 records[number] = record
         return records
 
-    def clean(self, records: Mapping[int, Mapping[str, Any]]) -> None:
-        """Remove files of tasks that no record speaks of."""
-        keep = {PLAN, TOKENIZER, MANIFEST, LOCK, *map(record_name, records)}
+    def clean(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
+        """Remove files of the tasks, so many as there are, that no record speaks of."""
+        keep = {*map(record_name, records)}
         keep.update(file["name"] for record in records.values() for file in record["files"])
         for name in sorted(self.storage.names() - keep):
-            if _is_ours(name):
+            if _is_ours(name, count):
                 self.storage.remove(name)
 
-    def _verified(self, number: int, names: Collection[str]) -> dict[str, Any] | None:
-        data = self.storage.read(record_name(number))
-        try:
-            record = json.loads(data or b"")
-            files = [(file["name"], file["bytes"], file["checksum"]) for file in record["files"]]
-        except (ValueError, TypeError, KeyError, RecursionError):
+    def _verified(self, job: str, number: int, names: Collection[str]) -> dict[str, Any] | None:
+        if (record := self._record(job, number)) is None:
             return None
-        for name, size, checksum in files:
-            is_of_task = _OF_TASK.fullmatch(str(name)) and name.startswith(f"{stem(number)}.")
-            if not is_of_task or name not in names or checked(self.storage.open(name)) != (size, checksum):
+        for file in record["files"]:
+            name = file["name"]
+            if name not in names or checked(self.storage.open(name)) != (file["bytes"], file["checksum"]):
                 return None
-        return dict(record)
+        return record
+
+    def _record(self, job: str, number: int) -> dict[str, Any] | None:
+        """The record of a task as it was written; None if it is damaged, or of another task or job."""
+        try:
+            record = json.loads(self.storage.read(record_name(number)) or b"")
+            is_whole = record.pop("seal") == _seal(job, record) and record["number"] == number
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+        return dict(record) if is_whole else None
+
+    def check_alone(self, job: str) -> None:
+        """Raise `ArgumentError` if the folder is another job's now: where there are no locks, two may have begun."""
+        plan = self.plan()
+        if plan is None or identity(plan) != job:
+            raise ArgumentError(
+                f"another job has begun in {self.storage.name} while this one ran, and both have written there: "
+                "name another folder, or wait until nothing writes there and say --overwrite (overwrite=True)"
+            )
 
     def finish(self, manifest: bytes) -> None:
         """Write the manifest; the job is done."""
         self.storage.write(MANIFEST, manifest)
 
-    def tidy(self) -> None:
+    def tidy(self, count: int) -> None:
         """Remove what only a running job needs."""
         for name in sorted(self.storage.names()):
-            if name.startswith("done/") and _is_ours(name):
+            if name.startswith("done/") and _is_ours(name, count):
                 self.storage.remove(name)
 
 
@@ -163,10 +195,20 @@ def checked(file: IO[bytes]) -> tuple[int, str]:
     return size, checksum.hex()
 
 
-def _is_ours(name: str) -> bool:
-    if name in (PLAN, TOKENIZER, MANIFEST, LOCK):
-        return True
-    return any(pattern.fullmatch(name) for pattern in (_OF_TASK, _RECORD, _UNFINISHED))
+def _is_ours(name: str, count: int) -> bool:
+    """Whether a job of so many tasks has written this for one of them, or has begun to write it."""
+    found = _OF_TASK.fullmatch(name) or _RECORD.fullmatch(name)
+    return int(found[1]) < count if found else _UNFINISHED.fullmatch(name) is not None
+
+
+def _plan(data: bytes, url: str) -> dict[str, Any]:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict) and value.get("format") == _FORMAT and isinstance(value.get("tasks"), list):
+        return value
+    raise ArgumentError(f"{url}/{PLAN} is not a plan that polytok wrote, or is damaged: name a new folder")
 
 
 def _object(data: bytes, url: str, name: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ..loading import load
 from ..reading import Documents
 from ..tokenizer import Tokenizer
 from .documents import documents, schema_of
-from .journal import TOKENIZER, record_name, stem, to_json
+from .journal import TOKENIZER, Journal, stem
 from .manifest import Counted
 from .options import Options
 from .plan import Part
@@ -38,27 +38,31 @@ _EXAMPLES = 10
 
 
 def prepare(setup: dict[str, Any]) -> DoTask:
-    """What does the tasks of a job: ``setup`` says where it writes, its options, and the threads of a task."""
+    """What does the tasks of a job: ``setup`` says which it is, where it writes, its options, the threads of a task."""
     place = storage(setup["storage"])
     options = Options.from_json(setup["options"])
-    tokenizer = _tokenizer(place)
+    tokenizer = _tokenizer(place, setup["fingerprint"])
     # All shards have the columns that the first input has, those without any document, too.
     columns = schema_of(Source(**setup["first"]), options.reading, options.columns) if options.columns else None
 
     def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
-        return _Task(place, options, tokenizer, columns, setup["threads"], description, tell).run()
+        return _Task(setup["job"], place, options, tokenizer, columns, setup["threads"], description, tell).run()
 
     return do_task
 
 
-def _tokenizer(place: Storage) -> Tokenizer:
+def _tokenizer(place: Storage, fingerprint: str) -> Tokenizer:
     """The job's own, mapped if it lies in a folder."""
     with place.fetched(TOKENIZER) as path:
-        return load(path)
+        tokenizer = load(path)
+    if tokenizer.fingerprint != fingerprint:
+        raise FormatError(f"{place.name}/{TOKENIZER} is another tokenizer than the job began with: begin it again")
+    return tokenizer
 
 
 @dataclass(slots=True)
 class _Task:
+    job: str
     storage: Storage
     options: Options
     tokenizer: Tokenizer
@@ -78,7 +82,7 @@ class _Task:
         with self.storage.filled() as folder:
             files = self._write(folder)
         record = self._record(files)
-        self.storage.write(record_name(self.number), to_json(record))
+        Journal(self.storage).note(self.job, record)
         return record
 
     def _write(self, folder: Path) -> tuple[ShardFile, ...]:

@@ -87,6 +87,7 @@ def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, 
     setup = {
         "storage": place.url,
         "options": options.to_json(),
+        "fingerprint": name.fingerprint,
         "first": sources[0],
         "threads": threads,
     }

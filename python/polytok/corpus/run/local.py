@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,13 +124,14 @@ class _Pool:
                 worker.end()
 
     def _start(self) -> None:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _START, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            pass_fds=self.inherited,
-        )
+        with _without_interrupts():
+            process = subprocess.Popen(
+                [sys.executable, "-c", _START, *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                pass_fds=self.inherited,
+            )
         worker = _Worker(process)
         self.workers.add(worker)
         threading.Thread(target=worker.read, args=(self.messages,), daemon=True).start()
@@ -168,6 +169,16 @@ class _Pool:
         self.listen(Retried(task.number, attempts + 1, reason))
         self.left.appendleft(task)
         self._start()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """What is begun here is deaf to Ctrl-C, from its first moment on: that is for this process, which ends it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _reason(code: int) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
 import sys
 import threading
 import time
@@ -24,7 +23,6 @@ _EACH = 0.2
 
 def main() -> None:
     """Run until standard input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who gave the tasks, and ends standard input.
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # What a library prints is no message.
     lines: queue.Queue[str] = queue.Queue()
