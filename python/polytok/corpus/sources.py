@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from ..errors import ArgumentError, FileError
 from ..reading import remote
@@ -29,6 +29,10 @@ class Source:
     size: int
     stamp: str
     ranges: bool = True
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
