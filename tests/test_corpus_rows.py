@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polytok.corpus.options import Options
-from polytok.corpus.rows import Rows, joined, limited, sliced
+from polytok.corpus.rows import Rows, gathered, joined, limited, sliced
 from polytok.corpus.shuffle import order, shuffled
 
 EOS = 9
@@ -100,3 +100,10 @@ def test_columns_go_with_their_rows() -> None:
     assert sorted(zip(mixed.columns["name"].to_pylist(), lists(mixed), strict=True)) == [
         *zip("abcd", texts, strict=True)
     ]
+
+
+def test_small_portions_are_gathered() -> None:
+    portions = [[[number] * 100] * 3 for number in range(9)] * 200
+    found = list(gathered(map(rows, portions)))
+    assert [text for some in found for text in lists(some)] == [text for some in portions for text in some]
+    assert len(found) < 12 and all(some.tokens < 1 << 17 for some in found)

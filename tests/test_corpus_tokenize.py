@@ -23,6 +23,8 @@ from polytok import ArgumentError, FileError, FormatError, Reading, Tokenizer
 from polytok.cli import main
 from polytok.corpus import Options, Report, tokenize
 from polytok.corpus import open as open_dataset
+from polytok.corpus.plan import Plan
+from polytok.corpus.sources import sources
 from polytok.corpus.storage import storage
 from polytok.spec import Template
 
@@ -197,6 +199,15 @@ def test_wrong_options_are_refused_before_anything_is_written(
     with pytest.raises(ArgumentError):
         tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+def test_the_plan_names_each_small_file_once(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text("text")
+    made(f"{tmp_path}/*.txt", tmp_path / "out")
+    plain = (tmp_path / "out/plan.json").read_text()
+    assert [plain.count(json.dumps(f"{tmp_path}/{number}.txt")) for number in range(3)] == [1, 1, 1]
+    assert Plan.from_plain(json.loads(plain)).sources == sources(f"{tmp_path}/*.txt")
 
 
 def around(before: tuple[int, ...], after: tuple[int, ...]) -> polytok.Tokenizer:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FileError, FormatError
+from ..reading.tables import pyarrow_for
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
 from .rows import Rows
-from .write.arrow import COLUMN, pyarrow_or_error
+from .write.arrow import COLUMN
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,7 +49,7 @@ def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Row
 
 def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
-    arrow = pyarrow_or_error()
+    arrow = pyarrow_for(str(path))
     with _reading(path):
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
@@ -64,7 +65,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise FileError(error.errno, f"cannot read the shard: {error.strerror or error}", str(path)) from error
-    except (pyarrow_or_error().ArrowException, ValueError) as error:
+    except (pyarrow_for(str(path)).ArrowException, ValueError) as error:
         raise FormatError(f"{path}: {error}") from error
 
 
@@ -79,7 +80,7 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
     with _reading(path):
         schema = _schema(path, manifest.kind).remove_metadata()
     rest = [field for field in schema if field.name != COLUMN]
-    return pyarrow_or_error().schema(rest) if rest else None
+    return pyarrow_for(str(path)).schema(rest) if rest else None
 
 
 def _schema(path: Path, kind: str) -> pyarrow.Schema:
@@ -104,7 +105,7 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
-    arrow = pyarrow_or_error()
+    arrow = pyarrow_for()
     if COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(COLUMN).type):
         raise FormatError(f"there is no column {COLUMN!r} of lists")
     lists = table[COLUMN].combine_chunks()

@@ -99,7 +99,7 @@ def _setup(kind: str | None, reading: Reading, options: Mapping[str, Any], memor
 
 def _job(place: Folder, setup: dict[str, Any], planned: Plan) -> Job:
     header = {name: value for name, value in setup.items() if name != "max_memory"}
-    header = {"version": 1, **header, "sources": [asdict(source) for source in planned.sources]}
+    header = {"version": 1, **header, **planned.to_plain()}
     assignments = tuple(Assignment(task.number, task.bytes, described(planned, task)) for task in planned.tasks)
 
     def manifest(records: Records) -> bytes:

@@ -17,7 +17,7 @@ from ..reading.choices import Format
 from ..reading.documents import damage, documents_of, nothing, schema_of_fields, with_fields
 from ..reading.kinds import FIRST, format_of
 from ..reading.opened import Content, Damaged, begun, decompressed, is_compressed
-from ..reading.tables import TextColumn, arrow_for, open_table, table_documents
+from ..reading.tables import TextColumn, open_table, pyarrow_for, table_documents
 from .plan import Part
 from .ranges import Range, border, separator_of
 from .sources import Source, opened
@@ -56,7 +56,7 @@ def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
             return TextColumn(source.name, schema, reading.field, columns).schema
     _check_has_columns(source.name, format, columns)
     _check_has_fields(source, reading, columns)
-    return schema_of_fields(columns, arrow_for(source.name))
+    return schema_of_fields(columns, pyarrow_for(source.name))
 
 
 def _found(
@@ -111,4 +111,4 @@ def _content(
 
 def _with_columns(found: Iterator[Block], name: str, format: Format, columns: Sequence[str]) -> Iterator[Block]:
     _check_has_columns(name, format, columns)
-    return with_fields(found, columns, arrow_for(name))
+    return with_fields(found, columns, pyarrow_for(name))

@@ -40,7 +40,8 @@ JobEvent: TypeAlias = Event | Begun | Verified
 class Job:
     """What is to be done, and where it is written.
 
-    ``header`` says what the job is: the same command in a folder goes on only if it is the same. ``manifest`` makes of
+    ``header`` says what the job is: the same command in a folder goes on only if it is the same; where it has no
+    ``tasks``, these are the descriptions. ``manifest`` makes of
     all records the data of the file that says that all is done. ``work`` is told in its setup which job it is of, by
     the name ``job``, for the records of its tasks.
     """
@@ -77,7 +78,8 @@ class Job:
 
         Gives what tells the job from others.
         """
-        plan = {**self.header, "tasks": [assignment.description for assignment in self.assignments]}
+        plan = dict(self.header)
+        plan.setdefault("tasks", [assignment.description for assignment in self.assignments])
         old = None if overwrite and journal.overwrite() else journal.plan()
         found = [] if old is None else journal.differences(old, plan)
         if found and journal.has_done_something():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -41,6 +41,10 @@ class Part:
     unit: Unit
     bytes: int
 
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -54,6 +58,10 @@ class Task:
         """How much there is to read."""
         return sum(part.bytes for part in self.parts)
 
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"number": self.number, "parts": [part.to_plain() for part in self.parts]}
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -64,7 +72,8 @@ class Plan:
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        return asdict(self)
+        sources, tasks = ([item.to_plain() for item in items] for items in (self.sources, self.tasks))
+        return {"sources": sources, "tasks": tasks}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Plan:

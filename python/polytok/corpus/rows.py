@@ -5,7 +5,7 @@ Row i is ``ids[offsets[i]:offsets[i + 1]]``, as in `polytok.Batch`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.int64]
 
 _PORTION = 1 << 20
+_SMALL = 1 << 16
 
 
 class Rows(NamedTuple):
@@ -49,6 +50,8 @@ class Limited(NamedTuple):
 
 def limited(rows: Rows, options: Options) -> Limited:
     """Rows within the limits of the options; those that are cut off keep the id that ends documents."""
+    if not options.min_tokens and options.max_tokens is None:
+        return Limited(rows, 0, 0)
     lengths = rows.lengths
     is_short = lengths < options.min_tokens
     is_long = np.zeros(len(lengths), dtype=bool) if options.max_tokens is None else lengths > options.max_tokens
@@ -99,6 +102,20 @@ def joined(parts: Sequence[Rows]) -> Rows:
     import pyarrow
 
     return Rows(ids, offsets, pyarrow.concat_tables([rows.columns for rows in parts]).combine_chunks())
+
+
+def gathered(portions: Iterable[Rows]) -> Iterator[Rows]:
+    """The same rows, those of small portions together, as those of small files are."""
+    held: list[Rows] = []
+    size = 0
+    for rows in portions:
+        held.append(rows)
+        size += rows.tokens + len(rows.offsets)
+        if size >= _SMALL:
+            yield joined(held)
+            held, size = [], 0
+    if held:
+        yield joined(held)
 
 
 def taken(rows: Rows, chosen: Numbers) -> Iterator[Rows]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from ..errors import ArgumentError, FileError
 from ..reading import remote
@@ -29,6 +29,10 @@ class Source:
     size: int
     stamp: str
     ranges: bool = True
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
@@ -98,9 +102,10 @@ def _stamp(status: os.stat_result) -> str:
 
 @contextmanager
 def opened(source: Source) -> Iterator[IO[bytes]]:
-    """A file for reading, if it is still what it was, and if it still is when all was read.
+    """A file for reading, if it is still what it was when it was planned with.
 
-    Raises `FileError` if it cannot be opened, or has changed.
+    A local one is looked at once more when all was read; a remote one only before, so that one that changes while it
+    is read is noticed only if its store says so. Raises `FileError` if it cannot be opened, or has changed.
     """
     if is_url(source.name):
         if (now := remote.facts(source.name, anew=True)) != (source.size, source.stamp):

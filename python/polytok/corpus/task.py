@@ -24,7 +24,7 @@ from .journal import TOKENIZER, Journal, stem
 from .manifest import Counted
 from .options import Options
 from .plan import Part
-from .rows import Limited, Rows, limited
+from .rows import Limited, Rows, gathered, limited
 from .run.base import DoTask, Tell
 from .shuffle import shuffled
 from .sources import Source
@@ -89,7 +89,7 @@ class _Task:
         options = self.options
         make = WRITERS[options.output]
         with make(folder, stem(self.number), np.dtype(options.dtype), self.columns) as writer:
-            for rows in shuffled(self._rows(), options.shuffle, options.seed, self.number):
+            for rows in shuffled(gathered(self._rows()), options.shuffle, options.seed, self.number):
                 writer.write(*rows)
             return writer.finish()
 

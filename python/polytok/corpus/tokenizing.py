@@ -80,18 +80,17 @@ def tokenize(
 def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, threads: int) -> Job:
     """The job, whose header is all that shapes the output."""
     name = TokenizerName(tokenizer.fingerprint, _name(tokenizer), tokenizer.vocab_size)
-    sources = [asdict(source) for source in planned.sources]
     header = {
         "version": 1,
         "tokenizer": asdict(name),
         "options": options.to_json(),
-        "sources": sources,
+        **planned.to_plain(),
     }
     setup = {
         "storage": place.url,
         "options": options.to_json(),
         "fingerprint": name.fingerprint,
-        "first": sources[0],
+        "first": planned.sources[0].to_plain(),
         "threads": threads,
     }
     assignments = tuple(Assignment(task.number, task.bytes, described(planned, task)) for task in planned.tasks)
@@ -113,8 +112,8 @@ def _threads(planned: Plan, runner: str, workers: int | None, threads: int | Non
 
 def described(planned: Plan, task: Task) -> dict[str, Any]:
     """A task with the sources of its parts, so that nobody needs the whole plan."""
-    sources = {str(part.source): asdict(planned.sources[part.source]) for part in task.parts}
-    return {**asdict(task), "sources": sources}
+    sources = {str(part.source): planned.sources[part.source].to_plain() for part in task.parts}
+    return {**task.to_plain(), "sources": sources}
 
 
 def _name(tokenizer: Tokenizer) -> str:
