@@ -23,6 +23,7 @@ from polytok.corpus.documents import Documents, Left, documents, schema_of
 from polytok.corpus.plan import Part, Plan, plan
 from polytok.corpus.sources import sources
 from polytok.reading import blocks as blocks_module
+from polytok.reading.opened import begun, decompressed
 
 LINES = Reading(unit="line")
 
@@ -164,6 +165,40 @@ def test_compression_in_members(tmp_path: Path, kind: str) -> None:
     for members in ([b"a\nb", b"c\n"], [b"", b"x" * 100_000, b"", b"\ny", b""], [b""], []):
         path.write_bytes(b"".join(map(pack, members)))
         assert read(path, LINES, 100 if kind != "plain" else 1 << 20) == separated(b"".join(members), b"\n")
+
+
+@pytest.mark.parametrize("window_log", [28, 31])
+def test_zstandard_of_a_large_window(tmp_path: Path, window_log: int) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    parameters = zstandard.ZstdCompressionParameters(window_log=window_log, hash_log=10, chain_log=10)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    path = tmp_path / "texts.txt.zst"
+    path.write_bytes(packer.compress(b"a\nb\n") + packer.flush())
+    assert zstandard.get_frame_parameters(path.read_bytes()).window_size == 1 << window_log
+    assert read(path, Reading(unit="line", broken="skip")) == [b"a", b"b"]
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_what_is_held_does_not_follow_from_how_well_texts_are_compressed(tmp_path: Path, kind: str) -> None:
+    if kind == "zst":
+        pytest.importorskip("zstandard")
+    path = tmp_path / "texts"
+    path.write_bytes(PACKED[kind](bytes(1 << 26)))
+    with path.open("rb") as file:
+        content = decompressed("texts", *begun(file, 16))
+        lengths = []
+        while data := content.read(1 << 20):
+            lengths.append(len(data))
+    assert sum(lengths) == 1 << 26 and max(lengths) <= (1 << 20) + (1 << 23)
+
+
+@pytest.mark.parametrize("reading", [LINES, Reading(unit="separator", separator="\n\n")], ids=["lines", "separated"])
+def test_a_block_is_of_so_many_texts_at_most(tmp_path: Path, reading: Reading) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"\n" * 1_000_000 + b"x" * 1_000_000 + b"\n\n")
+    lengths = [len(found) for found in found_in(plan(path), reading)]
+    assert max(lengths) <= blocks_module.MOST_TEXTS
+    assert sum(lengths) == (1_000_002 if reading is LINES else 500_001)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in PACKED if kind != "plain"])

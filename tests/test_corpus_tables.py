@@ -218,5 +218,5 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", absent)
-    with pytest.raises(ArgumentError, match=r"texts\.parquet is a table.*polytok\[parquet\]"):
+    with pytest.raises(ArgumentError, match=r"texts\.parquet needs pyarrow: pip install .polytok\[parquet\]"):
         read(path, Reading())

@@ -16,10 +16,12 @@ import pytest
 
 import corpus_kills
 import polytok
+from format_samples import sentencepiece_spec
 from polytok import ArgumentError, FileError, FormatError, Reading, Tokenizer
 from polytok.cli import main
 from polytok.corpus import Options, Report, tokenize
 from polytok.corpus import open as open_dataset
+from polytok.spec import Template
 
 TOKENIZER = polytok.load("default")
 EOS = TOKENIZER.id_of("<|endoftext|>")
@@ -177,6 +179,10 @@ def test_a_special_token_in_a_text(tmp_path: Path) -> None:
         {"shuffle": 1.5},
         {"runner": "slurm"},
         {"workers": 0},
+        {"workers": "2"},
+        {"reading": {}},
+        {"columns": ["n", "n"], "output": "parquet"},
+        {"columns": [1], "output": "parquet"},
         {"dtype": "uint32"},
         {"reading": Reading(invalid="keep")},
     ],
@@ -188,6 +194,55 @@ def test_wrong_options_are_refused_before_anything_is_written(
     with pytest.raises(ArgumentError):
         tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+def around(before: tuple[int, ...], after: tuple[int, ...]) -> polytok.Tokenizer:
+    """A tokenizer that puts ids around texts."""
+    return polytok.Tokenizer(sentencepiece_spec(post=Template.around(before, after)))
+
+
+def test_what_add_special_puts_around_is_there_once_and_stays(tmp_path: Path, inputs: Path) -> None:
+    texts = [text[: text.index(":")] for text in TEXTS]
+    (inputs / "a.txt").write_text("\n".join(texts), "utf-8")
+
+    def documents(tokenizer: polytok.Tokenizer, **options: Any) -> list[list[int]]:
+        told: dict[str, Any] = {"reading": LINES, "workers": 1, "overwrite": True, "add_special": True, **options}
+        tokenize(inputs / "a.txt", tokenizer, tmp_path / "out", **told)
+        return [row.tolist() for row in open_dataset(tmp_path / "out")]
+
+    both = around((1,), (2,))
+    whole = [both.encode(text, add_special=True) for text in texts]
+    assert documents(both) == whole
+    assert documents(both, max_tokens=6) == [[*row[:5], 2] if len(row) > 6 else row for row in whole]
+    assert documents(around((1,), ()), eos="auto") == whole
+    assert documents(around((1, 1), (2, 2)), max_tokens=6, long="split")[0][:3] == [1, 1, whole[0][1]]
+    for tokenizer, options in (
+        (both, {"bos": "auto"}),
+        (both, {"eos": 5}),
+        (both, {"max_tokens": 2}),
+        (around((1, 1), (2, 2)), {"max_tokens": 6}),
+        (around((1, 1), ()), {"max_tokens": 2}),
+    ):
+        with pytest.raises(ArgumentError, match=r"there too: leave|no room|cut off"):
+            documents(tokenizer, **options)
+
+
+def test_columns_that_no_record_has_are_refused(tmp_path: Path, inputs: Path) -> None:
+    pytest.importorskip("pyarrow")
+    options: dict[str, Any] = {
+        "columns": ["n", "m"],
+        "output": "parquet",
+        "reading": Reading(field="a.b"),
+        "workers": 1,
+    }
+    with pytest.raises(ArgumentError, match=r"b.jsonl: none of the first [0-9]+ records has a field 'm'"):
+        tokenize(inputs / "b.jsonl", TOKENIZER, tmp_path / "out", **options)
+
+
+def test_a_separator_with_an_escape_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["tokenize", "a.txt", "--separator", r"\q", "-o", str(tmp_path / "out")])
+    assert r"'\\q' has an escape that is none" in capsys.readouterr().err
 
 
 def test_dtypes() -> None:

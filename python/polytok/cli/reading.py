@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 
 from ..corpus.sources import names_in
 from ..errors import ArgumentError
@@ -61,6 +62,11 @@ def _separator(text: str) -> str:
     True
     """
     try:
-        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
-    except UnicodeDecodeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} has an escape that is none: {error.reason}") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # all that Python says of an escape that it does not know
+            return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except (UnicodeDecodeError, Warning) as error:
+        reason = error.reason if isinstance(error, UnicodeDecodeError) else error
+        raise argparse.ArgumentTypeError(
+            rf"{text!r} has an escape that is none: {reason}; \\ is a backslash"
+        ) from error

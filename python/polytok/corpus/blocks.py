@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FileError, FormatError
+from ..reading.tables import pyarrow_for
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
 from .rows import Rows
-from .write.arrow import COLUMN, pyarrow_or_error
+from .write.arrow import COLUMN
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,23 +49,23 @@ def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Row
 
 def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
-    arrow = pyarrow_or_error()
-    with _reading(path):
+    with _reading(path) as arrow:
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
             yield _block(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Errors of pyarrow as those of polytok."""
+def _reading(path: Path) -> Iterator[Any]:
+    """Gives pyarrow, whose errors become those of polytok."""
+    arrow = pyarrow_for(str(path))
     try:
-        yield
+        yield arrow
     except FormatError:
         raise
     except OSError as error:
         raise FileError(error.errno, f"cannot read the shard: {error.strerror or error}", str(path)) from error
-    except (pyarrow_or_error().ArrowException, ValueError) as error:
+    except (arrow.ArrowException, ValueError) as error:
         raise FormatError(f"{path}: {error}") from error
 
 
@@ -76,10 +77,9 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
     if manifest.kind not in TABLES or not manifest.shards:
         return None
     path = folder / manifest.shards[0].files[0].name
-    with _reading(path):
-        schema = _schema(path, manifest.kind).remove_metadata()
-    rest = [field for field in schema if field.name != COLUMN]
-    return pyarrow_or_error().schema(rest) if rest else None
+    with _reading(path) as arrow:
+        rest = [field for field in _schema(path, manifest.kind) if field.name != COLUMN]
+    return arrow.schema(rest) if rest else None
 
 
 def _schema(path: Path, kind: str) -> pyarrow.Schema:
@@ -104,7 +104,7 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
-    arrow = pyarrow_or_error()
+    arrow = pyarrow_for()
     if COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(COLUMN).type):
         raise FormatError(f"there is no column {COLUMN!r} of lists")
     lists = table[COLUMN].combine_chunks()

@@ -12,12 +12,12 @@ from typing import IO, Any
 
 from ..errors import ArgumentError
 from ..reading import Documents, Invalid, Left, Reading
-from ..reading.blocks import Block, blocks, cutter_of
+from ..reading.blocks import Block, blocks
 from ..reading.choices import Format
 from ..reading.documents import damage, documents_of, nothing, schema_of_fields, with_fields
 from ..reading.kinds import FIRST, format_of
 from ..reading.opened import Content, Damaged, begun, decompressed, is_compressed
-from ..reading.tables import TextColumn, arrow_for, open_table, table_documents
+from ..reading.tables import TextColumn, open_table, pyarrow_for, table_documents
 from .plan import Part
 from .ranges import Range, border, separator_of
 from .sources import Source, opened
@@ -43,15 +43,20 @@ def documents(part: Part, source: Source, reading: Reading, columns: Sequence[st
 
 
 def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
-    """The pyarrow.Schema of the columns that `documents` gives. Raises what that raises, and `Damaged`."""
+    """The pyarrow.Schema of the columns that `documents` gives.
+
+    Raises what that raises, and `Damaged`; and `ArgumentError` for a name that is probably a mistake, for none of the
+    first JSON lines has such a field.
+    """
     with opened(source) as opened_file:
         file, first = begun(opened_file, FIRST)
         format = format_of(source.name, first, reading.format)
         if format in ("parquet", "arrow"):
             schema = open_table(source.name, file, first, format).schema
             return TextColumn(source.name, schema, reading.field, columns).schema
-        _check_has_columns(source.name, format, columns)
-        return schema_of_fields(columns, arrow_for(source.name))
+    _check_has_columns(source.name, format, columns)
+    _check_has_fields(source, reading, columns)
+    return schema_of_fields(columns, pyarrow_for(source.name))
 
 
 def _found(
@@ -65,7 +70,7 @@ def _found(
             source.name, file, first, format, reading, invalid=invalid, columns=columns, groups=groups
         )
         return
-    found = blocks(*_content(part, source, file, first, reading, format), cutter_of(reading, format))
+    found = blocks(*_content(part, source, file, first, reading, format), reading, format)
     if columns:
         found = _with_columns(found, source.name, format, columns)
     yield from documents_of(found, reading, invalid, partial(_byte, source.name), is_json=format == "jsonl")
@@ -74,6 +79,17 @@ def _found(
 def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
     if format == "text":
         raise ArgumentError(f"{name} is text and has no columns: leave columns={list(columns)} out")
+
+
+def _check_has_fields(source: Source, reading: Reading, columns: Sequence[str]) -> None:
+    part = Part(0, 0, source.size, "whole", source.size)
+    first = next((found for found in documents(part, source, reading, columns) if len(found)), None)
+    for name in columns:
+        if first is not None and first.columns[name].null_count == len(first):
+            raise ArgumentError(
+                f"{source.name}: none of the first {len(first):,} records has a field {name!r}: is that its "
+                "name? If only other inputs have it, name one of them first"
+            )
 
 
 def _byte(name: str, number: int) -> str:
@@ -95,4 +111,4 @@ def _content(
 
 def _with_columns(found: Iterator[Block], name: str, format: Format, columns: Sequence[str]) -> Iterator[Block]:
     _check_has_columns(name, format, columns)
-    return with_fields(found, columns, arrow_for(name))
+    return with_fields(found, columns, pyarrow_for(name))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
 from ..errors import ArgumentError, PieceError
+from ..reading import Reading
+from ..reading.choices import check_one_of
+from ..spec import Slot
 from ..tokenizer import Tokenizer
-from ..train import Reading
 from ..values import Special
 from .plan import SHARD_SIZE
 from .write import WRITERS
@@ -58,9 +61,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raises `ArgumentError` for what is none of those."""
-        _one_of("output", self.output, tuple(WRITERS))
-        _one_of("dtype", self.dtype, get_args(Dtype))
-        _one_of("long", self.long, get_args(Long))
+        check_one_of("output", self.output, tuple(WRITERS))
+        check_one_of("dtype", self.dtype, get_args(Dtype))
+        check_one_of("long", self.long, get_args(Long))
         _number("min_tokens", self.min_tokens, 0, _MOST)
         _number("shuffle", self.shuffle, 0, _MOST)
         _number("seed", self.seed, 0, 2**64 - 1)
@@ -69,28 +72,58 @@ class Options:
             _number("max_tokens", self.max_tokens, 1, _MOST)
             if self.max_tokens < self.min_tokens:
                 raise ArgumentError(f"max_tokens={self.max_tokens} is less than min_tokens={self.min_tokens}")
+        if not isinstance(self.reading, Reading):
+            raise ArgumentError(f"reading={self.reading!r} is no polytok.Reading")
         if self.reading.invalid == "keep":
             raise ArgumentError("invalid='keep' is for training: choose 'error', 'replace' or 'skip'")
-        if self.columns and not WRITERS[self.output].takes_columns:
-            takes = ", ".join(kind for kind, writer in WRITERS.items() if writer.takes_columns)
-            raise ArgumentError(f"output={self.output!r} holds ids alone: columns go with {takes}")
-        if isinstance(self.columns, str):
-            raise ArgumentError(f"columns={self.columns!r} is one name: give a list of names")
-        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "columns", self._checked_columns())
         if not isinstance(self.special, str):
             object.__setattr__(self, "special", tuple(sorted(self.special)))
 
+    def _checked_columns(self) -> tuple[str, ...]:
+        if isinstance(self.columns, str):
+            raise ArgumentError(f"columns={self.columns!r} is one name: give a list of names")
+        columns = tuple(self.columns)
+        if not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
+            raise ArgumentError(f"columns={list(columns)} are not names, each of them once")
+        if columns and not WRITERS[self.output].takes_columns:
+            takes = ", ".join(kind for kind, writer in WRITERS.items() if writer.takes_columns)
+            raise ArgumentError(f"output={self.output!r} holds ids alone: columns go with {takes}")
+        return columns
+
     def resolved(self, tokenizer: Tokenizer) -> Options:
-        """With ids for pieces, and the dtype that ``auto`` stands for.
+        """With ids for pieces and for what ``add_special`` puts around, and the dtype that ``auto`` stands for.
 
         Raises `ArgumentError` for what the tokenizer does not have, and for a dtype that does not hold its ids.
         """
         tokenizer.encode("", special=self.special, reject_special=self.reject_special)  # are those special tokens?
         bos, eos = _id("bos", self.bos, tokenizer), _id("eos", self.eos, tokenizer)
-        room = (bos is not None) + (eos is not None)
+        chosen = replace(self, dtype=self._dtype(tokenizer.vocab_size), bos=bos, eos=eos)
+        return chosen._with_template(tokenizer) if self.add_special else chosen._with_room(0)
+
+    def _with_template(self, tokenizer: Tokenizer) -> Options:
+        """With what ``add_special`` puts around as bos and eos, as far as it is an id each."""
+        template = tokenizer.spec.post
+        for name, given, around in (("bos", self.bos, template.before), ("eos", self.eos, template.after)):
+            if given is not None and around:
+                raise ArgumentError(f"add_special=True puts {_texts(around, tokenizer)} there too: leave {name} out")
+        slots = [part for part in template.single if isinstance(part, Slot)]
+        if slots == [Slot(0)] and max(len(template.before), len(template.after)) <= 1:
+            (bos,), (eos,) = template.before or (self.bos,), template.after or (self.eos,)
+            return replace(self, bos=bos, eos=eos, add_special=False)._with_room(0)
+        if template.after and self.max_tokens is not None and self.long == "truncate":
+            raise ArgumentError(
+                f"{_texts(template.after, tokenizer)}, which add_special=True puts behind documents, would be cut off "
+                "with them: choose long='skip' or 'split', or bos and eos instead"
+            )
+        return self._with_room(len(template.before))
+
+    def _with_room(self, before: int) -> Options:
+        """These, unless what is cut off would have no place for text."""
+        room = before + (self.bos is not None) + (self.eos is not None)
         if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= room:
-            raise ArgumentError(f"max_tokens={self.max_tokens} leaves no room for text beside bos and eos")
-        return replace(self, dtype=self._dtype(tokenizer.vocab_size), bos=bos, eos=eos)
+            raise ArgumentError(f"max_tokens={self.max_tokens} leaves no room for text beside what is put around it")
+        return self
 
     def _dtype(self, vocab_size: int) -> Dtype:
         name: str = self.dtype
@@ -141,9 +174,8 @@ def _id(name: str, said: int | str | None, tokenizer: Tokenizer) -> int | None:
         raise ArgumentError(f"{name}={said!r} is no piece of the vocabulary") from error
 
 
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ArgumentError(f"{name}={value!r} is none of {', '.join(map(repr, allowed))}")
+def _texts(ids: Sequence[int], tokenizer: Tokenizer) -> str:
+    return " ".join(repr(tokenizer.token_bytes(id).decode(errors="replace")) for id in ids)
 
 
 def _number(name: str, value: object, least: int, most: int) -> None:

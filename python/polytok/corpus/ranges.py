@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import IO
 
-from ..reading import Reading
+from ..reading import Format, Reading
+from ..reading.blocks import end_of_text
 
 _SCAN = 1 << 16
 
 
-def separator_of(reading: Reading, format: str) -> bytes | None:
+def separator_of(reading: Reading, format: Format) -> bytes | None:
     """What ends each text of a file that may be cut; None if it may not.
 
     Where a separator ends as it begins (two line feeds, in a row of five) it depends on what stands before which of its
@@ -24,11 +25,9 @@ def separator_of(reading: Reading, format: str) -> bytes | None:
     (b'\\n', b'<|a|>')
     >>> separator_of(Reading(unit="separator", separator="aba"), "text")
     """
-    if format == "jsonl" or (format == "text" and reading.unit == "line"):
-        return b"\n"
-    if format != "text" or reading.separator is None:
+    separator = end_of_text(reading, format)
+    if separator is None:
         return None
-    separator = reading.separator.encode()
     overlaps = any(separator.startswith(separator[start:]) for start in range(1, len(separator)))
     return None if overlaps else separator
 

@@ -98,9 +98,10 @@ def _stamp(status: os.stat_result) -> str:
 
 @contextmanager
 def opened(source: Source) -> Iterator[IO[bytes]]:
-    """A file for reading, if it is still what it was, and if it still is when all was read.
+    """A file for reading, if it is still what it was when it was planned with.
 
-    Raises `FileError` if it cannot be opened, or has changed.
+    A local one is looked at once more when all was read; a remote one only before, so that one that changes while it
+    is read is noticed only if its store says so. Raises `FileError` if it cannot be opened, or has changed.
     """
     if is_url(source.name):
         if (now := remote.facts(source.name, anew=True)) != (source.size, source.stamp):

@@ -1,6 +1,7 @@
 """Blocks of texts: some megabytes of a file, cut into its texts, with the place of each.
 
-Nothing is read twice, and nothing is held but one block; a text that is longer than a block makes that block longer.
+Nothing is read twice, and nothing is held but one block; a text that is longer than a block makes that block longer. A
+block ends at so many texts, too: an empty line is one byte of a file, and 70 bytes of what is known of its text.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .choices import Reading
+from .choices import Format, Reading
 from .opened import Content
 
 BLOCK = 1 << 23
+MOST_TEXTS = 1 << 17
 
 Cut = tuple[_core.Texts, int, list[tuple[int, str]]]
 Cutter = Callable[[bytes, bool], Cut]
@@ -40,14 +42,20 @@ class Block:
     columns: Any = None
 
 
-def cutter_of(reading: Reading, format: str) -> Cutter:
+def end_of_text(reading: Reading, format: Format) -> bytes | None:
+    """What ends each text of a file; None where the file is one, or is a table."""
+    if format == "jsonl" or (format == "text" and reading.unit == "line"):
+        return b"\n"
+    return None if format != "text" or reading.separator is None else reading.separator.encode()
+
+
+def _cutter_of(reading: Reading, format: Format) -> Cutter:
     """What cuts a text file, or JSON lines, into texts."""
     if format == "jsonl":
         return lambda data, is_last: _core.cut_json_lines(data, reading.names, is_last)
     if reading.unit == "line":
         return lambda data, is_last: (*_core.cut_lines(data, is_last), [])
-    if reading.unit == "separator":
-        separator = (reading.separator or "").encode()
+    if (separator := end_of_text(reading, format)) is not None:
         return lambda data, is_last: (*_core.cut_separated(data, separator, is_last), [])
     return _whole
 
@@ -57,11 +65,38 @@ def _whole(data: bytes, is_last: bool) -> Cut:
     return (_core.Texts.whole(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
 
 
-def blocks(content: Content, start: int, cut: Cutter) -> Iterator[Block]:
-    """The texts of a stream, the first byte of which has the number ``start``.
+def blocks(content: Content, start: int, reading: Reading, format: Format) -> Iterator[Block]:
+    """The texts of a stream, text or JSON lines, the first byte of which has the number ``start``.
 
     Raises `Damaged` behind the last text before a damage, and what reading the stream raises.
     """
+    cut = _cutter_of(reading, format)
+    if (separator := end_of_text(reading, format)) is not None:
+        content = _Portions(content, separator)
+    yield from _blocks(content, start, cut)
+
+
+class _Portions:
+    """Content of which no read has more separators than a block may have texts."""
+
+    def __init__(self, content: Content, separator: bytes) -> None:
+        self._content = content
+        self._separator = separator
+        self._data = b""
+        self._at = 0
+
+    def read(self, size: int, /) -> bytes:
+        """Bytes, as many or fewer; none at the end."""
+        if self._at == len(self._data):
+            self._data, self._at = self._content.read(size), 0
+        begin, end = self._at, len(self._data)
+        while self._data.count(self._separator, begin, end) > MOST_TEXTS:
+            end = (begin + end) // 2
+        self._at = end
+        return self._data[begin:end]
+
+
+def _blocks(content: Content, start: int, cut: Cutter) -> Iterator[Block]:
     rest = b""
     size = BLOCK
     while True:

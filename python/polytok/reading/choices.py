@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from ..errors import ArgumentError
 
@@ -45,7 +46,8 @@ class Reading:
         """Raises `ArgumentError` for a value that is none of those."""
         kinds = {"format": Format, "unit": Unit, "invalid": Invalid, "records": Choice, "broken": Choice}
         for name, kind in kinds.items():
-            _check_one_of(name, getattr(self, name), get_args(kind))
+            may_lack = (None,) if name in _MAY_LACK else ()
+            check_one_of(name, getattr(self, name), (*get_args(kind), *may_lack))
         if not isinstance(self.field, str) or not self.field:
             raise ArgumentError(f"field={self.field!r} is no name of a field")
         if (self.unit == "separator") != (self.separator is not None):
@@ -59,8 +61,7 @@ class Reading:
         return self.field.split(".")
 
 
-def _check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    may_lack = name in _MAY_LACK
-    if value not in allowed and not (may_lack and value is None):
-        listed = ", ".join(map(repr, allowed)) + (", None" if may_lack else "")
-        raise ArgumentError(f"{name}={value!r} is none of {listed}")
+def check_one_of(name: str, value: object, allowed: Sequence[object]) -> None:
+    """Raises `ArgumentError` for a value that is none of those."""
+    if value not in allowed:
+        raise ArgumentError(f"{name}={value!r} is none of {', '.join(map(repr, allowed))}")

@@ -20,9 +20,14 @@ GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00
 # A file may begin with a frame that is to be skipped, as those of pzstd do: 16 numbers say so.
 _ZSTD_SKIPPED = b"\x2a\x4d\x18"
 
-# What is decompressed at once: a block that is one byte many times is 30,000 times as long as what stands for it.
+# What is decompressed at once. 8 kB of gzip become 8 MB at most. Of zstd 4 bytes may become 128 kB, and its package
+# knows no bound: a piece becomes 8 MB at most. The other packages stop at what is asked for.
 _COMPRESSED = 1 << 13
+_ZSTD_PIECE = 1 << 8
 _MOST = 1 << 22
+
+# The largest window of zstd, 2 GiB, as `zstd --long=31` makes it; unless told, its packages refuse more than 128 MiB.
+_ZSTD_WINDOW_LOG = 31
 
 
 class Damaged(FormatError):
@@ -105,19 +110,29 @@ def decompressed(name: str, file: IO[bytes], first: bytes) -> Content:
         return _Members(name, file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError, padded=True)
     if _is_zstandard(first):
         package = _zstandard(name)
-        return _Members(name, file, lambda: _frame(package), package.ZstdError)
+        return _Members(name, file, lambda: _frame(package), package.ZstdError, piece=_ZSTD_PIECE)
     return file
 
 
 class _Members:
     """The members of a compressed file, one after the other. The end of the file must be the end of a member."""
 
-    def __init__(self, name: str, file: IO[bytes], begin: Any, error: type[Exception], *, padded: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        file: IO[bytes],
+        begin: Any,
+        error: type[Exception],
+        *,
+        padded: bool = False,
+        piece: int = _COMPRESSED,
+    ) -> None:
         self._name = name
         self._file = file
         self._begin = begin
         self._error = error
         self._padded = padded
+        self._piece = piece
         self._member: Any = None
         self._compressed = b""
         self._passed = 0
@@ -177,13 +192,17 @@ class _Members:
         """What the compressed bytes at hand stand for, up to the end of a member."""
         if self._member is None:
             self._member = self._begin()
-        member, given = self._member, self._compressed
-        data: bytes = member.decompress(given, _MOST) if hasattr(member, "needs_input") else member.decompress(given)
-        self._compressed = b""
+        member = self._member
+        if hasattr(member, "needs_input"):
+            given, self._compressed = self._compressed, b""
+            data: bytes = member.decompress(given, _MOST)
+        else:
+            given, self._compressed = self._compressed[: self._piece], self._compressed[self._piece :]
+            data = member.decompress(given)
         self._passed += len(given)
         if member.eof:
-            self._compressed = member.unused_data
-            self._passed -= len(self._compressed)
+            self._passed -= len(member.unused_data)
+            self._compressed = member.unused_data + self._compressed
             self._member = None
             if self._padded:
                 self._skip_padding()
@@ -191,9 +210,10 @@ class _Members:
 
 
 def _frame(package: Any) -> Any:
-    """What decompresses one frame."""
-    decompressor = package.ZstdDecompressor()
-    return decompressor.decompressobj() if hasattr(decompressor, "decompressobj") else decompressor
+    """What decompresses one frame, whatever its window."""
+    if hasattr(package, "DecompressionParameter"):  # Python's own module
+        return package.ZstdDecompressor(options={package.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG})
+    return package.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG).decompressobj()
 
 
 def _zstandard(name: str) -> Any:

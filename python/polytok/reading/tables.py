@@ -40,19 +40,19 @@ class Table(Protocol):
         """A row of a group, in words."""
 
 
-def arrow_for(name: str) -> Any:
-    """The package pyarrow."""
+def pyarrow_for(what: str = "a table (Parquet, Arrow)") -> Any:
+    """The package, which this needs. Raises `ArgumentError` if it is not there."""
     try:
         return importlib.import_module("pyarrow")
     except ImportError as error:
-        raise ArgumentError(f"{name} is a table: pip install 'polytok[parquet]' to read it") from error
+        raise ArgumentError(f"{what} needs pyarrow: pip install 'polytok[parquet]'") from error
 
 
 def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
     """A table, by the file's first bytes. Raises `Damaged` if it cannot be one."""
     if is_compressed(first):
         raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
-    arrow = arrow_for(name)
+    arrow = pyarrow_for(name)
     if (format == "parquet" or first.startswith(ARROW_FILE)) and not file.seekable():
         raise ArgumentError(f"{name} comes as a stream, and its table stands at its end: give it as a file")
     try:
@@ -143,7 +143,7 @@ class TextColumn:
 
     def __init__(self, name: str, schema: Any, field: str, others: Sequence[str] = ()) -> None:
         """Raises `ArgumentError` for a column that is not there, or is not of text."""
-        self._arrow = arrow_for(name)
+        self._arrow = pyarrow_for(name)
         self._compute = importlib.import_module("pyarrow.compute")
         self.field = field
         self.others = others
@@ -212,7 +212,7 @@ def _path(schema: Any, field: str) -> list[str]:
 
 def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Iterator[Block]:
     """The texts of a group. Raises `Damaged` behind the last before a damage."""
-    arrow = arrow_for(name)
+    arrow = pyarrow_for(name)
     try:
         yield from column.blocks(table.batches(group, (column.field, *column.others)))
     except (arrow.ArrowException, OSError) as error:

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ..errors import ArgumentError, FileError, FormatError, PolytokError
 from ..reading import Documents, Invalid, Left, Reading, remote
-from ..reading.blocks import Block, blocks, cutter_of
+from ..reading.blocks import Block, blocks
 from ..reading.documents import damage, documents_of
 from ..reading.kinds import FIRST, format_of
 from ..reading.names import is_url
@@ -75,7 +75,7 @@ def _found(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterato
         yield from _parts(name, content, reading)
         return
     lines = _Lines(name)
-    found = lines.watch(blocks(content, 0, cutter_of(reading, format)))
+    found = lines.watch(blocks(content, 0, reading, format))
     yield from documents_of(found, reading, invalid, lines.place, is_json=format == "jsonl")
 
 

@@ -20,8 +20,8 @@ def runner(name: str, workers: int | None, places: Iterable[str]) -> Runner:
     """
     if name not in RUNNERS:
         raise ArgumentError(f"runner={name!r} is none of {', '.join(map(repr, RUNNERS))}")
-    if workers is not None and workers < 1:
-        raise ArgumentError(f"workers={workers} is less than 1")
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise ArgumentError(f"workers={workers!r} is no whole number from 1 on")
     if any(place.startswith("memory://") for place in places):
         if name != "local":
             raise ArgumentError("memory:// is within this process, where no other gets at it: choose runner='local'")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ArgumentError
+from ...reading.tables import pyarrow_for
 from .base import Rows, ShardWriter
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class _TableWriter(ShardWriter):
     _columns: tuple[pyarrow.Field, ...] = ()
 
     def _begin(self, columns: pyarrow.Schema | None) -> None:
-        arrow = pyarrow_or_error()
+        arrow = pyarrow_for()
         if columns is not None and COLUMN in columns.names:
             raise ArgumentError(f"a column {COLUMN!r} cannot be passed through: it is the name of the ids' column")
         self._list = arrow.list_(arrow.field("item", arrow.from_numpy_dtype(self.dtype.newbyteorder("=")), False))
@@ -53,7 +54,7 @@ class _TableWriter(ShardWriter):
             first = last
 
     def _wait(self, ids: npt.NDArray[Any], offsets: Rows, columns: pyarrow.Table | None) -> None:
-        arrow = pyarrow_or_error()
+        arrow = pyarrow_for()
         borders = arrow.array((offsets - offsets[0]).astype(np.int32))
         values = arrow.array(ids[offsets[0] : offsets[-1]].copy())
         lists = arrow.ListArray.from_arrays(borders, values, type=self._list)
@@ -67,7 +68,7 @@ class _TableWriter(ShardWriter):
             self._hand_over()
 
     def _hand_over(self) -> None:
-        table = pyarrow_or_error().concat_tables(self._waiting).combine_chunks()
+        table = pyarrow_for().concat_tables(self._waiting).combine_chunks()
         self._write_group(table)
         self._waiting = []
         self._rows = self._tokens = 0
@@ -112,7 +113,7 @@ class ArrowShardWriter(_TableWriter):
     suffixes = (".arrow",)
 
     def _opened(self) -> Any:
-        return pyarrow_or_error().ipc.new_file(self._files[0], self._schema)
+        return pyarrow_for().ipc.new_file(self._files[0], self._schema)
 
     def _write_group(self, table: pyarrow.Table) -> None:
         self._sink.write_table(table)
@@ -124,20 +125,11 @@ def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.Chun
         raise ArgumentError(f"the column {field.name!r} is not in all inputs")
     try:
         return columns[field.name].cast(field.type)
-    except pyarrow_or_error().ArrowException as error:
+    except pyarrow_for().ArrowException as error:
         raise ArgumentError(f"the column {field.name!r} is not of {field.type} in all inputs: {error}") from error
 
 
 def _plain(field: pyarrow.Field) -> pyarrow.Field:
     """Without a dictionary, which would be another in each group, and without what its file said of it."""
-    is_coded = pyarrow_or_error().types.is_dictionary(field.type)
+    is_coded = pyarrow_for().types.is_dictionary(field.type)
     return field.with_type(field.type.value_type if is_coded else field.type).remove_metadata()
-
-
-def pyarrow_or_error() -> Any:
-    """The package, or an `ArgumentError` that says how to get it."""
-    try:
-        import pyarrow
-    except ModuleNotFoundError as error:
-        raise ArgumentError("Parquet and Arrow files need pyarrow: pip install 'polytok[parquet]'") from error
-    return pyarrow
