@@ -3,13 +3,16 @@
     python -m corpus_kills --moments 100
 
 A moment is a SIGKILL: to a worker, which the job has to survive; to the job alone, whose workers have to end by
-themselves; or to all of its processes. The job is begun again until it is done, and then the next begins.
+themselves; or to all of its processes. Four in five come after the first record that a run writes, while shards are
+made; the others from the start on, when a run plans and verifies what an earlier one did. The job is begun again until
+it is done, and then the next begins.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import importlib
 import json
 import os
 import random
@@ -19,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 TARGETS = ("worker", "job", "group")
@@ -37,6 +41,13 @@ def write_inputs(folder: Path, size: int, seed: int = 0) -> list[str]:
     (folder / "records.jsonl").write_text("\n".join(records), "utf-8")
     for part in range(4):
         (folder / f"part{part}.jsonl.gz").write_bytes(gzip.compress("\n".join(records[part::9]).encode()))
+    with suppress(ImportError):
+        compress = importlib.import_module("zstandard").compress
+        (folder / "part.jsonl.zst").write_bytes(compress("\n".join(records[4::9]).encode()))
+    with suppress(ImportError):
+        table = importlib.import_module("pyarrow").table({"text": lines})
+        write_table = importlib.import_module("pyarrow.parquet").write_table
+        write_table(table, folder / "table.parquet", row_group_size=max(len(lines) // 5, 1))
     return [str(path) for path in sorted(folder.iterdir())]
 
 
@@ -77,13 +88,35 @@ def kill(process: int, target: str, rng: random.Random) -> bool:
     return True
 
 
-def disturbed(arguments: list[str], seconds: float, rng: random.Random, most: int) -> Counter[str]:
+def wait_for_a_record(process: subprocess.Popen[bytes], out: Path) -> None:
+    """Until a task is done that was not before, or the job ends."""
+    before = records(out)
+    while process.poll() is None and records(out) <= before:
+        time.sleep(0.005)
+
+
+def records(out: Path) -> set[str]:
+    """Those of tasks that are done."""
+    return {path.name for path in out.glob("done/0*.json")}
+
+
+def left(out: Path) -> float:
+    """The share of the tasks that are not done."""
+    try:
+        return 1 - len(records(out)) / len(json.loads((out / "plan.json").read_bytes())["tasks"])
+    except FileNotFoundError:
+        return 1
+
+
+def disturbed(arguments: list[str], out: Path, seconds: float, rng: random.Random, most: int) -> Counter[str]:
     """A job that is killed, at most so many times, and begun again until it is done; returns what was killed."""
     killed: Counter[str] = Counter()
     while True:
         process = subprocess.Popen(arguments, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if killed.total() < most:
-            time.sleep(rng.uniform(0, seconds))
+            if rng.random() < 0.8:
+                wait_for_a_record(process, out)
+            time.sleep(rng.uniform(0, seconds * left(out)))
             target = rng.choice(TARGETS)
             if process.poll() is None and kill(process.pid, target, rng):
                 killed[target] += 1
@@ -100,13 +133,15 @@ def check(moments: int, size: int, shard_size: int, seed: int) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         inputs = write_inputs(folder / "inputs", size)
+        process = subprocess.Popen(command(inputs, folder / "undisturbed", shard_size))
+        wait_for_a_record(process, folder / "undisturbed")
         begun = time.monotonic()
-        subprocess.run(command(inputs, folder / "undisturbed", shard_size), check=True)
+        assert process.wait() == 0
         seconds = time.monotonic() - begun
         expected = contents(folder / "undisturbed")
         while killed.total() < moments:
             out = folder / f"out{jobs}"
-            killed += disturbed(command(inputs, out, shard_size), seconds, rng, moments - killed.total())
+            killed += disturbed(command(inputs, out, shard_size), out, seconds, rng, moments - killed.total())
             found = contents(out)
             assert found.keys() == expected.keys(), sorted(found.keys() ^ expected.keys())
             assert found == expected, [name for name in found if found[name] != expected[name]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +15,11 @@ import corpus_kills
 import polytok
 from polytok import ArgumentError, FormatError, Reading
 from polytok.corpus import count_words, tokenize
-from polytok.corpus.run.base import Done
-from test_corpus_jobs import contents, job
+from test_corpus_jobs import contents
 
 ray = pytest.importorskip("ray")
 
 from ray.cluster_utils import Cluster  # noqa: E402
-
-from polytok.corpus.run.ray import RayRunner  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +37,21 @@ def cluster() -> Iterator[Any]:
 def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> None:
     node = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
-    events: list[Any] = []
 
-    def heard(event: Any) -> None:
-        events.append(event)
-        if sum(isinstance(event, Done) for event in events) == 2 and node in cluster.worker_nodes:
-            cluster.remove_node(node, allow_graceful=False)
+    class Killing(io.StringIO):
+        def write(self, text: str) -> int:
+            if '"task"' in text and node in cluster.worker_nodes:
+                cluster.remove_node(node, allow_graceful=False)
+            return super().write(text)
 
-    job(tmp_path / "out", count=8, seconds=0.05, parts=10).run(RayRunner(), listen=heard)
+    inputs = corpus_kills.write_inputs(tmp_path / "inputs", 2_000_000)
+    options: dict[str, Any] = {"reading": Reading(unit="line"), "shard_size": 500_000, "shuffle": 100}
+    log = Killing()
+    tokenize(inputs, "default", tmp_path / "out", runner="ray", json_log=log, **options)
     assert node not in cluster.worker_nodes
-    job(tmp_path / "one", count=8, seconds=0.05, parts=10).run(RayRunner(2), listen=heard)
+    tasks = [json.loads(line)["event"] for line in log.getvalue().splitlines()].count("task")
+    assert tasks == len(list((tmp_path / "out").glob("*.bin"))) > 4
+    tokenize(inputs, "default", tmp_path / "one", workers=1, **options)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 

@@ -7,6 +7,8 @@ import io
 import json
 import os
 import subprocess
+import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from polytok import ArgumentError, FileError, FormatError, Reading, Tokenizer
 from polytok.cli import main
 from polytok.corpus import Options, Report, tokenize
 from polytok.corpus import open as open_dataset
+from polytok.corpus.storage import storage
 from polytok.spec import Template
 
 TOKENIZER = polytok.load("default")
@@ -289,7 +292,7 @@ def test_an_input_that_changes_while_the_job_runs_is_noticed(tmp_path: Path, inp
             return super().write(text)
 
     reading = Reading(unit="line", field="a.b")
-    with pytest.raises(FileError, match=r"b.jsonl.*|changed since"):
+    with pytest.raises(FileError, match=r"changed since the job was planned .*/b\.jsonl"):
         tokenize(f"{inputs}/*", TOKENIZER, tmp_path / "out", reading=reading, workers=1, json_log=Changing())
 
 
@@ -340,6 +343,53 @@ def test_an_object_store(tmp_path: Path, inputs: Path) -> None:
     assert found == corpus_kills.contents(tmp_path / "out")
 
 
+def test_errors_of_an_object_store_say_what_was_tried(
+    inputs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory")
+    arguments = ["tokenize", str(inputs / "a.txt"), "--lines", "-o", "memory://full/out"]
+
+    def refuse(error: Exception) -> Callable[..., Any]:
+        def refuses(*_: Any, **__: Any) -> None:
+            raise error
+
+        return refuses
+
+    denied = "Permission denied"
+    for error, said in ((PermissionError(13, denied), denied), (KeyError("k"), "KeyError: 'k'")):
+        monkeypatch.setattr(memory.MemoryFileSystem, "pipe_file", refuse(error))
+        assert main(arguments) == 1
+        assert f"memory://full/out/plan.json: cannot write: {said}" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr(memory.MemoryFileSystem, "put_file", refuse(FileNotFoundError(2, "No such bucket")))
+    assert main(arguments) == 1
+    assert "memory://full/out/00000.bin: cannot write: No such bucket" in capsys.readouterr().err
+
+
+def test_what_killed_jobs_left_of_an_object_store_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec")
+    code = (
+        "import os; from polytok.corpus.storage import storage\n"
+        "with storage('memory://bucket/out').filled() as folder:\n"
+        "    (folder / '00000.bin').write_bytes(b'half'); os.kill(os.getpid(), 9)"
+    )
+    paths = os.pathsep.join(filter(None, sys.path))
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": paths})
+    left = list(tmp_path.glob("*/00000.bin"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with storage("memory://bucket/out").filled() as folder:
+        with storage("memory://bucket/other").locked():
+            assert list(tmp_path.glob("*/00000.bin")) == left != []
+        with storage("memory://bucket/out").locked():
+            assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_windows_is_told_of(tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polytok.corpus.run.os", types.SimpleNamespace(name="nt"))
+    with pytest.raises(ArgumentError, match="on Windows, run them in WSL"):
+        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out")
+
+
 def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     arguments = ["tokenize", str(inputs / "a.txt"), "--lines", "--eos", "--shard-size", "1K", "-o", str(out)]
@@ -347,6 +397,8 @@ def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.splitlines()[-1].split()[1] == "300"
     assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["event"] == "end"
     assert [row.tolist() for row in open_dataset(out)] == encoded(TEXTS, eos=EOS)
+    assert main([*arguments, "--json-log", str(tmp_path / "no/log")]) == 1
+    assert "no/log: cannot write: No such file" in capsys.readouterr().err
     assert main([*arguments, "--bos", "5"]) == 2
     assert "options: bos: null → 5" in capsys.readouterr().err
     assert main([*arguments, "--bos", "5", "--overwrite", "--json-log", "-"]) == 0

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 from ..corpus import tokenize
@@ -13,6 +14,7 @@ from ..corpus.options import Options
 from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
+from ..files import not_written
 from ..train import memory_size
 from .options import add_verb, encode_options, load_tokenizer
 from .reading import add_inputs, names, reading
@@ -113,8 +115,15 @@ def _log(name: str | None) -> Iterator[IO[str] | None]:
     if name is None or name == "-":
         yield None if name is None else sys.stdout
     else:
-        with open(name, "a", encoding="utf-8") as file:
+        with _appended(Path(name)) as file:
             yield file
+
+
+def _appended(path: Path) -> IO[str]:
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise not_written(error, path) from error
 
 
 def _piece(text: str) -> int | str:

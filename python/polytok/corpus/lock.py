@@ -18,7 +18,7 @@ from ..errors import ArgumentError, FileError
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # Windows, where no job runs, but datasets are read
     fcntl = None  # type: ignore[assignment]
 
 NAME = ".lock"
@@ -56,14 +56,13 @@ def _taken(path: Path) -> int | None:
 
 def _locks(file: int) -> bool:
     """Lock an open file; False if another process holds the lock. Where the file system has no locks there is none."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
     return True
 
 

@@ -1,12 +1,17 @@
 """Where a job writes: a folder, or one of an object store by its URL.
 
-What is written is there whole or not at all: in a folder by renaming, in a store because objects are.
+What is written is there whole or not at all: in a folder by renaming, in a store of objects (S3, GCS, Azure) because
+objects are. Where fsspec writes to files of another machine (sftp, smb), a loss of the connection can leave half of
+one; no record speaks of it, so that it is written again.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import importlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -135,56 +140,90 @@ class ObjectStore:
             raise ArgumentError(f"{url} cannot be written: {error}") from error
         self._root = root.rstrip("/")
         self.url = self.name = url
+        self._prefix = f"polytok-{hashlib.sha256(url.encode()).hexdigest()[:16]}-"
 
     def names(self) -> set[str]:
         """All that is there."""
         self._system.invalidate_cache()
-        try:
-            found = self._system.find(self._root)
-        except FileNotFoundError:
-            return set()
+        with self._trying("list"):
+            try:
+                found = self._system.find(self._root)
+            except FileNotFoundError:
+                return set()
         return {path[len(self._root) + 1 :] for path in found}
 
     def read(self, name: str) -> bytes | None:
         """A small file, or None if there is none."""
-        try:
-            return cast("bytes", self._system.cat_file(self._at(name)))
-        except FileNotFoundError:
-            return None
+        with self._trying("read", name):
+            try:
+                return cast("bytes", self._system.cat_file(self._at(name)))
+            except FileNotFoundError:
+                return None
 
     def open(self, name: str) -> IO[bytes]:
         """A file for reading."""
-        return cast("IO[bytes]", self._system.open(self._at(name), "rb"))
+        with self._trying("read", name):
+            return cast("IO[bytes]", self._system.open(self._at(name), "rb"))
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file."""
-        self._system.pipe_file(self._at(name), data)
+        with self._trying("write", name):
+            self._system.pipe_file(self._at(name), data)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        with suppress(FileNotFoundError):
+        with self._trying("remove", name), suppress(FileNotFoundError):
             self._system.rm_file(self._at(name))
 
     @contextmanager
     def fetched(self, name: str) -> Iterator[Path]:
         """A copy of a file."""
-        with tempfile.TemporaryDirectory(prefix="polytok-") as folder:
-            path = Path(folder) / name
-            self._system.get_file(self._at(name), str(path))
-            yield path
+        with self._temporary() as folder:
+            with self._trying("read", name):
+                self._system.get_file(self._at(name), str(folder / name))
+            yield folder / name
 
     @contextmanager
     def filled(self) -> Iterator[Path]:
         """A temporary folder, whose files are put into the store at the end."""
-        with tempfile.TemporaryDirectory(prefix="polytok-") as name:
-            folder = Path(name)
+        with self._temporary() as folder:
             yield folder
             for path in sorted(folder.iterdir()):
-                self._system.put_file(str(path), self._at(path.name))
+                with self._trying("write", path.name):
+                    self._system.put_file(str(path), self._at(path.name))
 
     def locked(self) -> AbstractContextManager[int | None]:
-        """A store has no locks."""
+        """A store has no locks. What jobs that were killed left on this machine is removed."""
+        for path in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
+            if not _is_running(path.name.removeprefix(self._prefix).partition("-")[0]):
+                shutil.rmtree(path, ignore_errors=True)
         return nullcontext(None)
+
+    @contextmanager
+    def _temporary(self) -> Iterator[Path]:
+        """A folder of this machine, whose name tells whose it is, so that it can be removed if this process cannot."""
+        with tempfile.TemporaryDirectory(prefix=f"{self._prefix}{os.getpid()}-") as name:
+            yield Path(name)
+
+    @contextmanager
+    def _trying(self, what: str, name: str = "") -> Iterator[None]:
+        """Errors of a store, which has what classes of them it likes, as a `FileError` that says what was tried."""
+        try:
+            yield
+        except Exception as error:
+            code, reason = getattr(error, "errno", None), getattr(error, "strerror", None)
+            reason = reason or f"{type(error).__name__}: {error}"
+            raise FileError(code or errno.EIO, f"cannot {what}: {reason}", f"{self.url}/{name}".rstrip("/")) from error
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 
 from ...errors import ArgumentError
@@ -16,8 +17,10 @@ RUNNERS: dict[str, Callable[[int | None], Runner]] = {"local": LocalRunner, "ray
 def runner(name: str, workers: int | None, places: Iterable[str]) -> Runner:
     """The runner of this name, for tasks that read and write at these places.
 
-    Raises `ArgumentError` if there is none, for less than one worker, and if it cannot get at a place.
+    Raises `ArgumentError` if there is none, for less than one worker, if it cannot get at a place, and on Windows.
     """
+    if os.name != "posix":
+        raise ArgumentError("jobs over corpora run on Linux and macOS; on Windows, run them in WSL")
     if name not in RUNNERS:
         raise ArgumentError(f"runner={name!r} is none of {', '.join(map(repr, RUNNERS))}")
     if workers is not None and (not isinstance(workers, int) or workers < 1):
