@@ -442,6 +442,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run("merge", folder, folder, "-o", out, "--to", "flat") == (0, "10 shards, 14 documents, 22 tokens\n")
     assert run("verify", out)[0] == 0
     assert run("export", out, "--flat", "-o", tmp_path / "train") == (0, "44  train.bin\n120  train.offsets\n")
+    manifest = (out / "dataset.json").read_text()
+    (out / "dataset.json").write_text(manifest.replace('"too short"', '"\\u001b[2J"'))
+    code, shown = run("info", out, "--shards")
+    assert code == 0 and "\x1b" not in shown and "\\u001b[2J: 1" in shown
     (folder / "00002.idx").write_bytes(b"")
     assert run("verify", folder) == (1, "00002.idx: 0 bytes instead of 82\n")
     assert run("export", folder, "-o", tmp_path / "other") == (1, "")

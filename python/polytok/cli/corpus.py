@@ -94,9 +94,11 @@ def _info(arguments: argparse.Namespace) -> int:
     inputs: dict[str, Counted] = {}
     for source in manifest.sources:
         inputs[source.name] = inputs.get(source.name, Counted()).plus(source)
-    show(str(Report({one_line(name): counted for name, counted in inputs.items()})))
+    lines = str(Report({one_line(name): counted for name, counted in inputs.items()})).split("\n")
     if arguments.shards:
-        show("\n" + "\n".join(table("shard", {shard.stem: shard for shard in manifest.shards})))
+        lines += ["", *table("shard", {shard.stem: shard for shard in manifest.shards})]
+    # The reasons of what was skipped are texts of the manifest, which anyone may have written.
+    show("\n".join(map(one_line, lines)))
     return 0
 
 

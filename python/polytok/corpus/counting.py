@@ -24,6 +24,7 @@ from .documents import documents
 from .job import Job, Records
 from .journal import Journal, stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
+from .report import EXAMPLES, examples
 from .run import runner as made_runner
 from .run.base import Assignment, DoTask, Tell, Work
 from .sources import Inputs, Source
@@ -33,7 +34,6 @@ from .watching import Watch
 from .write import ShardFile, checksum
 
 _TASK = "polytok.corpus.counting:prepare"
-_EXAMPLES = 10
 
 
 def count_words(
@@ -130,20 +130,19 @@ def _push_all(trainer: Any, reading: Reading, description: dict[str, Any], tell:
     """Give the texts of all parts to a trainer, or to `Counts`."""
     texts = size = 0
     skipped: Counter[str] = Counter()
-    examples: list[tuple[str, str]] = []
+    places: list[tuple[str, str]] = []
     for part in (Part(**part) for part in description["parts"]):
         for found in documents(part, Source(**description["sources"][str(part.source)]), reading):
             trainer.push(found.texts.to_list())
             texts, size = texts + len(found), size + found.texts.nbytes
             skipped.update(left.reason for left in found.left)
-            examples += [(left.place, left.reason) for left in found.left[: _EXAMPLES - len(examples)]]
+            places += [(left.place, left.reason) for left in found.left[: EXAMPLES - len(places)]]
             tell(texts, 0, size)
     skipped.update(getattr(trainer, "left_out", {}))
-    return {"documents": texts, "text_bytes": size, "skipped": dict(sorted(skipped.items())), "examples": examples}
+    return {"documents": texts, "text_bytes": size, "skipped": dict(sorted(skipped.items())), "examples": places}
 
 
 def _report(records: list[dict[str, Any]]) -> TrainingReport:
     left_out = sum((Counter(record["skipped"]) for record in records), Counter[str]())
-    examples = [(place, reason) for record in records for place, reason in record["examples"]][:_EXAMPLES]
     texts, size = (sum(record[name] for record in records) for name in ("documents", "text_bytes"))
-    return TrainingReport(texts, size, dict(left_out), examples)
+    return TrainingReport(texts, size, dict(left_out), examples(records))

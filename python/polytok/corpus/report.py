@@ -8,6 +8,9 @@ from typing import Any
 
 from .manifest import Counted, total
 
+EXAMPLES = 10
+"""Of so many documents that are left out it is said where they stand."""
+
 _SHOWN = 10
 _WIDTH = 60
 
@@ -66,7 +69,7 @@ def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[Counted]
 
 def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """The first places of what was left out, by the records of tasks."""
-    return [(place, reason) for record in records for place, reason in record["examples"]][:_SHOWN]
+    return [(place, reason) for record in records for place, reason in record["examples"]][:EXAMPLES]
 
 
 def table(what: str, counts: Mapping[str, Counted], most: int | None = None) -> list[str]:

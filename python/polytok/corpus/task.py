@@ -24,7 +24,12 @@ from .journal import TOKENIZER, Journal, stem
 from .manifest import Counted
 from .options import Options
 from .plan import Part
+<<<<<<< HEAD
 from .rows import Limited, Rows, gathered, limited
+=======
+from .report import EXAMPLES
+from .rows import Limited, Rows, limited
+>>>>>>> c9b8d3c405ee4213e527c69bad0fc6a63f3e9ca9
 from .run.base import DoTask, Tell
 from .shuffle import shuffled
 from .sources import Source
@@ -33,8 +38,6 @@ from .write import WRITERS, ShardFile
 
 if TYPE_CHECKING:
     import pyarrow
-
-_EXAMPLES = 10
 
 
 def prepare(setup: dict[str, Any]) -> DoTask:
@@ -148,7 +151,7 @@ class _Task:
         counted = Counted(len(kept.rows.offsets) - 1, kept.rows.tokens, found.texts.nbytes, +skipped, +changed)
         self.total = self.total.plus(counted)
         self.counts[source] = self.counts.get(source, Counted()).plus(counted)
-        for left in found.left[: _EXAMPLES - len(self.examples)]:
+        for left in found.left[: EXAMPLES - len(self.examples)]:
             self.examples.append((f"{left.place} ({left.detail})" if left.detail else left.place, left.reason))
         self.tell(self.total.documents, self.total.tokens, self.total.text_bytes)
 
