@@ -49,12 +49,7 @@ def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Row
 
 def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
-<<<<<<< HEAD
-    arrow = pyarrow_for(str(path))
-    with _reading(path):
-=======
     with _reading(path) as arrow:
->>>>>>> c9b8d3c405ee4213e527c69bad0fc6a63f3e9ca9
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
             yield _block(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
@@ -70,11 +65,7 @@ def _reading(path: Path) -> Iterator[Any]:
         raise
     except OSError as error:
         raise FileError(error.errno, f"cannot read the shard: {error.strerror or error}", str(path)) from error
-<<<<<<< HEAD
-    except (pyarrow_for(str(path)).ArrowException, ValueError) as error:
-=======
     except (arrow.ArrowException, ValueError) as error:
->>>>>>> c9b8d3c405ee4213e527c69bad0fc6a63f3e9ca9
         raise FormatError(f"{path}: {error}") from error
 
 
@@ -86,16 +77,9 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
     if manifest.kind not in TABLES or not manifest.shards:
         return None
     path = folder / manifest.shards[0].files[0].name
-<<<<<<< HEAD
-    with _reading(path):
-        schema = _schema(path, manifest.kind).remove_metadata()
-    rest = [field for field in schema if field.name != COLUMN]
-    return pyarrow_for(str(path)).schema(rest) if rest else None
-=======
     with _reading(path) as arrow:
         rest = [field for field in _schema(path, manifest.kind) if field.name != COLUMN]
     return arrow.schema(rest) if rest else None
->>>>>>> c9b8d3c405ee4213e527c69bad0fc6a63f3e9ca9
 
 
 def _schema(path: Path, kind: str) -> pyarrow.Schema:

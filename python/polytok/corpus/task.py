@@ -24,12 +24,8 @@ from .journal import TOKENIZER, Journal, stem
 from .manifest import Counted
 from .options import Options
 from .plan import Part
-<<<<<<< HEAD
-from .rows import Limited, Rows, gathered, limited
-=======
 from .report import EXAMPLES
-from .rows import Limited, Rows, limited
->>>>>>> c9b8d3c405ee4213e527c69bad0fc6a63f3e9ca9
+from .rows import Limited, Rows, gathered, limited
 from .run.base import DoTask, Tell
 from .shuffle import shuffled
 from .sources import Source
