@@ -15,7 +15,7 @@ from .. import markdown
 from ..cases import OURS
 from . import plot
 from .inputs import WRITERS, files
-from .jobs import JOBS, RAW, WITHOUT
+from .jobs import JOBS, MODEL, RAW, WITHOUT
 from .watched import watched
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -41,14 +41,14 @@ class Run:
 def main() -> None:
     arguments = parser().parse_args()
     folder = Path(arguments.folder)
-    engines = [RAW, OURS] if arguments.ours else [RAW, *JOBS]
+    engines = [RAW, OURS] if arguments.ours or arguments.model else [RAW, *JOBS]
     runs = []
     for format in arguments.format or list(WRITERS):
         paths = [str(path) for path in files(folder, format, arguments.size)]
         for engine in engines:
             if (format, engine) not in WITHOUT:
-                runs += run(engine, format, arguments.size, paths, arguments.workers)
-    report = table(runs, arguments.workers)
+                runs += run(engine, format, arguments.size, paths, arguments.workers, arguments.model or str(MODEL))
+    report = table(runs, arguments.workers, Path(arguments.model or MODEL).name)
     print(report)
     if arguments.write:
         markdown.put(DOCS / "benchmarks.md", "corpora", report)
@@ -63,19 +63,30 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--format", action="append", choices=list(WRITERS), help="only this one (may be repeated)")
     made.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     made.add_argument("--ours", action="store_true", help="without the peers")
+    made.add_argument("--model", metavar="FILE", help="another vocabulary than gpt2, without the peers")
     made.add_argument("--folder", default=tempfile.gettempdir(), help="where the files are made and kept")
     made.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     made.add_argument("--plot", action="store_true", help="draw docs/corpora-memory.svg")
     return made
 
 
-def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int) -> list[Run]:
+def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int, model: str) -> list[Run]:
     """One job; none where it failed, which is said."""
     for path in paths:
         Path(path).read_bytes()  # into the page cache
     print(f"{format}, {engine}", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=Path(paths[0]).parent) as out:
-        command = [sys.executable, "-m", "bench.corpus.child", engine, format, str(workers), out + "/out", *paths]
+        command = [
+            sys.executable,
+            "-m",
+            "bench.corpus.child",
+            engine,
+            format,
+            str(workers),
+            out + "/out",
+            model,
+            *paths,
+        ]
         try:
             found = watched(command)
         except subprocess.CalledProcessError as error:
@@ -85,7 +96,7 @@ def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int
     return [Run(format, engine, megabytes, seconds, found.processors - aside, found.samples, digest)]
 
 
-def table(runs: list[Run], workers: int) -> str:
+def table(runs: list[Run], workers: int, vocabulary: str) -> str:
     """A row for each job. The shares are those of encoding alone, by the clock and by processors' time."""
     rows = []
     for each in runs:
@@ -98,10 +109,10 @@ def table(runs: list[Run], workers: int) -> str:
             else ["", ""]
         )
         speeds = [f"{each.megabytes / seconds:,.1f}" for seconds in (each.seconds, each.processors)]
-        rows.append([each.format, each.engine, *speeds, *shares, f"{each.peak / 1e6:,.0f}", same])
-    head = ["format", "engine", "MB/s", "MB per processor's second", "share of encoding by the clock"]
+        rows.append([each.format, str(each.megabytes), each.engine, *speeds, *shares, f"{each.peak / 1e6:,.0f}", same])
+    head = ["format", "MB of text", "engine", "MB/s", "MB per processor's second", "share of encoding by the clock"]
     head += ["by processors' time", "peak MB", "same ids"]
-    return f"{workers} workers, gpt2.\n\n" + markdown.table(head, rows)
+    return f"{workers} workers, {vocabulary}.\n\n" + markdown.table(head, rows)
 
 
 def _of(runs: list[Run], format: str, engine: str) -> Run | None:

@@ -1,4 +1,4 @@
-"""One job in a process of its own: ``python -m bench.corpus.child ENGINE FORMAT WORKERS OUT PATH...``.
+"""One job in a process of its own: ``python -m bench.corpus.child ENGINE FORMAT WORKERS OUT MODEL PATH...``.
 
 It prints the job's seconds, its own seconds of processor time outside of the job, and a hash of the ids.
 """
@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .jobs import END_ID, JOBS, MODEL, RAW, Ids, Input
+from .jobs import END_ID, JOBS, RAW, Ids, Input
 
 RUN = 8
 """Blocks of texts that are encoded at once."""
 
 
 def main() -> None:
-    engine, format, workers, out, *paths = sys.argv[1:]
-    given = Input(tuple(paths), format, Path(out), int(workers))
+    engine, format, workers, out, model, *paths = sys.argv[1:]
+    given = Input(tuple(paths), format, Path(out), int(workers), model)
     job = encoding(given) if engine == RAW else lambda: JOBS[engine](given)
     aside, started = time.process_time(), time.perf_counter()
     ids = job()
@@ -49,7 +49,7 @@ def encoding(given: Input) -> Callable[[], Ids]:
 
     from .stages import read
 
-    tokenizer = polytok.load(MODEL)
+    tokenizer = polytok.load(given.model)
     found = [documents.texts for documents in read([Path(path) for path in given.paths], given.format)]
     # In long runs, so that threads seldom wait for each other.
     runs = [

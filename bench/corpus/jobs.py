@@ -31,6 +31,8 @@ class Input:
     format: str
     out: Path
     workers: int
+    model: str = str(MODEL)
+    """The vocabulary; peers have the one that all have."""
 
 
 def polytok(given: Input) -> Ids:
@@ -39,11 +41,11 @@ def polytok(given: Input) -> Ids:
 
     polytok.corpus.tokenize(
         list(given.paths),
-        str(MODEL),
+        given.model,
         given.out,
         workers=given.workers,
         output="flat",
-        eos=END,
+        eos=END if given.model == str(MODEL) else None,
         reading=_reading(given.format),
     )
     return (np.fromfile(path, np.uint16) for path in sorted(given.out.glob("*.bin")))
