@@ -175,6 +175,7 @@ def train_longest_match(
     parts_of_chars: bool,
     forced: list[bytes],
     threads: int,
+    room: int | None,
     report: _Report | None,
 ) -> tuple[list[bytes], int]: ...
 
@@ -373,7 +374,9 @@ class WordCounter:
 
 @final
 class SentencePieceTrainer:
-    def __new__(cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None) -> SentencePieceTrainer: ...
+    def __new__(
+        cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None, room: int | None
+    ) -> SentencePieceTrainer: ...
     def push(self, texts: list[bytes]) -> None: ...
     def skipped(self) -> tuple[int, int]: ...
     def finish(self, most: int, progress: _Report | None) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...
@@ -384,6 +387,7 @@ class UnigramTrainer:
         cls,
         options: Mapping[str, Any],
         limit: tuple[int, str] | None,
+        room: int | None,
         *,
         seeds: list[tuple[bytes, int]] | None,
         seed_size: int,
