@@ -245,6 +245,7 @@ mod tests {
             words
         };
         let is_so = bert.only_spaces(text.as_bytes());
+        assert_eq!(is_so, text.chars().all(|c| options.only_spaces(c)), "{text:?}");
         assert!(!is_so || words(raw, text) == words(cleaned, &out), "{text:?}");
         is_so
     }
