@@ -29,6 +29,7 @@ def load_uncached(vocabulary: Vocabulary) -> Adapter:
 
 
 def adapted(tokenizer: Tokenizer) -> Adapter:
+    dtype = tokenizer.encode_array("").dtype
     return Adapter(
         encode=tokenizer.encode,
         encode_array=tokenizer.encode_array,
@@ -36,7 +37,7 @@ def adapted(tokenizer: Tokenizer) -> Adapter:
         count=tokenizer.count,
         offsets=tokenizer.spans,
         token_ids=lambda spans: spans.ids,
-        given_ids=np.array,
+        given_ids=lambda ids: np.array(ids, dtype),
         decode=tokenizer.decode,
         decode_bytes=tokenizer.decode_bytes,
         decode_batch=tokenizer.decode_batch,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::model::Segment;
 use crate::model::bpe::Bpe;
 use crate::normalize::output::{Span, spans_of};
-use crate::post::{Out, Sink};
+use crate::post::{Origin, Out, Sink};
 use crate::spec::TemplatePart;
 use crate::special::{Part, SpecialSet};
 use crate::split::boundary::Boundary;
@@ -79,11 +79,29 @@ impl Tokenizer {
     ) -> Result<()> {
         let set = set.filter(|set| set.has_normalized());
         if let (Compiled::Bpe(bpe, Some(_)), None) = (&self.model, set)
-            && !S::SPANS
             && let Some(stretches) = self.stretches.get(text.len(), bpe, &self.vocab, &self.fallback)
             && stretches.can_take(text)
         {
-            return self.encode_unescaped(stretches, text, at, scratch, sink);
+            if !S::SPANS {
+                return self.encode_unescaped(stretches, text, at, scratch, sink);
+            }
+            if S::TILES && self.encode_unescaped_tiled(stretches, text, at, scratch, sink) {
+                return Ok(());
+            }
+        }
+        if S::TILES
+            && let (Some(normalizer), None) = (self.normalizer.sentencepiece(), set)
+            && let Some((normalized, offsets)) = normalizer.whole_chars(text)
+        {
+            sink.begin_part(at as u32, Origin::Offsets(offsets));
+            return self.encode_rewritten(&normalized, scratch, sink);
+        }
+        if !S::SPANS
+            && set.is_none()
+            && self.splits.cuts_words()
+            && self.normalizer.bert().is_some_and(|bert| bert.only_spaces(text))
+        {
+            return self.encode_stretch(text, at, None, scratch, sink);
         }
         if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
             let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
@@ -152,15 +170,12 @@ impl Tokenizer {
             return Ok(());
         }
         if !self.splits.rewrites() {
-            sink.begin_part(at as u32, spans);
-            if S::TILES && self.encode_tiled(text, scratch, sink) {
-                return Ok(());
-            }
-            return self.encode_normalized(text, scratch, sink);
+            sink.begin_part(at as u32, spans.map_or(Origin::Same, |spans| Origin::Spans(spans.to_vec())));
+            return self.encode_rewritten(text, scratch, sink);
         }
         let own = (S::SPANS && spans.is_none()).then(|| spans_of(text));
-        let pieces = self.splits.pieces(text, at, spans.or(own.as_deref()))?;
-        sink.begin_part(at as u32, pieces.spans.as_deref());
+        let mut pieces = self.splits.pieces(text, at, spans.or(own.as_deref()))?;
+        sink.begin_part(at as u32, pieces.spans.take().map_or(Origin::Same, Origin::Spans));
         let mut out = Out::new(&pieces.text, &self.fallback, sink);
         let mut waiting = scratch.waiting();
         for &(start, end) in &pieces.ranges {
@@ -171,6 +186,15 @@ impl Tokenizer {
         self.encode_waiting(&pieces.text, &mut waiting, scratch, &mut out)?;
         scratch.keep(waiting);
         Ok(())
+    }
+
+    /// Normalized text whose spans the sink knows.
+    #[inline]
+    fn encode_rewritten<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        if text.is_empty() || S::TILES && self.encode_tiled(text, scratch, sink) {
+            return Ok(());
+        }
+        self.encode_normalized(text, scratch, sink)
     }
 
     pub(crate) fn encode_normalized<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, sink: &mut S) -> Result<()> {

@@ -103,15 +103,26 @@ fn capital_digit(digit: u8) -> Option<u8> {
     }
 }
 
+/// What the bytes of a text stand for in the text that it was made of.
+#[derive(Debug, Default)]
+pub enum Origin {
+    /// Themselves: nothing was rewritten.
+    #[default]
+    Same,
+    /// Each a stretch.
+    Spans(Vec<Span>),
+    /// What lies between the place where the byte came from and that of the next one. The end of the text comes last.
+    Offsets(Vec<u32>),
+}
+
 /// Where ids go.
 pub trait Sink {
     /// Whether spans are wanted; if not, ids may come from a cache.
     const SPANS: bool;
     /// Whether spans may be found by way of the ids (see `tiling`).
     const TILES: bool = false;
-    /// What follows is a text of its own that starts at byte `at` of the whole; `spans` says for each byte of it what it stands for
-    /// there, None that nothing was rewritten.
-    fn begin_part(&mut self, _at: u32, _spans: Option<&[Span]>) {}
+    /// What follows is a text of its own that starts at byte `at` of the whole.
+    fn begin_part(&mut self, _at: u32, _origin: Origin) {}
     /// Whether `begin_word` matters.
     fn wants_words(&self) -> bool {
         false
@@ -120,6 +131,14 @@ pub trait Sink {
     fn begin_word(&mut self) {}
     /// An id that covers this stretch of the normalized text.
     fn push(&mut self, id: u32, start: u32, end: u32);
+    /// Ids of which each covers what lies between the end of the one before and its own; the first from the start on.
+    fn push_tiles(&mut self, ids: &[u32], ends: &[u32]) {
+        let mut start = 0;
+        for (&id, &end) in ids.iter().zip(ends) {
+            self.push(id, start, end);
+            start = end;
+        }
+    }
     /// Ids without spans.
     fn push_all(&mut self, ids: &[u32]);
     /// The unknown id that covers `text`.
@@ -207,13 +226,99 @@ impl Token {
     }
 }
 
+/// Where the text that is encoded comes from.
+#[derive(Default)]
+struct Place {
+    at: u32,
+    origin: Origin,
+}
+
+impl Place {
+    /// What a stretch stands for. An empty one comes from where its place does.
+    #[inline]
+    fn original(&self, start: u32, end: u32) -> Span {
+        let (first, last) = match &self.origin {
+            Origin::Same => (start, end),
+            Origin::Offsets(offsets) => (offsets[start as usize], offsets[end as usize]),
+            Origin::Spans(spans) => {
+                let last = (end as usize).checked_sub(1).and_then(|last| spans.get(last)).map_or(0, |span| span.1);
+                (spans.get(start as usize).map_or(last, |span| span.0), last)
+            }
+        };
+        (self.at + first, self.at + if start < end { last } else { first })
+    }
+}
+
+/// Tokens as columns, without what is said of them.
+#[derive(Default)]
+pub struct Spans {
+    /// The ids.
+    pub ids: Vec<u32>,
+    /// The first byte of each.
+    pub starts: Vec<u32>,
+    /// Behind the last byte of each.
+    pub ends: Vec<u32>,
+    place: Place,
+}
+
+impl Spans {
+    /// One more.
+    #[inline]
+    pub fn add(&mut self, id: u32, (start, end): Span) {
+        self.ids.push(id);
+        self.starts.push(start);
+        self.ends.push(end);
+    }
+}
+
+impl Sink for Spans {
+    const SPANS: bool = true;
+    const TILES: bool = true;
+
+    fn begin_part(&mut self, at: u32, origin: Origin) {
+        self.place = Place { at, origin };
+    }
+
+    #[inline]
+    fn push(&mut self, id: u32, start: u32, end: u32) {
+        self.add(id, self.place.original(start, end));
+    }
+
+    fn push_tiles(&mut self, ids: &[u32], ends: &[u32]) {
+        let first = std::iter::once(&0).chain(ends);
+        match self.place {
+            // Many at a time.
+            Place { at, origin: Origin::Same } => {
+                self.ids.extend_from_slice(ids);
+                self.starts.extend(first.take(ends.len()).map(|start| at + start));
+                self.ends.extend(ends.iter().map(|end| at + end));
+            }
+            _ => first.zip(ends).zip(ids).for_each(|((&start, &end), &id)| self.push(id, start, end)),
+        }
+    }
+
+    fn push_all(&mut self, ids: &[u32]) {
+        debug_assert!(ids.is_empty(), "ids without spans");
+    }
+
+    fn extend_unknown(&mut self, _text: &[u8], start: u32, end: u32) {
+        let (_, end) = self.place.original(start, end);
+        if let Some(last) = self.ends.last_mut() {
+            *last = end;
+        }
+    }
+
+    fn special(&mut self, id: u32, _text: &[u8], start: u32, end: u32) {
+        self.add(id, (start, end));
+    }
+}
+
 /// Collects tokens.
 #[derive(Default)]
 pub struct Tokens {
     wants_words: bool,
     tokens: Vec<Token>,
-    at: u32,
-    spans: Option<Vec<Span>>,
+    place: Place,
     words: u32,
 }
 
@@ -228,16 +333,6 @@ impl Tokens {
         self.tokens
     }
 
-    /// Where a stretch of the normalized text comes from. An empty one comes from where its place does.
-    fn original(&self, start: u32, end: u32) -> Span {
-        let Some(spans) = &self.spans else { return (self.at + start, self.at + end) };
-        let (first, last) = (spans.get(start as usize), (end as usize).checked_sub(1).and_then(|last| spans.get(last)));
-        let last = last.map_or(0, |span| span.1);
-        let first = first.map_or(last, |span| span.0);
-        let end = if start < end { last } else { first };
-        (self.at + first, self.at + end)
-    }
-
     fn word(&self) -> Option<u32> {
         self.words.checked_sub(1).filter(|_| self.wants_words)
     }
@@ -247,9 +342,8 @@ impl Sink for Tokens {
     const SPANS: bool = true;
     const TILES: bool = true;
 
-    fn begin_part(&mut self, at: u32, spans: Option<&[Span]>) {
-        self.at = at;
-        self.spans = spans.map(<[Span]>::to_vec);
+    fn begin_part(&mut self, at: u32, origin: Origin) {
+        self.place = Place { at, origin };
     }
 
     fn wants_words(&self) -> bool {
@@ -261,7 +355,7 @@ impl Sink for Tokens {
     }
 
     fn push(&mut self, id: u32, start: u32, end: u32) {
-        let (start, end) = self.original(start, end);
+        let (start, end) = self.place.original(start, end);
         self.tokens.push(Token { id, start, end, word: self.word(), said: None });
     }
 
@@ -270,7 +364,7 @@ impl Sink for Tokens {
     }
 
     fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
-        let (start, end) = self.original(start, end);
+        let (start, end) = self.place.original(start, end);
         self.tokens.push(Token {
             id,
             start,
@@ -281,7 +375,7 @@ impl Sink for Tokens {
     }
 
     fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
-        let (_, end) = self.original(start, end);
+        let (_, end) = self.place.original(start, end);
         if let Some(last) = self.tokens.last_mut() {
             last.end = end;
             match last.said.as_deref_mut() {

@@ -19,15 +19,16 @@ use crate::model::word_level::WordLevel;
 use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
+use crate::normalize::bert::Bert;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::pool::Pool;
-use crate::post::{Count, Fallback, Spelling, Token, Tokens};
+use crate::post::{Count, Fallback, Spans, Spelling, Token, Tokens};
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
 use crate::split::stretches::LazyStretches;
-use crate::tiling::TilingScratch;
+use crate::tiling::{Lens, TilingScratch};
 use crate::trie::Trie;
 use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
@@ -52,6 +53,8 @@ pub struct Tokenizer {
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
+    /// See `tiling`.
+    pub(crate) lens: Lazy<Lens>,
     pool: Pool,
 }
 
@@ -193,7 +196,8 @@ impl Tokenizer {
         };
         let specials = Specials::new(spec.special, &vocab, spec.matching, &normalized)?;
         check_template(&spec.single, &vocab, &specials)?;
-        let splits = Chain::compile(&spec.split)?;
+        let apart = normalizer.bert().map(Bert::apart).unwrap_or_default();
+        let splits = Chain::compile_apart(&spec.split, &apart)?;
         let fallback = Fallback::compile(spec.unknown, spelling, &vocab)?;
         let escape = normalizer.escape().filter(|_| splits.is_empty() && spec.line == Line::V0_2_3);
         Ok(Tokenizer {
@@ -209,6 +213,7 @@ impl Tokenizer {
             normalizer,
             model,
             rows: Lazy::default(),
+            lens: Lazy::default(),
             pool: Pool::default(),
         })
     }
@@ -281,6 +286,18 @@ impl Tokenizer {
             }
         }
         Ok(tokens)
+    }
+
+    /// The same as columns.
+    pub fn spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
+        let mut spans = Spans::default();
+        match (&self.template[..], self.trim) {
+            ([TemplatePart::Slot], None) => {
+                self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut spans))?;
+            }
+            _ => self.tokens(text, options)?.iter().for_each(|token| spans.add(token.id, (token.start, token.end))),
+        }
+        Ok(spans)
     }
 
     /// The same without the template.

@@ -76,14 +76,23 @@ type TokenColumns<'py> = (
     Vec<(usize, Bound<'py, PyBytes>)>,
 );
 
-/// The spans of tokens in characters.
-fn char_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
+/// Spans of bytes in characters.
+fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> (Vec<u32>, Vec<u32>) {
     if text.is_ascii() {
-        return tokens.iter().map(|token| (token.start, token.end)).unzip();
+        return spans.unzip();
     }
     let mut chars = polytok_core::utf8::CharCounter::new(text);
-    let span = |token: &Token| (chars.char_at(token.start as usize) as u32, chars.count_to(token.end as usize) as u32);
-    tokens.iter().map(span).unzip()
+    let (mut starts, mut ends) = (Vec::with_capacity(spans.len()), Vec::with_capacity(spans.len()));
+    for (start, end) in spans {
+        starts.push(chars.char_at(start as usize) as u32);
+        ends.push(chars.count_to(end as usize) as u32);
+    }
+    (starts, ends)
+}
+
+/// The spans of tokens in characters.
+fn token_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
+    char_spans(text, tokens.iter().map(|token| (token.start, token.end)))
 }
 
 /// A set of special tokens, or none.
@@ -309,15 +318,15 @@ impl PyTokenizer {
     ) -> PyResult<Spans<'py>> {
         let text = text::text(text)?;
         let options = engine_options(add_special, special, reject);
-        let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
-        let (starts, ends) = char_spans(&text, &tokens);
-        let (byte_starts, byte_ends) = tokens.iter().map(|token| (token.start, token.end)).unzip();
+        let spans = detached(py, text.len(), || self.tokenizer.spans(&text, options)).map_err(to_python)?;
+        let bytes = spans.starts.iter().copied().zip(spans.ends.iter().copied());
+        let (starts, ends) = char_spans(&text, bytes);
         Ok((
-            self.array(py, tokens.iter().map(|token| token.id).collect()),
+            self.array(py, spans.ids),
             column(py, starts),
             column(py, ends),
-            column(py, byte_starts),
-            column(py, byte_ends),
+            column(py, spans.starts),
+            column(py, spans.ends),
         ))
     }
 
@@ -339,9 +348,9 @@ impl PyTokenizer {
             let unknown = token.unknown().filter(|_| self.tokenizer.spells_unknown());
             token.found().or(unknown).map(|text| (i, PyBytes::new(py, text)))
         };
-        let (starts, ends) = char_spans(&text, &tokens);
+        let (starts, ends) = token_spans(&text, &tokens);
         let (first_starts, first_ends) =
-            firsts.map_or_else(|| (starts.clone(), ends.clone()), |firsts| char_spans(&text, &firsts));
+            firsts.map_or_else(|| (starts.clone(), ends.clone()), |firsts| token_spans(&text, &firsts));
         Ok((
             column(py, tokens.iter().map(|token| token.id).collect()),
             column(py, starts),

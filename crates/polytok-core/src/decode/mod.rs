@@ -22,7 +22,7 @@ use sentencepiece::SentencePieceDecoder;
 use texts::{Settled, Texts};
 
 /// U+2581, the escaped space.
-const SPACE: &[u8] = "\u{2581}".as_bytes();
+pub(crate) const SPACE: &[u8] = "\u{2581}".as_bytes();
 
 /// The compiled rules.
 pub struct Decoder {

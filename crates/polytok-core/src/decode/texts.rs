@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use crate::prefetch::prefetch;
 use crate::vocab::Vocab;
 
 /// What a row prints in a settled state, which stays settled.
@@ -38,6 +39,9 @@ const BYTE: u8 = u8::MAX - 1;
 const DEPENDS: u8 = u8::MAX - 2;
 /// Added to the length of a text that may be skipped.
 const SKIPPABLE: u8 = 32;
+
+/// So many ids ahead slots are asked for: more than the processor looks ahead by itself.
+const AHEAD: usize = 48;
 
 /// Bytes that are put together before they are appended.
 const BLOCK: usize = 512;
@@ -93,6 +97,9 @@ impl Texts {
         let mut block = [0; BLOCK + SLOT];
         let mut len = 0;
         for (i, &id) in ids.iter().enumerate() {
+            if let Some(row) = ids.get(i + AHEAD).and_then(|&id| row_of(id)) {
+                prefetch(&self.slots, row);
+            }
             let Some(slot) = row_of(id).and_then(|row| self.slots.get(row)) else {
                 out.extend_from_slice(&block[..len]);
                 return i;

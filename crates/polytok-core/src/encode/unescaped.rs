@@ -3,7 +3,7 @@
 use crate::cache::{IDS, Key};
 use crate::error::Result;
 use crate::model::{Segment, UNKNOWN};
-use crate::post::{Out, Sink};
+use crate::post::{Origin, Out, Sink};
 use crate::split::stretches::{BYTES, Batch, INVALID, PIECE, ROOM, Stretches};
 use crate::tokenizer::{Scratch, Tokenizer};
 
@@ -24,7 +24,7 @@ impl Default for StretchRoom {
 
 impl Tokenizer {
     /// A text of its own, whose spaces are not escaped.
-    pub(super) fn encode_unescaped<S: Sink>(
+    pub(crate) fn encode_unescaped<S: Sink>(
         &self,
         stretches: &Stretches,
         text: &[u8],
@@ -38,7 +38,7 @@ impl Tokenizer {
         let mut loaded = std::mem::take(&mut scratch.normalized);
         let mut room = scratch.stretches.take().unwrap_or_default();
         let end = stretches.load(text, &mut loaded);
-        sink.begin_part(at as u32, None);
+        sink.begin_part(at as u32, Origin::Same);
         let mut out = Out::new(&loaded, &self.fallback, sink);
         out.begin_word();
         let mut cursor = stretches.cursor(&loaded, end);

@@ -101,6 +101,16 @@ impl SentencePieceNormalizer {
         self.run(text, out, offsets);
     }
 
+    /// The normalized text and its offsets, which lead to characters only, or to bytes that are none; None where it is too long, and
+    /// for keys that end within characters.
+    pub fn whole_chars(&self, text: &[u8]) -> Option<(Vec<u8>, Vec<u32>)> {
+        let (mut normalized, mut offsets) = (Vec::new(), Vec::with_capacity(text.len() + text.len() / 2 + 4));
+        self.normalize_with_offsets(text, &mut normalized, &mut offsets);
+        let is_start = |&offset: &u32| text.get(offset as usize).is_none_or(|byte| byte & 0xC0 != 0x80);
+        let fits = normalized.len() <= growth::limit(text.len()) && normalized.len() < u32::MAX as usize;
+        (fits && (text.is_ascii() || offsets.iter().all(is_start))).then_some((normalized, offsets))
+    }
+
     fn run(&self, text: &[u8], out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         let mut at = self.leading_spaces(text);
         if at == text.len() {

@@ -56,6 +56,11 @@ impl Unchanged {
         bits
     }
 
+    /// Whether all of the text stays as it is.
+    pub(super) fn has_all(&self, text: &str) -> bool {
+        self.run(text, 0) == text.len()
+    }
+
     /// Where the run of unchanged characters at `from` ends.
     fn run(&self, text: &str, from: usize) -> usize {
         let mut at = from;

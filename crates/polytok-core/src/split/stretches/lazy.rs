@@ -26,6 +26,11 @@ impl LazyStretches {
         LazyStretches { escape, ..LazyStretches::default() }
     }
 
+    /// What is done to texts, if that is all.
+    pub fn escape(&self) -> Option<Escape> {
+        self.escape
+    }
+
     /// The tables for a text of so many bytes; None where it must be rewritten first.
     #[inline]
     pub fn get(&self, bytes: usize, bpe: &Bpe, vocab: &Vocab, fallback: &Fallback) -> Option<&Stretches> {

@@ -1,0 +1,139 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::native::tests::specs;
+use crate::post::{Spans, Token, Tokens};
+use crate::spec::{Behavior, Normalize, Pattern, Replace, SentencePieceNormalize, Spec, SpecialToken, Split, Unknown};
+use crate::tokenizer::EncodeOptions;
+
+/// The slow way.
+struct Slow(Tokens);
+
+impl Sink for Slow {
+    const SPANS: bool = true;
+
+    fn begin_part(&mut self, at: u32, origin: Origin) {
+        self.0.begin_part(at, origin);
+    }
+
+    fn wants_words(&self) -> bool {
+        self.0.wants_words()
+    }
+
+    fn begin_word(&mut self) {
+        self.0.begin_word();
+    }
+
+    fn push(&mut self, id: u32, start: u32, end: u32) {
+        self.0.push(id, start, end);
+    }
+
+    fn push_all(&mut self, ids: &[u32]) {
+        self.0.push_all(ids);
+    }
+
+    fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
+        self.0.push_unknown(id, text, start, end);
+    }
+
+    fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
+        self.0.extend_unknown(text, start, end);
+    }
+
+    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
+        self.0.special(id, text, start, end);
+    }
+}
+
+fn split(text: &str, behavior: Behavior) -> Vec<Split> {
+    let pattern = Pattern { text: text.into(), is_regex: true, unicode: None };
+    vec![Split::Pattern { pattern, behavior, invert: false }]
+}
+
+fn variants() -> Vec<Tokenizer> {
+    let mut all = specs();
+    let bytes = Spec { unknown: Unknown::Drop, ..all[0].clone() };
+    all.push(Spec { split: split(r" ?\p{L}+|\s+|[^\s\p{L}]+", Behavior::Matches), ..bytes.clone() });
+    all.push(Spec { split: split(r"[ab]+", Behavior::Matches), ..bytes.clone() });
+    all.push(Spec { split: split(r"c", Behavior::Removed), ..bytes });
+    let normalize = SentencePieceNormalize {
+        add_dummy_prefix: true,
+        remove_extra_whitespaces: true,
+        escape_whitespaces: true,
+        ..SentencePieceNormalize::default()
+    };
+    let escape = SentencePieceNormalize { remove_extra_whitespaces: false, ..normalize.clone() };
+    let bare = SentencePieceNormalize { add_dummy_prefix: false, ..escape.clone() };
+    for (kind, step) in [(1, &normalize), (3, &normalize), (1, &escape), (3, &escape), (1, &bare), (2, &bare)] {
+        let normalize = vec![Normalize::SentencePiece(step.clone())];
+        all.push(Spec { normalize: normalize.clone(), ..all[kind].clone() });
+        all.push(Spec { normalize, ..with_bytes(&all[kind]) });
+    }
+    let spaces = Pattern { text: " ".into(), is_regex: false, unicode: None };
+    let replace = Normalize::Replace(Replace { pattern: spaces, content: "\u{2581}".into() });
+    for normalize in [vec![replace.clone()], vec![Normalize::PrefixSpace, replace]] {
+        all.push(Spec { normalize, ..with_bytes(&all[1]) });
+    }
+    let special = |text: &str, id| SpecialToken { text: text.into(), id, always: true, ..SpecialToken::default() };
+    all.iter_mut().for_each(|spec| spec.special = vec![special("[x]", 50)]);
+    all.into_iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect()
+}
+
+/// The same vocabulary with pieces for bytes, which unknown characters become.
+fn with_bytes(spec: &Spec) -> Spec {
+    let mut spec = Spec { unknown: Unknown::Bytes, ..spec.clone() };
+    let columns = &mut spec.vocab;
+    for byte in 0..=255u8 {
+        columns.blob.extend_from_slice(format!("<0x{byte:02X}>").as_bytes());
+        columns.offsets.push(columns.blob.len() as u32);
+        columns.ids.push(columns.ids.len() as u32);
+        columns.scores.push(0.0);
+        columns.kinds.push(Kind::Byte);
+    }
+    spec
+}
+
+/// The tables that are made when enough text came by.
+fn hurry(tokenizer: &Tokenizer) {
+    tokenizer.stretches.hurry();
+    if let Compiled::Unigram(unigram) = &tokenizer.model {
+        unigram.by_word_now(tokenizer.normalizer.sentencepiece(), &tokenizer.vocab);
+    }
+}
+
+fn tokens<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::result::Result<S, String> {
+    let encode = |scratch: &mut Scratch| tokenizer.encode_plain(text, EncodeOptions::default(), scratch, &mut sink);
+    tokenizer.with_scratch(encode).map_err(|error| error.to_string())?;
+    Ok(sink)
+}
+
+proptest! {
+    #[test]
+    fn tokens_are_those_of_the_slow_way(
+        parts in proptest::collection::vec(
+            prop_oneof![
+                6 => prop::sample::select(vec!["a", "b", "c", "ab", "abc", "\u{2581}", " ", "é", "caab"]),
+                1 => prop::sample::select(vec!["<unk>", "<s>", "[x]", "z", "😀", "\n", "  "]),
+            ],
+            0..40,
+        ),
+        broken in proptest::option::of(0..60usize),
+        has_tables: bool,
+    ) {
+        let mut text = parts.concat().into_bytes();
+        if let Some(byte) = broken.and_then(|at| text.get_mut(at)) {
+            *byte = 0xE9;
+        }
+        for tokenizer in variants().iter().inspect(|tokenizer| if has_tables { hurry(tokenizer) }) {
+            for words in [true, false] {
+                let found = tokens(tokenizer, &text, Tokens::new(words)).map(Tokens::finish);
+                let expected = tokens(tokenizer, &text, Slow(Tokens::new(words))).map(|slow| slow.0.finish());
+                let columns = tokens(tokenizer, &text, Spans::default());
+                let rows = columns.map(|Spans { ids, starts, ends, .. }| ids.into_iter().zip(starts.into_iter().zip(ends)));
+                let bare = |tokens: &Vec<Token>| tokens.iter().map(|token| (token.id, (token.start, token.end))).collect();
+                prop_assert_eq!(rows.map(Vec::from_iter), expected.as_ref().map(bare).map_err(String::clone));
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}
