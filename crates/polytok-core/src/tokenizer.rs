@@ -514,6 +514,11 @@ impl Compiled {
         if let Compiled::Bpe(_, cuts) = self { cuts.as_ref() } else { None }
     }
 
+    /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
+    pub(crate) fn own_entries(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
+        if let Compiled::Bpe(bpe, _) = self { bpe.own_entries() } else { None }
+    }
+
     /// Whether a piece is cut differently from the same piece elsewhere.
     #[inline]
     pub(crate) fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
