@@ -256,9 +256,6 @@ class Tokenizer:
         reject: SpecialSet | None,
         threads: int,
     ) -> ArrowColumn: ...
-    def count_texts(
-        self, texts: Texts, add_special: bool, special: SpecialSet | None, reject: SpecialSet | None, threads: int
-    ) -> _Numbers: ...
     def count(
         self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
     ) -> int: ...
