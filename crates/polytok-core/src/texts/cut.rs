@@ -29,8 +29,8 @@ pub fn end_of(data: &[u8], separator: &[u8], texts: usize) -> usize {
     let Some(before) = texts.checked_sub(1) else { return 0 };
     let last = match separator {
         // Counting does not stop at each, and most blocks have far fewer.
-        &[byte] if memchr_iter(byte, data).count() < texts => None,
-        &[byte] => memchr_iter(byte, data).nth(before),
+        [byte] if memchr_iter(*byte, data).count() < texts => None,
+        [byte] => memchr_iter(*byte, data).nth(before),
         _ => memmem::find_iter(data, separator).nth(before),
     };
     last.map_or(data.len(), |at| at + separator.len())
