@@ -88,8 +88,9 @@ impl<E: Entry> Sets<E> {
     /// Adds entries as if they had come in before all others, at most so many. Some may be there already.
     pub(super) fn add_older(&mut self, count: usize, mut older: impl Iterator<Item = E>) {
         let before = std::mem::take(&mut self.sets);
-        self.insertions += count;
-        let room = self.insertions.next_power_of_two().max(before.len()).min(self.most);
+        let room = (self.insertions + count).next_power_of_two().max(before.len()).min(self.most);
+        // Many of them are never asked for, so that losing some is better than the next table soon.
+        self.insertions += count / 2;
         self.sets = huge::with_capacity(room);
         self.sets.resize(room, Set([E::EMPTY; 2]));
         // Their lines are asked for in blocks, as those of pieces are.
