@@ -23,6 +23,7 @@ from format_samples import (
     unigram_spec,
 )
 from polytok import cli, formats
+from polytok.conversion import adapted
 from polytok.conversion.rows import with_texts
 from polytok.doctor import CHECKS, Severity, examine, findings
 from polytok.doctor.round_trip import round_trips
@@ -123,7 +124,7 @@ def huggingface(**parts: Any) -> Spec:
 
 ADDED = {"id": 301, "content": "<x>"}
 TYPED = {"token_type": b""}
-llama2c = polytok.formats.adapted(sentencepiece_spec(), "llama2c").spec
+llama2c = adapted(sentencepiece_spec(), "llama2c").spec
 spelled = replace(
     llama2c, vocab=with_texts(llama2c.vocab, [b"ab" if n == 1 else p for n, p in enumerate(llama2c.vocab.pieces())])
 )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import polytok
 from polytok import ArgumentError, TokenIdError
-from polytok._core import Texts, cut_json_lines, cut_lines, cut_separated
+from polytok._core import Texts, cut_json_lines, cut_lines, cut_separated, end_of_texts
 
 Cut = Callable[[bytes, bool], tuple[Any, ...]]
 
@@ -59,9 +59,24 @@ def test_separators(data: bytes, size: int, separator: bytes) -> None:
     assert texts == split(data, separator)
 
 
+@given(blocks_of_bytes, st.integers(0, 20), st.sampled_from([b"-", b"--", b"a\n", "é".encode()]), st.integers(0, 9))
+def test_where_so_many_texts_end(data: bytes, start: int, separator: bytes, most: int) -> None:
+    start = min(start, len(data))
+    texts = data[start:].split(separator)
+    first = separator.join(texts[:most]) + (separator if most else b"")
+    assert end_of_texts(data, start, separator, most) == (start + len(first) if most < len(texts) else len(data))
+
+
 def test_an_empty_separator_is_refused() -> None:
     with pytest.raises(ArgumentError, match="separator is empty"):
         cut_separated(b"a", b"", True)
+    with pytest.raises(ArgumentError, match="separator is empty"):
+        end_of_texts(b"a", 0, b"", 1)
+
+
+def test_texts_beyond_the_data_do_not_end() -> None:
+    with pytest.raises(ArgumentError, match="2 is beyond the end"):
+        end_of_texts(b"a", 2, b"-", 1)
 
 
 def by_python(line: bytes, path: list[str]) -> bytes | str | None:
@@ -188,8 +203,6 @@ def test_encoding_a_column(threads: int) -> None:
     column = Texts.of_list(list(texts))
     batch = tokenizer.encode_texts(column, threads=threads)
     assert batch.to_list() == tokenizer.encode_batch(texts).to_list()
-    counts = tokenizer._core.count_texts(column, False, None, None, threads)
-    assert counts.tolist() == np.diff(batch.offsets).tolist()
     around = tokenizer.encode_texts(column, begin=1, end=2, threads=threads)
     assert around.to_list() == [[1, *row, 2] for row in batch.to_list()]
     assert tokenizer.encode_texts(Texts.of_list([]), threads=threads).to_list() == []

@@ -44,7 +44,7 @@ def trained(corpus: Path, kind: str, memory: str) -> tuple[int, str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
-@pytest.mark.parametrize("kind", ["bpe", "wordpiece"])
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece", "sentencepiece-bpe"])
 def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
     free, wanted = trained(corpus, kind, "")
     peak, found = trained(corpus, kind, f"{LIMIT}M")

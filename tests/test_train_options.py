@@ -65,6 +65,7 @@ SURROGATE = "a\ud800"
         ("wordpiece", {"normalize": 5}, "normalize=5"),
         ("longest-match", {"forced": [SURROGATE]}, "forced"),
         ("longest-match", {"forced": [5]}, "forced=5"),
+        ("longest-match", {"forced_files": [5]}, "forced_files: 5 is no path"),
         ("longest-match", {"whole_characters": "no"}, "whole_characters='no'"),
         ("bpe", {"threads": 1025}, "threads=1025"),
         ("bpe", {"threads": 1.5}, "threads=1.5"),
@@ -76,6 +77,21 @@ SURROGATE = "a\ud800"
 def test_wrong_values_are_told(kind: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         specs(TEXTS, kind, **{"vocab_size": 300, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threads": 1.5}, "threads=1.5 is not a whole number"),
+        ({"workers": "2", "max_memory": "64M"}, "workers: without a kind what is counted is said by normalize"),
+        ({"split": 5}, "split=5"),
+        ({"normalize": 5}, "normalize=5"),
+        ({"special_tokens": "<a>"}, "special_tokens='<a>' is not a list"),
+    ],
+)
+def test_wrong_values_of_counting(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        polytok.count_words(TEXTS, **options)
 
 
 @pytest.mark.parametrize("text", ["99999999999999T", "9" * 400, "much"])

@@ -138,7 +138,7 @@ def test_neither_threads_nor_batches_nor_memory_matter(model: str) -> None:
     options = {"profile": "sentencepiece", "vocab_size": 200, "hard_vocab_limit": False}
     items = [text.encode() for script in SCRIPTS for text in texts(script)]
     found = []
-    for threads, size, memory in [(1, 1000, None), (3, 7, None), (2, 1, 2**14)]:
+    for threads, size, memory in [(1, 1000, None), (3, 7, None), (2, 1, 2**20)]:
         trainer = kind_named(f"sentencepiece-{model}").load()(**options, threads=threads, max_memory=memory)
         for start in range(0, len(items), size):
             trainer.push(items[start : start + size])

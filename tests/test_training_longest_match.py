@@ -208,6 +208,14 @@ def test_too_little_text_is_said() -> None:
     assert len(entries(train(vocab_size=257))) == 0
 
 
+def test_what_takes_too_much_is_refused_before_the_work() -> None:
+    text = " ".join(f"{number:018b}".translate({48: "a", 49: "b"}) for number in range(100_000))
+    with pytest.raises(polytok.ArgumentError, match=r"takes about \d+ MB, max_memory leaves 9 MB for it"):
+        polytok.train([text], kind="longest-match", vocab_size=60_000, max_memory="16M", threads=1)
+    with pytest.raises(polytok.ArgumentError, match="max_piece_length=65535 takes too long"):
+        train(b"a" * 200_000, vocab_size=300, max_piece_length=65535)
+
+
 def test_emoji_need_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "emoji", None)
     with pytest.raises(polytok.ArgumentError, match=r"polytok\[emoji\]"):

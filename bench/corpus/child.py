@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .jobs import END_ID, JOBS, RAW, Ids, Input
 
-RUN = 8
+RUN = 32
 """Blocks of texts that are encoded at once."""
 
 

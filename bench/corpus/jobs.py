@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ MODEL = DATA / "vocab/huggingface/gpt2.json"
 """A vocabulary that all of them have."""
 END = "<|endoftext|>"
 END_ID = 50256
+PORTION = 1 << 20
 RAW = "texts in memory"
 
 Ids: TypeAlias = Iterator[npt.NDArray[Any]]
@@ -48,7 +49,15 @@ def polytok(given: Input) -> Ids:
         eos=END if given.model == str(MODEL) else None,
         reading=_reading(given.format),
     )
-    return (np.fromfile(path, np.uint16) for path in sorted(given.out.glob("*.bin")))
+    return _stored(sorted(given.out.glob("*.bin")))
+
+
+def _stored(paths: Iterable[Path]) -> Ids:
+    """What a job has written, a portion at a time, so that its memory is not that of reading its work again."""
+    for path in paths:
+        with path.open("rb") as file:
+            while len(ids := np.fromfile(file, np.uint16, PORTION)):
+                yield ids
 
 
 def _reading(format: str) -> Any:
@@ -91,7 +100,7 @@ def datatrove(given: Input) -> Ids:
         workers=given.workers,
         logging_dir=str(given.out / "logs"),
     ).run()
-    return (np.fromfile(path, np.uint16) for path in sorted(given.out.glob("*.ds")))
+    return _stored(sorted(given.out.glob("*.ds")))
 
 
 def datasets_map(given: Input) -> Ids:
@@ -113,7 +122,7 @@ def datasets_map(given: Input) -> Ids:
     with flat.open("wb") as file:
         for batch in mapped.with_format("arrow").iter(1000):
             file.write(batch["ids"].combine_chunks().flatten().to_numpy().astype(np.uint16).tobytes())
-    return iter([np.fromfile(flat, np.uint16)])
+    return _stored([flat])
 
 
 JOBS: dict[str, Callable[[Input], Ids]] = {

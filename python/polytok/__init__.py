@@ -9,7 +9,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .editing import Edit, edit
 from .encoding import Encoding, Padding, Truncation
 from .errors import (
     ArgumentError,
@@ -34,6 +33,7 @@ from .values import Batch, Spans, Token
 
 if TYPE_CHECKING:
     from . import corpus as corpus
+    from .editing.edit import Edit, edit
 
 __version__ = "0.1.0"
 
@@ -74,7 +74,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """`polytok.corpus`, which takes a while to import, when it is used."""
+    """What takes a while to import is imported when it is used: `polytok.corpus`, and editing."""
     if name == "corpus":
         return import_module("polytok.corpus")
+    if name in ("Edit", "edit"):
+        return getattr(import_module("polytok.editing"), name)
     raise AttributeError(f"module 'polytok' has no attribute {name!r}")

@@ -33,6 +33,7 @@ __all__ = [
     "cut_json_lines",
     "cut_lines",
     "cut_separated",
+    "end_of_texts",
     "gguf_byte_level",
     "gguf_byte_level_texts",
     "gguf_merge_lines",
@@ -174,6 +175,7 @@ def train_longest_match(
     parts_of_chars: bool,
     forced: list[bytes],
     threads: int,
+    room: int | None,
     report: _Report | None,
 ) -> tuple[list[bytes], int]: ...
 
@@ -254,9 +256,6 @@ class Tokenizer:
         reject: SpecialSet | None,
         threads: int,
     ) -> ArrowColumn: ...
-    def count_texts(
-        self, texts: Texts, add_special: bool, special: SpecialSet | None, reject: SpecialSet | None, threads: int
-    ) -> _Numbers: ...
     def count(
         self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
     ) -> int: ...
@@ -336,6 +335,7 @@ class Texts:
     def take(self, rows: _Numbers) -> Texts: ...
     def checked(self, invalid: str) -> tuple[Texts, _Numbers]: ...
 
+def end_of_texts(data: bytes, start: int, separator: bytes, texts: int) -> int: ...
 def cut_lines(data: bytes, is_last: bool) -> tuple[Texts, int]: ...
 def cut_separated(data: bytes, separator: bytes, is_last: bool) -> tuple[Texts, int]: ...
 def cut_json_lines(data: bytes, path: list[str], is_last: bool) -> tuple[Texts, int, list[tuple[int, str]]]: ...
@@ -371,7 +371,9 @@ class WordCounter:
 
 @final
 class SentencePieceTrainer:
-    def __new__(cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None) -> SentencePieceTrainer: ...
+    def __new__(
+        cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None, room: int | None
+    ) -> SentencePieceTrainer: ...
     def push(self, texts: list[bytes]) -> None: ...
     def skipped(self) -> tuple[int, int]: ...
     def finish(self, most: int, progress: _Report | None) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...
@@ -382,6 +384,7 @@ class UnigramTrainer:
         cls,
         options: Mapping[str, Any],
         limit: tuple[int, str] | None,
+        room: int | None,
         *,
         seeds: list[tuple[bytes, int]] | None,
         seed_size: int,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import formats, probes
+from .conversion import adapted
 from .divergence import Comparison, Divergence
 from .spec import PatternSplit, Spec
 from .tokenizer import Tokenizer
@@ -61,7 +62,7 @@ def read_back(data: bytes, format: str, spec: Spec) -> Tokenizer:
     """A written file as a tokenizer; a rank file gets the pattern and the special tokens that it does not hold."""
     if format != "tiktoken":
         return Tokenizer(formats.read(data, format=format))
-    split = formats.adapted(spec, format).spec.split
+    split = adapted(spec, format).spec.split
     pattern = split[0].pattern if split and isinstance(split[0], PatternSplit) else ""
     special = {token.text: token.id for token in spec.special}
     return Tokenizer(formats.read(data, format=format, pattern=pattern, special_tokens=special))

@@ -59,13 +59,13 @@ def sources() -> list[str]:
     """All vocabularies, by their path in the data."""
     folder = DATA / "vocab"
     files = (path for path in sorted(folder.glob("*/*")) if path.suffix not in _SUFFIXES)
-    known = {format.name for format in formats.FORMATS}
+    known = {format.name for format in formats.all_formats()}
     return [str(path.relative_to(folder)) for path in files if path.parent.name in known]
 
 
 def targets() -> list[str]:
     """All formats but the native one, which holds every tokenizer, and the old pair of files, which holds none."""
-    return [format.name for format in formats.FORMATS if format.name not in ("ptok", "bpe_files")]
+    return [format.name for format in formats.all_formats() if format.name not in ("ptok", "bpe_files")]
 
 
 def load(source: str) -> Tokenizer:

@@ -24,7 +24,7 @@ pub struct Batch<T> {
 }
 
 /// A number that holds an id.
-pub trait Id: Copy + Default + Send {
+pub trait Id: Copy + Default + Send + Sync {
     /// Of an id that fits.
     fn of(id: u32) -> Self;
 }
@@ -65,13 +65,7 @@ pub fn encode_batch<T: Id>(
     options: &BatchOptions,
 ) -> RowResult<Batch<T>> {
     let mut done = by_runs(texts, options.threads, |rows| encode_run(tokenizer, texts, rows, options))?;
-    match done.len() {
-        1 => {
-            let Batch { ids, offsets } = done.swap_remove(0);
-            Ok(Batch { ids: ids.into_iter().map(T::of).collect(), offsets })
-        }
-        _ => Ok(joined(&done, options.threads)),
-    }
+    Ok(if done.len() == 1 { done.swap_remove(0) } else { joined(&done, options.threads) })
 }
 
 /// The numbers of ids of texts.
@@ -114,24 +108,36 @@ fn runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
     runs
 }
 
-fn encode_run(
+fn encode_run<T: Id>(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
     rows: Range<usize>,
     options: &BatchOptions,
-) -> RowResult<Batch<u32>> {
-    let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
+) -> RowResult<Batch<T>> {
+    let mut batch = room_for(&texts[rows.clone()]);
+    // A text's ids become narrow while they are still in the nearest cache.
+    let mut ids = Vec::new();
     tokenizer.with_scratch(|scratch| {
         for row in rows {
             if let Some(text) = texts[row] {
-                batch.ids.extend(options.begin);
-                tokenizer.encode_to(text, options.encode, scratch, &mut batch.ids).map_err(|error| (row, error))?;
-                batch.ids.extend(options.end);
+                ids.clear();
+                ids.extend(options.begin);
+                tokenizer.encode_to(text, options.encode, scratch, &mut ids).map_err(|error| (row, error))?;
+                ids.extend(options.end);
+                batch.ids.extend(ids.iter().map(|&id| T::of(id)));
             }
             batch.offsets.push(batch.ids.len() as i64);
         }
         Ok(batch)
     })
+}
+
+/// A batch without rows that need not grow while texts of the usual four or so bytes a token come in.
+fn room_for<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
+    let bytes: usize = texts.iter().flatten().map(|text| text.len()).sum();
+    let mut offsets = Vec::with_capacity(texts.len() + 1);
+    offsets.push(0);
+    Batch { ids: Vec::with_capacity(bytes / 3), offsets }
 }
 
 fn count_run(
@@ -154,7 +160,7 @@ fn count_run(
 }
 
 /// All runs as one batch.
-fn joined<T: Id>(runs: &[Batch<u32>], threads: usize) -> Batch<T> {
+fn joined<T: Id>(runs: &[Batch<T>], threads: usize) -> Batch<T> {
     let mut offsets = vec![0];
     let mut ids = vec![T::default(); runs.iter().map(|run| run.ids.len()).sum()];
     let mut places = Vec::with_capacity(runs.len());
@@ -168,7 +174,7 @@ fn joined<T: Id>(runs: &[Batch<u32>], threads: usize) -> Batch<T> {
         rest = after;
     }
     in_threads(threads, places.into_iter().zip(runs), |(place, run)| {
-        place.iter_mut().zip(&run.ids).for_each(|(place, &id)| *place = T::of(id));
+        place.copy_from_slice(&run.ids);
     });
     Batch { ids, offsets }
 }

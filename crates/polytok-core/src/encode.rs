@@ -100,6 +100,13 @@ impl Tokenizer {
             sink.begin_part(at as u32, Origin::Offsets(offsets));
             return self.encode_rewritten(&normalized, scratch, sink);
         }
+        if !S::SPANS
+            && set.is_none()
+            && self.splits.cuts_words()
+            && self.normalizer.bert().is_some_and(|bert| bert.only_spaces(text))
+        {
+            return self.encode_stretch(text, at, None, scratch, sink);
+        }
         if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
             let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
             return self.encode_stretches(&normalized, at, Some(&spans), set, scratch, sink);

@@ -120,6 +120,11 @@ impl Tokenizer {
             ids.clear();
             ids.extend(segments.iter().map(|segment| segment.id));
             cache.insert(bytes, key, ids);
+            if cache.wants_entries(self.vocab.len())
+                && let Some(entries) = self.model.own_entries()
+            {
+                cache.add_entries(self.vocab.len(), entries);
+            }
         }
         segments.iter().try_for_each(|&segment| out.take(start, segment))
     }

@@ -15,7 +15,7 @@ use memchr::memchr_iter;
 use crate::table::Shared;
 use crate::utf8::valid;
 
-pub use cut::{lines, separated};
+pub use cut::{end_of, lines, separated};
 pub use json::{Left, json_lines};
 
 /// What is known of the bytes of texts.

@@ -19,6 +19,7 @@ use crate::model::word_level::WordLevel;
 use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
 use crate::normalize::Normalizer;
+use crate::normalize::bert::Bert;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::pool::Pool;
 use crate::post::{Count, Fallback, Spans, Spelling, Token, Tokens};
@@ -195,7 +196,8 @@ impl Tokenizer {
         };
         let specials = Specials::new(spec.special, &vocab, spec.matching, &normalized)?;
         check_template(&spec.single, &vocab, &specials)?;
-        let splits = Chain::compile(&spec.split)?;
+        let apart = normalizer.bert().map(Bert::apart).unwrap_or_default();
+        let splits = Chain::compile_apart(&spec.split, &apart)?;
         let fallback = Fallback::compile(spec.unknown, spelling, &vocab)?;
         let escape = normalizer.escape().filter(|_| splits.is_empty() && spec.line == Line::V0_2_3);
         Ok(Tokenizer {
@@ -510,6 +512,11 @@ impl Compiled {
     #[inline]
     pub(crate) fn cuts(&self) -> Option<&Boundary> {
         if let Compiled::Bpe(_, cuts) = self { cuts.as_ref() } else { None }
+    }
+
+    /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
+    pub(crate) fn own_entries(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
+        if let Compiled::Bpe(bpe, _) = self { bpe.own_entries() } else { None }
     }
 
     /// Whether a piece is cut differently from the same piece elsewhere.

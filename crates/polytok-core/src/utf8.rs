@@ -52,6 +52,29 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
     char::from_u32(code).map(|c| (c, len))
 }
 
+/// The same for a character with bytes behind it, all of which are looked at together: its code point and length.
+#[inline]
+pub fn decode_four(four: [u8; 4]) -> Option<(u32, usize)> {
+    let word = u32::from_le_bytes(four);
+    if word & 0x80 == 0 {
+        return Some((word & 0x7F, 1));
+    }
+    let (a, b, c, d) = (word & 0x3F, word >> 8 & 0x3F, word >> 16 & 0x3F, word >> 24 & 0x3F);
+    if word & 0x00C0_C0F0 == 0x0080_80E0 {
+        let code = (a & 0xF) << 12 | b << 6 | c;
+        return (code >= 0x800 && code & 0xF800 != 0xD800).then_some((code, 3));
+    }
+    if word & 0xC0E0 == 0x80C0 {
+        let code = (a & 0x1F) << 6 | b;
+        return (code >= 0x80).then_some((code, 2));
+    }
+    if word & 0xC0C0_C0F8 == 0x8080_80F0 {
+        let code = (a & 7) << 18 | b << 12 | c << 6 | d;
+        return (0x1_0000..0x11_0000).contains(&code).then_some((code, 4));
+    }
+    None
+}
+
 /// llama.cpp's decoding of the character at the start of `text`, by its lead byte and continuation bytes alone, so that overlong
 /// forms, surrogates and numbers above U+10FFFF pass: `Some((number, bytes))`, or `None`, and then one byte is to be consumed.
 /// Reference: `unicode_cpt_from_utf8`. `text` must not be empty.

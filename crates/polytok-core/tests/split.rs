@@ -29,8 +29,11 @@ const KIMI: &str = concat!(
     r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
 
+/// What BERT's two steps are together, with fewer marks.
+const BERT: &str = r"[^\s[!-/\x{4E00}-\x{9FFF}]]+|[[!-/\x{4E00}-\x{9FFF}]&&\S]";
+
 /// Patterns that are published with vocabularies.
-const PUBLISHED: [(&str, &str); 10] = [
+const PUBLISHED: [(&str, &str); 11] = [
     ("gpt2, old", GPT2_OLD),
     ("minbpe gpt2", MINBPE_GPT2),
     ("minbpe gpt4", MINBPE_GPT4),
@@ -41,6 +44,7 @@ const PUBLISHED: [(&str, &str); 10] = [
     ("qwen", QWEN),
     ("two digits", TWO_DIGITS),
     ("kimi", KIMI),
+    ("bert", BERT),
 ];
 
 /// Patterns that leave gaps, run far ahead and fail, or stop short.

@@ -132,6 +132,14 @@ impl PyTexts {
     }
 }
 
+/// Where the first so many texts from a place on end, of which each has the separator behind it.
+#[pyfunction]
+fn end_of_texts(data: &[u8], start: usize, separator: &[u8], texts: usize) -> PyResult<usize> {
+    let rest = data.get(start..).ok_or_else(|| argument(format!("{start} is beyond the end of the data")))?;
+    check_separator(separator)?;
+    Ok(start + texts::end_of(rest, separator, texts))
+}
+
 /// Cuts a block into lines, without their line feeds.
 #[pyfunction]
 fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> Cut {
@@ -143,9 +151,7 @@ fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> Cut {
 /// Cuts a block at a separator.
 #[pyfunction]
 fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last: bool) -> PyResult<Cut> {
-    if separator.is_empty() {
-        return Err(argument("the separator is empty".into()));
-    }
+    check_separator(separator)?;
     let data = shared(data);
     let (texts, used) = py.detach(|| texts::separated(data, separator, is_last));
     Ok((PyTexts(texts), used))
@@ -171,6 +177,13 @@ fn cut_json_lines(
 /// How many keys a path may have, as it is followed by recursion.
 const MOST_KEYS: usize = 64;
 
+fn check_separator(separator: &[u8]) -> PyResult<()> {
+    if separator.is_empty() {
+        return Err(argument("the separator is empty".into()));
+    }
+    Ok(())
+}
+
 fn shared(data: PyBackedBytes) -> Shared {
     Arc::new(data)
 }
@@ -186,6 +199,7 @@ fn no_row(row: i64, len: usize) -> PyErr {
 /// Adds the class and the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTexts>()?;
+    module.add_function(wrap_pyfunction!(end_of_texts, module)?)?;
     module.add_function(wrap_pyfunction!(cut_lines, module)?)?;
     module.add_function(wrap_pyfunction!(cut_separated, module)?)?;
     module.add_function(wrap_pyfunction!(cut_json_lines, module)?)

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, count_batch, encode_batch};
+use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::sample::SampleOptions;
@@ -252,22 +252,6 @@ impl PyTokenizer {
     ) -> PyResult<Bound<'py, PyAny>> {
         let encode = engine_options(add_special, special, reject);
         arrow::count(&self.tokenizer, column, &BatchOptions { encode, threads, ..Default::default() })
-    }
-
-    /// The numbers of ids (int64) of a column of texts.
-    fn count_texts<'py>(
-        &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyTexts>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let texts = texts.get().0.slices();
-        let options = engine_options(add_special, special, reject);
-        let count = || count_batch(&self.tokenizer, &texts, options, threads);
-        Ok(column(py, py.detach(count).map_err(in_row)?))
     }
 
     #[pyo3(signature = (text, add_special, special=None, reject=None))]

@@ -10,7 +10,7 @@ from typing import Any
 from ..convert import Conversion, convert
 from ..file_names import format_of
 from ..files import save_all
-from ..formats import FORMATS
+from ..formats import all_formats
 from . import divergences
 from .options import add_verb, load_tokenizer, stdout
 
@@ -25,7 +25,7 @@ def add_parser(verbs: Any) -> None:
     """Add the verb."""
     parser = add_verb(verbs, "convert", "write a tokenizer file in another format", _EXAMPLES, source="IN")
     parser.add_argument("out", metavar="OUT", help="the file to write, which is replaced")
-    names = [known.name for known in FORMATS]
+    names = [known.name for known in all_formats()]
     parser.add_argument(
         "--to",
         choices=[name for name in names if name != "bpe_files"],

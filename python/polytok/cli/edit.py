@@ -13,7 +13,7 @@ from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
 from ..file_names import format_of
 from ..files import save_all
-from ..formats import FORMATS, write
+from ..formats import all_formats, write
 from ..tokenizer import Tokenizer
 from .options import add_verb, load_tokenizer, stdout
 from .style import json_piece
@@ -43,7 +43,7 @@ def add_parser(verbs: Any) -> None:
     )
     parser.add_argument("--id-map", metavar="FILE", help="write what became of each id, as JSON")
     parser.add_argument(
-        "--to", choices=[known.name for known in FORMATS if known.name != "bpe_files"], help="the format"
+        "--to", choices=[known.name for known in all_formats() if known.name != "bpe_files"], help="the format"
     )
     parser.add_argument("--dry-run", action="store_true", help="write nothing, only tell")
     parser.set_defaults(run=run)

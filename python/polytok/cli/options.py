@@ -9,7 +9,7 @@ import sys
 from typing import IO, Any, TypedDict
 
 from ..errors import ArgumentError
-from ..formats import FORMATS
+from ..formats import all_formats
 from ..loading import load
 from ..tokenizer import Tokenizer
 from ..values import Special
@@ -50,7 +50,7 @@ def add_verb(
     group = parser.add_argument_group("vocabulary")
     if source is None:
         group.add_argument("-m", "--model", default="default", help=_MODEL_HELP)
-    names = [known.name for known in FORMATS]
+    names = [known.name for known in all_formats()]
     group.add_argument("--format", choices=names, help="the file's format, if its bytes do not tell")
     group.add_argument("--pattern", help="the split pattern of a tiktoken file that is not a known one")
     group.add_argument(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..files import save_all
-from ..formats import FORMATS, write
+from ..formats import all_formats, write
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..train import KINDS, TrainingReport, kind_named, specs
@@ -43,7 +43,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--to",
         action="append",
-        choices=[known.name for known in FORMATS if known.name != "bpe_files"],
+        choices=[known.name for known in all_formats() if known.name != "bpe_files"],
         help="its format, if the name of OUT does not tell; one for each OUT, or for all",
     )
     parser.add_argument("--strict", action="store_true", help="fail if a format cannot carry all of it")

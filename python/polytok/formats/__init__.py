@@ -1,4 +1,4 @@
-"""Files to Specs and back. One module per format; `FORMATS` is the table that names them.
+"""Files to Specs and back. One module per format; `all_formats` is the table that names them.
 
 A file's format is told by its magic and structure, never by its name or size.
 """
@@ -7,33 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
-from ..conversion import adapted
 from ..errors import ArgumentError, FormatError, LossError
 from ..spec import Line, Spec
-from . import bpe_files, gguf, huggingface, llama2c, minbpe, ptok, rwkv, sentencepiece, tekken, tiktoken, wordpiece
+from . import ptok
 from .base import Format, ReadOptions, Written
 
-__all__ = ["FORMATS", "Format", "ReadOptions", "Written", "adapted", "detect", "named", "read", "write"]
+__all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named", "read", "write"]
 
-FORMATS: tuple[Format, ...] = (
-    *(ptok, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface, wordpiece),
-    *(bpe_files, gguf),
-)
+
+@cache
+def all_formats() -> tuple[Format, ...]:
+    """All of them, imported when they are first needed: that takes longer than to load a file of our own."""
+    from . import bpe_files, gguf, huggingface, llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken, wordpiece
+
+    return (
+        *(ptok, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface, wordpiece),
+        *(bpe_files, gguf),
+    )
 
 
 def named(name: str) -> Format:
     """The format of this name."""
-    for candidate in FORMATS:
+    if name == ptok.name:
+        return ptok
+    for candidate in all_formats():
         if candidate.name == name:
             return candidate
-    known = ", ".join(candidate.name for candidate in FORMATS)
+    known = ", ".join(candidate.name for candidate in all_formats())
     raise ArgumentError(f"there is no format named {name!r}; the formats are {known}")
 
 
 def detect(data: bytes) -> Format:
-    """The one format that the bytes are of."""
-    refusals = {candidate.name: candidate.refusal(data) for candidate in FORMATS}
+    """The one format that the bytes are of. What begins as our own does is no other."""
+    if ptok.refusal(data) is None:
+        return ptok
+    refusals = {candidate.name: candidate.refusal(data) for candidate in all_formats()}
     matching = [name for name, refusal in refusals.items() if refusal is None]
     if not matching:
         tried = "".join(f"\n  {name}: {refusal}" for name, refusal in refusals.items())
@@ -87,6 +97,8 @@ def write(spec: Spec, format: str, *, strict: bool = False) -> Written:
 
     What the format cannot carry is listed in ``losses``; with ``strict`` it is an error.
     """
+    from ..conversion import adapted  # as much to import as all formats
+
     chosen = named(format)
     converted = adapted(spec, format)
     result = chosen.write(converted.spec)

@@ -17,7 +17,7 @@ from .. import _core
 from .choices import Format, Reading
 from .opened import Content
 
-BLOCK = 1 << 23
+BLOCK = 1 << 21
 MOST_TEXTS = 1 << 17
 
 Cut = tuple[_core.Texts, int, list[tuple[int, str]]]
@@ -82,8 +82,6 @@ class _Portions:
     def __init__(self, content: Content, separator: bytes) -> None:
         self._content = content
         self._separator = separator
-        # Counting the byte that text hardly has runs at the speed of memchr, which counting a whole separator does not.
-        self._rare = bytes([min(separator, key=lambda byte: (_is_frequent(byte), byte))])
         self._data = b""
         self._at = 0
 
@@ -91,17 +89,8 @@ class _Portions:
         """Bytes, as many or fewer; none at the end."""
         if self._at == len(self._data):
             self._data, self._at = self._content.read(size), 0
-        begin, end = self._at, len(self._data)
-        if self._data.count(self._rare, begin, end) > MOST_TEXTS:
-            while self._data.count(self._separator, begin, end) > MOST_TEXTS:
-                end = (begin + end) // 2
-        self._at = end
-        return self._data[begin:end]
-
-
-def _is_frequent(byte: int) -> bool:
-    """Whether texts are full of it: letters, digits, white space, and what characters beyond ASCII consist of."""
-    return byte >= 0x80 or chr(byte).isalnum() or byte in b" \t\r\n"
+        begin, self._at = self._at, _core.end_of_texts(self._data, self._at, self._separator, MOST_TEXTS)
+        return self._data[begin : self._at]
 
 
 def _blocks(content: Content, start: int, cut: Cutter) -> Iterator[Block]:

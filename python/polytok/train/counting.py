@@ -15,7 +15,7 @@ from ..files import replacing
 from ..plain import from_plain, to_plain
 from ..progress import Report
 from ..spec import NormalizeStep, PatternSplit, SplitStep
-from .options import number
+from .options import number, steps
 from .resources import processors, room
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
@@ -53,8 +53,12 @@ class Counts:
         threads: int | None = None,
     ) -> None:
         """Nothing is counted yet. Raises `SpecError` if a step cannot be compiled."""
-        self.split: tuple[SplitStep, ...] = (PatternSplit(split),) if isinstance(split, str) else tuple(split or ())
-        self.normalize = tuple(normalize)
+        self.split: tuple[SplitStep, ...] = (
+            (PatternSplit(split),) if isinstance(split, str) else steps("split", split or ())
+        )
+        self.normalize = steps("normalize", normalize)
+        if isinstance(special_tokens, (str, bytes)) or not isinstance(special_tokens, Iterable):
+            raise ArgumentError(f"special_tokens={special_tokens!r} is not a list of texts")
         self.special_tokens = tuple(
             sorted(token.encode() if isinstance(token, str) else token for token in special_tokens)
         )
@@ -229,7 +233,7 @@ def _like(path: Path, max_memory: int | None, threads: int | None) -> Counts:
     try:
         counts = Counts(**described, max_memory=max_memory, threads=threads)
         counts.description  # noqa: B018 - what is none of the steps shows here at the latest
-    except (SpecError, AttributeError, TypeError, RecursionError) as error:
+    except (ArgumentError, SpecError, AttributeError, TypeError, RecursionError) as error:
         raise FormatError(f"{path}: its description is none of counted words: {error}") from error
     return counts
 

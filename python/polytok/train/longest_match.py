@@ -126,6 +126,7 @@ class LongestMatchTrainer:
             not self._whole_characters,
             self._forced,
             self._threads,
+            self.counts.room,
             progress,
         )
         return Spec(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -124,6 +125,11 @@ def count_words(
 def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
     """What takes the texts, and where they are counted."""
     if kind is None:
+        known = inspect.signature(Counts).parameters.keys() - resources.keys()
+        if others := sorted(options.keys() - known):
+            raise ArgumentError(
+                f"{', '.join(others)}: without a kind what is counted is said by {', '.join(sorted(known))}"
+            )
         counts = Counts(**options, **resources)
         return counts, counts
     chosen = kind_named(kind)

@@ -61,10 +61,6 @@ impl LongEntry {
         Some(entry)
     }
 
-    fn key(&self) -> LongKey {
-        LongKey { first: self.first, last: self.last, len: self.len, is_part: self.is_part }
-    }
-
     /// The ids if this is the entry of the key.
     #[inline]
     pub(super) fn ids_if(&self, key: &LongKey) -> Option<&[u32]> {
@@ -84,6 +80,11 @@ impl Entry for LongEntry {
     #[inline]
     fn is_of(&self, key: &LongKey) -> bool {
         self.key() == *key
+    }
+
+    #[inline]
+    fn key(&self) -> LongKey {
+        LongKey { first: self.first, last: self.last, len: self.len, is_part: self.is_part }
     }
 
     fn hash(&self) -> u32 {

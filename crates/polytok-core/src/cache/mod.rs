@@ -4,6 +4,8 @@
 //! side, so that a lookup is one cache line; what does not fit there (16 to 32 bytes, or 5 to 7 ids) has 64 bytes. Both are
 //! tables of two-way sets (`sets`): a newcomer pushes out the older of two, nothing is chained, and a lookup is two comparisons.
 //! Tables start small, since a short text shall not pay for big ones, and double while pieces come in, up to the limit.
+//! When some thousand came in, the entries of a vocabulary that are their own ids are put there too, for many pieces that were not
+//! seen yet are entries.
 //! What comes out is what went in or nothing; a limit of 0 keeps nothing.
 
 pub(crate) mod huge;
@@ -29,7 +31,17 @@ pub const DEFAULT_LIMIT: usize = 64 << 20;
 pub struct Cache {
     short: Sets<ShortEntry>,
     long: Sets<LongEntry>,
+    /// A bit for each short piece among the long ones, by its hash; none until there is one.
+    many: Vec<u64>,
+    /// See `add_entries`.
+    has_entries: bool,
 }
+
+/// Short pieces of many ids have these many bits, of which few are set.
+const MANY: usize = 1 << 16;
+
+/// Entries of the vocabulary are put here when as many pieces as this part of them came in.
+const ENTRIES_PER_PIECE: usize = 16;
 
 impl Default for Cache {
     fn default() -> Cache {
@@ -40,7 +52,7 @@ impl Default for Cache {
 impl Cache {
     /// An empty cache that takes at most so many bytes.
     pub fn new(limit: usize) -> Cache {
-        Cache { short: Sets::new(limit / 2), long: Sets::new(limit / 2) }
+        Cache { short: Sets::new(limit / 2), long: Sets::new(limit / 2), many: Vec::new(), has_entries: false }
     }
 
     /// Bytes taken.
@@ -60,6 +72,9 @@ impl Cache {
     /// The ids of a piece of any length that `get` did not find.
     #[inline]
     pub fn get_long(&self, piece: &[u8], key: Key) -> Option<&[u32]> {
+        if key.is_short() && !self.may_have_many(key) {
+            return None;
+        }
         let key = LongKey::new(piece, key)?;
         let entry = self.long.candidate(key.hash(), &key)?;
         entry.ids_if(&key)
@@ -70,17 +85,51 @@ impl Cache {
     pub fn insert(&mut self, piece: &[u8], key: Key, ids: &[u32]) {
         if let Some(entry) = ShortEntry::new(key, ids) {
             self.short.insert(entry);
-        } else if let Some(key) = LongKey::new(piece, key)
-            && let Some(entry) = LongEntry::new(key, ids)
+        } else if let Some(long) = LongKey::new(piece, key)
+            && let Some(entry) = LongEntry::new(long, ids)
         {
             self.long.insert(entry);
+            if key.is_short() {
+                self.many.resize(MANY / 64, 0);
+                let bit = key.hash() as usize % MANY;
+                self.many[bit / 64] |= 1 << (bit % 64);
+            }
         }
+    }
+
+    /// Whether a short piece may be among the long ones. That is seldom, and the line it would be in is far away.
+    #[inline]
+    fn may_have_many(&self, key: Key) -> bool {
+        let bit = key.hash() as usize % MANY;
+        self.many.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+
+    /// Whether it pays to put so many entries of the vocabulary here: so many pieces came in that more will, of which many are entries.
+    #[inline]
+    pub fn wants_entries(&self, count: usize) -> bool {
+        !self.has_entries && self.short.insertions() >= count / ENTRIES_PER_PIECE && self.short.has_room_for(count)
+    }
+
+    /// Puts whole pieces of one id here, at most so many. Those that are too long are left out.
+    #[cold]
+    pub fn add_entries<'a>(&mut self, count: usize, entries: impl Iterator<Item = (&'a [u8], u32)>) {
+        let entries = entries.filter_map(|(piece, id)| ShortEntry::new(Key::new(piece, 0, piece.len(), false), &[id]));
+        self.short.add_older(count, entries);
+        self.has_entries = true;
     }
 
     /// Asks the processor for the line of a short piece.
     #[inline]
     pub fn prefetch(&self, hash: u32) {
         self.short.prefetch(hash);
+    }
+
+    /// The same for a long piece.
+    #[inline]
+    pub fn prefetch_long(&self, piece: &[u8], key: Key) {
+        if let Some(key) = LongKey::new(piece, key) {
+            self.long.prefetch(key.hash());
+        }
     }
 }
 

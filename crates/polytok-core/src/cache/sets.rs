@@ -2,12 +2,16 @@
 //!
 //! A set is the newer and the older of two entries, side by side. An entry that comes in pushes out the older one, whatever it is.
 //! The table is doubled when as many came in as there are sets, so that until the limit is reached hardly any is lost.
+//! Entries that are known beforehand are added all at once, as the oldest.
 
 use super::huge;
 use crate::prefetch::prefetch;
 
 /// Sets at first, unless the limit is lower.
 const FEWEST: usize = 1 << 8;
+
+/// Entries of a block that are added together.
+const ADDED: usize = 64;
 
 /// What a set holds two of.
 pub(super) trait Entry: Copy {
@@ -19,6 +23,8 @@ pub(super) trait Entry: Copy {
     fn is_empty(&self) -> bool;
     /// It is that of this key.
     fn is_of(&self, key: &Self::Key) -> bool;
+    /// Its key.
+    fn key(&self) -> Self::Key;
     /// The hash of its key.
     fn hash(&self) -> u32;
 }
@@ -67,6 +73,42 @@ impl<E: Entry> Sets<E> {
         }
         self.insertions += 1;
         self.put(entry);
+    }
+
+    /// How many came in.
+    pub(super) fn insertions(&self) -> usize {
+        self.insertions
+    }
+
+    /// Whether there is a set for each of so many entries, at the limit.
+    pub(super) fn has_room_for(&self, count: usize) -> bool {
+        count <= self.most
+    }
+
+    /// Adds entries as if they had come in before all others, at most so many. Some may be there already.
+    pub(super) fn add_older(&mut self, count: usize, mut older: impl Iterator<Item = E>) {
+        let before = std::mem::take(&mut self.sets);
+        self.insertions += count;
+        let room = self.insertions.next_power_of_two().max(before.len()).min(self.most);
+        self.sets = huge::with_capacity(room);
+        self.sets.resize(room, Set([E::EMPTY; 2]));
+        // Their lines are asked for in blocks, as those of pieces are.
+        let mut block = Vec::with_capacity(ADDED);
+        loop {
+            block.extend(older.by_ref().take(ADDED));
+            if block.is_empty() {
+                break;
+            }
+            block.iter().for_each(|entry| self.prefetch(entry.hash()));
+            block.drain(..).for_each(|entry| self.put(entry));
+        }
+        let entries = before.iter().flat_map(|Set([newer, older])| [older, newer]);
+        for &entry in entries.filter(|entry| !entry.is_empty()) {
+            let key = entry.key();
+            if !self.candidate(entry.hash(), &key).is_some_and(|known| known.is_of(&key)) {
+                self.put(entry);
+            }
+        }
     }
 
     fn put(&mut self, entry: E) {

@@ -57,7 +57,11 @@ impl Entry for ShortEntry {
         (self.key.low ^ key.low) | (self.key.high ^ key.high) << (64 - COUNT_SHIFT) == 0
     }
 
+    fn key(&self) -> Key {
+        Key { low: self.key.low, high: self.key.high << (64 - COUNT_SHIFT) >> (64 - COUNT_SHIFT) }
+    }
+
     fn hash(&self) -> u32 {
-        Key { low: self.key.low, high: self.key.high << (64 - COUNT_SHIFT) >> (64 - COUNT_SHIFT) }.hash()
+        self.key().hash()
     }
 }

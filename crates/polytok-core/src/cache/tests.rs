@@ -57,6 +57,27 @@ fn until_the_limit_hardly_anything_is_lost() {
     assert!(kept > count as usize * 8 / 10, "{kept}");
 }
 
+#[test]
+fn entries_are_older_than_pieces() {
+    let text = |i: u32| format!("{i:x}").into_bytes();
+    let [none, small, mut cache] = [0, 1 << 16, 1 << 20].map(|limit| {
+        let mut cache = Cache::new(limit);
+        (0..600).for_each(|i| insert(&mut cache, &text(i), false, &[i, i]));
+        cache
+    });
+    assert!(!none.wants_entries(5000) && !small.wants_entries(5000));
+    assert!(!cache.wants_entries(100_000) && cache.wants_entries(5000));
+    let texts: Vec<Vec<u8>> = (300..5000).map(text).chain([vec![b'x'; 16]]).collect();
+    let before: Vec<u32> = (0..600).filter(|&i| get(&cache, &text(i), false).is_some()).collect();
+    cache.add_entries(5000, texts.iter().zip(300..).map(|(text, id)| (&text[..], id)));
+    assert!(!cache.wants_entries(5000));
+    let found = |i| get(&cache, &text(i), false);
+    assert!((0..600).all(|i| found(i).is_none_or(|ids| ids == [i, i] || (i >= 300 && ids == [i]))));
+    assert!((600..5000).all(|i| found(i).is_none_or(|ids| ids == [i])));
+    assert!(before.len() > 400 && before.into_iter().all(|i| found(i).is_some()));
+    assert!((600..5000).filter(|&i| found(i).is_some()).count() > 3600);
+}
+
 /// Pieces around the borders of keys that differ in one byte or their length only.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40]);

@@ -89,6 +89,9 @@ impl Waiting {
             *key = Key::new(text, start as usize, end as usize, is_part & parts_differ);
             *hash = key.hash();
             cache.prefetch(*hash);
+            if !key.is_short() {
+                cache.prefetch_long(&text[start as usize..end as usize], *key);
+            }
         }
     }
 

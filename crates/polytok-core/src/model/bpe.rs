@@ -176,6 +176,15 @@ impl Bpe {
         rows.map(|row| self.vocab.bytes(row))
     }
 
+    /// The entries that merging their own text yields, with their ids, the last merged first, where symbols are bytes. None where
+    /// they are not known, or not yet.
+    pub fn own_entries(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
+        let merging = self.merging.peek()?.as_ref().filter(|merging| merging.is_pruned && self.is_of_bytes())?;
+        let rows = merging.pairs.list().iter().rev().map(|pair| pair.merged);
+        // A table of a file may name any row.
+        Some(rows.filter_map(|row| Some((self.vocab.get_bytes(row)?, self.vocab.id(row as usize)))))
+    }
+
     /// Whether a piece at this place of the text is cut differently from the same piece elsewhere.
     #[inline]
     pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {

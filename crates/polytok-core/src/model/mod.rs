@@ -11,6 +11,7 @@ pub mod longest;
 pub mod merge;
 mod merging;
 pub mod nbest;
+mod pair_filter;
 pub mod pairs;
 pub mod plamo2;
 pub mod sample;

@@ -5,6 +5,7 @@
 //! is there is a branch, and goes on to the next bucket only where this one is full, which few are. Where ranks are in the
 //! order of the symbols that they make, as they are wherever ids were given in the order of training, the merged symbol is the rank
 //! too and the slot says it all; else it says where the pair stands in a list. A rank is a priority, low first; it is not an id.
+//! Most pairs that are asked for are not there, which a smaller table of bits mostly tells (see pair_filter.rs).
 //!
 //! The hash is seeded, so that no file can be made of pairs that collide, and a lookup looks at no more than `MOST_PROBES` buckets,
 //! so that no table, however it was forged, can be slow.
@@ -13,6 +14,7 @@ use std::ops::Deref;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::pair_filter::Filter;
 use crate::error::{Error, Result};
 use crate::hash::hash_number;
 use crate::native::{Part, PartWriter, Stored};
@@ -53,6 +55,7 @@ pub struct Pair {
 pub struct Pairs {
     map: Map<Table<Bucket>>,
     list: Table<Pair>,
+    filter: Filter,
     /// Values are merged symbols and ranks at once; else they are places in the list.
     is_direct: bool,
 }
@@ -111,8 +114,9 @@ impl Growing {
                 *slot = *slot & !(NO_VALUE as u64) | merged(*slot & NO_VALUE as u64);
             }
         }
+        let filter = Filter::build(self.list.iter().map(|pair| self.map.hash(key(pair.left, pair.right))));
         let Map { buckets, shift, seed } = self.map;
-        Pairs { map: Map { buckets: buckets.into(), shift, seed }, list: self.list.into(), is_direct }
+        Pairs { map: Map { buckets: buckets.into(), shift, seed }, list: self.list.into(), filter, is_direct }
     }
 
     /// Twice as many buckets, and twice again while pairs collide.
@@ -149,12 +153,16 @@ impl Pairs {
     /// The rank and the merged symbol of a pair; the rank is [`NO_RANK`] if it does not merge.
     #[inline]
     pub fn get(&self, left: u32, right: u32) -> (u32, u32) {
-        self.rated(self.map.find(left, right))
+        self.rated(self.value(left, right))
     }
 
     /// What [`rated`](Self::rated) takes, or [`NO_VALUE`].
+    #[inline]
     pub fn value(&self, left: u32, right: u32) -> u32 {
-        self.map.find(left, right)
+        match self.filter.may_have(self.map.hash(key(left, right))) {
+            true => self.map.find(left, right),
+            false => NO_VALUE,
+        }
     }
 
     /// The rank and the merged symbol that a value stands for.
@@ -204,7 +212,12 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
 
     #[inline]
     fn first(&self, key: u64) -> usize {
-        (hash_number(key, self.seed) >> self.shift) as usize
+        (self.hash(key) >> self.shift) as usize
+    }
+
+    #[inline]
+    fn hash(&self, key: u64) -> u64 {
+        hash_number(key, self.seed)
     }
 }
 
@@ -245,6 +258,7 @@ impl Stored for Pairs {
     fn write(&self, out: &mut PartWriter) {
         out.table("buckets", &self.map.buckets);
         out.table("list", &self.list);
+        self.filter.write(out);
         out.table("seed", &[self.map.seed]);
         out.table("is_direct", &[self.is_direct as u32]);
     }
@@ -259,6 +273,7 @@ impl Stored for Pairs {
         Ok(Pairs {
             map: Map { buckets, shift, seed: part.number("seed")? },
             list: part.table("list")?,
+            filter: Filter::read(part)?,
             is_direct: part.number::<u32>("is_direct")? != 0,
         })
     }

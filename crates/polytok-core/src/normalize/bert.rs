@@ -16,6 +16,7 @@ use super::lowercase::is_lower;
 use super::output::Output;
 use super::unchanged::Unchanged;
 use super::unicode_form::is_canonical;
+use crate::utf8::valid;
 
 /// What a [`Bert`] does.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,8 @@ pub struct Options {
 pub struct Bert {
     options: Options,
     unchanged: Unchanged,
+    /// Characters that get other spaces at most.
+    only_spaced: Unchanged,
 }
 
 /// A character and the place in the input of the one it stands for.
@@ -42,7 +45,19 @@ type Placed = (char, usize);
 impl Bert {
     /// Compiles a step.
     pub fn compile(options: Options) -> Bert {
-        Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)) }
+        let only_spaced = Unchanged::new(move |c| options.only_spaces(c));
+        Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)), only_spaced }
+    }
+
+    /// Whether nothing is done to a text but that other white space becomes spaces, and that those of the class `apart` get some.
+    pub fn only_spaces(&self, text: &[u8]) -> bool {
+        valid(text).is_ok_and(|text| self.only_spaced.has_all(text))
+    }
+
+    /// The characters that get spaces around them, as a part of a regular expression's class.
+    pub fn apart(&self) -> String {
+        let ranges = IDEOGRAPHS.iter().filter(|_| self.options.handle_chinese_chars);
+        ranges.map(|(first, last)| format!("\\x{{{first:X}}}-\\x{{{last:X}}}")).collect()
     }
 
     /// Writes the cleaned text.
@@ -112,6 +127,12 @@ impl Options {
             && (!self.lowercase || is_lower(c))
     }
 
+    /// The same but for spaces, which it may become or get.
+    fn only_spaces(&self, c: char) -> bool {
+        let options = Options { handle_chinese_chars: false, ..*self };
+        options.leaves(c) || c.is_whitespace() && !(self.clean_text && is_removed(c))
+    }
+
     /// Puts the first character of `text` and those that may move up to it, cleaned, into `stretch`; their length.
     fn stretch(&self, text: &str, place: usize, stretch: &mut Vec<Placed>) -> usize {
         stretch.clear();
@@ -173,16 +194,28 @@ fn is_unified(c: char) -> bool {
     matches!(c as u32, 0x4E00..=0x9FFF | 0x3400..=0x4DBF)
 }
 
+/// What the reference takes for ideographs.
+const IDEOGRAPHS: [(u32, u32); 8] = [
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x2_0000, 0x2_A6DF),
+    (0x2_A700, 0x2_B73F),
+    (0x2_B740, 0x2_B81F),
+    (0x2_B920, 0x2_CEAF),
+    (0xF900, 0xFAFF),
+    (0x2_F800, 0x2_FA1F),
+];
+
 fn is_chinese(c: char) -> bool {
-    matches!(c as u32,
-        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F | 0x2B740..=0x2B81F
-        | 0x2B920..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
+    IDEOGRAPHS.iter().any(|&(first, last)| (first..=last).contains(&(c as u32)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::normalize::output::{Aligned, spans_of};
+    use crate::spec::{Behavior, Pattern, Split};
+    use crate::split::chain::Chain;
     use proptest::prelude::*;
 
     /// Each stretch cleaned the long way.
@@ -195,16 +228,60 @@ mod tests {
         }
     }
 
+    fn options(flags: u8) -> Options {
+        let flag = |bit: u8| flags >> bit & 1 == 1;
+        Options { clean_text: flag(0), handle_chinese_chars: flag(1), strip_accents: flag(2), lowercase: flag(3) }
+    }
+
+    /// If only spaces are made of a text, its words are those of the cleaned one; whether it is so.
+    fn check_words(text: &str, options: Options, [raw, cleaned]: &[Chain; 2]) -> bool {
+        let bert = Bert::compile(options);
+        let mut out = Vec::new();
+        bert.apply(text, &mut out);
+        let out = String::from_utf8(out).unwrap();
+        let words = |chain: &Chain, text: &str| {
+            let mut words = Vec::new();
+            chain.split(text, |start, end| words.push(text[start..end].to_owned())).unwrap();
+            words
+        };
+        let is_so = bert.only_spaces(text.as_bytes());
+        assert_eq!(is_so, text.chars().all(|c| options.only_spaces(c)), "{text:?}");
+        assert!(!is_so || words(raw, text) == words(cleaned, &out), "{text:?}");
+        is_so
+    }
+
+    fn chains(options: Options) -> [Chain; 2] {
+        let step = |text: &str, behavior| Split::Pattern {
+            pattern: Pattern { text: text.into(), is_regex: true, unicode: None },
+            behavior,
+            invert: false,
+        };
+        let steps = [step(r"\s", Behavior::Removed), step(r"[\x{21}-\x{2F}\x{3002}]", Behavior::Isolated)];
+        [Bert::compile(options).apart(), String::new()].map(|apart| Chain::compile_apart(&steps, &apart).unwrap())
+    }
+
+    #[test]
+    fn words_around_every_character() {
+        let options = options(0b11);
+        let (chains, mut text) = (chains(options), String::new());
+        for (i, c) in ('\0'..=char::MAX).filter(|&c| options.only_spaces(c)).enumerate() {
+            text.extend([c, 'a', c, c, ' ']);
+            if i % 256 == 255 {
+                assert!(check_words(&std::mem::take(&mut text), options, &chains));
+            }
+        }
+        assert!(check_words(&text, options, &chains));
+        assert!(check_words("a\nb 漢,", options, &chains) && !check_words("a\0b", options, &chains));
+    }
+
     proptest! {
         #[test]
         fn short_ways_change_nothing(
             text in "([a-zA-Z ,]{0,40}|[\n\t\u{0}\u{7F}]|[éÉßİΣ中国豈\u{2F800}ｶ한]|[\u{300}-\u{345}]|[\u{AD}\u{200B}\u{3000}\u{FFFD}]){0,12}",
             flags in 0u8..16,
         ) {
-            let flag = |bit: u8| flags >> bit & 1 == 1;
-            let options = Options {
-                clean_text: flag(0), handle_chinese_chars: flag(1), strip_accents: flag(2), lowercase: flag(3),
-            };
+            let options = options(flags);
+            check_words(&text, options, &chains(options));
             let spans = spans_of(text.as_bytes());
             let (mut fast, mut expected) = (Aligned::new(&spans), Aligned::new(&spans));
             Bert::compile(options).apply(&text, &mut fast);

@@ -100,6 +100,15 @@ impl Normalizer {
         if let [Step::SentencePiece(step)] = &self.steps[..] { Some(step) } else { None }
     }
 
+    /// BERT's step, if it is the only one for text that is UTF-8.
+    pub fn bert(&self) -> Option<&bert::Bert> {
+        if let [Step::Bert(step)] | [Step::ReplaceInvalid(_), Step::Bert(step)] = &self.steps[..] {
+            Some(step)
+        } else {
+            None
+        }
+    }
+
     /// Every text gets a space before it.
     pub fn has_prefix_space(&self) -> bool {
         matches!(self.steps.last(), Some(Step::PrefixSpace))

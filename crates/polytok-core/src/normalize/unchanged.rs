@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use super::output::Output;
 
 const BLOCK: usize = 256;
+const ALL: [u64; BLOCK / 64] = [u64::MAX; BLOCK / 64];
 const BLOCKS: usize = 0x11_0000 / BLOCK;
 
 /// The two longest runs of true; where there are fewer, one of them again, or what no ASCII character is in.
@@ -44,7 +45,13 @@ impl Unchanged {
     /// Whether a character beyond ASCII stays as it is.
     pub(super) fn has(&self, c: char) -> bool {
         let (block, bit) = (c as usize / BLOCK, c as usize % BLOCK);
-        self.blocks[block].get_or_init(|| self.block(block))[bit / 64] >> (bit % 64) & 1 != 0
+        self.bits(block)[bit / 64] >> (bit % 64) & 1 != 0
+    }
+
+    /// A bit for each character of a block.
+    #[inline]
+    fn bits(&self, block: usize) -> &[u64; BLOCK / 64] {
+        self.blocks[block].get_or_init(|| self.block(block))
     }
 
     fn block(&self, block: usize) -> [u64; BLOCK / 64] {
@@ -54,6 +61,29 @@ impl Unchanged {
             bits[bit / 64] |= (stays as u64) << (bit % 64);
         }
         bits
+    }
+
+    /// Whether all of the text stays as it is. Mostly all characters of a block do, which two bytes tell.
+    pub(super) fn has_all(&self, text: &str) -> bool {
+        let (bytes, mut at) = (text.as_bytes(), 0);
+        let is_whole = |block: usize| *self.bits(block) == ALL;
+        while at < bytes.len() {
+            at += match bytes[at..] {
+                [0..0x80, ..] => match self.ascii_run(&bytes[at..]) {
+                    0 => return false,
+                    len => len,
+                },
+                [lead @ 0..0xE0, ..] if is_whole((lead as usize & 0x1F) >> 2) => 2,
+                [lead @ 0xE0..0xF0, next, ..] if is_whole((lead as usize & 0xF) << 4 | (next as usize & 0x3F) >> 2) => {
+                    3
+                }
+                _ => match text[at..].chars().next().filter(|&c| self.has(c)) {
+                    Some(c) => c.len_utf8(),
+                    None => return false,
+                },
+            };
+        }
+        true
     }
 
     /// Where the run of unchanged characters at `from` ends.

@@ -40,6 +40,7 @@ enum Step {
 pub struct Chain {
     steps: Vec<Step>,
     needs_spans: bool,
+    cuts_words: bool,
 }
 
 /// Pieces of a text of their own.
@@ -56,13 +57,21 @@ pub struct Pieces {
 impl Chain {
     /// Compiles the steps.
     pub fn compile(steps: &[Split]) -> Result<Chain> {
+        Chain::compile_apart(steps, "")
+    }
+
+    /// The same for texts in which the characters `apart`, a part of a class, have spaces on both sides, so that it may be taken for
+    /// granted that they are cut off: then they need not have them.
+    pub fn compile_apart(steps: &[Split], apart: &str) -> Result<Chain> {
         let mut compiled = Vec::new();
+        let mut cuts_words = false;
         let mut rest = steps;
         while let [step, others @ ..] = rest {
             rest = others;
             if let Some((words, behind)) =
-                others.split_first().and_then(|(next, behind)| Some((words(step, next)?, behind)))
+                others.split_first().and_then(|(next, behind)| Some((words(step, next, apart)?, behind)))
             {
+                cuts_words = steps.len() == 2;
                 compiled.push(Step::Cut(Cut::Pattern(words)));
                 rest = behind;
                 continue;
@@ -89,7 +98,13 @@ impl Chain {
             compiled.push(step);
         }
         let needs_spans = steps.iter().any(|step| matches!(step, Split::Metaspace { prepend: Scheme::First, .. }));
-        Ok(Chain { steps: compiled, needs_spans })
+        Ok(Chain { steps: compiled, needs_spans, cuts_words })
+    }
+
+    /// White space is left out, marks and the characters that were named stand alone, and nothing else is done.
+    #[inline]
+    pub fn cuts_words(&self) -> bool {
+        self.cuts_words
     }
 
     /// Nothing is cut.
@@ -186,7 +201,8 @@ impl Chain {
 }
 
 /// White space goes and each character of a class stands alone: BERT's two steps, as one pattern for what lies between.
-fn words(spaces: &Split, alone: &Split) -> Option<PatternSplit> {
+/// So do those of `apart`.
+fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<PatternSplit> {
     let is_same = |step: &Split, cuts: Behavior| match step {
         Split::Pattern { pattern, behavior, invert: false } => {
             *behavior == cuts && pattern.is_regex && pattern.unicode.is_none()
@@ -202,6 +218,7 @@ fn words(spaces: &Split, alone: &Split) -> Option<PatternSplit> {
     if !is_same(spaces, Behavior::Removed) || !is_same(alone, Behavior::Isolated) || space.text != r"\s" || !is_class {
         return None;
     }
+    let class = format!("{}{apart}]", &class[..class.len() - 1]);
     let text = format!(r"[^\s{class}]+|[{class}&&\S]");
     let split = PatternSplit::compile(&Pattern { text, is_regex: true, unicode: None }, Behavior::Matches, false);
     split.ok().filter(PatternSplit::is_scanner)
@@ -315,7 +332,7 @@ mod tests {
             let both = Chain::compile(&steps).unwrap();
             prop_assert_eq!(both.steps.len(), 1);
             let single = |step: &Split| Chain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
-            let chain = Chain { steps: steps.iter().map(single).collect(), needs_spans: false };
+            let chain = Chain { steps: steps.iter().map(single).collect(), needs_spans: false, cuts_words: false };
             prop_assert_eq!(pieces(&both), pieces(&chain));
         }
     }

@@ -24,6 +24,18 @@ pub fn separated(data: Shared, separator: &[u8], is_last: bool) -> (Texts, usize
     (Texts::new(data, spans), used)
 }
 
+/// Where the first so many texts end, of which each has the separator behind it; the end if there are not so many.
+pub fn end_of(data: &[u8], separator: &[u8], texts: usize) -> usize {
+    let Some(before) = texts.checked_sub(1) else { return 0 };
+    let last = match separator {
+        // Counting does not stop at each, and most blocks have far fewer.
+        &[byte] if memchr_iter(byte, data).count() < texts => None,
+        &[byte] => memchr_iter(byte, data).nth(before),
+        _ => memmem::find_iter(data, separator).nth(before),
+    };
+    last.map_or(data.len(), |at| at + separator.len())
+}
+
 fn cut(len: usize, separators: impl Iterator<Item = usize>, width: usize, is_last: bool) -> (Vec<Range<usize>>, usize) {
     let (mut spans, mut from) = (Vec::new(), 0);
     for at in separators {

@@ -22,10 +22,12 @@ pub(crate) mod cells;
 pub(crate) mod forms;
 mod initial;
 mod learner;
+mod limited;
 pub(crate) mod pairs;
 pub(crate) mod places;
 pub(crate) mod queue;
-mod rounds;
+pub(crate) mod rounds;
+mod spread;
 mod start;
 mod store;
 mod texts;
@@ -39,7 +41,9 @@ use crate::error::{Error, Result};
 pub use alphabet::{Alphabet, alphabet};
 use cells::Cells;
 use learner::Learner;
+pub(crate) use learner::Stop;
 pub use learner::{Limits, Merge, Ties};
+pub(crate) use spread::Sizes;
 use start::each_word;
 pub use start::{Affixes, Unit};
 pub use texts::Texts;
@@ -95,7 +99,7 @@ pub fn learn(
     };
     let spill = words.limit().map(|limit| limit.spill.clone());
     let Some((room, spill)) = rules.room.zip(spill) else { return in_memory(words, start(true)?, rules, watch) };
-    match rounds::learn(words, start(true)?, rules, room, &*spill, watch)? {
+    match limited::learn(words, start(true)?, rules, room, &*spill, watch)? {
         Some(learnt) => Ok(learnt),
         None => in_memory(words, start(false)?, rules, watch),
     }

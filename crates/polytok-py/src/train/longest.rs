@@ -10,6 +10,7 @@ use super::words::PyWords;
 
 /// The entries in the order of their ids, and how many tokens the words take.
 #[pyfunction]
+#[pyo3(signature = (words, entries, chars, bytes, min_count, parts_of_chars, forced, threads, room, report))]
 #[allow(clippy::too_many_arguments)] // one for each field of the options
 fn train_longest_match<'py>(
     py: Python<'py>,
@@ -21,11 +22,12 @@ fn train_longest_match<'py>(
     parts_of_chars: bool,
     forced: Vec<PyBackedBytes>,
     threads: usize,
+    room: Option<usize>,
     report: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
     let words = &words.get().0;
     let forced: Vec<&[u8]> = forced.iter().map(|entry| &entry[..]).collect();
-    let options = Options { entries, chars, bytes, min_count, parts_of_chars, forced: &forced, threads };
+    let options = Options { entries, chars, bytes, min_count, parts_of_chars, forced: &forced, threads, room };
     let trained = Reporter::new(report).run(py, |progress| longest::train(words, &options, progress))?;
     Ok((trained.entries.iter().map(|entry| PyBytes::new(py, entry)).collect(), trained.tokens))
 }

@@ -140,17 +140,20 @@ pub struct PySentencePieceTrainer {
     options: Options,
     /// In a box, for it holds vectors of 32 bytes, and Python aligns its objects to 16.
     sinks: Option<Box<Sinks>>,
+    /// How many bytes learning may take.
+    room: Option<usize>,
 }
 
 #[pymethods]
 impl PySentencePieceTrainer {
-    /// `model` is "bpe", "word" or "char"; `limit` is a number of bytes and a folder.
+    /// `model` is "bpe", "word" or "char"; `limit` is a number of bytes and a folder, for counting, and `room` are the bytes that learning may take.
     #[new]
-    fn new(model: &str, options: PyOptions, limit: PyLimit) -> PyResult<PySentencePieceTrainer> {
+    #[pyo3(signature = (model, options, limit, room))]
+    fn new(model: &str, options: PyOptions, limit: PyLimit, room: Option<usize>) -> PyResult<PySentencePieceTrainer> {
         let options = options.to_core().map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
         let sinks = sinks(model, &options, limit.as_ref()).map_err(to_python)?;
-        Ok(PySentencePieceTrainer { options, sinks: Some(Box::new(sinks)) })
+        Ok(PySentencePieceTrainer { options, sinks: Some(Box::new(sinks)), room })
     }
 
     /// Reads more texts.
@@ -183,8 +186,8 @@ impl PySentencePieceTrainer {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<ScoredPieces<'py>> {
         let Some(sinks) = self.sinks.take() else { return Err(to_python(finished())) };
-        let options = &self.options;
-        finish(py, progress, |progress| train(*sinks, options, most, progress))
+        let (options, room) = (&self.options, self.room);
+        finish(py, progress, |progress| train(*sinks, options, most, room, progress))
     }
 }
 
@@ -214,7 +217,8 @@ fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks>
             Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
         }
         "word" => {
-            let sink = |_| WordSink::new(WordCounter::new(limit.cloned()));
+            let half = limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit.clone() });
+            let sink = |_| WordSink::new(WordCounter::new(half.clone()), WordCounter::new(half.clone()));
             Sinks::Words(Corpus::new(options, threads.map(sink).collect())?)
         }
         "char" => Sinks::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
@@ -222,20 +226,26 @@ fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks>
     })
 }
 
-fn train(sinks: Sinks, options: &Options, most: usize, progress: &mut dyn Progress) -> Result<Vec<Scored>> {
+fn train(
+    sinks: Sinks,
+    options: &Options,
+    most: usize,
+    room: Option<usize>,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Scored>> {
     match sinks {
         Sinks::Chars(corpus) => whole::chars(corpus.finish()?.0, most, options),
         Sinks::Words(corpus) => whole::words(corpus.finish()?.0, most, options, progress),
         Sinks::Units(corpus) => {
-            let units = units::gathered(corpus.finish()?.0, progress)?;
-            let (counts, validity) = (units::characters(&units)?, Validity::new(options)?);
+            let mut units = units::gathered(corpus.finish()?.0)?;
+            let (counts, validity) = (units::characters(&mut units)?, Validity::new(options)?);
             if options.auto_character_coverage {
                 let alphabet = Alphabet::all(&counts, options)?;
-                return bpe::coverage::pieces(&units, &alphabet, &validity, most, progress);
+                return bpe::coverage::pieces(units, &alphabet, &validity, most, room, progress);
             }
             let alphabet = Alphabet::choose(&counts, options)?;
             alphabet.check_fits(most, options)?;
-            bpe::pieces(&units, &alphabet, &validity, most, progress)
+            bpe::pieces(units, &alphabet, &validity, most, room, progress)
         }
     }
 }

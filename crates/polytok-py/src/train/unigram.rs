@@ -25,12 +25,14 @@ pub struct PyUnigramTrainer {
 
 #[pymethods]
 impl PyUnigramTrainer {
-    /// `limit` is a number of bytes and a folder.
+    /// `limit` is a number of bytes and a folder, for counting, and `room` are the bytes that learning may take.
     #[new]
-    #[pyo3(signature = (options, limit, *, seeds, seed_size, shrinking_factor, sub_iterations, lanes))]
+    #[allow(clippy::too_many_arguments)] // what Python says by name
+    #[pyo3(signature = (options, limit, room, *, seeds, seed_size, shrinking_factor, sub_iterations, lanes))]
     fn new(
         options: PyOptions,
         limit: PyLimit,
+        room: Option<usize>,
         seeds: Option<Vec<(PyBackedBytes, u64)>>,
         seed_size: usize,
         shrinking_factor: f32,
@@ -39,7 +41,6 @@ impl PyUnigramTrainer {
     ) -> PyResult<PyUnigramTrainer> {
         let options = options.to_core().map_err(to_python)?;
         let threads = options.threads.max(1);
-        let max_memory = limit.as_ref().map(|(bytes, _)| *bytes as u64);
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / threads, folder)));
         let sinks = (0..threads).map(|_| Sentences::new(&options, WordCounter::new(limit.clone()))).collect();
         let corpus = Corpus::new(&options, sinks).map_err(to_python)?;
@@ -48,7 +49,7 @@ impl PyUnigramTrainer {
             seeds.iter().for_each(|(text, count)| words.push(text, *count));
             words
         });
-        let fit = Fit { seeds, seed_size, shrinking_factor, sub_iterations, lanes, max_memory };
+        let fit = Fit { seeds, seed_size, shrinking_factor, sub_iterations, lanes, room };
         Ok(PyUnigramTrainer { options, fit, corpus: Some(Box::new(corpus)) })
     }
 

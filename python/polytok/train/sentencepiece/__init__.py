@@ -13,7 +13,7 @@ from ... import _core
 from ...progress import Report
 from ...spec import Spec
 from ..options import number
-from ..resources import processors
+from ..resources import processors, room
 from .assembly import assembled
 from .meta import reserved
 from .normalization import denormalizer, normalizer
@@ -49,11 +49,12 @@ class SentencePieceTrainer:
         self._folder = (
             tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True) if max_memory else None
         )
-        limit = (max_memory, self._folder.name) if max_memory and self._folder else None
-        self._trainer = self._start(limit)
+        # What is counted takes a half: texts and Python itself have the other.
+        limit = (max_memory // 2, self._folder.name) if max_memory and self._folder else None
+        self._trainer = self._start(limit, room(max_memory))
 
-    def _start(self, limit: tuple[int, str] | None) -> Any:
-        return _core.SentencePieceTrainer(self.model, self.core_options(), limit)
+    def _start(self, limit: tuple[int, str] | None, room: int | None) -> Any:
+        return _core.SentencePieceTrainer(self.model, self.core_options(), limit, room)
 
     def core_options(self) -> dict[str, Any]:
         """The options as the engine takes them."""

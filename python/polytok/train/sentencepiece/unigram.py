@@ -24,11 +24,12 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
 
     model = "unigram"
 
-    def _start(self, limit: tuple[int, str] | None) -> Any:
+    def _start(self, limit: tuple[int, str] | None, room: int | None) -> Any:
         file = self.options.seed_sentencepieces_file
         return _core.UnigramTrainer(
             self.core_options(),
             limit,
+            room,
             seeds=None if file is None else seeds(file),
             seed_size=self.options.seed_sentencepiece_size,
             shrinking_factor=self.options.shrinking_factor,

@@ -10,7 +10,7 @@
 
 use crate::spec::Symbols;
 use crate::split::boundary::Boundary;
-use crate::utf8::{char_len, decode_strict};
+use crate::utf8::{char_len, decode_four, decode_strict};
 
 /// Stretches that are found at a time.
 pub(super) const STRETCHES: usize = 64;
@@ -30,7 +30,11 @@ impl Letter {
     pub const REWRITTEN: u32 = 1 << 29;
     /// The normalizer may make something of it and what is before it.
     pub const FOLLOWS: u32 = 1 << 28;
-    const ENTRY: u32 = Letter::FOLLOWS - 1;
+    /// The normalizer does not simply copy it.
+    pub const NOT_COPIED: u32 = Letter::SPACE | Letter::REWRITTEN | Letter::FOLLOWS;
+    /// Some piece has a U+2581 before it.
+    pub const AFTER_SPACE: u32 = 1 << 27;
+    const ENTRY: u32 = Letter::AFTER_SPACE - 1;
     /// In no piece.
     const UNKNOWN: Letter = Letter(Letter::ENTRY);
 
@@ -87,6 +91,9 @@ pub(super) struct Letters {
     pub boundary: Boundary,
     /// The first characters once more.
     ascii: Box<[Letter; 128]>,
+    /// For two bytes, the first one low, 1 if a word ends between them, or if they are not both ASCII; the second table for text
+    /// of which the words are copied.
+    ends: [Box<[u8; 1 << 16]>; 2],
     /// The block of a code point's first bits; block 0 has unknown characters.
     blocks: Vec<u16>,
     letters: Vec<Letter>,
@@ -98,7 +105,8 @@ impl Letters {
         let boundary = Boundary::new(pieces.clone().map(|(piece, _)| piece), Symbols::Chars);
         let blocks = vec![0; (char::MAX as usize + 1) / BLOCK];
         let ascii = Box::new([Letter::UNKNOWN; 128]);
-        let mut letters = Letters { boundary, ascii, blocks, letters: vec![Letter::UNKNOWN; BLOCK] };
+        let ends = [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])];
+        let mut letters = Letters { boundary, ascii, ends, blocks, letters: vec![Letter::UNKNOWN; BLOCK] };
         for (piece, entry) in pieces {
             if entry >= Letter::ENTRY {
                 return None;
@@ -107,11 +115,16 @@ impl Letters {
             match (chars.next(), chars.next()) {
                 (Some(only), None) => {
                     let letter = letters.entry(only);
-                    *letter = Letter(letter.0 & Letter::JOINS | entry);
+                    *letter = Letter(letter.0 & !Letter::ENTRY | entry);
                 }
-                (first, second) => first.into_iter().chain(second).chain(chars).for_each(|char| {
-                    letters.entry(char).0 |= Letter::JOINS;
-                }),
+                (first, second) => {
+                    let mut last = None;
+                    for char in first.into_iter().chain(second).chain(chars) {
+                        let after_space = if last == Some('\u{2581}') { Letter::AFTER_SPACE } else { 0 };
+                        letters.entry(char).0 |= Letter::JOINS | after_space;
+                        last = Some(char);
+                    }
+                }
             }
         }
         letters.copy_ascii();
@@ -131,6 +144,12 @@ impl Letters {
             let block = self.blocks[code / BLOCK] as usize;
             self.ascii[code] = self.letters[block * BLOCK + code % BLOCK];
         }
+        for (ends, stop) in self.ends.iter_mut().zip([0, Letter::NOT_COPIED]) {
+            for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
+                let goes_on = self.boundary.joins_ascii(left, right) && !self.ascii[right as usize].is(stop);
+                ends[left as usize | (right as usize) << 8] = !goes_on as u8;
+            }
+        }
     }
 
     fn entry(&mut self, char: char) -> &mut Letter {
@@ -142,21 +161,26 @@ impl Letters {
         &mut self.letters[*block as usize * BLOCK + char as usize % BLOCK]
     }
 
-    /// What a character is.
+    /// What the character with this code point is.
     #[inline]
-    pub fn of(&self, char: char) -> Letter {
-        let block = self.blocks[char as usize / BLOCK] as usize;
-        self.letters[block * BLOCK + char as usize % BLOCK]
+    pub fn of(&self, code: u32) -> Letter {
+        let block = self.blocks[code as usize / BLOCK] as usize;
+        self.letters[block * BLOCK + code as usize % BLOCK]
     }
 
     /// The character at the start of `text`, and its length. What is none is unknown, and rewritten.
-    #[inline]
+    #[inline(always)]
     pub fn letter(&self, text: &[u8]) -> (Letter, usize) {
-        if text[0] < 128 {
-            return (self.ascii[text[0] as usize], 1);
-        }
-        match decode_strict(text) {
-            Some((char, len)) => (self.of(char), len),
+        if text[0] < 128 { (self.ascii[text[0] as usize], 1) } else { self.letter_beyond(text) }
+    }
+
+    fn letter_beyond(&self, text: &[u8]) -> (Letter, usize) {
+        let decoded = match text.first_chunk() {
+            Some(&four) => decode_four(four),
+            None => decode_strict(text).map(|(char, len)| (char as u32, len)),
+        };
+        match decoded {
+            Some((code, len)) => (self.of(code), len),
             None => (Letter(Letter::ENTRY | Letter::REWRITTEN), char_len(text)),
         }
     }
@@ -190,27 +214,64 @@ impl Letters {
         }
     }
 
-    /// The end of the characters that are joined to the one at `last`, which ends at `end`, and have none of the flags `stop`.
+    /// The end of the characters that are joined to the one at `last`, which ends at `end`, and have none of the flags `stop`: none,
+    /// or `NOT_COPIED`.
     #[inline]
     pub fn word_end(&self, text: &[u8], mut last: usize, mut end: usize, stop: u32) -> usize {
         while end < text.len() {
-            let (left, right) = (text[last], text[end]);
-            let next = if left < 128 && right < 128 {
-                if !self.boundary.joins_ascii(left, right) || self.ascii[right as usize].is(stop) {
-                    break;
+            if text[end - 1] < 128 {
+                end = self.ascii_end(text, end, stop);
+                last = end - 1;
+                match text.get(end) {
+                    Some(&right) if right >= 128 => {}
+                    Some(&right) if self.ends_between(text[last], right, stop) => break,
+                    Some(_) => {
+                        end += 1;
+                        continue;
+                    }
+                    None => break,
                 }
-                end + 1
-            } else {
-                let (letter, len) = self.letter(&text[end..]);
-                let joins = letter.joins() && !letter.is(stop);
-                if !joins || !self.boundary.joins(&text[last..end], &text[end..end + len]) {
-                    break;
-                }
-                end + len
-            };
-            (last, end) = (end, next);
+            }
+            let (letter, len) = self.letter(&text[end..]);
+            let joins = letter.joins() && !letter.is(stop);
+            if !joins || !self.joins(&text[last..end], &text[end..end + len]) {
+                break;
+            }
+            (last, end) = (end, end + len);
         }
         end
+    }
+
+    #[inline]
+    fn ends_between(&self, left: u8, right: u8, stop: u32) -> bool {
+        self.ends[(stop != 0) as usize][u16::from_le_bytes([left, right]) as usize] != 0
+    }
+
+    /// Where a word that has an ASCII character before `end` ends, or a byte comes that is none; or near the end of the text. Eight
+    /// places are tried at a time, since where it is cannot be foreseen.
+    #[inline]
+    fn ascii_end(&self, text: &[u8], mut end: usize, stop: u32) -> usize {
+        let ends = &self.ends[(stop != 0) as usize];
+        while let Some(window) = text[end - 1..].first_chunk::<9>() {
+            let mut found = 0;
+            for i in 0..8 {
+                found |= (ends[u16::from_le_bytes([window[i], window[i + 1]]) as usize] as u32) << i;
+            }
+            if found != 0 {
+                return end + found.trailing_zeros() as usize;
+            }
+            end += 8;
+        }
+        end
+    }
+
+    /// Whether a piece may join these characters.
+    #[inline]
+    pub fn joins(&self, left: &[u8], right: &[u8]) -> bool {
+        match (left, right) {
+            (&[left @ 0..128], &[right @ 0..128]) => self.boundary.joins_ascii(left, right),
+            _ => self.boundary.joins(left, right),
+        }
     }
 
     /// The end of the characters from `end` on that are in no piece and have none of the flags `stop`, and how many they are.

@@ -5,6 +5,9 @@
 //! whose path is never certain are kept too, so that it is not computed again. Each line holds two words; a newcomer pushes out
 //! the older one.
 
+use crate::cache::huge;
+use crate::prefetch::prefetch;
+
 /// Longest key, in bytes.
 const KEY: usize = 15;
 /// Longest path.
@@ -13,7 +16,7 @@ pub(super) const PATH: usize = 5;
 pub(super) const END: u32 = (1 << 24) - 1;
 /// Lines at first, and at most.
 const FEWEST_LINES: usize = 1 << 9;
-const MOST_LINES: usize = 1 << 15;
+const MOST_LINES: usize = 1 << 17;
 
 pub(super) const SPACE: &[u8] = "\u{2581}".as_bytes();
 
@@ -153,6 +156,12 @@ impl Memo {
         if entry.key == key { entry.path } else { Path::NONE }
     }
 
+    /// Asks the processor for the line of a word.
+    #[inline]
+    pub fn prefetch(&self, key: Key) {
+        prefetch(&self.lines, key.line(self.lines.len()));
+    }
+
     /// Keeps the path of a word.
     pub fn insert(&mut self, key: Key, path: Path) {
         if key == Key::NONE || self.most_lines == 0 {
@@ -174,7 +183,9 @@ impl Memo {
     #[cold]
     fn grow(&mut self) {
         let lines = (self.lines.len() * 2).max(FEWEST_LINES).min(self.most_lines);
-        let smaller = std::mem::replace(&mut self.lines, vec![EMPTY; lines]);
+        let mut larger = huge::with_capacity(lines);
+        larger.resize(lines, EMPTY);
+        let smaller = std::mem::replace(&mut self.lines, larger);
         let entries = smaller.iter().flat_map(|Line([newer, older])| [older, newer]);
         entries.filter(|entry| entry.key != Key::NONE).for_each(|&entry| self.place(entry));
     }

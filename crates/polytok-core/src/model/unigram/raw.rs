@@ -73,7 +73,7 @@ impl Letters {
             }
         }
         self.mark(rules.marks);
-        (0..128u8).all(|byte| !self.of(byte as char).is(Letter::FOLLOWS))
+        (0..128u8).all(|byte| !self.of(byte as u32).is(Letter::FOLLOWS))
     }
 
     /// The stretches from the cursor on; how many.
@@ -124,21 +124,21 @@ impl Letters {
     fn raw_stretch(&self, text: &[u8], Cursor { at, has_space }: Cursor, letter: Letter) -> Option<(Stretch, bool)> {
         let (_, len) = self.letter(&text[at..]);
         let char_end = at + len;
-        if has_space && !(letter.joins() && self.boundary.joins(SPACE, &text[at..char_end])) {
+        if has_space && !letter.is(Letter::AFTER_SPACE) {
             // The space alone, if the next character stays what it is.
-            let what = self.of('\u{2581}').entry().map_or(What::Unknown(1), What::Piece);
+            let what = self.of('\u{2581}' as u32).entry().map_or(What::Unknown(1), What::Piece);
             let stretch = Stretch { start: at as u32, end: at as u32, what, has_space };
             return (!self.follows(text, char_end)).then_some((stretch, false));
         }
         let mut end = char_end;
         let mut what = letter.entry().map_or(What::Unknown(1), What::Piece);
         if letter.joins() {
-            end = self.word_end(text, at, char_end, STOP | Letter::SPACE);
+            end = self.word_end(text, at, char_end, Letter::NOT_COPIED);
             if end > char_end || has_space {
                 what = What::Word;
             }
         } else if letter.entry().is_none() {
-            let (run_end, more) = self.unknown_end(text, char_end, STOP | Letter::SPACE);
+            let (run_end, more) = self.unknown_end(text, char_end, Letter::NOT_COPIED);
             (end, what) = (run_end, What::Unknown(1 + more));
         }
         let stretch = Stretch { start: at as u32, end: end as u32, what, has_space };
@@ -195,13 +195,6 @@ impl Letters {
         // A character that is cut off would be walked on into what follows.
         let is_whole = decode_strict(last).is_some_and(|(_, len)| len == last.len());
         is_whole && (next.is(Letter::SPACE) || !self.joins(last, &text[at..at + len]))
-    }
-
-    fn joins(&self, left: &[u8], right: &[u8]) -> bool {
-        match (left, right) {
-            (&[left], &[right]) => self.boundary.joins_ascii(left, right),
-            _ => self.boundary.joins(left, right),
-        }
     }
 }
 

@@ -157,7 +157,8 @@ impl<S: Score> Dictionary<'_, S> {
         Ok(sum)
     }
 
-    /// Sends the best paths of stretches; the sum behind them.
+    /// Sends the best paths of stretches; the sum behind them. All keys are made first, so that the processor waits for the memory of
+    /// many words at a time.
     #[inline]
     fn solve_stretches(
         &self,
@@ -167,14 +168,15 @@ impl<S: Score> Dictionary<'_, S> {
         scratch: &mut WordsScratch<S::Sum>,
         to: &mut impl Receiver,
     ) -> Result<S::Sum> {
-        for stretch in stretches {
+        let mut keys = [Key::NONE; STRETCHES];
+        for (stretch, key) in stretches.iter().zip(&mut keys).filter(|(stretch, _)| stretch.what == What::Word) {
+            *key = key_of(text, stretch);
+            scratch.memo.prefetch(*key);
+        }
+        for (stretch, key) in stretches.iter().zip(keys) {
             let (start, end) = (stretch.start as usize, stretch.end as usize);
             sum = match stretch.what {
                 What::Word => {
-                    let key = match stretch.has_space {
-                        true => Key::with_space(text, start, end, true),
-                        false => Key::new(text, start, end),
-                    };
                     let path = scratch.memo.get(key);
                     match code(S::magnitude(sum)) < path.limit() {
                         true => self.remembered(path, sum, stretch.start, to)?,
@@ -291,6 +293,15 @@ impl<S: Score> Dictionary<'_, S> {
             }
         });
         result.map(|()| sum)
+    }
+}
+
+#[inline]
+fn key_of(text: &[u8], stretch: &Stretch) -> Key {
+    let (start, end) = (stretch.start as usize, stretch.end as usize);
+    match stretch.has_space {
+        true => Key::with_space(text, start, end, true),
+        false => Key::new(text, start, end),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::compile::MARK;
 use super::{Frozen, JOINS_LEFT, JOINS_RIGHT, PIECE, Stretches, VALUE};
 use crate::split::pair_set::pair;
+use crate::utf8::decode_four;
 
 /// Bytes that are taken at a time.
 const BLOCK: usize = 64;
@@ -192,7 +193,7 @@ impl Stretches {
     /// The character at `at`, by strict decoding. Behind the text there are bytes that continue nothing.
     #[inline]
     fn char_at(&self, text: &[u8], at: usize) -> Char {
-        match decode(text, at) {
+        match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
             Some((code, len)) => {
                 let code = if code == MARK as u32 { ' ' as u32 } else { code };
                 Char { number: self.chars.get(code), code, len }
@@ -222,27 +223,4 @@ fn ascii_len(text: &[u8], at: usize) -> usize {
         }
     }
     BLOCK
-}
-
-/// `utf8::decode_strict` for a text with bytes behind it, all of which are looked at together.
-#[inline]
-fn decode(text: &[u8], at: usize) -> Option<(u32, usize)> {
-    let word = u32::from_le_bytes(*text[at..].first_chunk::<4>()?);
-    if word & 0x80 == 0 {
-        return Some((word & 0x7F, 1));
-    }
-    let (a, b, c, d) = (word & 0x3F, word >> 8 & 0x3F, word >> 16 & 0x3F, word >> 24 & 0x3F);
-    if word & 0x00C0_C0F0 == 0x0080_80E0 {
-        let code = (a & 0xF) << 12 | b << 6 | c;
-        return (code >= 0x800 && code & 0xF800 != 0xD800).then_some((code, 3));
-    }
-    if word & 0xC0E0 == 0x80C0 {
-        let code = (a & 0x1F) << 6 | b;
-        return (code >= 0x80).then_some((code, 2));
-    }
-    if word & 0xC0C0_C0F8 == 0x8080_80F0 {
-        let code = (a & 7) << 18 | b << 12 | c << 6 | d;
-        return (0x1_0000..0x11_0000).contains(&code).then_some((code, 4));
-    }
-    None
 }

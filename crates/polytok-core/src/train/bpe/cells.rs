@@ -85,6 +85,16 @@ impl Cells {
         }
     }
 
+    /// For each cell the number of its word; that of a wall does not matter.
+    pub fn words(&self) -> Vec<u32> {
+        let mut word = u32::MAX;
+        let number = |&cell: &u32| {
+            word = word.wrapping_add(u32::from(cell == WALL));
+            word
+        };
+        self.cells.iter().map(number).collect()
+    }
+
     /// Asks for the memory of a place.
     #[inline]
     pub fn prefetch(&self, at: u32) {

@@ -8,17 +8,16 @@
 //! however many pairs there are. The least count is as low as the memory allows, by the sums of what words and pairs of
 //! each frequency take ([`Spread`]). So the merges are those of a run with everything in memory, in the same order.
 //!
-//! Cost: each round reads the file three times and writes it once. Worst input: one word that is longer than what memory
-//! holds, which is an error.
+//! How pairs are merged in memory is told by whoever learns ([`Learning`]). Cost: each round reads the file three times and writes
+//! it once. Worst input: one word that is longer than what memory holds, which is an error.
 
 use super::bounds::Bounds;
 use super::cells::Cells;
-use super::learner::{Learner, Stop};
-use super::start::each_word;
+use super::learner::Stop;
+use super::spread::{Sizes, Spread};
 use super::store::{Store, StoreWriter};
-use super::{Learnt, Limits, Rules, Watch, add};
-use crate::error::{Error, Result};
-use crate::train::counter::{Spill, WordCounter};
+use crate::error::Result;
+use crate::train::counter::Spill;
 
 /// Bounds of pairs take such a part of the room, and at the most so many bytes, as more would fit no cache of the processor.
 const BOUNDS: usize = 8;
@@ -28,14 +27,73 @@ const MOST_BOUNDS: usize = 1 << 24;
 const LOADED: usize = 20;
 const WHOLE: usize = 32;
 
-/// Bytes for each cell, word, place and pair of what is loaded.
-const CELL: usize = 4;
-const WORD: usize = 8;
-const PLACE: usize = 12;
-const PAIR: usize = 160;
+/// Merges pairs of the words of one round, in memory.
+pub(crate) trait Learning {
+    /// What is held takes so much.
+    const SIZES: Sizes;
 
-/// Frequencies are told apart by their powers of two, and by this many bits behind the first.
-const BITS: u32 = 3;
+    /// Pairs that occur less often are not merged; 1 or more.
+    fn least(&self) -> u64;
+
+    /// False for a pair that is not merged from now on, however often it occurs.
+    fn is_open(&self, left: u32, right: u32) -> bool;
+
+    /// Takes the words of a round with their counts, and counts those of their open pairs that may be frequent.
+    fn load(&mut self, cells: Cells, counts: Vec<u64>, from: u64, is_frequent: impl Fn(u32, u32) -> bool);
+
+    /// Merges the pairs that occur so often or more, and at least one before so many bytes are too few.
+    fn run(&mut self, from: u64, room: usize) -> Result<Stop>;
+
+    /// How often the pair occurred that was merged last.
+    fn last_count(&self) -> u64;
+
+    /// Gives the words back as they are, and how many cells each symbol takes there.
+    fn unload(&mut self) -> (Cells, Vec<u32>);
+}
+
+/// What is learnt from, until the words are all there.
+pub(crate) struct Intake {
+    writer: StoreWriter,
+    bounds: Bounds,
+}
+
+impl Intake {
+    /// No words yet. Learning may take so many bytes.
+    pub fn new(room: usize, spill: &dyn Spill) -> Result<Intake> {
+        let bounds = Bounds::within((room / BOUNDS).min(MOST_BOUNDS));
+        Ok(Intake { writer: StoreWriter::new(spill.create()?), bounds })
+    }
+
+    /// Adds a word, if it has open pairs: those that may be merged.
+    pub fn push(&mut self, symbols: &[u32], count: u64, is_open: impl Fn(u32, u32) -> bool) -> Result<()> {
+        let mut is_dead = true;
+        for pair in symbols.windows(2) {
+            if is_open(pair[0], pair[1]) {
+                self.bounds.add(pair[0], pair[1], count);
+                is_dead = false;
+            }
+        }
+        if is_dead { Ok(()) } else { self.writer.push(symbols, count) }
+    }
+
+    /// Learns from all words: until there are as many symbols as are wanted, or nothing is left to merge, or a pair's text is
+    /// known to a learner that is not made for that: then pairs may come again, and what a round forgot may matter.
+    pub fn learn(self, learning: &mut impl Learning, room: usize, spill: &dyn Spill) -> Result<Stop> {
+        let judge = Judge { bounds: self.bounds, ceiling: u64::MAX };
+        let mut rounds = Rounds { store: self.writer.finish()?, judge, loaded: LOADED, room, spill };
+        let least = learning.least();
+        loop {
+            let from = rounds.least_count(learning)?;
+            rounds.load(learning, from)?;
+            let stop = learning.run(from, rounds.free())?;
+            if matches!(stop, Stop::Reached | Stop::Known) || stop == Stop::Exhausted && from == least {
+                return Ok(stop);
+            }
+            rounds.store_again(learning, from)?;
+            rounds.turn(stop, from, learning.last_count());
+        }
+    }
+}
 
 /// What is learnt from.
 struct Rounds<'a> {
@@ -43,57 +101,8 @@ struct Rounds<'a> {
     judge: Judge,
     /// What is loaded next takes so many parts of [`WHOLE`].
     loaded: usize,
-    rules: &'a Rules,
     room: usize,
     spill: &'a dyn Spill,
-}
-
-/// Learns merges behind those of `learnt`, which has none. None if a pair makes a text that is known: then pairs may come again,
-/// and what a round forgot may matter.
-pub(super) fn learn(
-    words: &mut WordCounter,
-    mut learnt: Learnt,
-    rules: &Rules,
-    room: usize,
-    spill: &dyn Spill,
-    watch: &mut impl Watch,
-) -> Result<Option<Learnt>> {
-    let mut sum = 0;
-    let (mut writer, mut bounds) = (StoreWriter::new(spill.create()?), new_bounds(room));
-    each_word(words, &learnt.texts, rules, watch, |symbols, count| {
-        sum = add(sum, symbols, count)?;
-        write(&mut writer, &mut bounds, symbols, count)
-    })?;
-    let lengths = vec![1; learnt.texts.len()];
-    let judge = Judge { bounds, ceiling: u64::MAX, lengths, below: rules.limits.below_length };
-    let mut rounds = Rounds { store: writer.finish()?, judge, loaded: LOADED, rules, room, spill };
-    let least = rules.limits.min_count.max(1);
-    loop {
-        let from = rounds.least_count()?;
-        let mut learner = rounds.load(from)?;
-        learner.stop_at(room.saturating_sub(rounds.judge.bounds.memory()), !rules.affixes.is_none());
-        let stop = learner.run(&mut learnt, watch)?;
-        if stop == Stop::Reached || stop == Stop::Exhausted && from == least {
-            return Ok(Some(learnt));
-        }
-        if stop == Stop::Known {
-            return Ok(None);
-        }
-        rounds.store_again(learner, from)?;
-        rounds.turn(stop, from, learnt.merges.last().map_or(u64::MAX, |merge| merge.count));
-    }
-}
-
-fn new_bounds(room: usize) -> Bounds {
-    Bounds::within((room / BOUNDS).min(MOST_BOUNDS))
-}
-
-/// Writes a word, if there is something to merge in it.
-fn write(writer: &mut StoreWriter, bounds: &mut Bounds, symbols: &[u32], count: u64) -> Result<()> {
-    for pair in symbols.windows(2) {
-        bounds.add(pair[0], pair[1], count);
-    }
-    if symbols.len() > 1 { writer.push(symbols, count) } else { Ok(()) }
 }
 
 impl Rounds<'_> {
@@ -106,15 +115,19 @@ impl Rounds<'_> {
         };
     }
 
+    /// What words and pairs may take.
+    fn free(&self) -> usize {
+        self.room.saturating_sub(self.judge.bounds.memory())
+    }
+
     /// The lowest count of pairs down to which all fits into memory.
-    fn least_count(&mut self) -> Result<u64> {
-        let mut spread = Spread::default();
-        let least = self.rules.limits.min_count.max(1);
+    fn least_count<L: Learning>(&mut self, learning: &L) -> Result<u64> {
+        let (mut spread, least, room) = (Spread::default(), learning.least(), self.free());
         let Rounds { store, judge, .. } = self;
         store.each(|symbols, _| {
             let mut most = 0;
             for pair in symbols.windows(2) {
-                let bound = judge.bound(pair[0], pair[1]);
+                let bound = judge.most(pair[0], pair[1]);
                 if bound >= least {
                     spread.of(bound).places += 1;
                 }
@@ -126,15 +139,14 @@ impl Rounds<'_> {
             }
             Ok(())
         })?;
-        for bound in self.judge.bounds.sums() {
-            spread.of(bound.min(self.judge.ceiling)).pairs += 1;
+        for bound in judge.bounds.sums() {
+            spread.of(bound.min(judge.ceiling)).pairs += 1;
         }
-        let room = self.room.saturating_sub(self.judge.bounds.memory());
-        spread.least_count(room / WHOLE * self.loaded, room).map(|count| count.max(least))
+        spread.least_count(L::SIZES, room / WHOLE * self.loaded, room).map(|count| count.max(least))
     }
 
-    /// A learner of the pairs that occur so often, over the words that hold such.
-    fn load(&mut self, from: u64) -> Result<Learner<false>> {
+    /// The words that hold pairs that may occur so often.
+    fn load(&mut self, learning: &mut impl Learning, from: u64) -> Result<()> {
         let Rounds { store, judge, .. } = self;
         let (mut cells, mut counts) = (Cells::default(), Vec::new());
         store.each(|symbols, count| {
@@ -144,29 +156,26 @@ impl Rounds<'_> {
             }
             Ok(())
         })?;
-        let Rules { ties, limits, .. } = *self.rules;
-        let limits = Limits { min_count: from.max(limits.min_count), ..limits };
-        let mut learner = Learner::new(cells, judge.lengths.clone(), ties, limits);
-        learner.count_pairs(|word| counts[word], |left, right| judge.bound(left, right) >= from);
-        Ok(learner)
+        learning.load(cells, counts, from, |left, right| judge.most(left, right) >= from);
+        Ok(())
     }
 
     /// Writes all words as they are after a round.
-    fn store_again(&mut self, learner: Learner<false>, from: u64) -> Result<()> {
-        let (cells, forms) = learner.into_words();
-        let (mut writer, mut bounds) = (StoreWriter::new(self.spill.create()?), new_bounds(self.room));
+    fn store_again(&mut self, learning: &mut impl Learning, from: u64) -> Result<()> {
+        let (cells, taken) = learning.unload();
+        let mut intake = Intake::new(self.room, self.spill)?;
         let (mut at, mut merged) = (Cells::FIRST, Vec::new());
         let Rounds { store, judge, .. } = self;
+        let is_open = |left, right| learning.is_open(left, right);
         store.each(|symbols, count| {
             if !judge.holds(symbols, from) {
-                return write(&mut writer, &mut bounds, symbols, count);
+                return intake.push(symbols, count, is_open);
             }
             merged.clear();
-            at = cells.word(at, forms.cells(), &mut merged);
-            write(&mut writer, &mut bounds, &merged, count)
+            at = cells.word(at, &taken, &mut merged);
+            intake.push(&merged, count, is_open)
         })?;
-        self.store = writer.finish()?;
-        (self.judge.bounds, self.judge.lengths) = (bounds, forms.lengths().to_vec());
+        (self.store, self.judge.bounds) = (intake.writer.finish()?, intake.bounds);
         Ok(())
     }
 }
@@ -176,105 +185,16 @@ struct Judge {
     bounds: Bounds,
     /// No pair occurs more often.
     ceiling: u64,
-    /// How long the symbols are.
-    lengths: Vec<u32>,
-    /// A pair counts only if it is shorter, or of two initial symbols.
-    below: usize,
 }
 
 impl Judge {
-    /// 0 for a pair that is too long to be merged.
     #[inline]
-    fn bound(&self, left: u32, right: u32) -> u64 {
-        if self.below < usize::MAX {
-            let length = self.lengths[left as usize] as usize + self.lengths[right as usize] as usize;
-            if length > 2 && length >= self.below {
-                return 0;
-            }
-        }
+    fn most(&self, left: u32, right: u32) -> u64 {
         self.bounds.of(left, right).min(self.ceiling)
     }
 
     /// Whether some pair of a word may occur so often.
     fn holds(&self, symbols: &[u32], from: u64) -> bool {
-        symbols.windows(2).any(|pair| self.bound(pair[0], pair[1]) >= from)
-    }
-}
-
-/// What a round holds of one frequency: pairs and their places, and words whose most frequent pair has it.
-#[derive(Clone, Copy, Default)]
-struct Share {
-    pairs: usize,
-    places: usize,
-    words: usize,
-    cells: usize,
-}
-
-/// What all frequencies hold.
-struct Spread {
-    shares: Vec<Share>,
-}
-
-impl Default for Spread {
-    fn default() -> Spread {
-        Spread { shares: vec![Share::default(); (u64::BITS as usize) << BITS] }
-    }
-}
-
-impl Spread {
-    fn of(&mut self, count: u64) -> &mut Share {
-        let power = count.max(1).ilog2();
-        let behind = (count << (u64::BITS - 1 - power) << 1) >> (u64::BITS - BITS);
-        &mut self.shares[((power as usize) << BITS) + behind as usize]
-    }
-
-    /// The lowest count down to which everything takes at most so many bytes, or else the highest one that there is, if that
-    /// fits `room`.
-    fn least_count(&self, bytes: usize, room: usize) -> Result<u64> {
-        let (mut taken, mut lowest) = (0, None);
-        for (place, share) in self.shares.iter().enumerate().rev().filter(|(_, share)| share.places + share.words > 0) {
-            taken += share.pairs * PAIR + share.places * PLACE + share.words * WORD + share.cells * CELL;
-            if taken > bytes && lowest.is_some() {
-                return Ok(lowest.unwrap_or(0));
-            }
-            if taken > room {
-                return Err(too_little(taken));
-            }
-            lowest = Some(first_count(place));
-        }
-        // Everything fits.
-        Ok(0)
-    }
-}
-
-/// The lowest count of a share.
-fn first_count(place: usize) -> u64 {
-    let (power, behind) = (place as u32 >> BITS, (place & ((1 << BITS) - 1)) as u128);
-    (((1 << BITS) + behind) << power >> BITS) as u64
-}
-
-fn too_little(bytes: usize) -> Error {
-    Error::Argument(format!(
-        "learning from these words takes {} MB of memory at least, more than max_memory leaves for it: raise it, or cut texts \
-         into shorter words",
-        bytes.div_ceil(1 << 20)
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_begin_at_their_first_count() {
-        let place_of = |count: u64| {
-            let mut spread = Spread::default();
-            spread.of(count).words = 1;
-            spread.shares.iter().position(|share| share.words == 1).unwrap()
-        };
-        for count in (1..300).chain([1 << 40, (1 << 40) + (1 << 38), u64::MAX]) {
-            let place = place_of(count);
-            assert!(first_count(place) <= count && place_of(first_count(place)) == place, "{count}");
-        }
+        symbols.windows(2).any(|pair| self.most(pair[0], pair[1]) >= from)
     }
 }

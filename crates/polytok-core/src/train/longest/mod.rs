@@ -11,6 +11,7 @@
 //! input: words so long that hardly one repeats, and then it is sixty passes over the text.
 
 mod candidates;
+mod limits;
 mod pool;
 mod rounds;
 mod shares;
@@ -50,6 +51,8 @@ pub struct Options<'a> {
     pub forced: &'a [&'a [u8]],
     /// How many threads work.
     pub threads: usize,
+    /// How many bytes training may take; it is not begun where it takes more.
+    pub room: Option<usize>,
 }
 
 /// A vocabulary.
@@ -65,6 +68,7 @@ pub struct Trained {
 
 /// Chooses the entries. An error if the words do not have so many strings, or the counts are too large.
 pub fn train(words: &Words, options: &Options, progress: &mut dyn Progress) -> Result<Trained> {
+    limits::check(words, options)?;
     let threads = options.threads.clamp(1, 256);
     let (found, min_count) = frequent(words, options, threads, progress)?;
     let texts: Vec<&[u8]> = found.iter().map(|candidate| candidate.text).collect();

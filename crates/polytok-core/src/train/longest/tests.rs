@@ -17,7 +17,7 @@ fn words(texts: &BTreeMap<Vec<u8>, u64>) -> Words {
 }
 
 fn options(entries: usize, threads: usize) -> Options<'static> {
-    Options { entries, chars: 4, bytes: 16, min_count: Some(1), parts_of_chars: true, forced: &[], threads }
+    Options { entries, chars: 4, bytes: 16, min_count: Some(1), parts_of_chars: true, forced: &[], threads, room: None }
 }
 
 /// Words of few different characters, one of them of three bytes, and one that is no UTF-8.
@@ -146,4 +146,21 @@ fn what_cannot_be_had_is_an_error() {
     let huge = words(&BTreeMap::from([(b"ab".to_vec(), u64::MAX)]));
     let error = train(&huge, &options(257, 1), &mut Silent).unwrap_err();
     assert!(error.to_string().contains("scale the counts down"), "{error}");
+}
+
+#[test]
+fn what_takes_too_much_is_refused_before_the_work() {
+    let mut words = Words::default();
+    (0..90_000u32).for_each(|number| words.push(&number.to_le_bytes(), 1));
+    let told = train(&words, &Options { room: Some(1 << 20), ..options(260, 2) }, &mut Silent).unwrap_err();
+    assert!(told.to_string().contains("90000 distinct words takes about"), "{told}");
+    let mut long = Words::default();
+    long.push(&[b'a'; 200_000], 1);
+    let wanted = |chars| Options { chars, bytes: usize::MAX, ..options(260, 1) };
+    let told = train(&long, &wanted(65_535), &mut Silent).unwrap_err();
+    assert!(
+        told.to_string().contains("max_piece_length=65535") && told.to_string().contains("give 21730 at the most"),
+        "{told}"
+    );
+    assert_eq!(train(&long, &wanted(64), &mut Silent).unwrap().entries.len(), 260);
 }

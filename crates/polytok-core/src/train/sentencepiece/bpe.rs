@@ -15,6 +15,7 @@
 //! once. Worst input: one long unit without equal pairs.
 
 pub mod coverage;
+mod limited;
 mod pairs;
 mod queue;
 mod symbols;
@@ -25,9 +26,11 @@ use super::Scored;
 use super::alphabet::Alphabet;
 use super::validity::Validity;
 use crate::error::{Error, Result};
+use crate::train::bpe::Stop;
 use crate::train::bpe::cells::Cells;
+use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
-use crate::train::words::Words;
+use limited::{Seen, learn};
 use pairs::{Pairs, before};
 use queue::{Entry, Queue};
 use symbols::Symbols;
@@ -35,15 +38,17 @@ use symbols::Symbols;
 /// Merges between two reports.
 const EACH: usize = 64;
 
-/// What merging makes, and the alphabet behind it: at most that many pieces, scores falling by one from 0.
+/// What merging makes, and the alphabet behind it: at most that many pieces, scores falling by one from 0. Within `room`, in bytes,
+/// where the units were counted within a limit.
 pub fn pieces(
-    units: &Words,
+    units: WordCounter,
     alphabet: &Alphabet,
     validity: &Validity,
     most: usize,
+    room: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scored>> {
-    let merges = merges(units, alphabet, validity, most.saturating_sub(alphabet.chars.len()), progress)?;
+    let merges = merges(units, alphabet, validity, most.saturating_sub(alphabet.chars.len()), room, progress)?;
     let chars = alphabet.chars.iter().map(|(c, _)| c.to_string());
     Ok(ranked(merges.into_iter().map(|(text, _)| text).chain(chars)))
 }
@@ -55,98 +60,107 @@ fn ranked(texts: impl Iterator<Item = String>) -> Vec<Scored> {
 
 /// The texts that merging makes, in order, and how often each pair occurred when it was merged.
 fn merges(
-    units: &Words,
+    mut units: WordCounter,
     alphabet: &Alphabet,
     validity: &Validity,
     most: usize,
+    room: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<(String, u64)>> {
-    let mut trainer = Trainer::new(units, alphabet, validity, progress)?;
-    trainer.run(most, progress)?;
+    let mut trainer = Trainer::new(alphabet, validity, most, progress);
+    if let Some((room, spill)) = room.zip(units.limit().map(|limit| limit.spill.clone())) {
+        return learn(units, alphabet, trainer, room, &*spill);
+    }
+    let (mut cells, mut counts) = (Cells::default(), Vec::new());
+    each_stretch(&mut units, alphabet, trainer.progress, |symbols, count| {
+        counts.push(count);
+        cells.push(symbols.iter().copied())
+    })?;
+    drop(units);
+    trainer.count(cells, counts, |_, _| true);
+    trainer.run(0, usize::MAX)?;
     Ok(trainer.found)
+}
+
+/// Calls `each` with the symbols and the count of every stretch of the alphabet's characters that has several of them.
+fn each_stretch(
+    units: &mut WordCounter,
+    alphabet: &Alphabet,
+    progress: &mut dyn Progress,
+    mut each: impl FnMut(&[u32], u64) -> Result<()>,
+) -> Result<()> {
+    let (mut stretch, mut total) = (Vec::new(), 0u64);
+    units.each(Order::Bytes, progress, &mut |unit, count| {
+        let text = String::from_utf8_lossy(unit);
+        for c in text.chars().map(Some).chain([None]) {
+            if let Some(place) = c.and_then(|c| alphabet.place(c)) {
+                stretch.push(place as u32);
+                continue;
+            }
+            if stretch.len() > 1 {
+                // No pair occurs more often than there are symbols.
+                let symbols = count.checked_mul(stretch.len() as u64);
+                total = symbols.and_then(|symbols| total.checked_add(symbols)).ok_or_else(too_many)?;
+                each(&stretch, count)?;
+            }
+            stretch.clear();
+        }
+        Ok(())
+    })
 }
 
 struct Trainer<'v> {
     validity: &'v Validity,
+    progress: &'v mut dyn Progress,
+    /// How many merges are wanted.
+    most: usize,
     symbols: Symbols,
     cells: Cells,
     /// The unit that each cell is of.
     unit_of: Vec<u32>,
     /// How often each unit occurs.
     counts: Vec<u64>,
-    /// Symbols in all; no pair occurs more often.
-    total: u64,
     pairs: Pairs,
     queue: Queue,
     /// Texts that are pieces.
     taken: HashSet<String>,
     /// The pieces in order, with their counts.
     found: Vec<(String, u64)>,
+    /// The pairs that came to be, where those without occurrences are forgotten.
+    seen: Option<Seen>,
 }
 
 impl<'v> Trainer<'v> {
-    fn new(
-        units: &Words,
-        alphabet: &Alphabet,
-        validity: &'v Validity,
-        progress: &mut dyn Progress,
-    ) -> Result<Trainer<'v>> {
-        let mut trainer = Trainer {
+    fn new(alphabet: &Alphabet, validity: &'v Validity, most: usize, progress: &'v mut dyn Progress) -> Trainer<'v> {
+        Trainer {
             validity,
+            progress,
+            most,
             symbols: Symbols::new(alphabet.chars.iter().map(|&(c, _)| c)),
             cells: Cells::default(),
-            unit_of: vec![0],
+            unit_of: Vec::new(),
             counts: Vec::new(),
-            total: 0,
             pairs: Pairs::default(),
             queue: Queue::default(),
             taken: HashSet::new(),
             found: Vec::new(),
-        };
-        trainer.load(units, alphabet)?;
-        trainer.count(progress)?;
-        Ok(trainer)
-    }
-
-    /// Stretches of the alphabet's characters become sequences of symbols.
-    fn load(&mut self, units: &Words, alphabet: &Alphabet) -> Result<()> {
-        let mut stretch = Vec::new();
-        for (unit, count) in units.iter() {
-            let text = String::from_utf8_lossy(unit);
-            for c in text.chars().map(Some).chain([None]) {
-                match c.and_then(|c| alphabet.place(c)) {
-                    Some(place) => stretch.push(place as u32),
-                    None if stretch.len() > 1 => self.push(&mut stretch, count)?,
-                    None => stretch.clear(),
-                }
-            }
+            seen: None,
         }
-        Ok(())
     }
 
-    fn push(&mut self, stretch: &mut Vec<u32>, count: u64) -> Result<()> {
-        let number = u32::try_from(self.counts.len()).map_err(|_| too_many())?;
-        let symbols = count.checked_mul(stretch.len() as u64);
-        self.total = symbols.and_then(|symbols| self.total.checked_add(symbols)).ok_or_else(too_many)?;
-        self.cells.push(stretch.drain(..))?;
-        self.unit_of.resize(self.cells.len(), number);
-        self.counts.push(count);
-        Ok(())
-    }
-
-    /// Counts the pairs that are there at the start.
-    fn count(&mut self, progress: &mut dyn Progress) -> Result<()> {
+    /// Takes units, and counts those of their pairs that are wanted.
+    fn count(&mut self, cells: Cells, counts: Vec<u64>, is_wanted: impl Fn(u32, u32) -> bool) {
         let (pairs, symbols, validity) = (&mut self.pairs, &self.symbols, self.validity);
-        let longest = self.cells.len() as u64;
-        progress.report("counting pairs", 0, longest)?;
-        let counts = &self.counts;
-        self.cells.pairs(|left, right, at, unit| {
-            if let Some(pair) = pairs.of(left, right, symbols, validity) {
+        cells.pairs(|left, right, at, unit| {
+            if is_wanted(left, right)
+                && let Some(pair) = pairs.of(left, right, symbols, validity)
+            {
                 pairs.add(pair, at, counts[unit]);
             }
         });
+        self.unit_of = cells.words();
+        (self.cells, self.counts) = (cells, counts);
         self.enqueue(0);
-        Ok(())
     }
 
     /// Pairs from this number on are new.
@@ -158,23 +172,36 @@ impl<'v> Trainer<'v> {
         }
     }
 
-    fn run(&mut self, merges: usize, progress: &mut dyn Progress) -> Result<()> {
-        while self.found.len() < merges {
-            let Some(pair) = self.next() else { break };
+    /// Bytes taken.
+    fn memory(&self) -> usize {
+        self.cells.memory() + 4 * self.unit_of.len() + 8 * self.counts.len() + self.pairs.memory() + self.queue.memory()
+    }
+
+    /// Merges the pairs that occur so often or more, and at least one before so many bytes are too few.
+    fn run(&mut self, least: u64, room: usize) -> Result<Stop> {
+        let before = self.found.len();
+        while self.found.len() < self.most {
+            if self.found.len() > before && self.memory() > room {
+                return Ok(Stop::Full);
+            }
+            let Some(pair) = self.next().filter(|&pair| self.pairs.count(pair) >= least) else {
+                return Ok(Stop::Exhausted);
+            };
             let (left, right) = self.pairs.symbols(pair);
             let text = [self.symbols.text(left), self.symbols.text(right)].concat();
             if !self.taken.insert(text.clone()) {
-                self.pairs.take_places(pair);
+                self.pairs.drop(pair);
                 continue;
             }
-            let id = self.symbols.push(&text)?;
+            let cells = self.symbols.cells();
+            let id = self.symbols.push(&text, cells[left as usize] + cells[right as usize])?;
             self.found.push((text, self.pairs.count(pair)));
             self.merge(pair, id);
             if self.found.len().is_multiple_of(EACH) {
-                progress.report("merging", self.found.len() as u64, merges as u64)?;
+                self.progress.report("merging", self.found.len() as u64, self.most as u64)?;
             }
         }
-        progress.report("merging", merges as u64, merges as u64)
+        Ok(Stop::Reached)
     }
 
     /// The best pair; it leaves the queue.
@@ -189,13 +216,14 @@ impl<'v> Trainer<'v> {
         let (left, right) = self.pairs.symbols(pair);
         let first_new = self.pairs.len() as u32;
         for at in self.pairs.take_places(pair) {
-            let (behind_left, end) = (at + self.symbols.cells(left), at + self.symbols.cells(id));
+            let cells = self.symbols.cells();
+            let (behind_left, end) = (at + cells[left as usize], at + cells[id as usize]);
             if self.cells.at(at) != left || self.cells.at(behind_left) != right {
                 continue;
             }
             let unit = self.unit_of[at as usize];
             let count = self.counts[unit as usize];
-            let before = self.cells.before(at, self.symbols.lengths());
+            let before = self.cells.before(at, cells);
             let behind = self.cells.behind(end);
             if let Some(before) = before {
                 self.lose(before.id, left, pair, count);
@@ -222,8 +250,11 @@ impl<'v> Trainer<'v> {
     }
 
     fn gain(&mut self, left: u32, right: u32, at: u32, count: u64) {
-        if let Some(pair) = self.pairs.of(left, right, &self.symbols, self.validity) {
-            self.pairs.add(pair, at, count);
+        let known = self.pairs.len();
+        let Some(pair) = self.pairs.of(left, right, &self.symbols, self.validity) else { return };
+        self.pairs.add(pair, at, count);
+        if let Some(seen) = self.seen.as_mut().filter(|_| self.pairs.len() > known) {
+            seen.add(self.symbols.text(left), self.symbols.text(right));
         }
     }
 }

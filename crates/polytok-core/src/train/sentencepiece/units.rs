@@ -15,9 +15,7 @@ use super::validity::Validity;
 use super::words::Cut;
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::counter::{Order, WordCounter};
-use crate::train::progress::Progress;
-use crate::train::words::Words;
+use crate::train::counter::WordCounter;
 
 /// Counts the units of sentences.
 pub struct Units {
@@ -111,20 +109,18 @@ impl Delimiter {
     }
 }
 
-/// All units of several threads, each once.
-pub fn gathered(sinks: Vec<Units>, progress: &mut dyn Progress) -> Result<Words> {
+/// The units of several threads together.
+pub fn gathered(sinks: Vec<Units>) -> Result<WordCounter> {
     let mut all = WordCounter::default();
     for sink in sinks {
         if all.is_empty() { all = sink.counter } else { all.merge(sink.counter)? }
     }
-    all.into_words(Order::Bytes, progress)
+    Ok(all)
 }
 
 /// How often each character occurs in them.
-pub fn characters(words: &Words) -> Result<CharCounts> {
+pub fn characters(units: &mut WordCounter) -> Result<CharCounts> {
     let mut counts = CharCounts::default();
-    for (word, times) in words.iter() {
-        counts.add(&String::from_utf8_lossy(word), times)?;
-    }
+    units.each_unordered(&mut |unit, times| counts.add(&String::from_utf8_lossy(unit), times))?;
     Ok(counts)
 }

@@ -44,6 +44,12 @@ impl Validity {
         })
     }
 
+    /// The most characters of a piece.
+    #[inline]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
     /// What a character counts as where pieces are judged: characters of one class are of one script.
     #[inline]
     pub fn class(&self, c: char) -> u8 {

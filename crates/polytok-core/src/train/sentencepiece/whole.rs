@@ -29,9 +29,9 @@ pub struct WordSink {
 }
 
 impl WordSink {
-    /// Counts words with this counter.
-    pub fn new(words: WordCounter) -> WordSink {
-        WordSink { words, ..WordSink::default() }
+    /// Counts words, and sentences without a space, with these counters.
+    pub fn new(words: WordCounter, unspaced: WordCounter) -> WordSink {
+        WordSink { words, unspaced, sentences: 0 }
     }
 }
 
@@ -52,7 +52,7 @@ impl Sink for WordSink {
 }
 
 fn too_many() -> Error {
-    Error::Argument("the sentences count more than 2^64 times: scale the counts down".into())
+    Error::Argument("the words of all sentences count more than 2^64 times: scale the counts down".into())
 }
 
 /// The pieces of a WORD vocabulary, at most that many.
@@ -63,17 +63,21 @@ pub fn words(sinks: Vec<WordSink>, most: usize, options: &Options, progress: &mu
         all.unspaced.merge(sink.unspaced)?;
         all.sentences = all.sentences.checked_add(sink.sentences).ok_or_else(too_many)?;
     }
-    let words = all.words.into_words(Order::MostFrequent, progress)?;
-    let alphabet = Alphabet::choose(&super::units::characters(&words)?, options)?;
-    let (words, total) = if alphabet.contains(SPACE) {
-        let total = words.total()?;
-        (words, total)
-    } else {
-        (all.unspaced.into_words(Order::MostFrequent, progress)?, all.sentences)
+    let alphabet = Alphabet::choose(&super::units::characters(&mut all.words)?, options)?;
+    let (mut words, total) = match alphabet.contains(SPACE) {
+        true => (all.words, None),
+        false => (all.unspaced, Some(all.sentences)),
     };
     let is_piece = |word: &[u8]| String::from_utf8_lossy(word).chars().all(|c| alphabet.contains(c));
-    let pieces = words.iter().filter(|(word, _)| is_piece(word)).map(|(word, count)| (word.to_vec(), count));
-    Ok(scored(pieces.take(limit(most, options)), total))
+    let (most, mut pieces, mut sum) = (limit(most, options), Vec::new(), 0u64);
+    words.each(Order::MostFrequent, progress, &mut |word, count| {
+        sum = sum.checked_add(count).ok_or_else(too_many)?;
+        if pieces.len() < most && is_piece(word) {
+            pieces.push((word.to_vec(), count));
+        }
+        Ok(())
+    })?;
+    Ok(scored(pieces.into_iter(), total.unwrap_or(sum)))
 }
 
 /// The pieces of a CHAR vocabulary, at most that many.

@@ -17,7 +17,7 @@ const PIECE: u64 = 64;
 
 /// An error where training on these words takes more than `fit` allows.
 pub fn check(words: &Words, fragments: &Fragments, seeds: usize, fit: &Fit, threads: usize) -> Result<()> {
-    let Some(most) = fit.max_memory else { return Ok(()) };
+    let Some(most) = fit.room.map(|room| room as u64) else { return Ok(()) };
     let chars = words.text().iter().filter(|&&byte| is_start(byte)).count() as u64;
     let pieces = chars.min(seeds as u64);
     let texts = words.bytes() as u64 + fragments.memory();
@@ -30,7 +30,7 @@ pub fn check(words: &Words, fragments: &Fragments, seeds: usize, fit: &Fit, thre
     }
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     Err(Error::Argument(format!(
-        "training on {} distinct words takes about {} MB, max_memory is {} MB: raise it, lower seed_sentencepiece_size, or train on \
+        "training on {} distinct words takes about {} MB, max_memory leaves {} MB for it: raise it, lower seed_sentencepiece_size, or train on \
          a sample of the text (input_sentence_size)",
         words.len(),
         megabytes(needed),

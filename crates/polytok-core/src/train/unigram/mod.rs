@@ -53,7 +53,7 @@ pub struct Fit {
     /// How many sums are made in parallel in the reference: its `num_threads`, which shows in the last bits.
     pub lanes: usize,
     /// How many bytes training may take; it is not begun where it takes more.
-    pub max_memory: Option<u64>,
+    pub room: Option<usize>,
 }
 
 /// Trains on counted sentences: at most so many pieces with their scores, the best first.

@@ -9,21 +9,22 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{merges, ranked};
 use crate::error::{Error, Result};
+use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::Scored;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::validity::Validity;
-use crate::train::words::Words;
 
-/// At most that many pieces; `alphabet` has all characters.
+/// At most that many pieces; `alphabet` has all characters. `room` as for [`super::pieces`].
 pub fn pieces(
-    units: &Words,
+    units: WordCounter,
     alphabet: &Alphabet,
     validity: &Validity,
     most: usize,
+    room: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scored>> {
-    let merges = merges(units, alphabet, validity, most, progress)?;
+    let merges = merges(units, alphabet, validity, most, room, progress)?;
     let singles = singles(alphabet)?;
     let (kept, filled) = best(&merges, &singles, most);
     let merges = &merges[..kept];

@@ -6,8 +6,12 @@ use super::queue::Entry;
 use super::symbols::Symbols;
 use crate::train::sentencepiece::validity::Validity;
 
-/// No piece has the two side by side.
+/// No piece has the two side by side, or it is there already.
 const INVALID: u32 = u32::MAX;
+
+/// Bytes for each place, and for each pair in the table of numbers, which is there twice while it grows.
+const PLACE: usize = 8;
+const NUMBER: usize = 32;
 
 #[derive(Default)]
 struct Pair {
@@ -25,6 +29,8 @@ pub struct Pairs {
     numbers: HashMap<u64, u32>,
     /// Memory for a piece that is judged.
     chars: Vec<char>,
+    /// How many places there are.
+    places: usize,
 }
 
 impl Pairs {
@@ -62,6 +68,7 @@ impl Pairs {
     }
 
     pub fn add(&mut self, pair: u32, at: u32, count: u64) {
+        self.places += 1;
         let pair = &mut self.pairs[pair as usize];
         pair.count += count;
         pair.places.push(at);
@@ -73,7 +80,27 @@ impl Pairs {
 
     /// Where a pair may stand; it forgets them.
     pub fn take_places(&mut self, pair: u32) -> Vec<u32> {
-        std::mem::take(&mut self.pairs[pair as usize].places)
+        let places = std::mem::take(&mut self.pairs[pair as usize].places);
+        self.places -= places.len();
+        places
+    }
+
+    /// A pair's text is a piece already: it stays where it stands.
+    pub fn drop(&mut self, pair: u32) {
+        self.take_places(pair);
+        let (left, right) = self.symbols(pair);
+        self.numbers.insert(key(left, right), INVALID);
+    }
+
+    /// The pairs that are never merged, as far as they were met.
+    pub fn dead(&self) -> impl Iterator<Item = (u32, u32)> {
+        let dead = self.numbers.iter().filter(|(_, number)| **number == INVALID);
+        dead.map(|(key, _)| ((key >> 32) as u32, *key as u32))
+    }
+
+    /// Bytes taken.
+    pub fn memory(&self) -> usize {
+        self.pairs.capacity() * size_of::<Pair>() + self.numbers.capacity() * NUMBER + self.places * PLACE
     }
 }
 
@@ -84,7 +111,7 @@ pub fn before(one: &Entry, other: &Entry, pairs: &Pairs, symbols: &Symbols) -> b
     }
     let parts = |entry: &Entry| {
         let (left, right) = pairs.symbols(entry.pair);
-        (symbols.cells(left) + symbols.cells(right), left, right)
+        (symbols.chars(left) + symbols.chars(right), left, right)
     };
     let (one, other) = (parts(one), parts(other));
     if one.0 != other.0 {

@@ -14,6 +14,11 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// Bytes taken.
+    pub fn memory(&self) -> usize {
+        self.heap.capacity() * size_of::<Entry>()
+    }
+
     pub fn push(&mut self, entry: Entry, before: &impl Fn(&Entry, &Entry) -> bool) {
         self.heap.push(entry);
         let mut at = self.heap.len() - 1;

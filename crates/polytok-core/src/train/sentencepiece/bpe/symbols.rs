@@ -6,23 +6,26 @@ use crate::error::{Error, Result};
 pub struct Symbols {
     text: String,
     ends: Vec<usize>,
-    /// In characters, which is in cells.
+    /// In characters.
     lengths: Vec<u32>,
+    /// In cells, which are fewer for what was merged before the words were laid out.
+    cells: Vec<u32>,
 }
 
 impl Symbols {
     pub fn new(alphabet: impl Iterator<Item = char>) -> Symbols {
-        let mut symbols = Symbols { text: String::new(), ends: Vec::new(), lengths: Vec::new() };
+        let mut symbols = Symbols { text: String::new(), ends: Vec::new(), lengths: Vec::new(), cells: Vec::new() };
         for c in alphabet {
             symbols.text.push(c);
             symbols.ends.push(symbols.text.len());
             symbols.lengths.push(1);
+            symbols.cells.push(1);
         }
         symbols
     }
 
-    /// A new one.
-    pub fn push(&mut self, text: &str) -> Result<u32> {
+    /// A new one, of so many cells.
+    pub fn push(&mut self, text: &str, cells: u32) -> Result<u32> {
         let id = u32::try_from(self.ends.len())
             .ok()
             .filter(|&id| id < crate::train::bpe::cells::MOST_SYMBOLS)
@@ -30,6 +33,7 @@ impl Symbols {
         self.text.push_str(text);
         self.ends.push(self.text.len());
         self.lengths.push(text.chars().count() as u32);
+        self.cells.push(cells);
         Ok(id)
     }
 
@@ -41,13 +45,18 @@ impl Symbols {
 
     /// The characters of one.
     #[inline]
-    pub fn cells(&self, id: u32) -> u32 {
+    pub fn chars(&self, id: u32) -> u32 {
         self.lengths[id as usize]
     }
 
-    /// The characters of each.
+    /// The cells of each.
     #[inline]
-    pub fn lengths(&self) -> &[u32] {
-        &self.lengths
+    pub fn cells(&self) -> &[u32] {
+        &self.cells
+    }
+
+    /// The words are laid out anew: every symbol has one cell.
+    pub fn lay_out(&mut self) {
+        self.cells.fill(1);
     }
 }

@@ -1,18 +1,31 @@
 use super::*;
+use crate::train::counter::{Limit, RunFile, Spill};
 use crate::train::progress::Silent;
 use crate::train::sentencepiece::options::Options;
 use crate::train::sentencepiece::units::characters;
+use proptest::prelude::*;
+use std::io::{self, Cursor};
+use std::sync::Arc;
+
+struct InMemory;
+
+impl Spill for InMemory {
+    fn create(&self) -> io::Result<Box<dyn RunFile>> {
+        Ok(Box::new(Cursor::new(Vec::new())))
+    }
+}
+
+/// What merging makes, which is counted within a limit if there is a room for learning.
+fn learned(units: &[(&str, u64)], most: usize, options: &Options, room: Option<usize>) -> Result<Vec<(String, u64)>> {
+    let mut counter = WordCounter::new(room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(InMemory) }));
+    units.iter().try_for_each(|(unit, count)| counter.add(unit.as_bytes(), *count))?;
+    let alphabet = Alphabet::choose(&characters(&mut counter)?, options)?;
+    merges(counter, &alphabet, &Validity::new(options)?, most, room, &mut Silent)
+}
 
 fn trained(units: &[(&str, u64)], merges: usize) -> Vec<String> {
-    let mut words = Words::default();
-    units.iter().for_each(|(unit, count)| words.push(unit.as_bytes(), *count));
-    let options = Options::default();
-    let alphabet = Alphabet::choose(&characters(&words).unwrap(), &options).unwrap();
-    let validity = Validity::new(&options).unwrap();
-    let most = merges + alphabet.chars.len();
-    let pieces = pieces(&words, &alphabet, &validity, most, &mut Silent).unwrap();
-    let merged = pieces.len() - alphabet.chars.len();
-    pieces.into_iter().take(merged).map(|(text, _)| String::from_utf8(text).unwrap()).collect()
+    let found = learned(units, merges, &Options::default(), None).unwrap();
+    found.into_iter().map(|(text, _)| text).collect()
 }
 
 #[test]
@@ -28,12 +41,24 @@ fn what_was_there_for_a_moment_comes_at_the_end() {
 #[test]
 fn counts_have_64_bits() {
     assert_eq!(trained(&[("ab", 1 << 40), ("bc", 1 << 41)], 2), ["bc", "ab"]);
-    let mut words = Words::default();
-    words.push(b"abc", u64::MAX / 2);
-    let options = Options::default();
-    let validity = Validity::new(&options).unwrap();
-    let mut one = Words::default();
-    one.push(b"abc", 1);
-    let alphabet = Alphabet::choose(&characters(&one).unwrap(), &options).unwrap();
-    assert!(pieces(&words, &alphabet, &validity, 9, &mut Silent).is_err());
+    assert!(learned(&[("abc", u64::MAX / 4), ("ab", u64::MAX / 6)], 9, &Options::default(), None).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn rounds_make_the_same_merges(
+        units in proptest::collection::vec(("[ab]{0,12}|[a-f]{0,20}|▁?[a-z]{1,9}|[aя\u{301}▁]{1,9}", 1u64..40), 0..60),
+        most in 0usize..400, room in 9_000usize..14_000, longest in 2usize..9, by_space in any::<bool>(),
+    ) {
+        let options = Options { max_sentencepiece_length: longest * 2, split_by_whitespace: by_space, ..Options::default() };
+        let units: Vec<(&str, u64)> =
+            units.iter().map(|(unit, count)| (unit.as_str(), *count)).chain([("ab", 1)]).collect();
+        let free = learned(&units, most, &options, None).unwrap();
+        // Where it is too little the words of the most frequent pairs do not fit.
+        let mut rooms = std::iter::successors(Some(room), |room| Some(room * 5 / 4));
+        let bound = rooms.find_map(|room| learned(&units, most, &options, Some(room)).ok());
+        prop_assert_eq!(Some(free), bound);
+    }
 }

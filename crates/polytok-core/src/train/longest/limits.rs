@@ -1,0 +1,59 @@
+//! What training would take, so that what is too much is refused before the long work.
+//!
+//! Memory is an estimate from above: every byte of a distinct word has its string; strings are counted in a table; and the pool has
+//! its texts, its dictionary and the sums of each thread. Time is that of strings longer than usual: each length is a
+//! pass over the words that are as long.
+
+use super::{CANDIDATE_BYTES, CANDIDATES, Options};
+use crate::error::{Error, Result};
+use crate::train::words::Words;
+
+/// Bytes for each byte of a distinct word, and for each word besides.
+const BYTE: u64 = 1 + 4 + 2;
+const WORD: u64 = 16;
+/// Bytes for each byte of the candidates, and for each string and thread.
+const CANDIDATE_BYTE: u64 = 10;
+const STRING: u64 = 56;
+const SUMS: u64 = 24;
+
+/// Strings up to this length are always looked for; longer ones for so many steps.
+const USUAL: usize = 256;
+const STEPS: u64 = 1 << 32;
+
+/// An error where training on these words takes more memory than there is room, or strings are longer than there is time for.
+pub(super) fn check(words: &Words, options: &Options) -> Result<()> {
+    check_length(words, options.chars)?;
+    let Some(room) = options.room else { return Ok(()) };
+    let needed = memory(words, options);
+    if needed <= room as u64 {
+        return Ok(());
+    }
+    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+    Err(Error::Argument(format!(
+        "training on {} distinct words takes about {} MB, max_memory leaves {} MB for it: raise it, or give less text",
+        words.len(),
+        megabytes(needed),
+        megabytes(room as u64),
+    )))
+}
+
+fn memory(words: &Words, options: &Options) -> u64 {
+    let bytes = words.bytes() as u64;
+    let strings = (options.entries.saturating_mul(CANDIDATES) as u64).min(bytes);
+    let pool = (CANDIDATE_BYTES as u64).min(bytes.saturating_mul(options.chars as u64)) * CANDIDATE_BYTE;
+    bytes * BYTE + words.len() as u64 * WORD + pool + strings * (STRING + SUMS * options.threads as u64)
+}
+
+fn check_length(words: &Words, chars: usize) -> Result<()> {
+    let long = || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL);
+    let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL)) as u64;
+    if long().fold(0u64, |sum, length| sum.saturating_add(steps(length))) <= STEPS {
+        return Ok(());
+    }
+    let bytes: usize = long().sum();
+    Err(Error::Argument(format!(
+        "max_piece_length={chars} takes too long for words of {bytes} bytes that are longer than {USUAL}: give {} at the most, or a \
+         pattern that cuts the texts into shorter words",
+        USUAL as u64 + STEPS / bytes as u64,
+    )))
+}
