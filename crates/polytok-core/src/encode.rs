@@ -26,11 +26,15 @@ impl Tokenizer {
         sink: &mut S,
     ) -> Result<()> {
         check_text(text, options)?;
+        let mut at = 0;
         for part in &self.template {
             match part {
-                TemplatePart::Insert(ids) if options.add_special => sink.push_all(ids),
+                TemplatePart::Insert(ids) if options.add_special => sink.insert(ids, at),
                 TemplatePart::Insert(_) => {}
-                TemplatePart::Slot => self.encode_text(text, options, scratch, sink)?,
+                TemplatePart::Slot => {
+                    self.encode_text(text, options, scratch, sink)?;
+                    at = text.len() as u32;
+                }
             }
         }
         Ok(())

@@ -141,6 +141,11 @@ pub trait Sink {
     }
     /// Ids without spans.
     fn push_all(&mut self, ids: &[u32]);
+    /// Ids of the template, which stand at byte `at` and cover nothing.
+    #[inline]
+    fn insert(&mut self, ids: &[u32], _at: u32) {
+        self.push_all(ids);
+    }
     /// The unknown id that covers `text`.
     fn push_unknown(&mut self, id: u32, _text: &[u8], start: u32, end: u32) {
         self.push(id, start, end);
@@ -299,6 +304,10 @@ impl Sink for Spans {
 
     fn push_all(&mut self, ids: &[u32]) {
         debug_assert!(ids.is_empty(), "ids without spans");
+    }
+
+    fn insert(&mut self, ids: &[u32], at: u32) {
+        ids.iter().for_each(|&id| self.add(id, (at, at)));
     }
 
     fn extend_unknown(&mut self, _text: &[u8], start: u32, end: u32) {

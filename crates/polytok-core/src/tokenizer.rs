@@ -291,11 +291,11 @@ impl Tokenizer {
     /// The same as columns.
     pub fn spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
         let mut spans = Spans::default();
-        match (&self.template[..], self.trim) {
-            ([TemplatePart::Slot], None) => {
-                self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut spans))?;
+        match self.trim {
+            None => self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?,
+            Some(_) => {
+                self.tokens(text, options)?.iter().for_each(|token| spans.add(token.id, (token.start, token.end)))
             }
-            _ => self.tokens(text, options)?.iter().for_each(|token| spans.add(token.id, (token.start, token.end))),
         }
         Ok(spans)
     }

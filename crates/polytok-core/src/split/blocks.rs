@@ -126,13 +126,21 @@ mod avx2 {
     use super::*;
     use std::arch::x86_64::*;
 
+    /// The text with zeros behind it.
+    #[inline]
+    fn padded_with<'p>(text: &[u8], padded: &'p mut [u8; PLACES + LANES]) -> &'p [u8] {
+        padded[..text.len()].copy_from_slice(text);
+        padded
+    }
+
     /// Fills the block. The first window begins at `start`.
     #[target_feature(enable = "avx2")]
     pub(super) fn read(block: &mut Block, rule: &Rule, classes: &Classes, text: &[u8], start: usize) {
-        let bytes = &text[start..];
-        // Up to 31 bytes behind the last window are read, too.
-        block.places = (bytes.len().saturating_sub(LANES) / 64 * 64).min(PLACES);
-        let read = if block.places == 0 { 0 } else { block.places + LANES };
+        let mut padded = [0; PLACES + LANES];
+        block.places = (text.len() - start).saturating_sub(WINDOW - 1).min(PLACES);
+        let read = if block.places == 0 { 0 } else { block.places.div_ceil(64) * 64 + LANES };
+        // More is read than the windows, so that the end of a text needs something behind it.
+        let bytes = if text.len() - start < read { padded_with(&text[start..], &mut padded) } else { &text[start..] };
         block.is_ascii = is_ascii(&bytes[..read]);
         if block.is_ascii {
             block.at[0] = (start + BEFORE) as u32;

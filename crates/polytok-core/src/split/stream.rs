@@ -34,6 +34,8 @@ const FEW: u32 = 3;
 const MANY: u32 = 16;
 /// Behind the last place of a block.
 const FAR: usize = usize::MAX / 2;
+/// No place: the rule has nothing more to tell.
+const NEVER: usize = usize::MAX;
 /// Before this offset there may be too few characters to tell an end.
 const START: usize = 4 * BEFORE;
 
@@ -92,13 +94,11 @@ impl Stream {
                 Some(rule) if cursor.ask <= found.from as usize && cursor.at <= found.from as usize + NEAR => {
                     by_rule(rule, classes, text, &mut block, cursor, &mut found);
                 }
-                _ => self.by_automaton(
-                    classes,
-                    text,
-                    cursor,
-                    &mut found,
-                    if rule.is_some() { SHORT_CHUNK } else { CHUNK },
-                ),
+                _ => {
+                    let has_rule = rule.is_some() && cursor.ask != NEVER;
+                    let most = if has_rule { SHORT_CHUNK } else { CHUNK };
+                    self.by_automaton(classes, text, cursor, &mut found, most);
+                }
             }
         }
         cursor.from = found.from;
@@ -187,7 +187,7 @@ fn by_rule(rule: &Rule, classes: &Classes, text: &[u8], block: &mut Block, curso
     // Nothing can be told so near to the start or the end of the text.
     cursor.ask = match block.places() {
         0 if from < START => START,
-        0 => usize::MAX,
+        0 => NEVER,
         _ => 0,
     };
     cursor.sure = if block.places() == 0 { from } else { block.offset(block.places()) };
