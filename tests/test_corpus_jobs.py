@@ -287,3 +287,24 @@ def test_ctrl_c_ends_the_job_and_its_workers(tmp_path: Path) -> None:
     with pytest.raises(ProcessLookupError):
         os.killpg(first.pid, 0)
     assert not (tmp_path / "out/.lock").exists()
+
+
+def test_all_is_on_the_disk_before_the_manifest_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`fsync` is told by the file that it is called for; a rename of the manifest by what it replaces."""
+    forced: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def told_sync(descriptor: int) -> None:
+        forced.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        sync(descriptor)
+
+    def told_replace(source: Any, target: Any) -> None:
+        if Path(target).name == "dataset.json":
+            assert {f"0000{number}.bin" for number in range(6)} <= set(forced)
+            forced.clear()
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", told_sync)
+    monkeypatch.setattr(os, "replace", told_replace)
+    run(job(tmp_path / "out"), workers=1)
+    assert forced == ["out"]

@@ -69,7 +69,7 @@ class Job:
                 self._do(work, records, runner, listen, () if lock is None else (lock,))
                 journal.check_alone(job)
                 journal.clean(count, records)  # of what workers left that have died
-                journal.finish(self.manifest(records))
+                journal.finish(self.manifest(records), records)
             journal.tidy(count)
             return journal.finished() or {}
 

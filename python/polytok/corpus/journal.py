@@ -110,8 +110,12 @@ class Journal:
         self.storage.write(PLAN, to_json({"format": _FORMAT, **plan}))
 
     def note(self, job: str, record: Mapping[str, Any]) -> None:
-        """Write the record of a task of this job, whose files are there."""
-        self.storage.write(record_name(record["number"]), to_json({**record, "seal": _seal(job, record)}))
+        """Write the record of a task of this job, whose files are there.
+
+        It is not forced to the disk: one that a failing machine lost, or half of it, is of a task to do again.
+        """
+        data = to_json({**record, "seal": _seal(job, record)})
+        self.storage.write(record_name(record["number"]), data, forced=False)
 
     def keep(self, tokenizer: bytes) -> None:
         """Write the tokenizer, if it is not there, or another is."""
@@ -172,9 +176,11 @@ class Journal:
                 "name another folder, or wait until nothing writes there and say --overwrite (overwrite=True)"
             )
 
-    def finish(self, manifest: bytes) -> None:
-        """Write the manifest; the job is done."""
+    def finish(self, manifest: bytes, records: Mapping[int, Mapping[str, Any]]) -> None:
+        """Write the manifest, once the files of all records are on the disk; the job is done."""
+        self.storage.force(file["name"] for record in records.values() for file in record["files"])
         self.storage.write(MANIFEST, manifest)
+        self.storage.force(())
 
     def tidy(self, count: int) -> None:
         """Remove what only a running job needs."""

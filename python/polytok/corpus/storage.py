@@ -13,7 +13,7 @@ import importlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
@@ -21,6 +21,7 @@ from typing import IO, Any, Protocol, cast
 from ..errors import ArgumentError, FileError
 from ..files import replacing
 from . import lock
+from .write import force
 
 
 class Storage(Protocol):
@@ -40,8 +41,11 @@ class Storage(Protocol):
     def open(self, name: str) -> IO[bytes]:
         """A file for reading."""
 
-    def write(self, name: str, data: bytes) -> None:
-        """Write a small file."""
+    def write(self, name: str, data: bytes, *, forced: bool = True) -> None:
+        """Write a small file, and if it is ``forced`` (a store knows nothing else), have it on the disk."""
+
+    def force(self, names: Iterable[str]) -> None:
+        """Have files on the disk that were written unforced."""
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -87,14 +91,19 @@ class Folder:
         """A file for reading."""
         return open(self._path / name, "rb")
 
-    def write(self, name: str, data: bytes) -> None:
-        """Write a small file."""
+    def write(self, name: str, data: bytes, *, forced: bool = True) -> None:
+        """Write a small file, and if it is ``forced``, have it on the disk."""
         path = self._path / name
         _make(path.parent)
         with replacing(path) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if forced:
+                file.flush()
+                os.fsync(file.fileno())
+
+    def force(self, names: Iterable[str]) -> None:
+        """Have files on the disk, and their names."""
+        force(self._path, names)
 
     def remove(self, name: str) -> None:
         """Remove a file, and its folder if nothing else was in it."""
@@ -165,10 +174,13 @@ class ObjectStore:
         with self._trying("read", name):
             return cast("IO[bytes]", self._system.open(self._at(name), "rb"))
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes, *, forced: bool = True) -> None:
         """Write a small file."""
         with self._trying("write", name):
             self._system.pipe_file(self._at(name), data)
+
+    def force(self, names: Iterable[str]) -> None:
+        """Nothing: what a store has taken, it keeps."""
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

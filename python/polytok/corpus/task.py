@@ -90,7 +90,9 @@ class _Task:
         with make(folder, stem(self.number), np.dtype(options.dtype), self.columns) as writer:
             for rows in shuffled(gathered(self._rows()), options.shuffle, options.seed, self.number):
                 writer.write(*rows)
-            return writer.finish()
+            # The job forces all shards to the disk before it says that it is done. If the machine fails before that,
+            # their checksums tell which are whole.
+            return writer.finish(forced=False)
 
     def _rows(self) -> Iterator[Rows]:
         """The documents of all parts as they are written, in their order, and counted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from pathlib import Path
 from types import TracebackType
@@ -12,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ArgumentError
-from ...files import not_written
 from ...values import IdArray
-from .output import OutputFile, ShardFile
+from .output import OutputFile, ShardFile, force
 
 if TYPE_CHECKING:
     import pyarrow
@@ -106,14 +104,18 @@ class ShardWriter(ABC):
                 raise ArgumentError(f"id {largest} does not fit into {self.dtype.name}, which ends at {fits}")
         return np.ascontiguousarray(ids, dtype=self.dtype)
 
-    def finish(self) -> tuple[ShardFile, ...]:
-        """Write the rest, have it on the disk, and give the files their names. Raises `FileError`."""
+    def finish(self, *, forced: bool = True) -> tuple[ShardFile, ...]:
+        """Write the rest, and give the files their names. Raises `FileError`.
+
+        Everything is on the disk then, unless it is not ``forced``: then it comes there when the system finds time.
+        """
         try:
             self._end()
-            finished = tuple(file.finish() for file in self._files)
+            finished = tuple(file.finish(forced=forced) for file in self._files)
             for file in self._files:
                 file.keep()
-            _sync_folder(self._folder)
+            if forced:
+                force(self._folder, ())
         except BaseException:
             self.abort()
             raise
@@ -151,17 +153,3 @@ def little(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype with little-endian bytes; where that is the machine's order, the machine's own."""
     ordered: np.dtype[Any] = np.dtype(dtype.newbyteorder("<").str)
     return ordered
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the new names on the disk, too. Windows has no such call, and opens no folder."""
-    if os.name == "nt":
-        return
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise not_written(error, folder) from error

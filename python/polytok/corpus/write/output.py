@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -98,13 +99,14 @@ class OutputFile:
     def close(self) -> None:
         """For those who close what they have written; the file stays open until it is kept or discarded."""
 
-    def finish(self) -> ShardFile:
-        """Have everything on the disk, still under the temporary name."""
+    def finish(self, *, forced: bool = True) -> ShardFile:
+        """Have everything in the file, still under the temporary name, and if it is ``forced``, on the disk."""
         self.flush()
-        try:
-            os.fsync(self._draft.file.fileno())
-        except OSError as error:
-            raise not_written(error, self._draft.target) from error
+        if forced:
+            try:
+                os.fsync(self._draft.file.fileno())
+            except OSError as error:
+                raise not_written(error, self._draft.target) from error
         size = os.fstat(self._draft.file.fileno()).st_size
         return ShardFile(self._draft.target.name, size, (self._checksum or self._read()).hex())
 
@@ -124,6 +126,25 @@ class OutputFile:
         """Remove the file. What is written to it from now on goes nowhere."""
         self._is_discarded = True
         self._draft.discard()
+
+
+def force(folder: Path, names: Iterable[str]) -> None:
+    """Have files of a folder on the disk, and their names. Raises `FileError`."""
+    for name in names:
+        _force(folder / name)
+    if os.name != "nt":  # which opens no folder
+        _force(folder)
+
+
+def _force(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise not_written(error, path) from error
 
 
 def checksum(path: Path) -> str:
