@@ -179,10 +179,9 @@ impl Bpe {
     /// The entries that merging their own text yields, with their ids, the last merged first, where symbols are bytes. None where
     /// they are not known, or not yet.
     pub fn own_entries(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
-        let merging = self.merging.peek()?.as_ref().filter(|merging| merging.is_pruned && self.is_of_bytes())?;
-        let rows = merging.pairs.list().iter().rev().map(|pair| pair.merged);
+        let merging = self.merging.peek()?.as_ref().filter(|_| self.is_of_bytes())?;
         // A table of a file may name any row.
-        Some(rows.filter_map(|row| Some((self.vocab.get_bytes(row)?, self.vocab.id(row as usize)))))
+        Some(merging.own_rows()?.filter_map(|row| Some((self.vocab.get_bytes(row)?, self.vocab.id(row as usize)))))
     }
 
     /// Whether a piece at this place of the text is cut differently from the same piece elsewhere.

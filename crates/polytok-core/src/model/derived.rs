@@ -2,17 +2,21 @@
 //! those before it.
 //!
 //! Why it is exact (the theorem is in convert/derivation.rs): pairs of lower ranks go first, so merging an entry's text comes to where
-//! no pair of a lower rank is left. If two symbols are left then, they are its derivation. If more are, the entry is made
-//! by no pair of halves of lower ranks, since these would have come together; should there be a cut into halves of which one
-//! has no lower rank, which is so in no trained vocabulary, then all cuts are needed and `None` says so.
+//! no pair of a lower rank is left. If two symbols are left then, they are its derivation. If more are, the next merge makes an
+//! entry of this rank or a higher one. Should the text become the entry all the same, that merge lies in one of its two last halves,
+//! and merging goes on there as over the half's text alone. So that half has no lower rank than the entry, or it was itself left in more
+//! than two symbols: a *late* half. Such cuts, of which trained vocabularies have few, all get into the table, as they are in the table
+//! of all cuts; an entry without them is made of nothing.
 //!
-//! Entries that are too long for that are looked at by their cuts: where there is none they are made of nothing.
+//! Entries that are too long for merging keep all cuts.
 //!
 //! Cost: one merge run over each entry.
 
+use hashbrown::HashSet;
+
 use super::dictionary::Dictionary;
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
-use super::merging::lengths_of;
+use super::merging::Cuts;
 use super::pairs::{Growing, Pair};
 use super::units::Numbering;
 use crate::error::Result;
@@ -21,19 +25,20 @@ use crate::vocab::Vocab;
 /// Longer entries are in no trained vocabulary, and merging them would take sixteen times their memory.
 const LONGEST: usize = 1 << 12;
 
-/// The table of these pairs; units that are no rows get their numbers. `ranks` has a rank for each row, [`INERT`] for none.
+/// The table of these pairs, and the rows that have late halves, in order; units that are no rows get their numbers. `ranks` has a
+/// rank for each row, [`INERT`] for none.
 pub(super) fn derived_pairs(
     vocab: &Vocab,
     dictionary: &Dictionary,
     units: &mut Numbering,
     ranks: &[u32],
     seed: u64,
-) -> Result<Option<Growing>> {
+) -> Result<(Growing, Vec<u32>)> {
     let mut order: Vec<u32> = (0..vocab.len() as u32).filter(|&row| ranks[row as usize] != INERT).collect();
     if !order.is_sorted_by_key(|&row| ranks[row as usize]) {
         order.sort_by_key(|&row| ranks[row as usize]);
     }
-    let mut cuts = Cuts { vocab, dictionary, ranks, lengths: None };
+    let mut late = Late { ranks, vocab, dictionary, cuts: None, rows: HashSet::new() };
     let mut pairs = Growing::new(order.len(), seed);
     // Pairs of the same rank wait until all of it were looked at.
     let mut waiting: Vec<Pair> = Vec::new();
@@ -46,14 +51,15 @@ pub(super) fn derived_pairs(
         if waiting.last().is_some_and(|last| last.rank != rank) {
             waiting.drain(..).try_for_each(|pair| pairs.insert(pair))?;
         }
+        if dictionary.normal.find(vocab, piece) != Some(row) {
+            continue;
+        }
         if piece.len() > LONGEST {
-            match cuts.has_late_half(piece, 0) {
-                true => return Ok(None),
-                false => continue,
-            }
+            late.push(row, units, &mut waiting);
+            continue;
         }
         units.number(piece, &mut symbols);
-        if symbols.len() < 2 || dictionary.normal.find(vocab, piece) != Some(row) {
+        if symbols.len() < 2 {
             continue;
         }
         merge(&pairs, &mut symbols, &mut scratch, &mut Unwatched);
@@ -61,31 +67,42 @@ pub(super) fn derived_pairs(
             [Symbol { symbol: left, .. }, Symbol { symbol: right, .. }] => {
                 waiting.push(Pair { left, right, rank, merged: row });
             }
-            _ if cuts.has_late_half(piece, rank) => return Ok(None),
-            _ => {}
+            _ => late.push(row, units, &mut waiting),
         }
     }
     waiting.drain(..).try_for_each(|pair| pairs.insert(pair))?;
-    Ok(Some(pairs))
+    let mut late: Vec<u32> = late.rows.into_iter().collect();
+    late.sort_unstable();
+    Ok((pairs, late))
 }
 
-/// Looks for cuts of entries.
-struct Cuts<'a> {
+/// Entries that were left in more than two symbols and are not made of nothing.
+struct Late<'a> {
+    ranks: &'a [u32],
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
-    ranks: &'a [u32],
-    /// Whether an entry has so many bytes.
-    lengths: Option<Vec<bool>>,
+    cuts: Option<Cuts<'a>>,
+    rows: HashSet<u32>,
 }
 
-impl Cuts<'_> {
-    /// Whether the piece can be cut into two, of which one is an entry of this rank or a higher one. Halves that are no entries may
-    /// be units; that both are entries or units is not asked.
-    fn has_late_half(&mut self, piece: &[u8], rank: u32) -> bool {
-        let &mut Cuts { vocab, dictionary, ranks, ref mut lengths } = self;
-        let lengths = lengths.get_or_insert_with(|| lengths_of(vocab, dictionary));
-        let is_late = |half| dictionary.normal.find(vocab, half).is_some_and(|row| ranks[row as usize] >= rank);
-        let mut cuts = (1..piece.len()).filter(|&cut| lengths[cut] && lengths[piece.len() - cut]);
-        cuts.any(|cut| is_late(&piece[..cut]) || is_late(&piece[cut..]))
+impl Late<'_> {
+    /// Adds the row's cuts that have a late half; all cuts if it is too long. What merging starts from is not late.
+    fn push(&mut self, row: u32, units: &mut Numbering, pairs: &mut Vec<Pair>) {
+        let &mut Late { ranks, vocab, dictionary, ref mut cuts, ref mut rows } = self;
+        let cuts = cuts.get_or_insert_with(|| Cuts::new(vocab, dictionary, units.kind));
+        let (rank, piece, before) = (ranks[row as usize], vocab.bytes(row as usize), pairs.len());
+        cuts.push(row, rank, units, pairs);
+        let is_late = |half: u32| {
+            let half_rank = ranks.get(half as usize).filter(|_| !units.is_unit(vocab.bytes(half as usize)));
+            half_rank.is_some_and(|&half_rank| half_rank >= rank || rows.contains(&half))
+        };
+        if piece.len() <= LONGEST {
+            let mut late = pairs.split_off(before);
+            late.retain(|pair| is_late(pair.left) || is_late(pair.right));
+            pairs.append(&mut late);
+        }
+        if pairs.len() > before {
+            rows.insert(row);
+        }
     }
 }

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use super::derived::derived_pairs;
 use super::dictionary::Dictionary;
-use super::merge::{INERT, MergeScratch, Watch, merge};
+use super::merge::{INERT, Watch};
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, Short};
 use super::units::{Numbering, Units};
@@ -32,6 +32,8 @@ pub(super) struct Merging {
     first: Table<u32>,
     /// Pairs that no text needs are left out.
     pub(super) is_pruned: bool,
+    /// Rows whose own text may become something else though pairs make them, in order.
+    late: Table<u32>,
 }
 
 /// What they are made from.
@@ -55,15 +57,10 @@ impl Source<'_> {
         if self.symbols != Symbols::Groups {
             let mut units = Numbering::new(self.vocab, self.dictionary, self.symbols);
             let seed = self.seed();
-            if let Some(pairs) = derived_pairs(self.vocab, self.dictionary, &mut units, &self.ranks(), seed)? {
-                return Ok(Merging::new(units.finish()?, pairs.finish(), true));
-            }
+            let (pairs, late) = derived_pairs(self.vocab, self.dictionary, &mut units, &self.ranks(), seed)?;
+            return Ok(Merging { is_pruned: true, late: late.into(), ..Merging::new(units.finish()?, pairs.finish()) });
         }
-        // Pruning takes longer than all else. A table by score waits until it pays; others are built at load.
-        match (self.priority, self.symbols) {
-            (Priority::Score, Symbols::Chars) => self.build_all()?.pruned(self),
-            _ => self.build_all(),
-        }
+        self.build_all()
     }
 
     /// The same with all pairs, which may be several for each entry.
@@ -74,7 +71,7 @@ impl Source<'_> {
             Priority::Merges(merges) => listed_pairs(vocab, merges, prefix)?,
             _ => cut_pairs(vocab, dictionary, &mut units, &self.ranks()),
         };
-        Ok(Merging::new(units.finish()?, Pairs::build(pairs, self.seed())?, false))
+        Ok(Merging::new(units.finish()?, Pairs::build(pairs, self.seed())?))
     }
 
     fn ranks(&self) -> Vec<u32> {
@@ -95,7 +92,7 @@ impl Source<'_> {
 }
 
 impl Merging {
-    fn new(units: Units, pairs: Pairs, is_pruned: bool) -> Merging {
+    fn new(units: Units, pairs: Pairs) -> Merging {
         let single = units.of_single_bytes();
         let count = single.len();
         let mut first = vec![NO_VALUE; count * count];
@@ -108,7 +105,7 @@ impl Merging {
                 first[left * count + right] = pairs.value(pair.left, pair.right);
             }
         }
-        Merging { units, pairs, first: first.into(), is_pruned }
+        Merging { units, pairs, first: first.into(), is_pruned: false, late: Vec::new().into() }
     }
 
     /// Starts a run with the first symbols of a text that starts at byte `offset` of the piece, as many as have room; where
@@ -152,25 +149,10 @@ impl Merging {
         at
     }
 
-    /// The same with the pairs that encoding needs, where it is known that others are not.
-    fn pruned(self, source: &Source) -> Result<Merging> {
-        let vocab = source.vocab;
-        let mut scratch = MergeScratch::default();
-        let mut symbols = Vec::new();
-        let mut derivation = |row: u32| {
-            let mut last = LastMerge(None);
-            symbols.clear();
-            self.units.push(vocab.bytes(row as usize), 0, &mut symbols);
-            merge(&self.pairs, &mut symbols, &mut scratch, &mut last);
-            last.0.filter(|_| symbols.len() == 1)
-        };
-        let mut known: HashMap<u32, Option<(u32, u32)>> = HashMap::new();
-        let mut is_needed = |pair: &&Pair| {
-            let found = *known.entry(pair.merged).or_insert_with(|| derivation(pair.merged));
-            found == Some((pair.left, pair.right))
-        };
-        let pairs = self.pairs.list().iter().filter(|pair| is_needed(pair)).copied().collect();
-        Ok(Merging::new(self.units, Pairs::build(pairs, source.seed())?, true))
+    /// The rows that their own text becomes, the last first, but for those that text starts from. None where they are not known.
+    pub(super) fn own_rows(&self) -> Option<impl Iterator<Item = u32>> {
+        let rows = self.pairs.list().iter().rev().map(|pair| pair.merged);
+        self.is_pruned.then(|| rows.filter(|row| self.late.binary_search(row).is_err()))
     }
 
     /// Whether symbols of single bytes merge (llama2.c's merge by the texts of their pieces).
@@ -185,6 +167,7 @@ impl Stored for Merging {
         self.pairs.write(&mut out.part("pairs"));
         out.table("first", &self.first);
         out.table("is_pruned", &[self.is_pruned as u32]);
+        out.table("late", &self.late);
     }
 
     fn read(part: &Part) -> Result<Merging> {
@@ -193,6 +176,7 @@ impl Stored for Merging {
             pairs: Pairs::read(&part.part("pairs"))?,
             first: part.table("first")?,
             is_pruned: part.number::<u32>("is_pruned")? != 0,
+            late: part.table("late")?,
         })
     }
 }
@@ -227,67 +211,65 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
     Ok(entries)
 }
 
-/// Every way to cut a reachable row into two symbols. Halves that are characters but no rows get their symbols here.
+/// Every way to cut reachable rows into two symbols.
 fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[u32]) -> Vec<Pair> {
-    let mut entries = Vec::with_capacity(2 * vocab.len());
-    let mut halves = Halves { vocab, dictionary, units };
-    // Halves have lengths that occur: a file of one huge entry has few, so that its cuts are not tried one by one.
-    let lengths = lengths_of(vocab, dictionary);
-    let cuts_chars = units_may_be_cut(vocab, dictionary, halves.units.kind);
+    let cuts = Cuts::new(vocab, dictionary, units.kind);
+    let mut pairs = Vec::with_capacity(2 * vocab.len());
     for (row, &rank) in ranks.iter().enumerate() {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
-        if rank == INERT || piece.len() < 2 || !dictionary.reaches(vocab, row) || !is_first() {
-            continue;
+        if rank != INERT && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first() {
+            cuts.push(row as u32, rank, units, &mut pairs);
         }
+    }
+    pairs
+}
+
+/// Cuts rows into two symbols.
+pub(super) struct Cuts<'a> {
+    vocab: &'a Vocab,
+    dictionary: &'a Dictionary,
+    /// Whether something that may be a half has so many bytes: a reachable row, or a character. A file of one huge entry has
+    /// few, so that its cuts are not tried one by one.
+    lengths: Vec<bool>,
+    /// Whether some reachable row starts or ends inside of a character. If not, no half does either.
+    cuts_chars: bool,
+}
+
+impl Cuts<'_> {
+    /// Of the rows that text reaches.
+    pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> Cuts<'a> {
+        let rows = || (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
+        let mut lengths = vec![false; vocab.longest().max(4) + 1];
+        lengths[1..=4].fill(true);
+        rows().for_each(|row| lengths[vocab.bytes(row).len()] = true);
+        let is_whole = |row: usize| std::str::from_utf8(vocab.bytes(row)).is_ok();
+        let cuts_chars = kind == Symbols::Bytes || !rows().all(is_whole);
+        Cuts { vocab, dictionary, lengths, cuts_chars }
+    }
+
+    /// Adds every way to cut a row. Halves that are characters but no rows get their symbols here.
+    pub(super) fn push(&self, row: u32, rank: u32, units: &mut Numbering, pairs: &mut Vec<Pair>) {
+        let piece = self.vocab.bytes(row as usize);
         for cut in 1..piece.len() {
-            if !lengths[cut] || !lengths[piece.len() - cut] || (!cuts_chars && is_continuation(piece[cut])) {
+            let has_lengths = self.lengths[cut] && self.lengths[piece.len() - cut];
+            if !has_lengths || (!self.cuts_chars && is_continuation(piece[cut])) {
                 continue;
             }
             let (left, right) = piece.split_at(cut);
-            let Some(left) = halves.symbol(left, false) else { continue };
-            let Some(right) = halves.symbol(right, true) else { continue };
-            entries.push(Pair { left, right, rank, merged: row as u32 });
+            let Some(left) = self.symbol(left, false, units) else { continue };
+            let Some(right) = self.symbol(right, true, units) else { continue };
+            pairs.push(Pair { left, right, rank, merged: row });
         }
     }
-    entries
-}
 
-/// Whether some reachable row starts or ends inside of a character. If not, no half does either.
-fn units_may_be_cut(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> bool {
-    let is_whole = |row: usize| std::str::from_utf8(vocab.bytes(row)).is_ok();
-    kind == Symbols::Bytes || !(0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)).all(is_whole)
-}
-
-#[inline]
-fn is_continuation(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
-}
-
-/// For each length whether something that may be a half has it: a reachable row, or a character.
-pub(super) fn lengths_of(vocab: &Vocab, dictionary: &Dictionary) -> Vec<bool> {
-    let mut lengths = vec![false; vocab.longest().max(4) + 1];
-    lengths[1..=4].fill(true);
-    let rows = (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
-    rows.for_each(|row| lengths[vocab.bytes(row).len()] = true);
-    lengths
-}
-
-/// Gives halves of cuts their symbols.
-struct Halves<'a> {
-    vocab: &'a Vocab,
-    dictionary: &'a Dictionary,
-    units: &'a mut Numbering,
-}
-
-impl Halves<'_> {
     /// The symbol of one half: a row, or a character that is no row. Only the right half, at the very end of a text, can be a
     /// character that its lead byte announces to be longer.
-    fn symbol(&mut self, bytes: &[u8], may_be_clipped: bool) -> Option<u32> {
+    fn symbol(&self, bytes: &[u8], may_be_clipped: bool, units: &mut Numbering) -> Option<u32> {
         if let Some(row) = self.dictionary.normal.find(self.vocab, bytes) {
             return Some(row);
         }
-        let announced = match self.units.kind {
+        let announced = match units.kind {
             Symbols::Bytes => 1,
             Symbols::Chars | Symbols::Scalars => utf8::lead_len(bytes[0]),
             Symbols::Groups => return None,
@@ -295,8 +277,13 @@ impl Halves<'_> {
         if bytes.len() > announced || (bytes.len() < announced && !may_be_clipped) {
             return None;
         }
-        Some(self.units.symbol(bytes))
+        Some(units.symbol(bytes))
     }
+}
+
+#[inline]
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
 }
 
 fn ranks_by_id(vocab: &Vocab) -> Vec<u32> {

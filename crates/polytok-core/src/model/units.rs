@@ -83,6 +83,12 @@ impl Numbering {
         }
     }
 
+    /// Whether merging starts from this text as one symbol.
+    pub(super) fn is_unit(&self, text: &[u8]) -> bool {
+        let len = if self.kind == Symbols::Bytes { 1 } else { utf8::char_len(text) };
+        text.len() == len
+    }
+
     fn add(&mut self, unit: &[u8], symbol: u32) -> u32 {
         if self.kind != Symbols::Bytes {
             return *self.chars.entry(unit_key(unit)).or_insert(symbol);

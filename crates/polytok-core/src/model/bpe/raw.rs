@@ -74,12 +74,13 @@ impl Bpe {
 
     /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
     fn own_id(&self, text: &[u8]) -> Option<u32> {
-        let merging = self.merging.peek()?.as_ref().filter(|merging| merging.is_pruned)?;
+        let merging = self.merging.peek()?.as_ref()?;
+        let rows = merging.own_rows()?;
         let own_rows = self.own_rows.get(|| {
             let mut bits = vec![0; self.vocab.len().div_ceil(64)];
-            let rows = merging.pairs.list().iter().map(|pair| pair.merged as usize);
             // A table of a file may name any row.
-            rows.filter(|&row| row < self.vocab.len()).for_each(|row| bits[row / 64] |= 1 << (row % 64));
+            let rows = rows.map(|row| row as usize).filter(|&row| row < self.vocab.len());
+            rows.for_each(|row| bits[row / 64] |= 1 << (row % 64));
             bits
         });
         let row = self.dictionary.normal.find(&self.vocab, text)?;

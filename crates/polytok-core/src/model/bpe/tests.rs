@@ -163,10 +163,18 @@ proptest! {
         let bpe = Bpe::compile(vocab, &priority, &rules, None, &mut Tables::default()).unwrap();
         bpe.merging.get(|| bpe.build_merging());
         let all = bpe.source().build_all().unwrap();
-        for text in texts {
+        let plain = |text: &[u8]| {
             let mut symbols = Vec::new();
-            all.units.push(text.as_bytes(), 0, &mut symbols);
+            all.units.push(text, 0, &mut symbols);
             crate::model::merge::merge_long(&all.pairs, &mut symbols, &mut Default::default(), &mut Unwatched);
+            symbols
+        };
+        for row in bpe.merging.peek().unwrap().as_ref().unwrap().own_rows().unwrap() {
+            let symbols = plain(bpe.vocab.bytes(row as usize));
+            prop_assert!(symbols.len() == 1 && symbols[0].symbol == row);
+        }
+        for text in texts {
+            let symbols = plain(text.as_bytes());
             let mut expected = Vec::new();
             bpe.emit_symbols(text.as_bytes(), &symbols, &Splits::default(), &mut |segment| {
                 expected.push((segment.id, segment.start, segment.end));
