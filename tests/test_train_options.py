@@ -94,6 +94,11 @@ def test_wrong_values_of_counting(options: dict[str, Any], message: str) -> None
         polytok.count_words(TEXTS, **options)
 
 
+def test_threads_of_counts_are_a_whole_number() -> None:
+    with pytest.raises(ArgumentError, match=r"threads=1\.5 is not a whole number"):
+        polytok.Counts(threads=1.5).push([b"to be"])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("text", ["99999999999999T", "9" * 400, "much"])
 def test_sizes_of_memory(text: str) -> None:
     with pytest.raises(ArgumentError):

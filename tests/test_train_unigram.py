@@ -146,3 +146,9 @@ def test_a_limit_that_is_too_low_is_refused() -> None:
     items = ["".join(chr(0x4E00 + (row * place * 7919) % 5000) for place in range(1, 40)) for row in range(20_000)]
     with pytest.raises(ArgumentError, match=r"takes about \d+ MB, max_memory leaves 9 MB"):
         ours(items, "unigram", vocab_size=6000, character_coverage=1.0, max_memory=16 << 20, threads=1)
+
+
+def test_sentences_that_are_not_split_must_fit_the_limit() -> None:
+    items = [f"{number} " * 50 for number in range(50_000)]
+    with pytest.raises(ArgumentError, match="without split_by_whitespace all sentences are held"):
+        ours(items, "unigram", vocab_size=300, split_by_whitespace=False, max_memory=16 << 20, threads=1)

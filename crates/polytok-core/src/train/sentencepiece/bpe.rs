@@ -17,6 +17,7 @@
 pub mod coverage;
 mod limited;
 mod pairs;
+mod places;
 mod queue;
 mod symbols;
 
@@ -213,33 +214,37 @@ impl<'v> Trainer<'v> {
 
     /// Makes one symbol of a pair wherever it stands.
     fn merge(&mut self, pair: u32, id: u32) {
-        let (left, right) = self.pairs.symbols(pair);
         let first_new = self.pairs.len() as u32;
-        for at in self.pairs.take_places(pair) {
-            let cells = self.symbols.cells();
-            let (behind_left, end) = (at + cells[left as usize], at + cells[id as usize]);
-            if self.cells.at(at) != left || self.cells.at(behind_left) != right {
-                continue;
-            }
-            let unit = self.unit_of[at as usize];
-            let count = self.counts[unit as usize];
-            let before = self.cells.before(at, cells);
-            let behind = self.cells.behind(end);
-            if let Some(before) = before {
-                self.lose(before.id, left, pair, count);
-            }
-            if let Some(behind) = behind {
-                self.lose(right, behind.id, pair, count);
-            }
-            self.cells.merge(at, behind_left, end, id);
-            if let Some(before) = before {
-                self.gain(before.id, id, before.at, count);
-            }
-            if let Some(behind) = behind {
-                self.gain(id, behind.id, at, count);
-            }
+        let mut taken = self.pairs.take_places(pair);
+        while let Some(places) = self.pairs.next_places(&mut taken) {
+            places.for_each(|at| self.merge_at(at, pair, id));
         }
         self.enqueue(first_new);
+    }
+
+    /// Makes one symbol of a pair where it stood once, if it stands there.
+    fn merge_at(&mut self, at: u32, pair: u32, id: u32) {
+        let ((left, right), cells) = (self.pairs.symbols(pair), self.symbols.cells());
+        let (behind_left, end) = (at + cells[left as usize], at + cells[id as usize]);
+        if self.cells.at(at) != left || self.cells.at(behind_left) != right {
+            return;
+        }
+        let count = self.counts[self.unit_of[at as usize] as usize];
+        let before = self.cells.before(at, cells);
+        let behind = self.cells.behind(end);
+        if let Some(before) = before {
+            self.lose(before.id, left, pair, count);
+        }
+        if let Some(behind) = behind {
+            self.lose(right, behind.id, pair, count);
+        }
+        self.cells.merge(at, behind_left, end, id);
+        if let Some(before) = before {
+            self.gain(before.id, id, before.at, count);
+        }
+        if let Some(behind) = behind {
+            self.gain(id, behind.id, at, count);
+        }
     }
 
     /// A pair beside the merged one is no more.

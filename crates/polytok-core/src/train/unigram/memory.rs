@@ -4,27 +4,27 @@
 //! dictionary, a sum in each lane and a slot on each thread.
 
 use crate::error::{Error, Result};
-use crate::train::unigram::Fit;
-use crate::train::unigram::suffixes::{Fragments, is_start};
-use crate::train::words::Words;
+use crate::train::unigram::cuts::Sizes;
 
 /// Bytes for each character of a distinct word.
 const CHARACTER: u64 = 4 * 4;
 /// Bytes for each distinct word besides its text: its place and count, and those in its lane.
 const WORD: u64 = 16 + 12;
+/// Bytes for each fragment besides its text: its place, length and weight.
+const FRAGMENT: u64 = 16;
 /// Bytes for each piece besides sums and slots.
 const PIECE: u64 = 64;
 
-/// An error where training on these words takes more than `fit` allows.
-pub fn check(words: &Words, fragments: &Fragments, seeds: usize, fit: &Fit, threads: usize) -> Result<()> {
-    let Some(most) = fit.room.map(|room| room as u64) else { return Ok(()) };
-    let chars = words.text().iter().filter(|&&byte| is_start(byte)).count() as u64;
-    let pieces = chars.min(seeds as u64);
-    let texts = words.bytes() as u64 + fragments.memory();
-    let needed = texts
-        + words.len() as u64 * WORD
-        + chars * CHARACTER
-        + pieces * (PIECE + 4 * fit.lanes as u64 + 8 * threads as u64);
+/// An error where training on these words and fragments takes more than `room` bytes.
+pub fn check(words: &Sizes, fragments: &Sizes, seeds: usize, room: usize, lanes: usize, threads: usize) -> Result<()> {
+    let pieces = words.chars.min(seeds as u64);
+    let needed = words.bytes
+        + words.count * WORD
+        + words.chars * CHARACTER
+        + fragments.bytes
+        + fragments.count * FRAGMENT
+        + pieces * (PIECE + 4 * lanes as u64 + 8 * threads as u64);
+    let most = room as u64;
     if needed <= most {
         return Ok(());
     }
@@ -32,7 +32,7 @@ pub fn check(words: &Words, fragments: &Fragments, seeds: usize, fit: &Fit, thre
     Err(Error::Argument(format!(
         "training on {} distinct words takes about {} MB, max_memory leaves {} MB for it: raise it, lower seed_sentencepiece_size, or train on \
          a sample of the text (input_sentence_size)",
-        words.len(),
+        words.count,
         megabytes(needed),
         megabytes(most),
     )))

@@ -4,13 +4,14 @@
 //! and prunes at the end, too). One file per stage:
 //!
 //! ```text
-//! sentences ──▶ suffixes ──▶ seeds ──▶ expect, prune, expect, prune … ──▶ finish
+//! sentences ──▶ cuts ──▶ suffixes ──▶ seeds ──▶ expect, prune, expect, prune … ──▶ finish
 //! ```
 //!
-//! [`sentences`] counts words and fragments, [`suffixes`] finds the substrings that repeat, [`seeds`] takes the best of them, [`expect`]
+//! [`sentences`] counts words, [`cuts`] makes fragments of them, [`suffixes`] finds the substrings that repeat, [`seeds`] takes the best of them, [`expect`]
 //! fits the scores, [`prune`] lets a quarter of the pieces go, and [`finish`] adds the characters that training has lost. The scores of
 //! [`pieces`] run through the [`lattice`] of each word, or the [`sums`] over it.
 
+mod cuts;
 mod expect;
 mod finish;
 mod lanes;
@@ -64,17 +65,21 @@ pub fn pieces(
     fit: &Fit,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scored>> {
-    let counted = sentences::gathered(sinks, progress)?;
+    let mut counted = sentences::gathered(sinks)?;
     let alphabet = Alphabet::choose(&counted.characters()?, options)?;
     alphabet.check_fits(most, options)?;
-    let (words, fragments) = counted.cut(&alphabet, options, progress)?;
-    let characters = characters(&words, &alphabet, options)?;
-    let mut workers = Workers { threads: options.threads, progress };
+    let mut material = counted.cut(&alphabet, options, progress)?;
     let seed_size = match fit.seed_size {
         0 if options.line == Line::V0_2_3 => FEWEST_SEEDS.max(8 * options.vocab_size),
         size => size,
     };
-    memory::check(&words, &fragments, seed_size, fit, options.threads)?;
+    if let Some(room) = fit.room {
+        let (words, fragments) = material.sizes()?;
+        memory::check(&words, &fragments, seed_size, room, fit.lanes, options.threads)?;
+    }
+    let (words, fragments) = material.laid_out(progress)?;
+    let characters = characters(&words, &alphabet, options)?;
+    let mut workers = Workers { threads: options.threads, progress };
     let (texts, scores) = match &fit.seeds {
         Some(given) => seeds::given(&characters, given, fit.seed_size, options)?,
         None => seeds::found(&characters, fragments, seed_size, options, &mut workers)?,

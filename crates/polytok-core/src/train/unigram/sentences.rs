@@ -7,22 +7,19 @@
 //! the distinct pairs of a fragment and what follows it, with their counts, have all intervals of the whole corpus that are valid
 //! pieces, with the same counts.
 //!
-//! Cost: one hash per word while the text streams by, one per fragment of each distinct word later.
+//! This counts the pairs of a word and what follows it; [`super::cuts`] makes words and fragments of them. Cost: one hash per word while
+//! the text streams by.
 
 use std::collections::HashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spec::Line;
-use crate::train::counter::{Order, WordCounter};
-use crate::train::progress::Progress;
-use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
+use crate::train::counter::WordCounter;
+use crate::train::sentencepiece::alphabet::CharCounts;
 use crate::train::sentencepiece::corpus::Sink;
 use crate::train::sentencepiece::options::{Options, RARE};
-use crate::train::sentencepiece::validity::Validity;
 use crate::train::sentencepiece::words::Cut;
-use crate::train::unigram::suffixes::Fragments;
 use crate::train::words::Words;
-use crate::utf8::lead_len;
 
 /// Counts what the trainer needs of sentences.
 pub struct Sentences {
@@ -36,6 +33,8 @@ pub struct Sentences {
     parts: Vec<Part>,
     /// The last words of sentences, each once: of each sentence one occurrence waits for what follows.
     lasts: HashMap<Box<[u8]>, u32>,
+    /// The bytes of whole sentences.
+    held: usize,
     key: Vec<u8>,
 }
 
@@ -52,7 +51,7 @@ struct Part {
 
 /// What follows a word.
 #[derive(Clone, Copy, PartialEq)]
-enum Next {
+pub(super) enum Next {
     /// A word of the same sentence, with this character first.
     Word(char),
     /// The end of the sentence, and then a sentence with this character first.
@@ -66,13 +65,15 @@ impl Sentences {
     pub fn new(options: &Options, pairs: WordCounter) -> Sentences {
         let cut =
             Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
+        let is_twice = options.is_tsv && options.line == Line::V0_2_1;
         Sentences {
             line: options.line,
             cut: options.split_by_whitespace.then_some(cut),
+            twice: is_twice.then(|| WordCounter::new(pairs.limit().cloned())),
             pairs,
-            twice: (options.is_tsv && options.line == Line::V0_2_1).then(WordCounter::default),
             parts: Vec::new(),
             lasts: HashMap::new(),
+            held: 0,
             key: Vec::new(),
         }
     }
@@ -89,6 +90,20 @@ impl Sentences {
         }
         let last = self.parts.len() - 1;
         &mut self.parts[last]
+    }
+
+    /// Holds a sentence. All of them must fit a limit.
+    fn whole(&mut self, sentence: &str, times: u64) -> Result<()> {
+        self.held += sentence.len();
+        if self.pairs.limit().is_some_and(|limit| self.held > limit.bytes) {
+            return Err(Error::Argument(
+                "without split_by_whitespace all sentences are held in memory, and they take more than max_memory leaves: raise it, \
+                 or train on a sample of the text (input_sentence_size)"
+                    .into(),
+            ));
+        }
+        self.part().whole.push(sentence.as_bytes(), times);
+        Ok(())
     }
 
     /// The number of a last word.
@@ -151,8 +166,7 @@ impl Sink for Sentences {
         self.add_twice(sentence)?;
         let Some(cut) = self.cut else {
             self.part().sentences.push(Some((0, first)));
-            self.part().whole.push(sentence.as_bytes(), times);
-            return Ok(());
+            return self.whole(sentence, times);
         };
         let (start, word) =
             each_word(cut, sentence, |word, start, next| self.add(word, next, times, ordinal + start as u64))?;
@@ -167,19 +181,19 @@ impl Sink for Sentences {
 
 /// All that was counted, before it is known which characters are rare.
 pub struct Counted {
-    splits: bool,
+    pub(super) splits: bool,
     /// Words with what follows them.
-    pairs: Words,
+    pub(super) pairs: WordCounter,
     /// The same with each sentence twice.
-    twice: Option<Words>,
-    whole: Words,
+    pub(super) twice: Option<WordCounter>,
+    pub(super) whole: Words,
 }
 
 /// Puts together what the threads counted.
-pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Counted> {
+pub fn gathered(sinks: Vec<Sentences>) -> Result<Counted> {
     let line = sinks.first().map_or(Line::V0_2_3, |sink| sink.line);
     let splits = sinks.first().is_some_and(|sink| sink.cut.is_some());
-    let (mut pairs, mut twice) = (WordCounter::default(), None);
+    let (mut pairs, mut twice): (_, Option<WordCounter>) = (WordCounter::default(), None);
     let (mut parts, mut lasts) = (Vec::new(), Vec::new());
     for (number, sink) in sinks.into_iter().enumerate() {
         if pairs.is_empty() {
@@ -188,7 +202,10 @@ pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Co
             pairs.merge(sink.pairs)?
         }
         if let Some(more) = sink.twice {
-            twice.get_or_insert_with(WordCounter::default).merge(more)?;
+            match &mut twice {
+                Some(twice) => twice.merge(more)?,
+                None => twice = Some(more),
+            }
         }
         parts.extend(sink.parts.into_iter().map(|part| (number, part)));
         let mut words = vec![Box::default(); sink.lasts.len()];
@@ -209,8 +226,7 @@ pub fn gathered(sinks: Vec<Sentences>, progress: &mut dyn Progress) -> Result<Co
             pairs.add(&key, 1)?;
         }
     }
-    let twice = twice.map(|twice| twice.into_words(Order::Bytes, progress)).transpose()?;
-    Ok(Counted { splits, pairs: pairs.into_words(Order::Bytes, progress)?, twice, whole })
+    Ok(Counted { splits, pairs, twice, whole })
 }
 
 /// The places of all sentences, as part and number, in the trainer's order: the last sentence comes to where an empty one was. 0.2.1
@@ -242,151 +258,16 @@ fn whole(parts: &[(usize, Part)], order: &[(usize, usize)]) -> Words {
 
 impl Counted {
     /// How often each character occurs.
-    pub fn characters(&self) -> Result<CharCounts> {
+    pub fn characters(&mut self) -> Result<CharCounts> {
         let mut counts = CharCounts::default();
-        self.pairs.iter().try_for_each(|(key, times)| counts.add(parse(key).0, times))?;
+        self.pairs.each_unordered(&mut |key, times| counts.add(parse(key).0, times))?;
         self.whole.iter().try_for_each(|(sentence, times)| counts.add(text(sentence), times))?;
         Ok(counts)
-    }
-
-    /// The words in the trainer's order, (count desc, text), or the sentences in theirs; and the fragments. Characters beyond the
-    /// alphabet are rare.
-    pub fn cut(
-        self,
-        alphabet: &Alphabet,
-        options: &Options,
-        progress: &mut dyn Progress,
-    ) -> Result<(Words, Fragments)> {
-        let validity = Validity::new(options)?;
-        let delimiter = (options.line == Line::V0_2_1).then_some(&options.pretokenization_delimiter[..]);
-        let delimiter = delimiter.filter(|delimiter| !delimiter.is_empty());
-        let (fragments, end) = (WordCounter::default(), None);
-        let mut cuts = Cuts { validity, alphabet, delimiter, fragments, end, masked: String::new(), key: Vec::new() };
-        let words = if self.splits { cuts.words(self.pairs, progress)? } else { cuts.whole(&self.whole)? };
-        if let Some(twice) = self.twice {
-            (cuts.fragments, cuts.end) = (WordCounter::default(), None);
-            twice
-                .iter()
-                .map(|(key, times)| (parse(key), times))
-                .try_for_each(|((word, next), times)| cuts.cut(word, next, times).map(drop))?;
-        }
-        Ok((words, cuts.finish(options.line, progress)?))
-    }
-}
-
-/// Cuts words into fragments.
-struct Cuts<'a> {
-    validity: Validity,
-    alphabet: &'a Alphabet,
-    /// 0.2.1 takes it out of words, and no fragment has a character of it.
-    delimiter: Option<&'a str>,
-    fragments: WordCounter,
-    /// The fragment at the end of all, and its count.
-    end: Option<(Vec<u8>, u64)>,
-    masked: String,
-    key: Vec<u8>,
-}
-
-impl Cuts<'_> {
-    fn words(&mut self, pairs: Words, progress: &mut dyn Progress) -> Result<Words> {
-        let mut words = WordCounter::default();
-        for (key, times) in pairs.iter() {
-            let (word, next) = parse(key);
-            let word = self.cut(word, next, times)?;
-            if !word.is_empty() {
-                words.add(word.as_bytes(), times)?;
-            }
-        }
-        drop(pairs);
-        words.into_words(Order::MostFrequent, progress)
-    }
-
-    fn whole(&mut self, sentences: &Words) -> Result<Words> {
-        let mut words = Words::default();
-        let sentence_at = |index| Next::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE));
-        for (index, (sentence, times)) in sentences.iter().enumerate() {
-            let sentence = text(sentence);
-            let next = if index + 1 < sentences.len() { sentence_at(index + 1) } else { Next::End };
-            if times > 1 {
-                self.cut(sentence, sentence_at(index), times - 1)?;
-            }
-            words.push(self.cut(sentence, next, 1)?.as_bytes(), times);
-        }
-        Ok(words)
-    }
-
-    /// Counts the fragments of a word; the word as it is trained on.
-    fn cut(&mut self, word: &str, next: Next, times: u64) -> Result<String> {
-        let mut masked = std::mem::take(&mut self.masked);
-        masked.clear();
-        self.alphabet.mask(word, &mut masked);
-        let next = match next {
-            Next::Word(first) => Next::Word(self.kept(first)),
-            Next::Sentence(first) => Next::Sentence(self.kept(first)),
-            Next::End => Next::End,
-        };
-        let trained = match self.delimiter {
-            Some(delimiter) => {
-                let parts: Vec<&str> = masked.split(|char| delimiter.contains(char)).collect();
-                let inner = &parts[..parts.len() - 1];
-                inner.iter().try_for_each(|part| self.fragments(part, Next::Sentence(RARE), times))?;
-                self.fragments(parts[parts.len() - 1], next, times)?;
-                masked.replace(delimiter, "")
-            }
-            None => {
-                self.fragments(&masked, next, times)?;
-                masked.clone()
-            }
-        };
-        self.masked = masked;
-        Ok(trained)
-    }
-
-    fn kept(&self, char: char) -> char {
-        if self.alphabet.contains(char) { char } else { RARE }
-    }
-
-    /// Counts the fragments of a word that have two characters or more, each with what follows it.
-    fn fragments(&mut self, word: &str, next: Next, times: u64) -> Result<()> {
-        let mut start = 0;
-        let mut before = None;
-        for (at, char) in word.char_indices() {
-            if before.is_some_and(|before| !self.validity.may_join(before, char)) {
-                self.fragment(&word[start..at], Next::Word(char), times)?;
-                start = at;
-            }
-            before = Some(char);
-        }
-        self.fragment(&word[start..], next, times)
-    }
-
-    fn fragment(&mut self, fragment: &str, next: Next, times: u64) -> Result<()> {
-        if fragment.len() <= fragment.as_bytes().first().map_or(0, |&lead| lead_len(lead)) {
-            return Ok(());
-        }
-        if next == Next::End {
-            self.end = Some((fragment.as_bytes().to_vec(), times));
-            return Ok(());
-        }
-        write_key(fragment.as_bytes(), next, &mut self.key);
-        self.fragments.add(&self.key, times)
-    }
-
-    fn finish(self, line: Line, progress: &mut dyn Progress) -> Result<Fragments> {
-        let mut columns = Fragments::default();
-        for (key, times) in self.fragments.into_words(Order::Bytes, progress)?.iter() {
-            let (fragment, next) = parse(key);
-            columns.push(fragment.as_bytes(), &follower(next, line), times)?;
-        }
-        if let Some((fragment, times)) = self.end {
-            columns.push(&fragment, &follower(Next::End, line), times)?;
-        }
-        Ok(columns)
     }
 }
 
 /// A word and what follows it as one text: the word, the character, and a last byte that tells the character's length and the case.
-fn write_key(word: &[u8], next: Next, key: &mut Vec<u8>) {
+pub(super) fn write_key(word: &[u8], next: Next, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(word);
     let mut buffer = [0; 4];
@@ -399,7 +280,7 @@ fn write_key(word: &[u8], next: Next, key: &mut Vec<u8>) {
     key.push(case | char.len() as u8);
 }
 
-fn parse(key: &[u8]) -> (&str, Next) {
+pub(super) fn parse(key: &[u8]) -> (&str, Next) {
     let (tag, rest) = key.split_last().map_or((0x20, key), |(tag, rest)| (*tag, rest));
     let (word, char) = rest.split_at(rest.len() - (tag & 0xF) as usize);
     let first = text(char).chars().next().unwrap_or(RARE);
@@ -412,26 +293,16 @@ fn parse(key: &[u8]) -> (&str, Next) {
 }
 
 /// Bytes that are UTF-8, for a text was cut between characters.
-fn text(bytes: &[u8]) -> &str {
+pub(super) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
-}
-
-/// The bytes that stand after a fragment. 0.2.3 looks beyond the end of a sentence, one byte far; the end of all differs from every
-/// byte of a text, so it is one that no text has.
-fn follower(next: Next, line: Line) -> Vec<u8> {
-    let mut buffer = [0; 4];
-    match next {
-        Next::Word(char) => char.encode_utf8(&mut buffer).as_bytes().to_vec(),
-        Next::Sentence(char) if line == Line::V0_2_3 => vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]],
-        Next::End => vec![0, 0xFF],
-        _ => vec![0],
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::train::progress::Silent;
+    use crate::train::sentencepiece::alphabet::Alphabet;
+    use crate::train::sentencepiece::validity::Validity;
     use crate::train::unigram::suffixes::Depth;
     use crate::train::unigram::workers::Workers;
     use proptest::prelude::*;
@@ -453,9 +324,9 @@ mod tests {
     fn of_fragments(sentences: &[String], options: &Options) -> Found {
         let mut sink = Sentences::new(options, WordCounter::default());
         sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
-        let counted = gathered(vec![sink], &mut Silent).unwrap();
+        let mut counted = gathered(vec![sink]).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
-        let (_, mut fragments) = counted.cut(&alphabet, options, &mut Silent).unwrap();
+        let (_, mut fragments) = counted.cut(&alphabet, options, &mut Silent).unwrap().laid_out(&mut Silent).unwrap();
         let mut workers = Workers { threads: 2, progress: &mut Silent };
         let depth = Depth { limit: 4 * options.max_sentencepiece_length as u32 + 2, line: options.line };
         let all = fragments.intervals(depth, &mut workers, |fragments, intervals| {

@@ -59,6 +59,9 @@ impl Limited<'_> {
     }
 }
 
+/// Vectors that grow leave holes in the memory of the process: of so many bytes (the first) so many (the second) may be in use.
+const HOLES: (usize, usize) = (7, 4);
+
 impl Learning for Limited<'_> {
     const SIZES: Sizes = Sizes { cell: 8, word: 8, place: 8, pair: 160 };
 
@@ -76,7 +79,7 @@ impl Learning for Limited<'_> {
     }
 
     fn run(&mut self, from: u64, room: usize) -> Result<Stop> {
-        self.trainer.run(from, room)
+        self.trainer.run(from, room / HOLES.0 * HOLES.1)
     }
 
     fn last_count(&self) -> u64 {

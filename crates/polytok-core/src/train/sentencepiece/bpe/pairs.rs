@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::places::{List, Places};
 use super::queue::Entry;
 use super::symbols::Symbols;
 use crate::train::sentencepiece::validity::Validity;
@@ -9,8 +10,7 @@ use crate::train::sentencepiece::validity::Validity;
 /// No piece has the two side by side, or it is there already.
 const INVALID: u32 = u32::MAX;
 
-/// Bytes for each place, and for each pair in the table of numbers, which is there twice while it grows.
-const PLACE: usize = 8;
+/// Bytes for each pair in the table of numbers, which is there twice while it grows.
 const NUMBER: usize = 32;
 
 #[derive(Default)]
@@ -19,7 +19,7 @@ struct Pair {
     right: u32,
     count: u64,
     /// Where it came to be; it may be gone from there.
-    places: Vec<u32>,
+    places: List,
 }
 
 /// All pairs that came to be, by number.
@@ -29,8 +29,7 @@ pub struct Pairs {
     numbers: HashMap<u64, u32>,
     /// Memory for a piece that is judged.
     chars: Vec<char>,
-    /// How many places there are.
-    places: usize,
+    places: Places,
 }
 
 impl Pairs {
@@ -68,10 +67,9 @@ impl Pairs {
     }
 
     pub fn add(&mut self, pair: u32, at: u32, count: u64) {
-        self.places += 1;
         let pair = &mut self.pairs[pair as usize];
         pair.count += count;
-        pair.places.push(at);
+        self.places.push(&mut pair.places, at);
     }
 
     pub fn lose(&mut self, pair: u32, count: u64) {
@@ -79,15 +77,19 @@ impl Pairs {
     }
 
     /// Where a pair may stand; it forgets them.
-    pub fn take_places(&mut self, pair: u32) -> Vec<u32> {
-        let places = std::mem::take(&mut self.pairs[pair as usize].places);
-        self.places -= places.len();
-        places
+    pub fn take_places(&mut self, pair: u32) -> List {
+        std::mem::take(&mut self.pairs[pair as usize].places)
+    }
+
+    /// Some of the places that were taken, in order; none at the end.
+    pub fn next_places(&mut self, taken: &mut List) -> Option<impl Iterator<Item = u32> + use<>> {
+        self.places.take(taken)
     }
 
     /// A pair's text is a piece already: it stays where it stands.
     pub fn drop(&mut self, pair: u32) {
-        self.take_places(pair);
+        let places = self.take_places(pair);
+        self.places.clear(places);
         let (left, right) = self.symbols(pair);
         self.numbers.insert(key(left, right), INVALID);
     }
@@ -100,7 +102,7 @@ impl Pairs {
 
     /// Bytes taken.
     pub fn memory(&self) -> usize {
-        self.pairs.capacity() * size_of::<Pair>() + self.numbers.capacity() * NUMBER + self.places * PLACE
+        self.pairs.capacity() * size_of::<Pair>() + self.numbers.capacity() * NUMBER + self.places.memory()
     }
 }
 
