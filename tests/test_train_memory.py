@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 import polytok
+from polytok import ArgumentError
 
 LIMIT = 160
 TRAINING = """
 import sys
 from pathlib import Path
 import polytok
+from polytok import ArgumentError
 path, kind, memory = sys.argv[1:]
 trained = polytok.train(Path(path), kind, vocab_size=6000, max_memory=memory or None, threads=1)
 status = Path("/proc/self/status").read_text()
@@ -73,3 +75,10 @@ def test_fewer_entries_than_asked_for_are_told() -> None:
     assert str(report) == report.notes[0]
     with pytest.warns(polytok.TrainingWarning, match="the texts allow"):
         polytok.train(["ab ab"], "wordpiece", vocab_size=50)
+
+
+def test_a_text_that_is_held_whole(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"some words " * 400_000)
+    with pytest.raises(ArgumentError, match=r"text: a text of more than 2,796,202 bytes.*let its lines"):
+        polytok.train(path, kind="sentencepiece-bpe", vocab_size=300, max_memory="16M")

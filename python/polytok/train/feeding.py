@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ArgumentError
 from ..progress import Report
 from ..reading import Reading
 from .counting import Counts
@@ -13,19 +14,31 @@ from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
 
+_TIMES = 6
+"""How often a text is held that a trainer takes whole: as it was read, normalized, and what is counted of it."""
+
+
 class TrainingWarning(UserWarning):
     """Some texts were left out of a training, or its result is another than was asked for."""
 
 
 def feed(
-    trainer: Any, inputs: Inputs, reading: Reading | None, report: TrainingReport | None, progress: Report | None
+    trainer: Any,
+    inputs: Inputs,
+    reading: Reading | None,
+    report: TrainingReport | None,
+    progress: Report | None,
+    max_memory: int | None = None,
 ) -> None:
-    """Give all texts to a trainer, or to `Counts`."""
+    """Give all texts to a trainer, or to `Counts`.
+
+    Raises `ArgumentError` for a text of a file that a trainer would take whole, and that takes more than the memory.
+    """
     counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     told = TrainingReport() if report is None else report
     stream = InputStream(inputs, reading or Reading(), told, keeps_bytes=keeps_bytes)
-    push_part = _part_taker(trainer, counts)
+    push_part = _part_taker(trainer, counts, max_memory)
     for batch in stream:
         if isinstance(batch, Part):
             push_part(batch)
@@ -39,11 +52,12 @@ def feed(
         warnings.warn(str(told), TrainingWarning, stacklevel=3)
 
 
-def _part_taker(trainer: Any, counts: Counts | None) -> Callable[[Part], None]:
+def _part_taker(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
     """What takes parts of texts: counts can; lines are cut at line feeds; other texts are held until their end."""
     if counts is not None:
         return lambda part: counts.push_part(part.data, is_last=part.is_last)
     held: list[bytes] = []
+    most = None if max_memory is None else max_memory // _TIMES
     cuts = bool(getattr(trainer, "lines", False))
 
     def take(part: Part) -> None:
@@ -53,5 +67,10 @@ def _part_taker(trainer: Any, counts: Counts | None) -> Callable[[Part], None]:
             trainer.push([b"".join(held)])
             held.clear()
         held.append(part.data[end:])
+        if most is not None and sum(map(len, held)) > most:
+            raise ArgumentError(
+                f"{part.place}: a text of more than {most:,} bytes, which this kind holds {_TIMES} times over, more than "
+                f"the {max_memory:,} bytes of max_memory: let its lines be the texts (--lines, unit='line'), or raise it"
+            )
 
     return take

@@ -88,7 +88,7 @@ def specs(
     trainer = chosen.make(options, resources)
     with _shown(progress) as told:
         if not isinstance(inputs, Counts) and counts is None:
-            feed(trainer, inputs, reading, report, told)
+            feed(trainer, inputs, reading, report, told, resources["max_memory"])
         found = trainer.finish(told)
     _note(getattr(trainer, "notes", []), report)
     return found if isinstance(found, list) else [found]
@@ -118,7 +118,7 @@ def count_words(
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
     trainer, counts = counting(kind, options, resources)
     with _shown(progress) as told:
-        feed(trainer, inputs, reading, report, told)
+        feed(trainer, inputs, reading, report, told, resources["max_memory"])
     return counts
 
 
