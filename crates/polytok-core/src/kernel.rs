@@ -5,7 +5,7 @@
 //! place, out of line: long ones are cut where nothing can merge, and their parts go through the cache in the same way.
 //! Invariant: the ids are those of `Compiled::segment` piece by piece. Cost: that of the model for each different piece.
 
-use crate::cache::{Key, Piece, Waiting};
+use crate::cache::{Cache, Key, Piece, Waiting};
 use crate::error::Result;
 use crate::model::UNKNOWN;
 use crate::post::{Out, Sink};
@@ -119,14 +119,20 @@ impl Tokenizer {
         if is_known && !self.model.depends_on_place(bytes, start) {
             ids.clear();
             ids.extend(segments.iter().map(|segment| segment.id));
-            cache.insert(bytes, key, ids);
-            if cache.wants_entries(self.vocab.len())
-                && let Some(entries) = self.model.own_entries()
-            {
-                cache.add_entries(self.vocab.len(), entries);
-            }
+            self.remember(bytes, key, ids, cache);
         }
         segments.iter().try_for_each(|&segment| out.take(start, segment))
+    }
+
+    /// Puts a piece into the cache, and all entries when they pay.
+    #[inline]
+    pub(crate) fn remember(&self, piece: &[u8], key: Key, ids: &[u32], cache: &mut Cache) {
+        cache.insert(piece, key, ids);
+        if cache.wants_entries(self.vocab.len())
+            && let Some(entries) = self.model.own_entries()
+        {
+            cache.add_entries(self.vocab.len(), entries);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::cache::{Cache, Waiting};
@@ -515,7 +516,7 @@ impl Compiled {
     }
 
     /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
-    pub(crate) fn own_entries(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
+    pub(crate) fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
         if let Compiled::Bpe(bpe, _) = self { bpe.own_entries() } else { None }
     }
 

@@ -112,8 +112,9 @@ impl Cache {
 
     /// Puts whole pieces of one id here, at most so many. Those that are too long are left out.
     #[cold]
-    pub fn add_entries<'a>(&mut self, count: usize, entries: impl Iterator<Item = (&'a [u8], u32)>) {
-        let entries = entries.filter_map(|(piece, id)| ShortEntry::new(Key::new(piece, 0, piece.len(), false), &[id]));
+    pub fn add_entries(&mut self, count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, u32)>) {
+        let key = |piece: &[u8]| Key::new(piece, 0, piece.len(), false);
+        let entries = entries.filter_map(|(piece, id)| ShortEntry::new(key(piece.as_ref()), &[id]));
         self.short.add_older(count, entries);
         self.has_entries = true;
     }

@@ -131,7 +131,7 @@ impl Tokenizer {
                 (id, _) => ids.push(id),
             }
         }
-        cache.insert(piece, key, ids);
+        self.remember(piece, key, ids, cache);
         out.take_cached(ids);
         Ok(())
     }

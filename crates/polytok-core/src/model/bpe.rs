@@ -5,6 +5,7 @@
 //! at compile time: a list of pairs (minbpe, Hugging Face), or every way to cut an entry into two symbols, by the entry's id
 //! (tiktoken) or its score (SentencePiece, llama2.c). Twin: python/polytok/reference/bpe.py.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -176,12 +177,19 @@ impl Bpe {
         rows.map(|row| self.vocab.bytes(row))
     }
 
-    /// The entries that merging their own text yields, with their ids, the last merged first, where symbols are bytes. None where
-    /// they are not known, or not yet.
-    pub fn own_entries(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
-        let merging = self.merging.peek()?.as_ref().filter(|_| self.is_of_bytes())?;
+    /// The entries that merging their own text yields, as they stand in texts, with their ids, the last merged first. None where they
+    /// are not known, or not yet, or where texts may come in another way later.
+    pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
+        let stays = self.is_of_bytes() || self.takes_raw();
+        let merging = self.merging.peek()?.as_ref().filter(|_| stays)?;
         // A table of a file may name any row.
-        Some(merging.own_rows()?.filter_map(|row| Some((self.vocab.get_bytes(row)?, self.vocab.id(row as usize)))))
+        Some(merging.own_rows()?.filter_map(|row| {
+            let entry = self.vocab.get_bytes(row)?;
+            match self.becomes(row, entry) {
+                Emit::Id(id) => Some((self.as_in_text(entry)?, id)),
+                _ => None,
+            }
+        }))
     }
 
     /// Whether a piece at this place of the text is cut differently from the same piece elsewhere.

@@ -11,7 +11,7 @@ use super::dictionary::Dictionary;
 use super::merge::{INERT, Watch};
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, Short};
-use super::units::{Numbering, Units};
+use super::units::{Numbering, Space, Units};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::native::{Part, PartWriter, Stored};
@@ -28,7 +28,8 @@ const LLAMA2C_FLOOR: f32 = -1e10;
 pub(super) struct Merging {
     pub(super) units: Units,
     pub(super) pairs: Pairs,
-    /// Values of the pairs of single bytes, which nearly every text starts with: all bytes, or ASCII where symbols are characters.
+    /// Values of the pairs of units that have a place, which nearly every text starts with: all bytes, or ASCII and U+2581 where symbols
+    /// are characters.
     first: Table<u32>,
     /// Pairs that no text needs are left out.
     pub(super) is_pruned: bool,
@@ -93,7 +94,7 @@ impl Source<'_> {
 
 impl Merging {
     fn new(units: Units, pairs: Pairs) -> Merging {
-        let single = units.of_single_bytes();
+        let single = units.of_places();
         let count = single.len();
         let mut first = vec![NO_VALUE; count * count];
         // Where one symbol is that of two bytes, as INERT is, the pairs of all of them count.
@@ -112,15 +113,15 @@ impl Merging {
     /// they end in the text.
     #[inline]
     pub(super) fn start(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
-        run.clear();
         match self.units.kind {
             Symbols::Bytes => self.start_bytes(text, offset, run),
-            _ => self.start_chars(text, offset, run),
+            _ => self.start_chars(text, offset, Space::Space, run),
         }
     }
 
     #[inline]
     fn start_bytes(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
+        run.clear();
         let text = &text[..text.len().min(short::MOST)];
         let symbols = self.units.of_bytes();
         let mut last = 0;
@@ -133,17 +134,23 @@ impl Merging {
         text.len()
     }
 
+    /// The same where symbols are characters, for what a space stands for.
     #[inline]
-    fn start_chars(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
-        let (mut at, mut last) = (0, (INERT, usize::MAX));
+    pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut Short) -> usize {
+        run.clear();
+        let count = self.units.of_places().len();
+        let (mut at, mut last) = (0, (INERT, None));
         while at < text.len() && run.len() < short::MOST {
-            let (symbol, ascii, len) = self.units.char(&text[at..]);
-            let rated = match (last.1 | ascii) < 128 {
-                true => self.pairs.rated(self.first.get(last.1 << 7 | ascii).copied().unwrap_or(NO_VALUE)),
-                false => self.pairs.get(last.0, symbol),
+            let (symbol, place, len) = self.units.char(&text[at..], space);
+            let rated = match (last.1, place) {
+                (Some(left), Some(right)) => {
+                    let at = left * count + right;
+                    self.pairs.rated(self.first.get(at).copied().unwrap_or(NO_VALUE))
+                }
+                _ => self.pairs.get(last.0, symbol),
             };
             run.push(symbol, offset + at, rated);
-            last = (symbol, ascii);
+            last = (symbol, place);
             at += len;
         }
         at

@@ -14,11 +14,26 @@ use crate::table::Table;
 use crate::utf8;
 use crate::vocab::Vocab;
 
+/// Where U+2581 stands behind the ASCII characters, how many there are with it, and its bytes.
+const MARK: usize = 128;
+const PLACES: usize = 129;
+const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
+
+/// What a space in the text stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    /// Itself.
+    Space,
+    /// U+2581.
+    Mark,
+}
+
 /// The symbols of all units.
 #[derive(Debug)]
 pub(super) struct Units {
     pub(super) kind: Symbols,
-    ascii: [u32; 128],
+    /// Symbols of ASCII characters, and behind them that of U+2581, which is in most words of texts that SentencePiece escapes.
+    ascii: [u32; PLACES],
     /// Symbols of single bytes: what bytes start as, or fall back to.
     bytes: [u32; 256],
     chars: Chars,
@@ -102,7 +117,8 @@ impl Numbering {
 
     /// The table.
     pub(super) fn finish(self) -> Result<Units> {
-        let ascii = |byte| self.chars.get(&unit_key(&[byte as u8])).copied().unwrap_or(INERT);
+        let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(INERT);
+        let ascii = |at| if at == MARK { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
         let ascii = std::array::from_fn(ascii);
         Ok(Units { kind: self.kind, ascii, bytes: self.bytes, chars: Chars::build(self.chars)? })
     }
@@ -135,8 +151,13 @@ impl Units {
         self.bytes.contains(&symbol)
     }
 
-    /// The symbols of single bytes: of all, or of ASCII where symbols are characters.
-    pub(super) fn of_single_bytes(&self) -> &[u32] {
+    /// The symbol of U+2581.
+    pub(super) fn of_mark(&self) -> u32 {
+        self.ascii[MARK]
+    }
+
+    /// The symbols of units that have a place: of all bytes, or of ASCII and U+2581 where symbols are characters.
+    pub(super) fn of_places(&self) -> &[u32] {
         if self.kind == Symbols::Bytes { &self.bytes } else { &self.ascii }
     }
 
@@ -146,14 +167,16 @@ impl Units {
         &self.bytes
     }
 
-    /// The character that a text starts with: its symbol, its byte if that is its only one (else more), and its length.
+    /// The character that a text starts with: its symbol, its place (see `of_places`) if it has one, and its length.
     #[inline]
-    pub(super) fn char(&self, text: &[u8]) -> (u32, usize, usize) {
-        match text[0] {
-            byte @ 0..128 => (self.ascii[byte as usize], byte as usize, 1),
+    pub(super) fn char(&self, text: &[u8], space: Space) -> (u32, Option<usize>, usize) {
+        match *text {
+            [b' ', ..] if space == Space::Mark => (self.ascii[MARK], Some(MARK), 1),
+            [byte @ 0..128, ..] => (self.ascii[byte as usize], Some(byte as usize), 1),
+            [0xE2, 0x96, 0x81, ..] => (self.ascii[MARK], Some(MARK), 3),
             _ => {
                 let len = utf8::char_len(text);
-                (self.chars.get(unit_key(&text[..len])).unwrap_or(INERT), usize::MAX, len)
+                (self.chars.get(unit_key(&text[..len])).unwrap_or(INERT), None, len)
             }
         }
     }
@@ -180,7 +203,7 @@ impl Units {
             if at == text.len() {
                 break;
             }
-            let (symbol, _, len) = self.char(&text[at..]);
+            let (symbol, _, len) = self.char(&text[at..], Space::Space);
             symbols.push(Symbol::new(symbol, offset + at));
             at += len;
         }
@@ -230,7 +253,7 @@ impl Stored for Units {
         let kind = kinds.into_iter().find(|&kind| kind as u32 == number);
         let (ascii, bytes): (Table<u32>, Table<u32>) = (part.table("ascii")?, part.table("bytes")?);
         let chars = Chars { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
-        match (kind, <[u32; 128]>::try_from(&*ascii), <[u32; 256]>::try_from(&*bytes)) {
+        match (kind, <[u32; PLACES]>::try_from(&*ascii), <[u32; 256]>::try_from(&*bytes)) {
             (Some(kind), Ok(ascii), Ok(bytes)) => Ok(Units { kind, ascii, bytes, chars }),
             _ => Err(part.wrong("kind", "or of its neighbours are not those of units")),
         }

@@ -1,17 +1,25 @@
 //! Pieces as they stand in a text that SentencePiece's normalizer would only make spaces visible of, and mend.
 //!
 //! The model knows U+2581 and U+FFFD; the text has spaces, and bytes that are no character, in their places. Text that is cut
-//! before it is rewritten comes here when the cache does not know it. A piece that is an entry mostly becomes this entry, which
-//! the table of pairs tells for all: see derived.rs. Cost: a copy of the piece.
+//! before it is rewritten comes here when the cache does not know it. Short pieces merge as they stand; the cache has those of them
+//! that are entries. A longer one that is an entry mostly becomes this entry, which the table of pairs tells for all: see derived.rs.
+//! Cost: a copy of a piece that is longer.
 
-use super::{Bpe, BpeScratch, Emit};
+use std::borrow::Cow;
+
+use super::{Bpe, BpeScratch, Emit, Splits};
+use crate::cache::KEY;
 use crate::error::Result;
 use crate::model::Segment;
+use crate::model::merge::MergeScratch;
+use crate::model::merging::Merging;
+use crate::model::units::Space;
 use crate::normalize::Escape;
+use crate::spec::Symbols;
 use crate::utf8::decode_strict;
 
 /// What stands for a space in entries.
-const MARK: &[u8] = "\u{2581}".as_bytes();
+const MARK: &str = "\u{2581}";
 /// What stands for a byte that is no character.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
@@ -36,6 +44,13 @@ impl Bpe {
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         let mends = self.raw.peek().is_some_and(|escape| escape.mends);
+        if piece.len() <= KEY
+            && (!mends || std::str::from_utf8(piece).is_ok())
+            && let Some(merging) =
+                self.merging.peek().and_then(Option::as_ref).filter(|merging| self.merges_raw(merging))
+        {
+            return self.merge_raw(merging, piece, scratch, emit);
+        }
         if !piece.contains(&b' ') && (!mends || std::str::from_utf8(piece).is_ok()) {
             return match self.own_id(piece) {
                 Some(id) => emit(Segment { id, start: 0, end: piece.len() as u32 }),
@@ -70,6 +85,39 @@ impl Bpe {
         });
         scratch.rewritten = rewritten;
         result
+    }
+
+    /// Whether spaces may stand for U+2581 while pieces are merged.
+    fn merges_raw(&self, merging: &Merging) -> bool {
+        self.symbols == Symbols::Chars && self.vocab.get_bytes(merging.units.of_mark()).is_some()
+    }
+
+    /// Merges a short piece without rewriting it. The cache knows most entries of this length, so it is not looked for as one.
+    fn merge_raw(
+        &self,
+        merging: &Merging,
+        piece: &[u8],
+        scratch: &mut BpeScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let BpeScratch { symbols, merge: MergeScratch { short, .. }, .. } = scratch;
+        merging.start_chars(piece, 0, Space::Mark, short);
+        short.merge(&merging.pairs);
+        symbols.clear();
+        symbols.extend(short.left());
+        self.emit_symbols(piece, symbols, &Splits::default(), emit)
+    }
+
+    /// The text that an entry is found for; None if no text is.
+    pub(super) fn as_in_text<'a>(&self, entry: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        if !self.takes_raw() {
+            return Some(Cow::Borrowed(entry));
+        }
+        let text = std::str::from_utf8(entry).ok().filter(|text| !text.contains(' '))?;
+        Some(match text.contains(MARK) {
+            true => Cow::Owned(text.replace(MARK, " ").into_bytes()),
+            false => Cow::Borrowed(entry),
+        })
     }
 
     /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
@@ -112,7 +160,7 @@ impl Bpe {
 fn rewrite(text: &[u8], mends: bool) -> (&[u8], usize) {
     match text.first() {
         None => (REPLACEMENT, 0),
-        Some(b' ') => (MARK, 1),
+        Some(b' ') => (MARK.as_bytes(), 1),
         Some(0..0x80) => (&text[..1], 1),
         _ if !mends => (&text[..1], 1),
         _ => decode_strict(text).map_or((REPLACEMENT, 1), |(_, len)| (&text[..len], len)),

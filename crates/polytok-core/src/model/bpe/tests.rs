@@ -185,6 +185,44 @@ proptest! {
     }
 }
 
+proptest! {
+    /// With and without U+2581 among the entries.
+    #[test]
+    fn pieces_as_they_stand_become_what_rewritten_ones_do(
+        words in prop::collection::vec("\u{2581}|[ab\u{2581}]{2,4}|\u{2581}[ab]{1,3}|[ab]|[ab \u{2581}\u{FFFD}é世]{1,3}", 1..40),
+        texts in prop::collection::vec("[ab \u{2581}]{1,6}|[ab ]{10,20}|[ab \u{2581}\u{FFFD}é世]{1,8}", 8),
+    ) {
+        let rows: Vec<_> = words.iter().zip(1..).map(|(word, at)| (word.as_str(), -(at as f32), Kind::Normal)).collect();
+        let vocab = Arc::new(vocab(&rows));
+        let rules = BpeRules::new(Symbols::Chars, false, Line::default());
+        let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
+        let [plain, raw] = [compile(), compile()];
+        for bpe in [&plain, &raw] {
+            bpe.merging.get(|| bpe.build_merging());
+        }
+        raw.take_raw(Escape { has_prefix: false, mends: true });
+        let ids = |bpe: &Bpe, text: &str, is_raw: bool| {
+            let (mut ids, scratch) = (Vec::new(), &mut BpeScratch::default());
+            let mut emit = |segment: Segment| {
+                ids.push((segment.id, text[segment.start as usize..segment.end as usize].replace(' ', "\u{2581}")));
+                Ok(())
+            };
+            match is_raw {
+                true => bpe.segment_raw(text.as_bytes(), false, scratch, &mut emit),
+                false => bpe.segment(text.as_bytes(), 0, false, scratch, &mut emit),
+            }.unwrap();
+            ids
+        };
+        for text in texts {
+            prop_assert_eq!(ids(&raw, &text, true), ids(&plain, &text.replace(' ', "\u{2581}"), false), "{:?}", text);
+        }
+        for (text, id) in raw.own_entries().into_iter().flatten() {
+            let text = std::str::from_utf8(&text).unwrap();
+            prop_assert_eq!(ids(&plain, &text.replace(' ', "\u{2581}"), false), vec![(id, text.replace(' ', "\u{2581}"))]);
+        }
+    }
+}
+
 #[test]
 fn the_table_is_built_when_it_pays() {
     let mut rows = vec![("a", -1.0, Kind::Normal), ("aa", -2.0, Kind::Normal)];
