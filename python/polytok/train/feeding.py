@@ -13,7 +13,6 @@ from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
-
 _TIMES = 6
 """How often a text is held that a trainer takes whole: as it was read, normalized, and what is counted of it."""
 
@@ -69,8 +68,9 @@ def _part_taker(trainer: Any, counts: Counts | None, max_memory: int | None) -> 
         held.append(part.data[end:])
         if most is not None and sum(map(len, held)) > most:
             raise ArgumentError(
-                f"{part.place}: a text of more than {most:,} bytes, which this kind holds {_TIMES} times over, more than "
-                f"the {max_memory:,} bytes of max_memory: let its lines be the texts (--lines, unit='line'), or raise it"
+                f"{part.place}: a text of more than {most:,} bytes, which this kind holds {_TIMES} times over, more "
+                f"than the {max_memory:,} bytes of max_memory: let its lines be the texts (--lines, unit='line'), or "
+                "raise it"
             )
 
     return take
