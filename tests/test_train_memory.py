@@ -17,7 +17,6 @@ TRAINING = """
 import sys
 from pathlib import Path
 import polytok
-from polytok import ArgumentError
 path, kind, memory = sys.argv[1:]
 trained = polytok.train(Path(path), kind, vocab_size=6000, max_memory=memory or None, threads=1)
 status = Path("/proc/self/status").read_text()

@@ -94,6 +94,7 @@ impl Tokenizer {
             }
         }
         if S::TILES
+            && !self.splits.rewrites()
             && let (Some(normalizer), None) = (self.normalizer.sentencepiece(), set)
             && let Some((normalized, offsets)) = normalizer.whole_chars(text)
         {

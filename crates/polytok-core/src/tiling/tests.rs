@@ -55,7 +55,7 @@ fn variants() -> Vec<Tokenizer> {
     let bytes = Spec { unknown: Unknown::Drop, ..all[0].clone() };
     all.push(Spec { split: split(r" ?\p{L}+|\s+|[^\s\p{L}]+", Behavior::Matches), ..bytes.clone() });
     all.push(Spec { split: split(r"[ab]+", Behavior::Matches), ..bytes.clone() });
-    all.push(Spec { split: split(r"c", Behavior::Removed), ..bytes });
+    all.push(Spec { split: split(r"c", Behavior::Removed), ..bytes.clone() });
     let normalize = SentencePieceNormalize {
         add_dummy_prefix: true,
         remove_extra_whitespaces: true,
@@ -64,6 +64,8 @@ fn variants() -> Vec<Tokenizer> {
     };
     let escape = SentencePieceNormalize { remove_extra_whitespaces: false, ..normalize.clone() };
     let bare = SentencePieceNormalize { add_dummy_prefix: false, ..escape.clone() };
+    let rewritten = vec![Normalize::SentencePiece(bare.clone())];
+    all.push(Spec { split: vec![Split::PieceSpace], normalize: rewritten, ..bytes });
     for (kind, step) in [(1, &normalize), (3, &normalize), (1, &escape), (3, &escape), (1, &bare), (2, &bare)] {
         let normalize = vec![Normalize::SentencePiece(step.clone())];
         all.push(Spec { normalize: normalize.clone(), ..all[kind].clone() });

@@ -38,7 +38,7 @@ _LAST_WORDS = 2.0
 _ENVIRONMENT = {
     # glibc keeps the megabytes of a block for the next one: fetched anew each time, they took a third of the system's
     # time for a job. Other libraries pass these by.
-    "MALLOC_MMAP_THRESHOLD_": str(1 << 26),
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
     # numpy's threads for matrices, of which there are none, wait for work by spinning.
     "OPENBLAS_NUM_THREADS": "1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -69,7 +70,8 @@ class OutputFile:
         if end - self._handed_over >= _BEHIND and hasattr(os, "posix_fadvise"):
             # Of the last two stretches one is begun, and the other done.
             begin = max(0, self._handed_over - _BEHIND)
-            os.posix_fadvise(self._draft.file.fileno(), begin, end - begin, os.POSIX_FADV_DONTNEED)
+            with suppress(OSError):  # It is advice.
+                os.posix_fadvise(self._draft.file.fileno(), begin, end - begin, os.POSIX_FADV_DONTNEED)
             self._handed_over = end
 
     def tell(self) -> int:
