@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -245,3 +247,28 @@ def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> 
     for wrong, message in wrongs:
         code, _, errors = run("count-words", *wrong, "-o", counts)
         assert code != 0 and message in errors
+
+
+def test_files_are_the_same_in_every_process(tmp_path: Path) -> None:
+    """Whatever order sets of texts have there."""
+    program = (
+        "import sys, hashlib, polytok\n"
+        "texts = ['to be or not to be', 'what the other texts are about', 'höher 漢字']\n"
+        "options = dict(character_coverage=0.99, max_sentencepiece_length=9, hard_vocab_limit=False, vocab_size=300)\n"
+        "kinds = {'bpe': {}, 'wordpiece': {}, 'longest-match': {}, 'sentencepiece-bpe': options}\n"
+        "for kind, options in {**kinds, 'sentencepiece-word': options}.items():\n"
+        "    made = polytok.train(texts, kind, **{'vocab_size': 262, **options})\n"
+        "    made.save(sys.argv[1])\n"
+        "    print(kind, hashlib.sha256(open(sys.argv[1], 'rb').read()).hexdigest())\n"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program, str(tmp_path / f"{seed}.ptok")],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert len(told[0].splitlines()) == 5 and told[0] == told[1] == told[2]

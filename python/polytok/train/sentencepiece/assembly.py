@@ -127,7 +127,7 @@ def _names(options: Options, meta: Meta) -> dict[str, int]:
 def _extra(options: Options, explicit: Collection[str], model: str, size: int) -> dict[str, Any]:
     """The fields of the file that a Spec has no place for, as SentencePiece's API would set them."""
     trainer: dict[str, Any] = {}
-    for name in explicit:
+    for name in sorted(explicit):  # in an order that is the same in every process
         value = getattr(options, name)
         if name not in _NOT_IN_FILE and value is not None:
             trainer[name] = _field(value)
