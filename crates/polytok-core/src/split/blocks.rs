@@ -17,12 +17,11 @@ const LANES: usize = 32;
 /// Characters that a block needs for all its places.
 const NEEDED: usize = PLACES + WINDOW - 1;
 
-/// For 64 places where a piece ends, where that depends on more, and where what ends is a gap.
+/// For 64 places where a piece ends, and where that depends on more.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Word {
     pub(super) yes: u64,
     pub(super) ask: u64,
-    pub(super) gap: u64,
 }
 
 /// What the rule tells of some places.
@@ -83,8 +82,8 @@ impl Block {
         (start / 64..places.div_ceil(64)).map(move |index| {
             let first = index * 64;
             let valid = !0 >> (64 - (places - first).min(64)) & !0 << start.saturating_sub(first);
-            let Word { yes, ask, gap } = words[index];
-            (first, Word { yes: yes & valid, ask: ask & valid, gap })
+            let Word { yes, ask } = words[index];
+            (first, Word { yes: yes & valid, ask: ask & valid })
         })
     }
 
@@ -155,8 +154,7 @@ mod avx2 {
                 let low = held(octets, &block.groups[at * 64..]) as u64;
                 low | (held(octets, &block.groups[at * 64 + LANES..]) as u64) << 32
             };
-            let gap = if rule.gaps == 0 { 0 } else { gaps(rule.gaps, &block.groups[at * 64 + BEFORE - 1..]) };
-            block.words[at] = Word { yes: both(&rule.yes), ask: both(&rule.ask), gap };
+            block.words[at] = Word { yes: both(&rule.yes), ask: both(&rule.ask) };
         }
     }
 
@@ -203,14 +201,6 @@ mod avx2 {
             all = _mm256_or_si256(all, cubes);
         }
         !(_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_setzero_si256())) as u32)
-    }
-
-    /// Which of 64 groups are in this set.
-    #[target_feature(enable = "avx2")]
-    fn gaps(set: u16, groups: &[u8]) -> u64 {
-        let table = std::array::from_fn(|group| if set >> group & 1 == 0 { 0 } else { u8::MAX });
-        let half = |groups: &[u8]| _mm256_movemask_epi8(_mm256_shuffle_epi8(twice(&table), load(groups))) as u32 as u64;
-        half(groups) | half(&groups[LANES..]) << 32
     }
 
     /// The groups of 32 ASCII bytes.

@@ -39,18 +39,19 @@ pub(super) struct Rule {
     pub(super) groups: CharGroups,
     pub(super) yes: Vec<Octet>,
     pub(super) ask: Vec<Octet>,
-    /// A bit for each group of characters that no match covers: what ends behind one is a gap.
-    pub(super) gaps: u16,
 }
 
 /// A set of groups for each character of the window.
 type Cube = [u16; WINDOW];
 
 impl Rule {
-    /// The rule of an automaton; None if it has too many cubes, or if gaps are not told by their character.
+    /// The rule of an automaton; None if it has too many cubes.
     pub(super) fn derive(automaton: &Automaton, classes: &Classes) -> Option<Rule> {
+        // The pieces that ends make here are not told from gaps.
+        if !automaton.leaves_no_gap() {
+            return None;
+        }
         let members = groups(automaton, classes);
-        let gaps = gaps(automaton, &members)?;
         let of_class = std::array::from_fn(|class| {
             members.iter().position(|&mask| has(mask, class as u8)).unwrap_or_default() as u8
         });
@@ -60,7 +61,7 @@ impl Rule {
         }
         let yes = windows.cover(YES, |told| told != NO)?;
         let ask = windows.cover(ASK, |told| told == ASK || told == 0)?;
-        Some(Rule { groups: CharGroups::build(classes, of_class), yes: octets(&yes), ask: octets(&ask), gaps })
+        Some(Rule { groups: CharGroups::build(classes, of_class), yes: octets(&yes), ask: octets(&ask) })
     }
 }
 
@@ -93,21 +94,6 @@ fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
         members[one] = (members[one].0 | mask, members[one].1 + weight);
     }
     members.into_iter().map(|(mask, _)| mask).collect()
-}
-
-/// The groups whose characters are gaps wherever something ends behind them; None if some are only now and then.
-fn gaps(automaton: &Automaton, members: &[Mask]) -> Option<u16> {
-    let (mut gaps, mut others) = (0, 0);
-    for (group, row) in
-        (0..members.len()).flat_map(|group| automaton.cells.chunks(automaton.stride).map(move |row| (group, row)))
-    {
-        for class in classes_of(members, group) {
-            let next = row[class].row();
-            let ends = automaton.cells[next..next + automaton.stride].iter().filter(|cell| cell.is_noted());
-            ends.for_each(|cell| if cell.gap() == 0 { others |= 1 << group } else { gaps |= 1 << group });
-        }
-    }
-    (gaps & others == 0).then_some(gaps)
 }
 
 /// How often a small letter stands among 100 of an English text, roughly.

@@ -62,12 +62,11 @@ impl Found<'_> {
         self.from = end;
     }
 
-    /// Ends at the places from `first` on that have a bit, and are those of gaps where there is a bit in `gaps`.
+    /// Ends at the places from `first` on that have a bit.
     #[inline]
-    fn ends(&mut self, block: &Block, first: usize, mut bits: u64, gaps: u64) {
+    fn ends(&mut self, block: &Block, first: usize, mut bits: u64) {
         while bits != 0 {
-            let place = bits.trailing_zeros() as usize;
-            self.end(block.offset(first + place) as u32, gaps >> place & 1 != 0);
+            self.end(block.offset(first + bits.trailing_zeros() as usize) as u32, false);
             bits &= bits - 1;
         }
     }
@@ -194,11 +193,11 @@ fn by_rule(rule: &Rule, classes: &Classes, text: &[u8], block: &mut Block, curso
     // The place where a piece begins is no question.
     let start = start + (from == found.from as usize) as usize;
     for (first, word) in block.words(start) {
-        let Word { yes, ask, gap } = word;
+        let Word { yes, ask } = word;
         let told = yes & (ask & ask.wrapping_neg()).wrapping_sub(1);
         let room = found.has_room_for(told.count_ones());
         if room {
-            found.ends(block, first, told, gap);
+            found.ends(block, first, told);
         }
         if !room || ask != 0 {
             cursor.sure = block.offset(first.max(start));
