@@ -125,7 +125,11 @@ impl Vocab {
     /// The id of a row.
     #[inline]
     pub fn id(&self, row: usize) -> u32 {
-        self.columns.ids[row]
+        match self.rows {
+            // Not read: it may lie in memory that nobody touched for long.
+            RowOfId::Same => row as u32,
+            _ => self.columns.ids[row],
+        }
     }
 
     /// The score of a row.

@@ -4,7 +4,7 @@ use super::key::{Key, fold};
 use super::sets::Entry;
 
 /// Longest piece, in bytes.
-const LONGEST: usize = 32;
+pub(crate) const LONGEST: usize = 32;
 /// Most ids of an entry.
 const IDS: usize = 7;
 

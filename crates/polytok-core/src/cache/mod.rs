@@ -19,6 +19,7 @@ pub use key::{KEY, Key};
 pub use short::IDS;
 pub use waiting::{Piece, WAITING, Waiting};
 
+pub(crate) use long::LONGEST;
 use long::{LongEntry, LongKey};
 use sets::Sets;
 use short::ShortEntry;

@@ -19,6 +19,7 @@ use super::scalars::Scalars;
 use super::whole::refused;
 use super::windows::merge_text;
 use super::{Segment, UNKNOWN};
+use crate::cache;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::native::Tables;
@@ -233,6 +234,10 @@ impl Bpe {
             merging.units.push(&piece[..prefix], 0, symbols);
             merging.units.push(&piece[prefix..], prefix, symbols);
             merge(&merging.pairs, symbols, run, &mut Unwatched);
+        } else if piece.len() > cache::LONGEST
+            && let Some(id) = self.own_id(piece)
+        {
+            return emit(Segment { id, start: 0, end: piece.len() as u32 });
         } else {
             merge_text(merging, piece, symbols, run);
         }

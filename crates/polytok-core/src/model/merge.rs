@@ -16,6 +16,10 @@ pub trait Lookup {
     /// The rank of a pair of neighbours, [`NO_RANK`] if it does not merge, and what it becomes. `end` is where the right
     /// one ends: the start of the next, if there is one.
     fn rate(&self, left: Symbol, right: Symbol, end: impl FnOnce() -> Option<u32>) -> (u32, u32);
+
+    /// Asks the processor for what `rate` will read of these symbols.
+    #[inline]
+    fn prefetch(&self, _left: u32, _right: u32) {}
 }
 
 impl Lookup for Pairs {
@@ -23,12 +27,22 @@ impl Lookup for Pairs {
     fn rate(&self, left: Symbol, right: Symbol, _end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
         self.get(left.symbol, right.symbol)
     }
+
+    #[inline]
+    fn prefetch(&self, left: u32, right: u32) {
+        Pairs::prefetch(self, left, right);
+    }
 }
 
 impl Lookup for Growing {
     #[inline]
     fn rate(&self, left: Symbol, right: Symbol, _end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
         self.get(left.symbol, right.symbol)
+    }
+
+    #[inline]
+    fn prefetch(&self, left: u32, right: u32) {
+        Growing::prefetch(self, left, right);
     }
 }
 

@@ -18,6 +18,7 @@ use super::pair_filter::Filter;
 use crate::error::{Error, Result};
 use crate::hash::hash_number;
 use crate::native::{Part, PartWriter, Stored};
+use crate::prefetch::prefetch;
 use crate::table::Table;
 
 /// The rank of a pair that does not merge.
@@ -104,6 +105,12 @@ impl Growing {
         rated(&self.list, self.map.find(left, right))
     }
 
+    /// Asks the processor for what `get` will read.
+    #[inline]
+    pub fn prefetch(&self, left: u32, right: u32) {
+        self.map.prefetch(left, right);
+    }
+
     /// The table.
     pub fn finish(mut self) -> Pairs {
         let is_direct = is_in_order(&self.list);
@@ -165,6 +172,12 @@ impl Pairs {
         }
     }
 
+    /// Asks the processor for what `get` will read.
+    #[inline]
+    pub fn prefetch(&self, left: u32, right: u32) {
+        self.map.prefetch(left, right);
+    }
+
     /// The rank and the merged symbol that a value stands for.
     #[inline]
     pub fn rated(&self, value: u32) -> (u32, u32) {
@@ -208,6 +221,11 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
             at = (at + 1) & (self.buckets.len() - 1);
         }
         NO_VALUE
+    }
+
+    #[inline]
+    fn prefetch(&self, left: u32, right: u32) {
+        prefetch(&self.buckets, self.first(key(left, right)));
     }
 
     #[inline]

@@ -107,11 +107,14 @@ impl Short {
             self.symbols[left] = self.merged[left];
             self.due[right] = NEVER;
             self.due[left] = NEVER;
+            let before = MOST - 1 - (below | 1).leading_zeros() as usize;
+            // What the second neighbour needs is far away, too, and need not wait for the first.
+            pairs.prefetch(self.symbols[before], self.symbols[left]);
             if above != 0 {
                 self.look_up(pairs, left, above.trailing_zeros() as usize % MOST, above & (above - 1));
             }
             if below != 0 {
-                self.look_up(pairs, MOST - 1 - below.leading_zeros() as usize, left, above);
+                self.look_up(pairs, before, left, above);
             }
         }
         self.alive = alive;

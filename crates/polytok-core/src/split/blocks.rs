@@ -31,7 +31,7 @@ pub(super) struct Block {
     /// The groups of the characters from the first window on.
     groups: [u8; NEEDED + 2 * LANES],
     /// Where each character begins; the first place, if they are all of one byte.
-    at: [u32; NEEDED + LANES],
+    at: [u32; NEEDED + 2 * LANES],
     is_ascii: bool,
 }
 
@@ -50,7 +50,7 @@ impl Block {
             words: [Word::default(); WORDS],
             places: 0,
             groups: [0; NEEDED + 2 * LANES],
-            at: [0; NEEDED + LANES],
+            at: [0; NEEDED + 2 * LANES],
             is_ascii: false,
         }
     }
@@ -169,14 +169,27 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     fn characters(block: &mut Block, rule: &Rule, classes: &Classes, text: &[u8], start: usize) -> usize {
         let (mut at, mut count) = (start, 0);
+        let mut ascii = [0; 2 * LANES];
         while count < NEEDED
             && let Some(bytes) = text[at..].first_chunk::<{ LANES + 3 }>()
         {
+            let lanes = load(bytes);
+            let wide = _mm256_movemask_epi8(lanes) as u32;
+            store(&mut ascii, groups_of(rule, lanes));
             // All bytes but those of the form 10xxxxxx begin a character.
-            let begins = _mm256_cmpgt_epi8(load(bytes), _mm256_set1_epi8(-65));
-            let mut begins = _mm256_movemask_epi8(begins) as u32;
+            let mut begins = _mm256_movemask_epi8(_mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(-65))) as u32;
             while begins != 0 {
                 let offset = begins.trailing_zeros() as usize;
+                let run = (wide >> offset).trailing_zeros().min(LANES as u32 - begins.trailing_zeros()) as usize;
+                if run > 0 {
+                    // More is written than the run, which is written over by what follows.
+                    store(&mut block.groups[count..], load(&ascii[offset..]));
+                    let begin = (at + offset) as u32;
+                    (begin..).zip(&mut block.at[count..][..LANES]).for_each(|(begin, at)| *at = begin);
+                    count += run;
+                    begins &= u32::MAX.checked_shl((offset + run) as u32).unwrap_or(0);
+                    continue;
+                }
                 let Some(&four) = bytes[offset..].first_chunk() else { break };
                 block.groups[count] = rule.groups.first(classes, four);
                 block.at[count] = (at + offset) as u32;

@@ -11,7 +11,7 @@
 
 use hashbrown::HashSet;
 
-use super::sides::{self, Sides};
+use super::sides::{self, Sides, Unit};
 use crate::error::Result;
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::Symbols;
@@ -81,26 +81,28 @@ impl Boundary {
     /// The end of the stretch that starts at `at`, which must be inside the text.
     #[inline]
     pub fn next_cut(&self, text: &[u8], at: usize) -> usize {
-        let mut last = at;
-        let mut end = at + utf8::char_len(&text[at..]);
+        let mut left = self.unit(text, at);
+        let mut end = at + left.len;
         while end < text.len() {
-            let (left, right) = (text[last], text[end]);
-            let next = if left < 128 && right < 128 && last + 1 == end {
-                if !self.joins_ascii(left, right) {
-                    break;
-                }
-                end + 1
-            } else {
-                let next = end + utf8::char_len(&text[end..]);
-                if !self.joins(&text[last..end], &text[end..next]) {
-                    break;
-                }
-                next
+            let right = self.unit(text, end);
+            let joins = match left.packed | right.packed {
+                0..128 => self.joins_ascii(left.packed as u8, right.packed as u8),
+                _ => self.joins_units(left, right),
             };
-            last = end;
-            end = next;
+            if !joins {
+                break;
+            }
+            end += right.len;
+            left = right;
         }
         end
+    }
+
+    /// The character that starts at `at`.
+    #[inline]
+    fn unit(&self, text: &[u8], at: usize) -> Unit {
+        let rest = &text[at..];
+        self.sides.unit(&rest[..utf8::char_len(rest)])
     }
 
     /// Whether an entry joins these two ASCII characters.
@@ -112,11 +114,19 @@ impl Boundary {
     /// Whether an entry may join these characters, which are not both ASCII.
     #[inline]
     pub fn joins(&self, left: &[u8], right: &[u8]) -> bool {
-        // Entries of bytes may start and end inside a character.
         if self.symbols != Symbols::Bytes {
             return self.has(pack(left), pack(right));
         }
-        self.sides.any(left, right, |end, start| self.has(end, start))
+        self.joins_units(self.sides.unit(left), self.sides.unit(right))
+    }
+
+    #[inline]
+    fn joins_units(&self, left: Unit, right: Unit) -> bool {
+        // Entries of bytes may start and end inside a character.
+        match self.symbols {
+            Symbols::Bytes => Sides::any(left, right, |end, start| self.has(end, start)),
+            _ => self.has(left.packed, right.packed),
+        }
     }
 
     #[inline]

@@ -13,31 +13,41 @@ pub const SIZE: usize = 0x1_0000;
 /// The table.
 pub struct Sides(pub Table<u8>);
 
+/// A character, with what is known of it.
+#[derive(Clone, Copy)]
+pub struct Unit {
+    /// Its bytes as one number.
+    pub packed: u32,
+    /// How many there are.
+    pub len: usize,
+    flags: u8,
+}
+
 impl Sides {
-    /// The flags of a character.
+    /// A character, looked up.
     #[inline]
-    fn of(&self, unit: &[u8]) -> u8 {
-        code(unit).and_then(|code| self.0.get(code)).copied().unwrap_or(u8::MAX)
+    pub fn unit(&self, bytes: &[u8]) -> Unit {
+        let flags = code(bytes).and_then(|code| self.0.get(code)).copied().unwrap_or(u8::MAX);
+        Unit { packed: pack(bytes), len: bytes.len(), flags }
     }
 
     /// Whether `joins` holds for an end of the left character and a start of the right one, of those that occur. A part is a
     /// number of which the lowest byte is the first.
     #[inline]
-    pub fn any(&self, left: &[u8], right: &[u8], joins: impl Fn(u32, u32) -> bool) -> bool {
-        let (mut ends, starts) = (self.of(left) & 15, self.of(right) >> 4);
+    pub fn any(left: Unit, right: Unit, joins: impl Fn(u32, u32) -> bool) -> bool {
+        let (mut ends, starts) = (left.flags & 15, right.flags >> 4);
         if ends == 0 || starts == 0 {
             return false;
         }
-        let (left_bytes, right_bytes) = (pack(left), pack(right));
         while ends != 0 {
             let len = 1 + ends.trailing_zeros();
             ends &= ends - 1;
-            let Some(before) = (left.len() as u32).checked_sub(len) else { break };
+            let Some(before) = (left.len as u32).checked_sub(len) else { break };
             let mut starts = starts;
             while starts != 0 {
                 let behind = 3 - starts.trailing_zeros();
                 starts &= starts - 1;
-                if joins(left_bytes >> (8 * before), right_bytes << (8 * behind) >> (8 * behind)) {
+                if joins(left.packed >> (8 * before), right.packed << (8 * behind) >> (8 * behind)) {
                     return true;
                 }
             }

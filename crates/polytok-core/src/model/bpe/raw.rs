@@ -121,7 +121,7 @@ impl Bpe {
     }
 
     /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
-    fn own_id(&self, text: &[u8]) -> Option<u32> {
+    pub(super) fn own_id(&self, text: &[u8]) -> Option<u32> {
         let merging = self.merging.peek()?.as_ref()?;
         let rows = merging.own_rows()?;
         let own_rows = self.own_rows.get(|| {
