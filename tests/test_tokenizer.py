@@ -150,6 +150,17 @@ def test_text_must_be_text(default: Tokenizer) -> None:
             default.encode(wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("length", [510, 511, 512, 5000])
+def test_texts_of_any_length_are_their_bytes(default: Tokenizer, length: int) -> None:
+    for end in ("a", "é", "世", "😀", "\ud83d", "\ud83d\ude00"):
+        text = ("word " * length)[:length] + end
+        expected = default.encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode())
+        assert default.encode(text) == expected
+        assert default.encode_array(text).tolist() == expected
+        assert default.encode_batch([text, "a", text]).to_list() == [expected, default.encode("a"), expected]
+        assert default.count(text) == len(expected)
+
+
 def test_surrogates_are_repaired_as_tiktoken_does(default: Tokenizer) -> None:
     assert default.encode("a\ud83d\ude00b") == default.encode("a😀b")
     assert default.encode("\ud83d") == default.encode("\ufffd")

@@ -1,26 +1,56 @@
 //! Python text as Rust sees it, and Rust's as Python does.
 
-use std::borrow::Cow;
 use std::ffi::CString;
+use std::ops::Deref;
 
 use pyo3::exceptions::PyTypeError;
-use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
+use pyo3::{ffi, intern};
 
-/// A text: `str`, or bytes that are meant to be UTF-8. The UTF-8 of a `str` is borrowed. A `str` that holds surrogates is repaired as
-/// tiktoken does it: pairs are joined, lone ones become U+FFFD.
-pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
+/// Characters from which on a `str` that is not ASCII is encoded for the call. Python keeps the UTF-8 that is borrowed as long as the
+/// `str`: then every new text takes new memory, which costs as much as encoding it, and a corpus in memory doubles.
+const LONG: usize = 512;
+
+/// The UTF-8 of a text, or bytes that are meant to be.
+pub enum Text<'a> {
+    Borrowed(&'a [u8]),
+    Encoded(PyBackedBytes),
+    Repaired(Vec<u8>),
+}
+
+impl Deref for Text<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Text::Borrowed(bytes) => bytes,
+            Text::Encoded(bytes) => bytes,
+            Text::Repaired(bytes) => bytes,
+        }
+    }
+}
+
+/// A text: `str`, or bytes that are meant to be UTF-8. A `str` that holds surrogates is repaired as tiktoken does it: pairs are joined,
+/// lone ones become U+FFFD.
+pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     if let Ok(string) = object.cast::<PyString>() {
-        return match string.to_str() {
-            Ok(text) => Ok(Cow::Borrowed(text.as_bytes())),
-            Err(_) => repaired(string).map(Cow::Owned),
+        let text = match is_long(string)? {
+            true => string.encode_utf8().map(|bytes| Text::Encoded(bytes.into())),
+            false => string.to_str().map(|text| Text::Borrowed(text.as_bytes())),
         };
+        return text.or_else(|_| repaired(string).map(Text::Repaired));
     }
     match object.cast::<PyBytes>() {
-        Ok(bytes) => Ok(Cow::Borrowed(bytes.as_bytes())),
+        Ok(bytes) => Ok(Text::Borrowed(bytes.as_bytes())),
         Err(_) => Err(PyTypeError::new_err(format!("text must be str or bytes, not {}", object.get_type().name()?))),
     }
+}
+
+/// Whether it is long and not ASCII, which is its own UTF-8.
+fn is_long(string: &Bound<'_, PyString>) -> PyResult<bool> {
+    Ok(string.len()? >= LONG && !string.call_method0(intern!(string.py(), "isascii"))?.is_truthy()?)
 }
 
 fn repaired(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {

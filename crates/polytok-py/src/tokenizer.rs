@@ -1,6 +1,5 @@
 //! The engine's tokenizer as a Python class. Options are resolved by python/polytok/tokenizer.py; here they are plain.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
@@ -200,8 +199,8 @@ impl PyTokenizer {
         special: Set<'_, 'py>,
         reject: Set<'_, 'py>,
     ) -> PyResult<BatchArrays<'py>> {
-        let texts: Vec<Cow<'_, [u8]>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
-        let slices: Vec<_> = texts.iter().map(|text| Some(text.as_ref())).collect();
+        let texts: Vec<text::Text<'_>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
+        let slices: Vec<_> = texts.iter().map(|text| Some(&**text)).collect();
         let encode = engine_options(add_special, special, reject);
         let options = BatchOptions { encode, threads, ..Default::default() };
         self.batch(py, &slices, &options).map_err(|(_, error)| to_python(error))

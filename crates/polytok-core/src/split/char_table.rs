@@ -4,7 +4,7 @@
 const BLOCK: usize = 64;
 
 /// The table.
-pub(super) struct CharTable {
+pub(crate) struct CharTable {
     /// For each block of characters where its numbers are, in blocks.
     places: Box<[u16]>,
     /// The first block holds the default.

@@ -9,7 +9,7 @@ use crate::table::Table;
 const BITS_PER_PAIR: usize = 16;
 
 /// The set.
-pub(super) struct PairSet {
+pub(crate) struct PairSet {
     words: Table<u64>,
 }
 
@@ -35,7 +35,7 @@ impl PairSet {
 
 /// Two characters in one number.
 #[inline]
-pub(super) fn pair(left: u32, right: u32) -> u64 {
+pub(crate) fn pair(left: u32, right: u32) -> u64 {
     (left as u64) << 32 | right as u64
 }
 

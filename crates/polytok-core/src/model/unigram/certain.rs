@@ -18,7 +18,7 @@
 
 use super::super::UNKNOWN;
 use super::super::best_path::Score;
-use crate::trie::{NONE, Trie};
+use crate::trie::Trie;
 use crate::utf8::char_len;
 
 /// Longer words are not proven.
@@ -51,27 +51,38 @@ pub(super) fn is_tame(score: f64) -> bool {
 #[derive(Clone, Copy)]
 struct Place {
     sum: f64,
-    /// By how much it beats the next best.
-    margin: f64,
-    link: u32,
+    /// Of the next best.
+    second: f64,
     entry: u32,
+    /// Where its last piece starts.
+    link: u8,
     /// Its pieces.
-    pieces: u32,
+    pieces: u8,
     /// The characters before the place.
-    chars: u32,
+    chars: u8,
 }
 
-const UNREACHED: Place = Place { sum: 0.0, margin: f64::INFINITY, link: NONE, entry: UNKNOWN, pieces: 0, chars: 0 };
+const UNREACHED: Place =
+    Place { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, entry: UNKNOWN, link: 0, pieces: 0, chars: 0 };
+
+const START: Place = Place { sum: 0.0, ..UNREACHED };
 
 impl Place {
+    /// Which way is the better one cannot be foreseen, so it is no branch.
     #[inline]
-    fn offer(&mut self, sum: f64, link: usize, entry: u32, pieces: u32) {
-        let margin = if self.link == NONE { f64::INFINITY } else { (sum - self.sum).abs() };
-        if self.link == NONE || sum > self.sum {
-            *self = Place { sum, margin, link: link as u32, entry, pieces, chars: 0 };
-        } else {
-            self.margin = self.margin.min(margin);
-        }
+    fn offer(&mut self, sum: f64, link: usize, entry: u32, pieces: u8) {
+        let is_better = sum > self.sum;
+        let other = if is_better { self.sum } else { sum };
+        self.second = if other > self.second { other } else { self.second };
+        self.sum = if is_better { sum } else { self.sum };
+        self.entry = if is_better { entry } else { self.entry };
+        self.link = if is_better { link as u8 } else { self.link };
+        self.pieces = if is_better { pieces } else { self.pieces };
+    }
+
+    /// By how much it beats the next best.
+    fn margin(&self) -> f64 {
+        self.sum - self.second
     }
 }
 
@@ -94,6 +105,7 @@ impl Word {
     pub fn search<S: Score>(&mut self, trie: &Trie, scores: &[S], unknown_score: f64, word: &[u8]) -> u8 {
         let places = &mut self.places[..=word.len()];
         places.fill(UNREACHED);
+        places[0] = START;
         let (mut start, mut chars, mut reach) = (0, 0, 0f64);
         while start < word.len() {
             places[start].chars = chars;
@@ -124,7 +136,7 @@ impl Word {
         self.len = self.places[end].pieces as usize;
         for slot in self.path[..self.len].iter_mut().rev() {
             let place = self.places[at];
-            error = error.min((place.margin - slack) / (place.pieces + place.chars) as f64);
+            error = error.min((place.margin() - slack) / (place.pieces as u32 + place.chars as u32) as f64);
             *slot = (place.entry, at as u32);
             at = place.link as usize;
         }

@@ -8,15 +8,12 @@
 //! Invariant: pieces are UTF-8 (else there are no `Letters`), so bytes of the text that are not are in no piece, and are walked as
 //! the search walks them. Cost: one or two table lookups for each character.
 
-use crate::spec::Symbols;
-use crate::split::boundary::Boundary;
+use crate::split::char_table::CharTable;
+use crate::split::pair_set::{PairSet, pair};
 use crate::utf8::{char_len, decode_four, decode_strict};
 
 /// Stretches that are found at a time.
 pub(super) const STRETCHES: usize = 64;
-
-/// Code points of a block.
-const BLOCK: usize = 64;
 
 /// What a character is: the piece that it is alone, whether it stands in longer ones, and what becomes of it before.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,10 +51,34 @@ impl Letter {
         self.0 & flags != 0
     }
 
+    /// The stretch that the character is without others.
+    #[inline]
+    pub fn alone(self) -> What {
+        self.entry().map_or(What::Unknown(1), What::Piece)
+    }
+
     /// In no piece, whatever the normalizer does.
     #[inline]
     fn is_unknown(self) -> bool {
         self.0 & (Letter::JOINS | Letter::ENTRY) == Letter::ENTRY
+    }
+}
+
+/// A character of a text.
+#[derive(Clone, Copy)]
+pub(super) struct Char {
+    pub letter: Letter,
+    pub code: u32,
+    pub len: usize,
+}
+
+impl Char {
+    /// Behind the text.
+    const END: Char = Char { letter: Letter::UNKNOWN, code: 0, len: 0 };
+
+    #[inline]
+    fn is_end(self) -> bool {
+        self.len == 0
     }
 }
 
@@ -88,163 +109,155 @@ impl Stretch {
 
 /// The characters of all pieces.
 pub(super) struct Letters {
-    pub boundary: Boundary,
+    /// The characters that stand side by side in some piece, but for those that are both ASCII.
+    pairs: PairSet,
+    /// For each ASCII character a bit for each that follows it in some piece.
+    ascii_pairs: Box<[u128; 128]>,
     /// The first characters once more.
     ascii: Box<[Letter; 128]>,
     /// For two bytes, the first one low, 1 if a word ends between them, or if they are not both ASCII; the second table for text
     /// of which the words are copied.
     ends: [Box<[u8; 1 << 16]>; 2],
-    /// The block of a code point's first bits; block 0 has unknown characters.
-    blocks: Vec<u16>,
-    letters: Vec<Letter>,
+    letters: CharTable,
 }
 
 impl Letters {
     /// Takes pieces with their entries; None if a piece is no UTF-8 or there are too many.
-    pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)> + Clone) -> Option<Letters> {
-        let boundary = Boundary::new(pieces.clone().map(|(piece, _)| piece), Symbols::Chars);
-        let blocks = vec![0; (char::MAX as usize + 1) / BLOCK];
-        let ascii = Box::new([Letter::UNKNOWN; 128]);
-        let ends = [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])];
-        let mut letters = Letters { boundary, ascii, ends, blocks, letters: vec![Letter::UNKNOWN; BLOCK] };
+    pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)>) -> Option<Letters> {
+        let mut letters = Letters {
+            pairs: PairSet::new(&[]),
+            ascii_pairs: Box::new([0; 128]),
+            ascii: Box::new([Letter::UNKNOWN; 128]),
+            ends: [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])],
+            letters: CharTable::new(Letter::UNKNOWN.0),
+        };
+        let mut pairs = Vec::new();
         for (piece, entry) in pieces {
-            if entry >= Letter::ENTRY {
-                return None;
-            }
-            let mut chars = std::str::from_utf8(piece).ok()?.chars();
-            match (chars.next(), chars.next()) {
-                (Some(only), None) => {
-                    let letter = letters.entry(only);
-                    *letter = Letter(letter.0 & !Letter::ENTRY | entry);
-                }
-                (first, second) => {
-                    let mut last = None;
-                    for char in first.into_iter().chain(second).chain(chars) {
-                        let after_space = if last == Some('\u{2581}') { Letter::AFTER_SPACE } else { 0 };
-                        letters.entry(char).0 |= Letter::JOINS | after_space;
-                        last = Some(char);
-                    }
-                }
-            }
+            let piece = std::str::from_utf8(piece).ok().filter(|_| entry < Letter::ENTRY)?;
+            letters.add(piece, entry, &mut pairs);
         }
+        pairs.sort_unstable();
+        pairs.dedup();
+        letters.pairs = PairSet::new(&pairs);
         letters.copy_ascii();
         Some(letters)
+    }
+
+    /// Takes up a piece; pairs that are not both ASCII are put into `pairs`.
+    fn add(&mut self, piece: &str, entry: u32, pairs: &mut Vec<u64>) {
+        let mut chars = piece.chars();
+        let Some(mut left) = chars.next() else { return };
+        let first = self.letters.at(left);
+        if chars.as_str().is_empty() {
+            *first = *first & !Letter::ENTRY | entry;
+            return;
+        }
+        *first |= Letter::JOINS;
+        for right in chars {
+            *self.letters.at(right) |= Letter::JOINS | if left == '\u{2581}' { Letter::AFTER_SPACE } else { 0 };
+            match (left, right) {
+                ('\0'..='\x7F', '\0'..='\x7F') => self.ascii_pairs[left as usize] |= 1 << right as u32,
+                _ => pairs.push(pair(left as u32, right as u32)),
+            }
+            left = right;
+        }
     }
 
     /// Notes what the normalizer does with characters.
     pub fn mark(&mut self, marks: impl IntoIterator<Item = (char, u32)>) {
         for (char, flag) in marks {
-            self.entry(char).0 |= flag;
+            *self.letters.at(char) |= flag;
         }
         self.copy_ascii();
     }
 
     fn copy_ascii(&mut self) {
-        for code in 0..128usize {
-            let block = self.blocks[code / BLOCK] as usize;
-            self.ascii[code] = self.letters[block * BLOCK + code % BLOCK];
+        for code in 0..128 {
+            self.ascii[code as usize] = self.of(code);
         }
         for (ends, stop) in self.ends.iter_mut().zip([0, Letter::NOT_COPIED]) {
             for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
-                let goes_on = self.boundary.joins_ascii(left, right) && !self.ascii[right as usize].is(stop);
-                ends[left as usize | (right as usize) << 8] = !goes_on as u8;
+                let goes_on = self.ascii_pairs[left] >> right & 1 == 1 && !self.ascii[right].is(stop);
+                ends[left | right << 8] = !goes_on as u8;
             }
         }
-    }
-
-    fn entry(&mut self, char: char) -> &mut Letter {
-        let block = &mut self.blocks[char as usize / BLOCK];
-        if *block == 0 {
-            *block = (self.letters.len() / BLOCK) as u16;
-            self.letters.extend([Letter::UNKNOWN; BLOCK]);
-        }
-        &mut self.letters[*block as usize * BLOCK + char as usize % BLOCK]
     }
 
     /// What the character with this code point is.
     #[inline]
     pub fn of(&self, code: u32) -> Letter {
-        let block = self.blocks[code as usize / BLOCK] as usize;
-        self.letters[block * BLOCK + code as usize % BLOCK]
+        Letter(self.letters.get(code))
     }
 
-    /// The character at the start of `text`, and its length. What is none is unknown, and rewritten.
+    /// The character at `at`. What is none is unknown, and rewritten.
     #[inline(always)]
-    pub fn letter(&self, text: &[u8]) -> (Letter, usize) {
-        if text[0] < 128 { (self.ascii[text[0] as usize], 1) } else { self.letter_beyond(text) }
+    pub fn char_at(&self, text: &[u8], at: usize) -> Char {
+        match text[at..] {
+            [] => Char::END,
+            [byte @ 0..128, ..] => Char { letter: self.ascii[byte as usize], code: byte as u32, len: 1 },
+            [a, b, c, d, ..] => self.char_beyond(decode_four([a, b, c, d]), &text[at..]),
+            _ => self.char_beyond(decode_strict(&text[at..]).map(|(char, len)| (char as u32, len)), &text[at..]),
+        }
     }
 
-    fn letter_beyond(&self, text: &[u8]) -> (Letter, usize) {
-        let decoded = match text.first_chunk() {
-            Some(&four) => decode_four(four),
-            None => decode_strict(text).map(|(char, len)| (char as u32, len)),
-        };
+    #[inline]
+    fn char_beyond(&self, decoded: Option<(u32, usize)>, text: &[u8]) -> Char {
         match decoded {
-            Some((code, len)) => (self.of(code), len),
-            None => (Letter(Letter::ENTRY | Letter::REWRITTEN), char_len(text)),
+            Some((code, len)) => Char { letter: self.of(code), code, len },
+            None => Char { letter: Letter(Letter::ENTRY | Letter::REWRITTEN), code: 0, len: char_len(text) },
         }
     }
 
     /// The stretches from `at` on; how many, and where the last one ends.
     pub fn fill(&self, text: &[u8], mut at: usize, stretches: &mut [Stretch; STRETCHES]) -> (usize, usize) {
+        let mut char = self.char_at(text, at);
         for (i, stretch) in stretches.iter_mut().enumerate() {
-            if at >= text.len() {
+            if char.is_end() {
                 return (i, at);
             }
-            *stretch = self.stretch(text, at);
+            (*stretch, char) = self.stretch(text, at, char, false, 0);
             at = stretch.end as usize;
         }
         (STRETCHES, at)
     }
 
-    #[inline]
-    fn stretch(&self, text: &[u8], at: usize) -> Stretch {
-        let (letter, len) = self.letter(&text[at..]);
-        let char_end = at + len;
-        let end = if letter.joins() { self.word_end(text, at, char_end, 0) } else { char_end };
-        let stretch = |end: usize, what| Stretch { start: at as u32, end: end as u32, what, has_space: false };
-        match letter.entry() {
-            _ if end > char_end => stretch(end, What::Word),
-            Some(entry) => stretch(end, What::Piece(entry)),
-            None if letter.joins() => stretch(end, What::Unknown(1)),
-            None => {
-                let (end, count) = self.unknown_end(text, char_end, 0);
-                stretch(end, What::Unknown(1 + count))
-            }
-        }
-    }
-
-    /// The end of the characters that are joined to the one at `last`, which ends at `end`, and have none of the flags `stop`: none,
+    /// The stretch at `at`, where this character stands, and the character behind it. No other has one of the flags `stop`: none,
     /// or `NOT_COPIED`.
-    #[inline]
-    pub fn word_end(&self, text: &[u8], mut last: usize, mut end: usize, stop: u32) -> usize {
-        while end < text.len() {
-            if text[end - 1] < 128 {
-                end = self.ascii_end(text, end, stop);
-                last = end - 1;
-                match text.get(end) {
-                    Some(&right) if right >= 128 => {}
-                    Some(&right) if self.ends_between(text[last], right, stop) => break,
-                    Some(_) => {
-                        end += 1;
-                        continue;
-                    }
-                    None => break,
-                }
-            }
-            let (letter, len) = self.letter(&text[end..]);
-            let joins = letter.joins() && !letter.is(stop);
-            if !joins || !self.joins(&text[last..end], &text[end..end + len]) {
-                break;
-            }
-            (last, end) = (end, end + len);
-        }
-        end
+    #[inline(always)]
+    pub fn stretch(&self, text: &[u8], at: usize, char: Char, has_space: bool, stop: u32) -> (Stretch, Char) {
+        let char_end = at + char.len;
+        let (end, next, what) = if char.letter.joins() {
+            let (end, next) = self.word_end(text, char_end, char, stop);
+            let is_word = has_space || end > char_end;
+            (end, next, if is_word { What::Word } else { char.letter.alone() })
+        } else if char.letter.is_unknown() {
+            let (end, next, more) = self.unknown_end(text, char_end, stop);
+            (end, next, What::Unknown(1 + more))
+        } else {
+            (char_end, self.char_at(text, char_end), char.letter.alone())
+        };
+        (Stretch { start: at as u32, end: end as u32, what, has_space }, next)
     }
 
-    #[inline]
-    fn ends_between(&self, left: u8, right: u8, stop: u32) -> bool {
-        self.ends[(stop != 0) as usize][u16::from_le_bytes([left, right]) as usize] != 0
+    /// The end of the characters that are joined to the one that ends at `end`, and have none of the flags `stop`; and the
+    /// character behind them.
+    #[inline(always)]
+    fn word_end(&self, text: &[u8], mut end: usize, Char { mut code, .. }: Char, stop: u32) -> (usize, Char) {
+        loop {
+            if code < 128 {
+                end = self.ascii_end(text, end, stop);
+                code = text[end - 1] as u32;
+            }
+            let next = self.char_at(text, end);
+            let goes_on = match code | next.code {
+                0..128 => self.ends[(stop != 0) as usize][(code | next.code << 8) as usize] == 0,
+                _ => next.letter.joins() && !next.letter.is(stop) && self.pairs.has(pair(code, next.code)),
+            };
+            if !goes_on {
+                return (end, next);
+            }
+            (code, end) = (next.code, end + next.len);
+        }
     }
 
     /// Where a word that has an ASCII character before `end` ends, or a byte comes that is none; or near the end of the text. Eight
@@ -266,26 +279,25 @@ impl Letters {
     }
 
     /// Whether a piece may join these characters.
-    #[inline]
-    pub fn joins(&self, left: &[u8], right: &[u8]) -> bool {
-        match (left, right) {
-            (&[left @ 0..128], &[right @ 0..128]) => self.boundary.joins_ascii(left, right),
-            _ => self.boundary.joins(left, right),
+    pub fn joins(&self, left: u32, right: u32) -> bool {
+        match left | right {
+            0..128 => self.ascii_pairs[left as usize] >> right & 1 == 1,
+            _ => self.pairs.has(pair(left, right)),
         }
     }
 
-    /// The end of the characters from `end` on that are in no piece and have none of the flags `stop`, and how many they are.
+    /// The end of the characters from `end` on that are in no piece and have none of the flags `stop`, the character behind them,
+    /// and how many they are.
     #[inline]
-    pub fn unknown_end(&self, text: &[u8], mut end: usize, stop: u32) -> (usize, u32) {
+    fn unknown_end(&self, text: &[u8], mut end: usize, stop: u32) -> (usize, Char, u32) {
         let mut count = 0;
-        while end < text.len() {
-            let (letter, len) = self.letter(&text[end..]);
-            if !letter.is_unknown() || letter.is(stop) {
-                break;
+        loop {
+            let next = self.char_at(text, end);
+            if next.is_end() || !next.letter.is_unknown() || next.letter.is(stop) {
+                return (end, next, count);
             }
-            end += len;
+            end += next.len;
             count += 1;
         }
-        (end, count)
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! Cost: linear. Worst input: characters that are all rewritten, which costs what normalizing costs. Twin: the normalized text.
 
-use super::letters::{Letter, Letters, STRETCHES, Stretch, What};
+use super::letters::{Char, Letter, Letters, STRETCHES, Stretch};
 use super::memo::SPACE;
 use crate::normalize::charsmap::KeyChar;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -79,84 +79,63 @@ impl Letters {
     /// The stretches from the cursor on; how many.
     pub fn fill_raw(&self, text: &[u8], cursor: &mut Cursor, stretches: &mut [Stretch; STRETCHES]) -> (usize, Stop) {
         let mut count = 0;
+        let mut char = self.char_at(text, cursor.at);
         while count < STRETCHES {
             let before = *cursor;
-            let letter = match self.skip_spaces(text, cursor) {
-                None => return (count, Stop::End),
-                Some(letter) => letter,
-            };
-            if letter.is(STOP) {
+            while char.letter.is(Letter::SPACE) && !char.letter.is(STOP) {
+                *cursor = Cursor { at: cursor.at + char.len, has_space: true };
+                char = self.char_at(text, cursor.at);
+            }
+            if cursor.at == text.len() {
+                // Spaces at the end are nothing.
+                return (count, Stop::End);
+            }
+            if char.letter.is(STOP) {
                 // What follows a space may be one with it.
-                *cursor = if letter.is(Letter::FOLLOWS) { before } else { *cursor };
+                *cursor = if char.letter.is(Letter::FOLLOWS) { before } else { *cursor };
                 return (count, Stop::Rewrite);
             }
-            match self.raw_stretch(text, *cursor, letter) {
-                Some((stretch, is_last)) => {
-                    stretches[count] = stretch;
-                    *cursor = Cursor { at: stretch.end as usize, has_space: false };
-                    count += 1;
-                    if is_last {
-                        return (count, Stop::Rewrite);
-                    }
-                }
-                None => return (count, Stop::Rewrite),
+            let Some((stretch, next, is_last)) = self.raw_stretch(text, *cursor, char) else {
+                return (count, Stop::Rewrite);
+            };
+            stretches[count] = stretch;
+            *cursor = Cursor { at: stretch.end as usize, has_space: false };
+            char = next;
+            count += 1;
+            if is_last {
+                return (count, Stop::Rewrite);
             }
         }
         (count, Stop::Full)
     }
 
-    /// Takes the spaces at the cursor; the character behind them. None at the end, where spaces are nothing.
-    #[inline]
-    fn skip_spaces(&self, text: &[u8], cursor: &mut Cursor) -> Option<Letter> {
-        while cursor.at < text.len() {
-            let (letter, len) = self.letter(&text[cursor.at..]);
-            if !letter.is(Letter::SPACE) || letter.is(STOP) {
-                return Some(letter);
-            }
-            *cursor = Cursor { at: cursor.at + len, has_space: true };
-        }
-        None
-    }
-
-    /// The stretch at the cursor, where a copied character stands, and whether it is the last before a rewritten one; None if it
-    /// does not end with a certain cut.
-    #[inline]
-    fn raw_stretch(&self, text: &[u8], Cursor { at, has_space }: Cursor, letter: Letter) -> Option<(Stretch, bool)> {
-        let (_, len) = self.letter(&text[at..]);
-        let char_end = at + len;
-        if has_space && !letter.is(Letter::AFTER_SPACE) {
+    /// The stretch at the cursor, where this copied character stands, the character behind it, and whether that is rewritten; None
+    /// if the stretch does not end with a certain cut.
+    #[inline(always)]
+    fn raw_stretch(&self, text: &[u8], cursor: Cursor, char: Char) -> Option<(Stretch, Char, bool)> {
+        let Cursor { at, has_space } = cursor;
+        if has_space && !char.letter.is(Letter::AFTER_SPACE) {
             // The space alone, if the next character stays what it is.
-            let what = self.of('\u{2581}' as u32).entry().map_or(What::Unknown(1), What::Piece);
+            let what = self.of('\u{2581}' as u32).alone();
             let stretch = Stretch { start: at as u32, end: at as u32, what, has_space };
-            return (!self.follows(text, char_end)).then_some((stretch, false));
+            return (!self.follows(text, at + char.len)).then_some((stretch, char, false));
         }
-        let mut end = char_end;
-        let mut what = letter.entry().map_or(What::Unknown(1), What::Piece);
-        if letter.joins() {
-            end = self.word_end(text, at, char_end, Letter::NOT_COPIED);
-            if end > char_end || has_space {
-                what = What::Word;
-            }
-        } else if letter.entry().is_none() {
-            let (run_end, more) = self.unknown_end(text, char_end, Letter::NOT_COPIED);
-            (end, what) = (run_end, What::Unknown(1 + more));
-        }
-        let stretch = Stretch { start: at as u32, end: end as u32, what, has_space };
+        let (stretch, next) = self.stretch(text, at, char, has_space, Letter::NOT_COPIED);
+        let end = stretch.end as usize;
         if end == text.len() {
-            return Some((stretch, false));
+            return Some((stretch, next, false));
         }
-        let (next, next_len) = self.letter(&text[end..]);
-        if next.is(Letter::FOLLOWS) {
+        if next.letter.is(Letter::FOLLOWS) {
             return None;
         }
-        let is_certain = !next.is(Letter::REWRITTEN) && !self.follows(text, end + next_len);
-        (is_certain || !letter.joins()).then_some((stretch, !is_certain))
+        let is_certain = !next.letter.is(Letter::REWRITTEN) && !self.follows(text, end + next.len);
+        (is_certain || !char.letter.joins()).then_some((stretch, next, !is_certain))
     }
 
     /// Whether the character at `at` may be one with what is before it.
     #[inline]
     fn follows(&self, text: &[u8], at: usize) -> bool {
-        text.get(at).is_some_and(|&byte| byte >= 128) && self.letter(&text[at..]).0.is(Letter::FOLLOWS)
+        text.get(at).is_some_and(|&byte| byte >= 128) && self.char_at(text, at).letter.is(Letter::FOLLOWS)
     }
 
     /// Normalizes from the cursor up to the next certain cut, into `out`.
@@ -185,16 +164,16 @@ impl Letters {
 
     /// Whether there is a certain cut between normalized text and what is still to be normalized.
     fn is_cut(&self, normalized: &[u8], text: &[u8], at: usize) -> bool {
-        let (next, len) = self.letter(&text[at..]);
-        if next.is(STOP) || self.follows(text, at + len) {
+        let next = self.char_at(text, at);
+        if next.letter.is(STOP) || self.follows(text, at + next.len) {
             return false;
         }
         let is_start = |&place: &usize| normalized[place] & 0xC0 != 0x80;
         let tail = normalized.len().saturating_sub(4)..normalized.len();
         let Some(last) = tail.rev().find(is_start).map(|place| &normalized[place..]) else { return false };
         // A character that is cut off would be walked on into what follows.
-        let is_whole = decode_strict(last).is_some_and(|(_, len)| len == last.len());
-        is_whole && (next.is(Letter::SPACE) || !self.joins(last, &text[at..at + len]))
+        let whole = decode_strict(last).filter(|&(_, len)| len == last.len());
+        whole.is_some_and(|(left, _)| next.letter.is(Letter::SPACE) || !self.joins(left as u32, next.code))
     }
 }
 

@@ -105,7 +105,7 @@ impl<S: Score> Dictionary<'_, S> {
     ) -> Result<()> {
         let result = match normalizer {
             Some(normalizer) => self.solve_raw(normalizer, text, scratch, to),
-            None => self.solve_after(S::Sum::default(), text, scratch, to).map(|_| ()),
+            None => self.solve_after(S::Sum::default(), text, &mut [Stretch::NONE; STRETCHES], scratch, to).map(|_| ()),
         };
         scratch.release();
         result
@@ -131,7 +131,7 @@ impl<S: Score> Dictionary<'_, S> {
                 Stop::Rewrite => {
                     let mut rewritten = std::mem::take(&mut scratch.rewritten);
                     self.letters.rewrite(normalizer, text, &mut cursor, &mut rewritten);
-                    let result = self.solve_after(sum, &rewritten, scratch, to);
+                    let result = self.solve_after(sum, &rewritten, &mut stretches, scratch, to);
                     scratch.rewritten = rewritten;
                     sum = result?;
                 }
@@ -144,13 +144,13 @@ impl<S: Score> Dictionary<'_, S> {
         &self,
         mut sum: S::Sum,
         text: &[u8],
+        stretches: &mut [Stretch; STRETCHES],
         scratch: &mut WordsScratch<S::Sum>,
         to: &mut impl Receiver,
     ) -> Result<S::Sum> {
         let mut at = 0;
-        let mut stretches = [Stretch::NONE; STRETCHES];
         while at < text.len() {
-            let (count, end) = self.letters.fill(text, at, &mut stretches);
+            let (count, end) = self.letters.fill(text, at, stretches);
             sum = self.solve_stretches(sum, text, &stretches[..count], scratch, to)?;
             at = end;
         }

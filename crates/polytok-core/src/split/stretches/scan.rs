@@ -191,7 +191,7 @@ impl Stretches {
     }
 
     /// The character at `at`, by strict decoding. Behind the text there are bytes that continue nothing.
-    #[inline]
+    #[inline(always)]
     fn char_at(&self, text: &[u8], at: usize) -> Char {
         match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
             Some((code, len)) => {
