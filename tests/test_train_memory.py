@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,14 +14,18 @@ import polytok
 from polytok import ArgumentError
 
 LIMIT = 160
+REFUSED = 112
 TRAINING = """
 import sys
 from pathlib import Path
 import polytok
 path, kind, memory = sys.argv[1:]
-trained = polytok.train(Path(path), kind, vocab_size=6000, max_memory=memory or None, threads=1)
+try:
+    found = polytok.train(Path(path), kind, vocab_size=6000, max_memory=memory or None, threads=1).fingerprint
+except polytok.ArgumentError as error:
+    found = error
 status = Path("/proc/self/status").read_text()
-print(int(status.split("VmHWM:")[1].split()[0]) // 1024, trained.fingerprint)
+print(int(status.split("VmHWM:")[1].split()[0]) // 1024, found)
 """
 
 
@@ -38,10 +43,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trained(corpus: Path, kind: str, memory: str) -> tuple[int, str]:
-    """The peak in megabytes, and what was trained."""
+    """The peak in megabytes, and what was trained, or why not."""
     command = [sys.executable, "-c", TRAINING, str(corpus), kind, memory]
-    peak, fingerprint = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    return int(peak), fingerprint
+    peak, found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(maxsplit=1)
+    return int(peak), found.strip()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
@@ -51,6 +56,16 @@ def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
     peak, found = trained(corpus, kind, f"{LIMIT}M")
     assert found == wanted
     assert peak <= LIMIT < free
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
+@pytest.mark.parametrize("kind", ["sentencepiece-unigram", "longest-match"])
+def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None:
+    """And tells which limit would do."""
+    peak, told = trained(corpus, kind, f"{REFUSED}M")
+    enough = re.search(r"raise max_memory to (\d+)M", told)
+    assert enough is not None and REFUSED < int(enough[1]) < 4 * REFUSED, told
+    assert peak <= REFUSED
 
 
 @pytest.mark.parametrize("suffix", ["</w>", "a"])

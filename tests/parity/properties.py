@@ -54,6 +54,10 @@ def encoding_problems(tokenizer: Tokenizer, text: bytes, ids: list[int], lossles
     tokens = tokenizer.tokens(text)
     if [token.id for token in tokens] != ids:
         yield "ids of tokens"
+    if list(zip(*(column.tolist() for column in tokenizer.spans(text)), strict=True)) != [
+        (token.id, token.start, token.end, token.byte_start, token.byte_end) for token in tokens
+    ]:
+        yield "columns and tokens"
     spans = [(token.byte_start, token.byte_end) for token in tokens]
     is_trimmed = tokenizer.spec.trim is not None  # a token of spaces then starts where it ends
     if not is_trimmed and not in_order(spans, len(text), side_by_side=not shares_characters(tokenizer)):

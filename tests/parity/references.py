@@ -153,7 +153,7 @@ class HuggingFace:
         self.tokenizer = tokenizers.Tokenizer.from_str(document.decode())
         self.unk = spec.names.get("unk")
         is_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-        self.table = str.maketrans(_byte_characters()) if is_bytes else None
+        self.as_piece = functools.cache(_bytes_of_visible if is_bytes else str.encode)
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
         self.tokenizer.encode_special_tokens = True
@@ -167,9 +167,7 @@ class HuggingFace:
         """The tokens as polytok has them; not where unknown text or an added token stands among them."""
         if self.unk in answer.ids or not self.added.isdisjoint(answer.ids):
             return None
-        if self.table is None:
-            return [token.encode() for token in answer.tokens]
-        return [token.translate(self.table).encode("latin-1") for token in answer.tokens]
+        return list(map(self.as_piece, answer.tokens))
 
     @functools.cached_property
     def added(self) -> frozenset[int]:
@@ -183,11 +181,16 @@ class HuggingFace:
         return [self.tokenizer.decode(row, skip_special_tokens=False).encode() for row in rows]
 
 
-def _byte_characters() -> dict[str, str]:
+def _bytes_of_visible(token: str) -> bytes:
+    return token.translate(_byte_characters()).encode("latin-1")
+
+
+@functools.cache
+def _byte_characters() -> dict[int, str]:
     """GPT-2's table of visible bytes, as characters of the bytes' numbers."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = sorted(set(range(256)).difference(printable))
-    return {chr(256 + place): chr(byte) for place, byte in enumerate(others)}
+    return {256 + place: chr(byte) for place, byte in enumerate(others)}
 
 
 class PyRwkv:

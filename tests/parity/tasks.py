@@ -96,12 +96,17 @@ def run(task: Task) -> list[Outcome]:
 
 
 def _each(
-    vocabulary: Vocabulary, references: Sequence[Reference], what: str, batches: Iterator[list[bytes]]
+    vocabulary: Vocabulary,
+    references: Sequence[Reference],
+    what: str,
+    batches: Iterator[list[bytes]],
+    *,
+    by_columns: bool = False,
 ) -> list[Outcome]:
     outcomes = [Outcome(vocabulary.name, reference.name, what) for reference in references]
     for batch in batches:
         for outcome, reference in zip(outcomes, references, strict=True):
-            checks.encoding(outcome, vocabulary.load(), reference, batch)
+            checks.encoding(outcome, vocabulary.load(), reference, batch, by_columns=by_columns)
     return outcomes
 
 
@@ -109,14 +114,11 @@ def corpus(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     """A file of the corpus line by line, and in blocks."""
     path = DATA / "corpus" / str(task.part)
     lines = texts.lines(path, task.count)
-    references = vocabulary.corpus()
+    each = functools.partial(_each, vocabulary, vocabulary.corpus(), by_columns=True)
     if vocabulary.every > 1:
-        some = lines[:: vocabulary.every]
-        return _each(vocabulary, references, f"corpus: 1 line in {vocabulary.every}", texts.chunks(some, BATCH))
+        return each(f"corpus: 1 line in {vocabulary.every}", texts.chunks(lines[:: vocabulary.every], BATCH))
     blocks = texts.blocks(b"".join(lines), BLOCK)
-    return _each(vocabulary, references, "corpus: lines", texts.chunks(lines, BATCH)) + _each(
-        vocabulary, references, "corpus: blocks of 4 KB", texts.chunks(blocks, 50)
-    )
+    return each("corpus: lines", texts.chunks(lines, BATCH)) + each("corpus: blocks of 4 KB", texts.chunks(blocks, 50))
 
 
 def whole(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
@@ -125,7 +127,7 @@ def whole(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
         return []
     with (DATA / "corpus" / str(task.part)).open("rb") as file:
         text = next(texts.blocks(file.read(task.count + 3), task.count))
-    return _each(vocabulary, vocabulary.corpus(), "corpus: whole files", iter([[text]]))
+    return _each(vocabulary, vocabulary.corpus(), "corpus: whole files", iter([[text]]), by_columns=True)
 
 
 def valid(vocabulary: Vocabulary, task: Task) -> list[Outcome]:

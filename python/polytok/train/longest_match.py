@@ -112,7 +112,7 @@ class LongestMatchTrainer:
 
         Raises `ArgumentError` if the texts have too few strings.
         """
-        words = self.counts.words("bytes", progress)
+        words = self.counts.counter().words("bytes", progress, self.counts.room)
         specs = [self._spec(words, size, progress) for size in self._sizes]
         return specs[0] if self._is_one else specs
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 
+from .. import _core
 from ..errors import ArgumentError
 from .options import number
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FEWEST_BYTES = 2**24
 _MOST_BYTES = 2**62
-_PYTHON = 96 << 20
 
 
 def memory_size(text: str) -> int:
@@ -46,7 +46,7 @@ def room(max_memory: int | None) -> int | None:
     >>> room(512 << 20) >> 20, room(64 << 20) >> 20
     (416, 32)
     """
-    return None if max_memory is None else max(max_memory - _PYTHON, max_memory // 2)
+    return None if max_memory is None else _core.training_room(max_memory)
 
 
 def processors() -> int:

@@ -24,6 +24,7 @@ mod initial;
 mod learner;
 mod limited;
 pub(crate) mod pairs;
+pub(crate) mod passes;
 pub(crate) mod places;
 pub(crate) mod queue;
 pub(crate) mod rounds;
@@ -56,6 +57,35 @@ pub struct Learnt {
     pub merges: Vec<Merge>,
     /// The memory limit, if there was one, was kept.
     pub kept_limit: bool,
+}
+
+impl Learnt {
+    /// Adds a merge and tells of it: the symbol of the pair; none, and nothing is added, if only new ones are wanted and it is known.
+    fn merge(
+        &mut self,
+        pair: (u32, u32, u64),
+        only_new: bool,
+        wanted: usize,
+        watch: &mut impl Watch,
+    ) -> Result<Option<u32>> {
+        let ((left, right, count), symbols) = (pair, self.texts.len());
+        let id = self.texts.join(left, right)?;
+        if only_new && (id as usize) < symbols {
+            return Ok(None);
+        }
+        if id >= cells::MOST_SYMBOLS {
+            return Err(Error::Argument(format!("{id} symbols are too many")));
+        }
+        let merge = Merge { left, right, id, count, symbols };
+        self.merges.push(merge);
+        watch.merged(self.merges.len(), wanted, merge, self.texts.get(id))?;
+        Ok(Some(id))
+    }
+
+    /// How many symbols there were before the first merge.
+    fn initial(&self) -> usize {
+        self.merges.first().map_or(self.texts.len(), |merge| merge.symbols)
+    }
 }
 
 /// Is told of each merge as it is made.

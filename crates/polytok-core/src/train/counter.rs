@@ -16,6 +16,7 @@ mod table;
 use std::sync::Arc;
 
 use super::progress::Progress;
+use super::room::{limit_for, megabytes};
 use super::words::Words;
 use crate::cache::Key;
 use crate::error::{Error, Result};
@@ -203,17 +204,28 @@ impl WordCounter {
 
     /// All words, each once.
     pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
-        self.words(order, progress)
+        self.words(order, None, progress)
     }
 
-    /// The same; all stay counted.
-    pub fn words(&mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
+    /// The same, if they take no more than so many bytes; all stay counted.
+    pub fn words(&mut self, order: Order, room: Option<usize>, progress: &mut dyn Progress) -> Result<Words> {
         let (count, bytes) = self.sizes();
-        let mut words = Words::with_capacity(count, bytes);
+        let (mut words, mut needed) = (Words::with_capacity(count, bytes), 0);
         self.each(order, progress, &mut |word, count| {
-            words.push(word, count);
+            needed += word.len() + Words::EACH;
+            if room.is_none_or(|room| needed <= room) {
+                words.push(word, count);
+            }
             Ok(())
         })?;
+        if room.is_some_and(|room| needed > room) {
+            let needed = needed as u64;
+            return Err(Error::Argument(format!(
+                "the distinct words alone take {} of memory: raise max_memory above {}, or give less text",
+                megabytes(needed),
+                limit_for(needed)
+            )));
+        }
         Ok(words)
     }
 

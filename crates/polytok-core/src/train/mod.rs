@@ -4,6 +4,7 @@ pub mod bpe;
 pub mod counter;
 pub mod longest;
 pub mod progress;
+pub mod room;
 pub mod sentencepiece;
 pub mod texts;
 pub mod unigram;

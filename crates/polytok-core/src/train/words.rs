@@ -13,6 +13,9 @@ pub struct Words {
 }
 
 impl Words {
+    /// Bytes for each word besides its own.
+    pub const EACH: usize = size_of::<usize>() + size_of::<u64>();
+
     /// None yet, with room for so many of so many bytes together.
     pub fn with_capacity(words: usize, bytes: usize) -> Words {
         let (ends, counts) = (Vec::with_capacity(words), Vec::with_capacity(words));

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use polytok_core::error::Error;
 use polytok_core::train::counter::{CountsFile, Limit, Order, RunFile, Spill, WordCounter, write_counts};
+use polytok_core::train::room::room;
 use polytok_core::train::texts::{TextCounter, TextRules};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -160,8 +161,15 @@ impl PyWordCounter {
         Reporter::new(progress).run(py, |progress| write_counts(counter, description, file, progress))
     }
 
-    /// The words in an order: "first_seen", "most_frequent" or "bytes".
-    fn words(&mut self, py: Python<'_>, order: &str, progress: Option<Py<PyAny>>) -> PyResult<PyWords> {
+    /// The words in an order: "first_seen", "most_frequent" or "bytes", if they take no more bytes than there is room.
+    #[pyo3(signature = (order, progress, room=None))]
+    fn words(
+        &mut self,
+        py: Python<'_>,
+        order: &str,
+        progress: Option<Py<PyAny>>,
+        room: Option<usize>,
+    ) -> PyResult<PyWords> {
         let order = match order {
             "first_seen" => Order::FirstSeen,
             "most_frequent" => Order::MostFrequent,
@@ -169,8 +177,14 @@ impl PyWordCounter {
             other => return Err(to_python(Error::Argument(format!("there is no order {other:?} of words")))),
         };
         let counter = &mut self.0;
-        Reporter::new(progress).run(py, |progress| counter.words(order, progress)).map(PyWords)
+        Reporter::new(progress).run(py, |progress| counter.words(order, room, progress)).map(PyWords)
     }
+}
+
+/// The bytes that learning may take of a limit.
+#[pyfunction]
+fn training_room(limit: usize) -> usize {
+    room(limit)
 }
 
 /// What a counts file says was counted.
@@ -184,5 +198,6 @@ fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTextCounter>()?;
     module.add_class::<PyWordCounter>()?;
+    module.add_function(wrap_pyfunction!(training_room, module)?)?;
     module.add_function(wrap_pyfunction!(counts_description, module)?)
 }

@@ -1,6 +1,5 @@
 //! SentencePiece's Unigram trainer: texts in, pieces with their scores out.
 
-use polytok_core::train::counter::WordCounter;
 use polytok_core::train::sentencepiece::corpus::Corpus;
 use polytok_core::train::sentencepiece::options::Options;
 use polytok_core::train::unigram::sentences::Sentences;
@@ -42,7 +41,7 @@ impl PyUnigramTrainer {
         let options = options.to_core().map_err(to_python)?;
         let threads = options.threads.max(1);
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / threads, folder)));
-        let sinks = (0..threads).map(|_| Sentences::new(&options, WordCounter::new(limit.clone()))).collect();
+        let sinks = (0..threads).map(|_| Sentences::new(&options, limit.clone())).collect();
         let corpus = Corpus::new(&options, sinks).map_err(to_python)?;
         let seeds = seeds.map(|seeds| {
             let mut words = Words::default();

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::around::Side;
-use super::cells::{self, Cells, Neighbour};
+use super::cells::{Cells, Neighbour};
 use super::forms::Forms;
 use super::pairs::{PairCounts, key, symbols};
 use super::places::{List, Place, Places, Weights};
 use super::queue::{Entry, Queue};
 use super::{Learnt, Watch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Merges between two reports.
 const EACH: usize = 16;
@@ -149,30 +149,21 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
 
     /// Merges until the limits are reached or nothing is left; the merges go behind those that there are already.
     pub fn run(&mut self, learnt: &mut Learnt, watch: &mut impl Watch) -> Result<Stop> {
-        let Learnt { texts, merges, .. } = learnt;
-        let first = merges.first().map_or(texts.len(), |merge| merge.symbols);
-        let (before, wanted) = (merges.len(), self.limits.symbols.saturating_sub(first));
+        let (before, first) = (learnt.merges.len(), learnt.initial());
+        let wanted = self.limits.symbols.saturating_sub(first);
         let least = self.limits.min_count.max(1);
-        while texts.len() < self.limits.symbols {
-            if merges.len().is_multiple_of(EACH) {
-                watch.report("merges", (texts.len() - first) as u64, wanted as u64)?;
+        while learnt.texts.len() < self.limits.symbols {
+            if learnt.merges.len().is_multiple_of(EACH) {
+                watch.report("merges", (learnt.texts.len() - first) as u64, wanted as u64)?;
             }
-            if merges.len() > before && self.memory() > self.room {
+            if learnt.merges.len() > before && self.memory() > self.room {
                 return Ok(Stop::Full);
             }
             let Some(best) = self.pop().filter(|best| best.count >= least) else { return Ok(Stop::Exhausted) };
             let Candidate { key, list } = std::mem::take(&mut self.candidates[best.number as usize]);
             let (left, right) = symbols(key);
-            let symbols = texts.len();
-            let id = texts.join(left, right)?;
-            if self.stops_at_known && (id as usize) < symbols {
-                return Ok(Stop::Known);
-            }
-            if id >= cells::MOST_SYMBOLS {
-                return Err(Error::Argument(format!("{id} symbols are too many")));
-            }
-            merges.push(Merge { left, right, id, count: best.count, symbols });
-            watch.merged(merges.len(), wanted, merges[merges.len() - 1], texts.get(id))?;
+            let made = learnt.merge((left, right, best.count), self.stops_at_known, wanted, watch)?;
+            let Some(id) = made else { return Ok(Stop::Known) };
             self.merge(left, right, id, list);
             self.free.push(best.number);
             self.collect();

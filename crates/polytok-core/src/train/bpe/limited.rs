@@ -1,7 +1,9 @@
 //! Learning merges of bytes or characters in rounds, within a memory limit.
 
 use super::cells::Cells;
-use super::learner::{Learner, Stop};
+use super::learner::{Learner, Stop, Ties};
+use super::pairs::key;
+use super::passes::{Joined, Passed, is_next};
 use super::rounds::{Intake, Learning};
 use super::spread::Sizes;
 use super::start::each_word;
@@ -42,7 +44,8 @@ struct Limited<'a, W> {
 }
 
 impl<W: Watch> Learning for Limited<'_, W> {
-    const SIZES: Sizes = Sizes { cell: 4, word: 8, place: 12, pair: 160 };
+    const SIZES: Sizes = Sizes { cell: 4, stretch: 8, place: 12, pair: 160 };
+    const HOLDS_WHOLE: bool = false;
 
     fn least(&self) -> u64 {
         self.rules.limits.min_count.max(1)
@@ -66,6 +69,32 @@ impl<W: Watch> Learning for Limited<'_, W> {
     fn run(&mut self, _: u64, room: usize) -> Result<Stop> {
         self.learner.stop_at(room, !self.rules.affixes.is_none());
         self.learner.run(&mut self.learnt, self.watch)
+    }
+
+    fn merge_passed(&mut self, mut pairs: Vec<Passed>) -> Result<(Vec<Joined>, Stop)> {
+        pairs.retain(|pair| self.is_open(pair.left, pair.right));
+        pairs.sort_unstable_by_key(|pair| {
+            let tie = if self.rules.ties == Ties::FirstSeen { pair.first } else { key(pair.left, pair.right) };
+            (std::cmp::Reverse(pair.count), tie)
+        });
+        let (mut merged, symbols) = (Vec::new(), self.rules.limits.symbols);
+        let wanted = symbols.saturating_sub(self.learnt.initial());
+        for (index, &Passed { left, right, count, .. }) in pairs.iter().enumerate() {
+            if self.learnt.texts.len() >= symbols {
+                return Ok((merged, Stop::Reached));
+            }
+            if !is_next(&merged, &pairs, index) {
+                break;
+            }
+            let made = self.learnt.merge((left, right, count), !self.rules.affixes.is_none(), wanted, self.watch)?;
+            let Some(id) = made else { return Ok((merged, Stop::Known)) };
+            if id as usize == self.lengths.len() {
+                self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
+            }
+            merged.push((left, right, id));
+        }
+        self.watch.report("merges", self.learnt.merges.len() as u64, wanted as u64)?;
+        Ok((merged, Stop::Full))
     }
 
     fn last_count(&self) -> u64 {

@@ -6,6 +6,7 @@
 
 use super::{CANDIDATE_BYTES, CANDIDATES, Options};
 use crate::error::{Error, Result};
+use crate::train::room::{limit_for, megabytes};
 use crate::train::words::Words;
 
 /// Bytes for each byte of a distinct word, and for each word besides.
@@ -28,12 +29,11 @@ pub(super) fn check(words: &Words, options: &Options) -> Result<()> {
     if needed <= room as u64 {
         return Ok(());
     }
-    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     Err(Error::Argument(format!(
-        "training on {} distinct words takes about {} MB, max_memory leaves {} MB for it: raise it, or give less text",
+        "training on {} distinct words takes about {} of memory: raise max_memory to {}, or give less text",
         words.len(),
         megabytes(needed),
-        megabytes(room as u64),
+        limit_for(needed),
     )))
 }
 

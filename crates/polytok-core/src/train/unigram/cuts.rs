@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::counter::{Order, WordCounter};
+use crate::train::counter::{Limit, Order, WordCounter};
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::options::{Options, RARE};
@@ -39,17 +39,21 @@ impl Counted {
             whole = Some(cuts.whole(&self.whole)?);
         }
         if let Some(twice) = &mut self.twice {
-            (cuts.fragments, cuts.end) = (WordCounter::new(self.pairs.limit().cloned()), None);
+            (cuts.fragments, cuts.end) = (WordCounter::new(half(self.pairs.limit())), None);
             cuts.words(twice, progress, |_, _| Ok(()))?;
         }
         let Cuts { fragments, end, .. } = cuts;
         Ok(Material { line: options.line, words, whole, fragments, end })
     }
 
-    /// A counter within the same limit.
+    /// A counter within the half of the limit: words and fragments are counted at once.
     fn empty(&self) -> WordCounter {
-        WordCounter::new(self.pairs.limit().cloned())
+        WordCounter::new(half(self.pairs.limit()))
     }
+}
+
+fn half(limit: Option<&Limit>) -> Option<Limit> {
+    limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit.clone() })
 }
 
 /// Words and fragments, not laid out yet.

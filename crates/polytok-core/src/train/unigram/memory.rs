@@ -1,39 +1,43 @@
 //! What training takes once words are counted, so that a limit can be refused before the long work.
 //!
-//! An estimate from above: a place of a word has about three nodes at first, here four; every piece has its text, its place in the
+//! An estimate from above, of two stages. While substrings are found there are the words, the fragments and the best substrings. Then the
+//! fragments are gone: a place of a word has about three nodes at first, here four; every piece has its text, its place in the
 //! dictionary, a sum in each lane and a slot on each thread.
 
 use crate::error::{Error, Result};
+use crate::train::room::{limit_for, megabytes};
 use crate::train::unigram::cuts::Sizes;
 
 /// Bytes for each character of a distinct word.
 const CHARACTER: u64 = 4 * 4;
-/// Bytes for each distinct word besides its text: its place and count, and those in its lane.
-const WORD: u64 = 16 + 12;
+/// Bytes for each distinct word besides its text: its place and count; and those in its lane.
+const WORD: u64 = 16;
+const WORD_IN_LANE: u64 = 12;
 /// Bytes for each fragment besides its text: its place, length and weight.
 const FRAGMENT: u64 = 16;
+/// Bytes for each substring that may become a piece, and for what each thread sorts.
+const SUBSTRING: u64 = 64;
+const SORTING: u64 = 24 << 20;
 /// Bytes for each piece besides sums and slots.
 const PIECE: u64 = 64;
 
 /// An error where training on these words and fragments takes more than `room` bytes.
 pub fn check(words: &Sizes, fragments: &Sizes, seeds: usize, room: usize, lanes: usize, threads: usize) -> Result<()> {
     let pieces = words.chars.min(seeds as u64);
-    let needed = words.bytes
-        + words.count * WORD
-        + words.chars * CHARACTER
-        + fragments.bytes
-        + fragments.count * FRAGMENT
-        + pieces * (PIECE + 4 * lanes as u64 + 8 * threads as u64);
-    let most = room as u64;
-    if needed <= most {
+    let threads = threads as u64;
+    let sorting = SORTING.min(words.chars * 16) * threads;
+    let finding = fragments.bytes + fragments.count * FRAGMENT + pieces * SUBSTRING + sorting;
+    let fitting =
+        words.count * WORD_IN_LANE + words.chars * CHARACTER + pieces * (PIECE + 4 * lanes as u64 + 8 * threads);
+    let needed = words.bytes + words.count * WORD + finding.max(fitting);
+    if needed <= room as u64 {
         return Ok(());
     }
-    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     Err(Error::Argument(format!(
-        "training on {} distinct words takes about {} MB, max_memory leaves {} MB for it: raise it, lower seed_sentencepiece_size, or train on \
-         a sample of the text (input_sentence_size)",
+        "training on {} distinct words takes about {} of memory: raise max_memory to {}, lower seed_sentencepiece_size, or train on a \
+         sample of the text (input_sentence_size)",
         words.count,
         megabytes(needed),
-        megabytes(most),
+        limit_for(needed),
     )))
 }

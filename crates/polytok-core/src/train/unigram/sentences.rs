@@ -14,12 +14,17 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::spec::Line;
-use crate::train::counter::WordCounter;
+use crate::train::counter::{Limit, WordCounter};
 use crate::train::sentencepiece::alphabet::CharCounts;
 use crate::train::sentencepiece::corpus::Sink;
 use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::words::Cut;
 use crate::train::words::Words;
+
+/// How often a whole sentence is held at the most: as it is read, in the order of all, and as it is trained on.
+const COPIES: usize = 3;
+/// Bytes for each last word besides its text: its slots in a table that grows, what the heap takes, and its place in a list.
+const LAST: usize = 96;
 
 /// Counts what the trainer needs of sentences.
 pub struct Sentences {
@@ -33,8 +38,9 @@ pub struct Sentences {
     parts: Vec<Part>,
     /// The last words of sentences, each once: of each sentence one occurrence waits for what follows.
     lasts: HashMap<Box<[u8]>, u32>,
-    /// The bytes of whole sentences.
+    /// Bytes that are held besides words that are counted, and how many may be.
     held: usize,
+    most: usize,
     key: Vec<u8>,
 }
 
@@ -61,19 +67,22 @@ pub(super) enum Next {
 }
 
 impl Sentences {
-    /// No sentences yet; their words are counted with this counter.
-    pub fn new(options: &Options, pairs: WordCounter) -> Sentences {
+    /// No sentences yet. What is counted takes a half of the limit at the most, what is held of sentences the other.
+    pub fn new(options: &Options, limit: Option<Limit>) -> Sentences {
         let cut =
             Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
         let is_twice = options.is_tsv && options.line == Line::V0_2_1;
+        let share = |limit: &Limit| limit.bytes / if is_twice { 4 } else { 2 };
+        let counter = || WordCounter::new(limit.as_ref().map(|limit| Limit { bytes: share(limit), ..limit.clone() }));
         Sentences {
             line: options.line,
             cut: options.split_by_whitespace.then_some(cut),
-            twice: is_twice.then(|| WordCounter::new(pairs.limit().cloned())),
-            pairs,
+            twice: is_twice.then(counter),
+            pairs: counter(),
             parts: Vec::new(),
             lasts: HashMap::new(),
             held: 0,
+            most: limit.as_ref().map_or(usize::MAX, |limit| limit.bytes / 2),
             key: Vec::new(),
         }
     }
@@ -94,28 +103,35 @@ impl Sentences {
 
     /// Holds a sentence. All of them must fit a limit.
     fn whole(&mut self, sentence: &str, times: u64) -> Result<()> {
-        self.held += sentence.len();
-        if self.pairs.limit().is_some_and(|limit| self.held > limit.bytes) {
-            return Err(Error::Argument(
-                "without split_by_whitespace all sentences are held in memory, and they take more than max_memory leaves: raise it, \
-                 or train on a sample of the text (input_sentence_size)"
-                    .into(),
-            ));
-        }
         self.part().whole.push(sentence.as_bytes(), times);
-        Ok(())
+        self.hold(COPIES * (sentence.len() + size_of::<(usize, u64)>()))
+    }
+
+    /// So many bytes more are held. All of them must fit a limit.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.held += bytes;
+        if self.held <= self.most {
+            return Ok(());
+        }
+        let what = if self.cut.is_some() {
+            "of each sentence some bytes are"
+        } else {
+            "without split_by_whitespace all sentences are"
+        };
+        Err(Error::Argument(format!(
+            "{what} held in memory, and they take more than the part of max_memory that is theirs: raise it, or train on a sample of the \
+             text (input_sentence_size)"
+        )))
     }
 
     /// The number of a last word.
-    fn last(&mut self, word: &[u8]) -> u32 {
+    fn last(&mut self, word: &[u8]) -> Result<u32> {
         let next = self.lasts.len() as u32;
-        match self.lasts.get(word) {
-            Some(&number) => number,
-            None => {
-                self.lasts.insert(word.into(), next);
-                next
-            }
+        if let Some(&number) = self.lasts.get(word) {
+            return Ok(number);
         }
+        self.lasts.insert(word.into(), next);
+        self.hold(LAST + word.len()).map(|()| next)
     }
 
     /// Counts a sentence twice. What follows its end does not matter in 0.2.1.
@@ -154,6 +170,7 @@ impl Sink for Sentences {
     }
 
     fn empty(&mut self) {
+        self.held += size_of::<Option<(u32, char)>>();
         self.part().sentences.push(None);
         if self.cut.is_none() {
             self.part().whole.push(b"", 1);
@@ -173,9 +190,9 @@ impl Sink for Sentences {
         if times > 1 {
             self.add(word, Next::Sentence(first), times - 1, ordinal + start as u64)?;
         }
-        let number = self.last(word.as_bytes());
+        let number = self.last(word.as_bytes())?;
         self.part().sentences.push(Some((number, first)));
-        Ok(())
+        self.hold(size_of::<Option<(u32, char)>>())
     }
 }
 
@@ -213,17 +230,22 @@ pub fn gathered(sinks: Vec<Sentences>) -> Result<Counted> {
         lasts.push(words);
     }
     parts.sort_by_key(|(_, part)| part.ordinal);
-    let order = without_empty(&parts, line);
-    let whole = if splits { Words::default() } else { whole(&parts, &order) };
+    let mut order = without_empty(&parts, line).peekable();
+    let mut whole = Words::default();
     if splits {
         let mut key = Vec::new();
-        for (index, &(part, sentence)) in order.iter().enumerate() {
+        while let Some((part, sentence)) = order.next() {
             let (sink, part) = &parts[part];
             let Some((last, _)) = part.sentences[sentence] else { continue };
-            let next = order.get(index + 1).map(|&(part, sentence)| parts[part].1.sentences[sentence]);
+            let next = order.peek().map(|&(part, sentence)| parts[part].1.sentences[sentence]);
             let next = next.map_or(Next::End, |next| Next::Sentence(next.map_or(RARE, |(_, first)| first)));
             write_key(&lasts[*sink][last as usize], next, &mut key);
             pairs.add(&key, 1)?;
+        }
+    } else {
+        for (part, sentence) in order {
+            let sentences = &parts[part].1.whole;
+            whole.push(sentences.word(sentence), sentences.count(sentence));
         }
     }
     Ok(Counted { splits, pairs, twice, whole })
@@ -231,29 +253,19 @@ pub fn gathered(sinks: Vec<Sentences>) -> Result<Counted> {
 
 /// The places of all sentences, as part and number, in the trainer's order: the last sentence comes to where an empty one was. 0.2.1
 /// looks no further, so that an empty one may come there and stay.
-fn without_empty(parts: &[(usize, Part)], line: Line) -> Vec<(usize, usize)> {
-    let all = parts.iter().enumerate().flat_map(|(i, (_, part))| (0..part.sentences.len()).map(move |k| (i, k)));
-    let mut order: Vec<(usize, usize)> = all.collect();
-    let mut index = 0;
-    while let Some(&(part, sentence)) = order.get(index) {
-        let is_empty = parts[part].1.sentences[sentence].is_none();
-        if is_empty {
-            order.swap_remove(index);
+fn without_empty(parts: &[(usize, Part)], line: Line) -> impl Iterator<Item = (usize, usize)> {
+    let mut all =
+        parts.iter().enumerate().flat_map(|(part, (_, of))| (0..of.sentences.len()).map(move |number| (part, number)));
+    std::iter::from_fn(move || {
+        let mut place = all.next()?;
+        while parts[place.0].1.sentences[place.1].is_none() {
+            place = all.next_back()?;
+            if line == Line::V0_2_1 {
+                break;
+            }
         }
-        if !is_empty || line == Line::V0_2_1 {
-            index += 1;
-        }
-    }
-    order
-}
-
-fn whole(parts: &[(usize, Part)], order: &[(usize, usize)]) -> Words {
-    let mut whole = Words::default();
-    for &(part, sentence) in order {
-        let sentences = &parts[part].1.whole;
-        whole.push(sentences.word(sentence), sentences.count(sentence));
-    }
-    whole
+        Some(place)
+    })
 }
 
 impl Counted {
@@ -322,7 +334,7 @@ mod tests {
     }
 
     fn of_fragments(sentences: &[String], options: &Options) -> Found {
-        let mut sink = Sentences::new(options, WordCounter::default());
+        let mut sink = Sentences::new(options, None);
         sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
         let mut counted = gathered(vec![sink]).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();

@@ -59,11 +59,15 @@ impl Limited<'_> {
     }
 }
 
+/// Bytes for each pair that is never merged; the table is there twice while it grows.
+const DEAD: usize = 18;
+
 /// Vectors that grow leave holes in the memory of the process: of so many bytes (the first) so many (the second) may be in use.
 const HOLES: (usize, usize) = (7, 4);
 
 impl Learning for Limited<'_> {
-    const SIZES: Sizes = Sizes { cell: 8, word: 8, place: 8, pair: 160 };
+    const SIZES: Sizes = Sizes { cell: 8, stretch: 8, place: 8, pair: 160 };
+    const HOLDS_WHOLE: bool = true;
 
     fn least(&self) -> u64 {
         1
@@ -71,6 +75,10 @@ impl Learning for Limited<'_> {
 
     fn is_open(&self, left: u32, right: u32) -> bool {
         !self.is_long(left, right) && !self.dead.contains(&(left, right))
+    }
+
+    fn kept(&self) -> usize {
+        self.dead.capacity() * DEAD
     }
 
     fn load(&mut self, cells: Cells, counts: Vec<u64>, _: u64, is_frequent: impl Fn(u32, u32) -> bool) {

@@ -1,0 +1,34 @@
+//! What learning may take of a memory limit, and which limit leaves how much.
+
+/// What the rest of a process takes where the limit is large enough: the interpreter, what is read, buffers.
+const OTHERS: usize = 96 << 20;
+
+/// The bytes that learning may take of a limit.
+pub fn room(limit: usize) -> usize {
+    limit.saturating_sub(OTHERS).max(limit / 2)
+}
+
+/// The lowest limit that leaves so many bytes, as it is written: `612M`.
+pub fn limit_for(bytes: u64) -> String {
+    let limit = bytes.saturating_add(OTHERS as u64).min(bytes.saturating_mul(2));
+    format!("{}M", limit.div_ceil(1 << 20))
+}
+
+/// A number of bytes in the same unit.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{}M", bytes.div_ceil(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_leaves_what_it_is_for() {
+        for bytes in [0, 1, 5 << 20, 96 << 20, (96 << 20) + 1, 1 << 40] {
+            let limit: usize = limit_for(bytes).trim_end_matches('M').parse().unwrap();
+            assert!(room(limit << 20) as u64 >= bytes, "{bytes}");
+            assert!(limit == 0 || (room((limit - 1) << 20) as u64) < bytes, "{bytes}");
+        }
+    }
+}
