@@ -2,10 +2,13 @@
 
 pub(crate) mod unescaped;
 
+use memchr::memchr;
+
 use crate::cache::Waiting;
 use crate::error::{Error, Result};
 use crate::model::Segment;
 use crate::model::bpe::Bpe;
+use crate::normalize::bert::Bert;
 use crate::normalize::output::{Span, spans_of};
 use crate::post::{Origin, Out, Sink};
 use crate::spec::TemplatePart;
@@ -15,6 +18,9 @@ use crate::split::chain::not_utf8;
 use crate::split::cursor::Cursor;
 use crate::tokenizer::{Compiled, EncodeOptions, Scratch, Tokenizer};
 use crate::utf8::valid;
+
+/// Bytes that are cleaned at a time, at least: each stretch costs some more.
+const CLEANED: usize = 64;
 
 impl Tokenizer {
     /// The pipeline, into any sink.
@@ -104,9 +110,10 @@ impl Tokenizer {
         if !S::SPANS
             && set.is_none()
             && self.splits.cuts_words()
-            && self.normalizer.bert().is_some_and(|bert| bert.only_spaces(text))
+            && let (Some(bert), Ok(text)) = (self.normalizer.bert(), valid(text))
+            && (matches!(self.model, Compiled::WordPiece(_)) || bert.only_spaces(text))
         {
-            return self.encode_stretch(text, at, None, scratch, sink);
+            return self.encode_words(bert, text, scratch, sink);
         }
         if S::SPANS && !self.normalizer.is_empty() || self.splits.needs_spans() {
             let (normalized, spans) = self.normalizer.normalize_with_spans(text)?;
@@ -131,6 +138,31 @@ impl Tokenizer {
             .and_then(|()| self.encode_stretches(&normalized, at, None, set, scratch, sink));
         scratch.normalized = normalized;
         result
+    }
+
+    /// BERT's words. Text to which cleaning only adds spaces is cut as it is; the rest is cleaned stretch by stretch, from one space to
+    /// another, across which neither words nor what cleaning does can reach.
+    fn encode_words<S: Sink>(&self, bert: &Bert, text: &str, scratch: &mut Scratch, sink: &mut S) -> Result<()> {
+        let mut from = 0;
+        loop {
+            let other = bert.only_spaces_until(text, from);
+            let start =
+                if other == text.len() { other } else { text[from..other].rfind(' ').map_or(from, |at| from + at) };
+            let raw = &text[from..start];
+            self.encode_pieces(raw, scratch, &mut Out::new(raw.as_bytes(), &self.fallback, sink))?;
+            if start == text.len() {
+                return Ok(());
+            }
+            let searched = (other + CLEANED).min(text.len());
+            from = memchr(b' ', &text.as_bytes()[searched..]).map_or(text.len(), |at| searched + at);
+            let mut normalized = std::mem::take(&mut scratch.normalized);
+            let result =
+                self.normalizer.normalize(&text.as_bytes()[start..from], &mut normalized, &mut scratch.spare).and_then(
+                    |()| self.encode_split(&normalized, scratch, &mut Out::new(&normalized, &self.fallback, sink)),
+                );
+            scratch.normalized = normalized;
+            result?;
+        }
     }
 
     /// Special tokens of the normalized text, and what lies between them.
@@ -242,10 +274,14 @@ impl Tokenizer {
             }
             (Err(at), _) => return Err(not_utf8(at)),
         };
+        self.encode_pieces(text, scratch, out)
+    }
+
+    fn encode_pieces<S: Sink>(&self, text: &str, scratch: &mut Scratch, out: &mut Out<S>) -> Result<()> {
         let mut waiting = scratch.waiting();
         let mut cursor = Cursor::new();
         while waiting.fill(|pieces| self.splits.fill(text, &mut cursor, pieces))? > 0 {
-            self.encode_waiting(bytes, &mut waiting, scratch, out)?;
+            self.encode_waiting(text.as_bytes(), &mut waiting, scratch, out)?;
         }
         scratch.keep(waiting);
         Ok(())

@@ -129,7 +129,7 @@ impl Tokenizer {
     pub(crate) fn remember(&self, piece: &[u8], key: Key, ids: &[u32], cache: &mut Cache) {
         cache.insert(piece, key, ids);
         if cache.wants_entries(self.vocab.len())
-            && let Some(entries) = self.model.own_entries()
+            && let Some(entries) = self.model.own_entries(&self.vocab)
         {
             cache.add_entries(self.vocab.len(), entries);
         }

@@ -29,7 +29,7 @@ pub mod native;
 pub mod normalize;
 pub mod pool;
 pub mod post;
-mod prefetch;
+pub mod prefetch;
 pub mod rng;
 pub mod segmentations;
 pub mod spec;

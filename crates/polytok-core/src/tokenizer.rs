@@ -71,6 +71,9 @@ pub(crate) enum Compiled {
     Plamo2(Plamo2),
 }
 
+/// Pieces that are entries, and their ids.
+pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, u32)> + 'v>;
+
 /// What a thread needs while it encodes; kept from call to call.
 #[derive(Default)]
 pub struct Scratch {
@@ -516,8 +519,12 @@ impl Compiled {
     }
 
     /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
-    pub(crate) fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
-        if let Compiled::Bpe(bpe, _) = self { bpe.own_entries() } else { None }
+    pub(crate) fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> Option<OwnEntries<'v>> {
+        match self {
+            Compiled::Bpe(bpe, _) => Some(Box::new(bpe.own_entries()?)),
+            Compiled::WordPiece(wordpiece) => Some(Box::new(wordpiece.own_entries(vocab))),
+            _ => None,
+        }
     }
 
     /// Whether a piece is cut differently from the same piece elsewhere.

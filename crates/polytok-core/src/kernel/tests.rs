@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::model::bpe::BpeScratch;
 use crate::post::Out;
 use crate::spec::{
-    Behavior, Decode, Kind, Line, Matching, Model, Pattern, Priority, ScalarRules, Spec, Split, Symbols, TemplatePart,
-    UnigramRules, Unknown, VocabColumns,
+    Behavior, Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, ScalarRules, Spec, Split, Symbols,
+    TemplatePart, UnigramRules, Unknown, VocabColumns,
 };
 use crate::tokenizer::{Compiled, EncodeOptions, ModelScratch, Tokenizer};
 use proptest::prelude::*;
@@ -35,18 +35,29 @@ fn vocab(unknown: Unknown, entries: &[String]) -> VocabColumns {
     columns
 }
 
+fn split(text: &str, behavior: Behavior) -> Split {
+    let pattern = Pattern { text: text.into(), is_regex: true, unicode: None };
+    Split::Pattern { pattern, behavior, invert: false }
+}
+
 fn tokenizer(model: Model, unknown: Unknown, pattern: Option<&str>, entries: &[String]) -> Tokenizer {
-    let split = |text: &str| Split::Pattern {
-        pattern: Pattern { text: text.into(), is_regex: true, unicode: None },
-        behavior: Behavior::Isolated,
-        invert: false,
-    };
+    let split = pattern.into_iter().map(|text| split(text, Behavior::Isolated)).collect();
+    compiled(model, unknown, Vec::new(), split, entries)
+}
+
+fn compiled(
+    model: Model,
+    unknown: Unknown,
+    normalize: Vec<Normalize>,
+    split: Vec<Split>,
+    entries: &[String],
+) -> Tokenizer {
     let spec = Spec {
         vocab: vocab(unknown, entries),
         special: Vec::new(),
         matching: Matching::Longest,
-        normalize: Vec::new(),
-        split: pattern.into_iter().map(split).collect(),
+        normalize,
+        split,
         model,
         unknown,
         single: vec![TemplatePart::Slot],
@@ -145,6 +156,34 @@ proptest! {
             check(&tokenizer, &texts[0]);
             tokenizer.pool().clear();
             texts.iter().for_each(|text| check(&tokenizer, text));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn words_of_a_text_are_those_of_the_cleaned_one(
+        entries in prop::collection::btree_set("[abé世]{1,3}", 0..24),
+        text in prop::collection::vec("[ab]{1,9}( [ab]{1,9}){0,9}|[ \n\u{3000}]|[世é!]{1,9}|[\u{0}\u{301}\u{2060}ÀＡ豈]", 0..80),
+        flags in 0u8..16,
+    ) {
+        let flag = |bit: u8| flags >> bit & 1 == 1;
+        let clean = Normalize::Bert {
+            clean_text: flag(0),
+            handle_chinese_chars: flag(1),
+            strip_accents: flag(2),
+            lowercase: flag(3),
+        };
+        let split = vec![split(r"\s", Behavior::Removed), split(r"[\x{21}-\x{2F}]", Behavior::Isolated)];
+        let wordpiece = Model::WordPiece { continuing_prefix: "a".into(), max_chars: Some(9), phantom_space: false };
+        for model in [wordpiece, Model::WordLevel] {
+            let entries = Vec::from_iter(entries.clone());
+            let tokenizer = compiled(model, Unknown::Unk, vec![clean.clone()], split.clone(), &entries);
+            let (text, mut ids) = (text.concat(), Vec::new());
+            let cleaned = String::from_utf8(tokenizer.normalized(text.as_bytes()).unwrap()).unwrap();
+            tokenizer.encode(text.as_bytes(), EncodeOptions::default(), &mut ids).unwrap();
+            prop_assert_eq!(ids, by_model(&tokenizer, &cleaned).unwrap(), "{:?}", text);
         }
     }
 }

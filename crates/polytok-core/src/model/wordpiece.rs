@@ -9,6 +9,8 @@
 //! Cost: the piece's length times the longest entry. Worst input: a piece of which every stretch is nearly an entry.
 //! Twin of the latter: `wpm` in python/polytok/reference/llama_cpp_models.py.
 
+use std::borrow::Cow;
+
 use super::{Segment, UNKNOWN};
 use crate::error::Result;
 use crate::native::Tables;
@@ -32,6 +34,7 @@ pub struct WordPiece {
     /// What a piece becomes that cannot be cut.
     unknown: u32,
     max_chars: usize,
+    phantom_space: bool,
 }
 
 impl WordPiece {
@@ -50,7 +53,7 @@ impl WordPiece {
         let phantom = if phantom_space { trie.get(SPACE) } else { None };
         let unknown =
             (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
-        Ok(WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), trie })
+        Ok(WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), phantom_space, trie })
     }
 
     /// Cuts a piece, or finds it unknown; `scratch` is memory for the segments.
@@ -69,6 +72,19 @@ impl WordPiece {
             return emit(Segment { id: self.unknown, start: 0, end: piece.len() as u32 });
         }
         scratch.iter().try_for_each(|&segment| emit(segment))
+    }
+
+    /// The words that are entries, with their ids; the last entries, which are rare, first.
+    pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> impl Iterator<Item = (Cow<'v, [u8]>, u32)> {
+        let mut segments = Vec::new();
+        (0..vocab.len()).rev().filter_map(move |row| {
+            let entry = vocab.bytes(row);
+            let word = if self.phantom_space { entry.strip_prefix(SPACE)? } else { entry };
+            segments.clear();
+            let is_cut = !word.is_empty() && !self.is_too_long(word) && self.cut(word, &mut segments);
+            let &[segment] = segments.as_slice() else { return None };
+            is_cut.then_some((Cow::Borrowed(word), segment.id))
+        })
     }
 
     #[inline]
@@ -185,6 +201,21 @@ mod tests {
         fn agrees_with_the_naive_loop(entries in proptest::collection::vec("(##)?[ab#]{1,3}", 1..12), piece in "[ab#]{0,8}") {
             let listed: Vec<&str> = entries.iter().map(String::as_str).collect();
             prop_assert_eq!(cut(&model(&listed, "##", None, false), &piece), naive(&entries, &piece));
+        }
+
+        #[test]
+        fn own_entries_are_their_own_ids(
+            entries in proptest::collection::vec("[▁#]{0,2}[ab]{0,3}", 1..12),
+            most in 1usize..4,
+            phantom in any::<bool>(),
+        ) {
+            let rows: Vec<_> = entries.iter().map(|entry| (entry.as_str(), 0.0, Kind::Normal)).collect();
+            let (vocab, prefix) = (vocab(&rows), if phantom { "" } else { "##" });
+            let model = WordPiece::compile(&vocab, prefix, Some(most), phantom, &mut Tables::default()).unwrap();
+            for (word, id) in model.own_entries(&vocab) {
+                let word = std::str::from_utf8(&word).unwrap();
+                prop_assert_eq!(cut(&model, word), [(id, 0, word.len() as u32)]);
+            }
         }
     }
 }

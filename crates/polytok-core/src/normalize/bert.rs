@@ -16,7 +16,6 @@ use super::lowercase::is_lower;
 use super::output::Output;
 use super::unchanged::Unchanged;
 use super::unicode_form::is_canonical;
-use crate::utf8::valid;
 
 /// What a [`Bert`] does.
 #[derive(Clone, Copy, Debug)]
@@ -50,14 +49,22 @@ impl Bert {
     }
 
     /// Whether nothing is done to a text but that other white space becomes spaces, and that those of the class `apart` get some.
-    pub fn only_spaces(&self, text: &[u8]) -> bool {
-        valid(text).is_ok_and(|text| self.only_spaced.has_all(text))
+    pub fn only_spaces(&self, text: &str) -> bool {
+        self.only_spaces_until(text, 0) == text.len()
     }
 
-    /// The characters that get spaces around them, as a part of a regular expression's class.
+    /// Where the first character from `from` on stands of which that cannot be said.
+    pub fn only_spaces_until(&self, text: &str, from: usize) -> usize {
+        self.only_spaced.run(text, from)
+    }
+
+    /// The characters that get spaces around them, as a regular expression's class; empty if there are none.
     pub fn apart(&self) -> String {
-        let ranges = IDEOGRAPHS.iter().filter(|_| self.options.handle_chinese_chars);
-        ranges.map(|(first, last)| format!("\\x{{{first:X}}}-\\x{{{last:X}}}")).collect()
+        if !self.options.handle_chinese_chars {
+            return String::new();
+        }
+        let ranges = IDEOGRAPHS.map(|(first, last)| format!("\\x{{{first:X}}}-\\x{{{last:X}}}"));
+        format!("[{}]", ranges.concat())
     }
 
     /// Writes the cleaned text.
@@ -244,7 +251,7 @@ mod tests {
             chain.split(text, |start, end| words.push(text[start..end].to_owned())).unwrap();
             words
         };
-        let is_so = bert.only_spaces(text.as_bytes());
+        let is_so = bert.only_spaces(text);
         assert_eq!(is_so, text.chars().all(|c| options.only_spaces(c)), "{text:?}");
         assert!(!is_so || words(raw, text) == words(cleaned, &out), "{text:?}");
         is_so

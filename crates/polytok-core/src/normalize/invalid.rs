@@ -8,7 +8,7 @@
 //! Cost: linear; valid text is kept in one go.
 
 use super::output::Output;
-use crate::utf8::decode_lenient;
+use crate::utf8::{decode_lenient, valid};
 
 /// U+FFFD.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
@@ -27,6 +27,10 @@ impl ReplaceInvalid {
 
     /// Writes the text without invalid bytes.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
+        // Asked once, as it does not stop at the first invalid byte.
+        if valid(text).is_ok() {
+            return out.keep(text, 0, text.len());
+        }
         let mut at = 0;
         while at < text.len() {
             let Err(error) = std::str::from_utf8(&text[at..]) else { return out.keep(text, at, text.len()) };

@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::spec::{Line, Normalize};
 use crate::split::chain::not_utf8;
 use crate::trie::Trie;
+use crate::utf8::valid;
 use crate::vocab::Vocab;
 use growth::{Bounded, limit, too_long};
 use output::{Aligned, Output, Span, spans_of};
@@ -212,7 +213,7 @@ impl Step {
             Step::Wpm(step) => step.apply(text, out),
             Step::Replace(step) if step.is_plain() => step.apply(text, out)?,
             Step::ByteLevel => byte_level::ByteLevel.apply(text, (0, text.len()), out),
-            _ => self.apply_to_text(std::str::from_utf8(text).map_err(|error| not_utf8(error.valid_up_to()))?, out)?,
+            _ => self.apply_to_text(valid(text).map_err(not_utf8)?, out)?,
         }
         Ok(())
     }

@@ -63,14 +63,14 @@ impl Unchanged {
         bits
     }
 
-    /// Whether all of the text stays as it is. Mostly all characters of a block do, which two bytes tell.
-    pub(super) fn has_all(&self, text: &str) -> bool {
-        let (bytes, mut at) = (text.as_bytes(), 0);
+    /// Where the run of unchanged characters at `from` ends. Mostly all characters of a block are such, which two bytes tell.
+    pub(super) fn run(&self, text: &str, from: usize) -> usize {
+        let (bytes, mut at) = (text.as_bytes(), from);
         let is_whole = |block: usize| *self.bits(block) == ALL;
         while at < bytes.len() {
             at += match bytes[at..] {
                 [0..0x80, ..] => match self.ascii_run(&bytes[at..]) {
-                    0 => return false,
+                    0 => return at,
                     len => len,
                 },
                 [lead @ 0..0xE0, ..] if is_whole((lead as usize & 0x1F) >> 2) => 2,
@@ -79,25 +79,9 @@ impl Unchanged {
                 }
                 _ => match text[at..].chars().next().filter(|&c| self.has(c)) {
                     Some(c) => c.len_utf8(),
-                    None => return false,
+                    None => return at,
                 },
             };
-        }
-        true
-    }
-
-    /// Where the run of unchanged characters at `from` ends.
-    fn run(&self, text: &str, from: usize) -> usize {
-        let mut at = from;
-        while let Some(c) = text[at..].chars().next() {
-            match c {
-                '\0'..='\x7F' => match self.ascii_run(&text.as_bytes()[at..]) {
-                    0 => return at,
-                    len => at += len,
-                },
-                _ if self.has(c) => at += c.len_utf8(),
-                _ => return at,
-            }
         }
         at
     }

@@ -8,17 +8,18 @@ use super::cursor::Cursor;
 use super::digit_groups::DigitGroups;
 use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
-use super::program::Program;
 use super::script::ScriptSplit;
+use super::words::Words;
 use crate::error::{Error, Result};
 use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::output::{Aligned, Output, Span};
-use crate::spec::{Behavior, Pattern, Scheme, Split};
+use crate::spec::{Behavior, Scheme, Split};
 
 /// A step that cuts.
 enum Cut {
     Pattern(PatternSplit),
+    Words(Box<Words>),
     Script(ScriptSplit),
     FixedLength(FixedLength),
     DigitGroups(DigitGroups),
@@ -60,8 +61,8 @@ impl Chain {
         Chain::compile_apart(steps, "")
     }
 
-    /// The same for texts in which the characters `apart`, a part of a class, have spaces on both sides, so that it may be taken for
-    /// granted that they are cut off: then they need not have them.
+    /// The same for texts in which the characters `apart`, a class if there are any, have spaces on both sides, so that it may be taken
+    /// for granted that they are cut off: then they need not have them.
     pub fn compile_apart(steps: &[Split], apart: &str) -> Result<Chain> {
         let mut compiled = Vec::new();
         let mut cuts_words = false;
@@ -72,7 +73,7 @@ impl Chain {
                 others.split_first().and_then(|(next, behind)| Some((words(step, next, apart)?, behind)))
             {
                 cuts_words = steps.len() == 2;
-                compiled.push(Step::Cut(Cut::Pattern(words)));
+                compiled.push(Step::Cut(Cut::Words(Box::new(words))));
                 rest = behind;
                 continue;
             }
@@ -127,16 +128,20 @@ impl Chain {
 
     /// `fill` reads on from where it stopped, so that pieces are known before the end of the text.
     pub fn is_stream(&self) -> bool {
-        self.streamed().is_some()
+        match &self.steps[..] {
+            [Step::Cut(Cut::Pattern(pattern))] => pattern.streamed().is_some(),
+            [Step::Cut(Cut::Words(_))] => true,
+            _ => false,
+        }
     }
 
     /// A place behind `from` in `text` where a piece ends whatever stands before it; none where there is no fast way to tell.
     pub fn certain(&self, text: &str, from: usize) -> Option<usize> {
-        self.streamed()?.certain(text.as_bytes(), from)
-    }
-
-    fn streamed(&self) -> Option<&Program> {
-        if let [Step::Cut(Cut::Pattern(pattern))] = &self.steps[..] { pattern.streamed() } else { None }
+        match &self.steps[..] {
+            [Step::Cut(Cut::Pattern(pattern))] => pattern.streamed()?.certain(text.as_bytes(), from),
+            [Step::Cut(Cut::Words(words))] => words.certain(text, from),
+            _ => None,
+        }
     }
 
     /// Calls `piece(start, end)` for each piece, left to right.
@@ -157,9 +162,12 @@ impl Chain {
     /// more. The steps must not rewrite.
     /// `cursor` is new at first and then that of the call before.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
-        if let [Step::Cut(Cut::Pattern(pattern))] = &self.steps[..]
-            && let Some(count) = pattern.fill(text, cursor, pieces)
-        {
+        let filled = match &self.steps[..] {
+            [Step::Cut(Cut::Pattern(pattern))] => pattern.fill(text, cursor, pieces),
+            [Step::Cut(Cut::Words(words))] => Some(words.fill(text, cursor, pieces)),
+            _ => None,
+        };
+        if let Some(count) = filled {
             return Ok(count);
         }
         let mut rest = match cursor.rest.take() {
@@ -200,28 +208,22 @@ impl Chain {
     }
 }
 
-/// White space goes and each character of a class stands alone: BERT's two steps, as one pattern for what lies between.
-/// So do those of `apart`.
-fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<PatternSplit> {
-    let is_same = |step: &Split, cuts: Behavior| match step {
+/// White space goes and each character of a class stands alone: BERT's two steps as one. So do those of `apart`.
+fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<Words> {
+    let class = |step: &Split, cuts: Behavior| match step {
         Split::Pattern { pattern, behavior, invert: false } => {
-            *behavior == cuts && pattern.is_regex && pattern.unicode.is_none()
+            let is_plain = *behavior == cuts && pattern.is_regex && pattern.unicode.is_none();
+            is_plain.then(|| pattern.text.clone())
         }
-        _ => false,
+        _ => None,
     };
-    let (Split::Pattern { pattern: space, .. }, Split::Pattern { pattern: Pattern { text: class, .. }, .. }) =
-        (spaces, alone)
-    else {
-        return None;
-    };
+    let (spaces, class) = (class(spaces, Behavior::Removed)?, class(alone, Behavior::Isolated)?);
     let is_class = class.len() > 2 && class.starts_with('[') && class.find(']') == Some(class.len() - 1);
-    if !is_same(spaces, Behavior::Removed) || !is_same(alone, Behavior::Isolated) || space.text != r"\s" || !is_class {
+    if spaces != r"\s" || !is_class {
         return None;
     }
-    let class = format!("{}{apart}]", &class[..class.len() - 1]);
-    let text = format!(r"[^\s{class}]+|[{class}&&\S]");
-    let split = PatternSplit::compile(&Pattern { text, is_regex: true, unicode: None }, Behavior::Matches, false);
-    split.ok().filter(PatternSplit::is_scanner)
+    let named = [class.as_str(), apart];
+    Words::compile(&spaces, &named[..1 + !apart.is_empty() as usize])
 }
 
 /// The error for bytes that no step can take.
@@ -239,6 +241,10 @@ impl Step {
                 let (text, piece) = (&text[from..to], |start, end| piece(from + start, from + end));
                 match cut {
                     Cut::Pattern(step) => step.split(text, piece),
+                    Cut::Words(step) => {
+                        step.split(text, piece);
+                        Ok(())
+                    }
                     Cut::Script(step) => step.split(text, piece),
                     Cut::FixedLength(step) => step.split(text, piece),
                     Cut::DigitGroups(step) => step.split(text, piece),
@@ -315,6 +321,7 @@ impl Rewrite {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Pattern;
     use proptest::prelude::*;
 
     proptest! {

@@ -6,7 +6,7 @@
 //! `char_groups`), both in `stream`; or `dispatch` (where to start) and
 //! `scanner` (steps over text), for every pattern of the family. Any other pattern is run by the general engine in `regex`. Both
 //! give what `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order
-//! of alternatives; what no match covers is dropped.
+//! of alternatives; what no match covers is dropped. BERT's two steps are no pattern here, but `words`.
 //!
 //! Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space, `(?i:…)` folds by simple
 //! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
@@ -37,6 +37,7 @@ mod sides;
 mod stream;
 pub mod stretches;
 mod unicode;
+mod words;
 
 use crate::error::Result;
 use cursor::Cursor;

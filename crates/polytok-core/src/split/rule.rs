@@ -276,10 +276,11 @@ fn fate(cell: Cell, next: Cell) -> u8 {
         return YES;
     }
     let slot = cell.store() - cell.commit();
-    if next.commit() > slot {
-        YES
-    } else if next.is_noted() && next.store() <= slot {
+    // A place is noted before ends are counted, so that a better candidate takes the slot even of what would be an end now.
+    if next.is_noted() && next.store() <= slot {
         NO
+    } else if next.commit() > slot {
+        YES
     } else {
         ASK
     }
