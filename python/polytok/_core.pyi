@@ -18,12 +18,11 @@ __all__ = [
     "Checksum",
     "DecodeStream",
     "NativeFile",
-    "SentencePieceTrainer",
+    "SentenceCounter",
     "SpecialSet",
     "TextCounter",
     "Texts",
     "Tokenizer",
-    "UnigramTrainer",
     "WordCounter",
     "Words",
     "bpe_alphabet",
@@ -66,6 +65,7 @@ __all__ = [
     "tekken_vocab_range",
     "tekken_write",
     "train_longest_match",
+    "train_sentencepiece",
     "training_room",
 ]
 
@@ -372,32 +372,23 @@ class WordCounter:
     def words(self, order: str, progress: _Report | None, room: int | None = None) -> Words: ...
 
 @final
-class SentencePieceTrainer:
-    def __new__(
-        cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None, room: int | None
-    ) -> SentencePieceTrainer: ...
+class SentenceCounter:
+    def __new__(cls, model: str, options: Mapping[str, Any], limit: tuple[int, str] | None) -> SentenceCounter: ...
     def push(self, texts: list[bytes]) -> None: ...
     def skipped(self) -> tuple[int, int]: ...
-    def finish(self, most: int, progress: _Report | None) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...
+    def finish(self) -> WordCounter: ...
 
-@final
-class UnigramTrainer:
-    def __new__(
-        cls,
-        options: Mapping[str, Any],
-        limit: tuple[int, str] | None,
-        room: int | None,
-        *,
-        seeds: list[tuple[bytes, int]] | None,
-        seed_size: int,
-        shrinking_factor: float,
-        sub_iterations: int,
-        lanes: int,
-    ) -> UnigramTrainer: ...
-    def push(self, texts: list[bytes]) -> None: ...
-    def skipped(self) -> tuple[int, int]: ...
-    def finish(self, most: int, progress: _Report | None) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...
-
+def train_sentencepiece(
+    model: str,
+    counted: WordCounter,
+    options: Mapping[str, Any],
+    most: int,
+    *,
+    keep: bool,
+    room: int | None,
+    fit: Mapping[str, Any] | None,
+    progress: _Report | None,
+) -> tuple[list[bytes], npt.NDArray[np.float32]]: ...
 def sentencepiece_charsmap(name: str, line: str) -> bytes: ...
 def sentencepiece_compile_rules(file: str) -> bytes: ...
 

@@ -6,7 +6,7 @@ import importlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from ..errors import ArgumentError
 from ..progress import Report
@@ -18,16 +18,20 @@ from .options import optional_number
 class Trainer(Protocol):
     """Is fed texts and makes a Spec of them. Its options are the keyword arguments of its class, checked at once.
 
+    Texts go to its ``counts``, so that they can be saved and trained from: its class takes ``counts`` too, and checks
+    them against the options that say what is counted, whose names are its ``counted``. It may take ``max_memory`` and
+    ``threads``.
+
     A trainer may also have
 
-    * ``counts``: the `Counts` that its texts go to, so that they can be saved and trained from. Its class then takes
-      ``counts`` too, instead of the options that say what is counted, whose names are its ``counted``. Without, its
-      class may take ``max_memory`` and ``threads``.
     * ``lines = True``: it looks at lines, so that a text may be given to it in parts that end with a line feed.
     * ``keeps_bytes = True``: it takes texts that are no UTF-8.
     * ``left_out``: how many texts or sentences it left out, by reason.
     * ``notes``: what else is to be told of the result, when it is finished.
     """
+
+    counted: ClassVar[frozenset[str]]
+    counts: Counts
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Take more texts, behind those before."""
@@ -55,8 +59,8 @@ class Kind:
         return [parameter for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
 
     def counted(self) -> frozenset[str]:
-        """The names of the options that say what is counted; none if the kind is not trained from counts."""
-        return getattr(self.load(), "counted", frozenset())
+        """The names of the options that say what is counted."""
+        return self.load().counted
 
     def make(self, options: dict[str, Any], resources: dict[str, Any]) -> Trainer:
         """A trainer. ArgumentError if an option is none of its; resources are for those trainers that use them."""
@@ -72,22 +76,12 @@ class Kind:
         ]
         if missing:
             raise ArgumentError(f"kind={self.name!r} needs {', '.join(missing)}")
-        if resources.get("counts") is not None and "counts" not in known:
-            raise ArgumentError(f"kind={self.name!r} is not trained from counts, but from texts")
         optional_number("threads", resources.get("threads"), least=1, most=1024)
         used = {name: value for name, value in resources.items() if name in known and value is not None}
         trainer = self.load()(**options, **used)
-        self._provide(trainer, resources, used)
+        if not used.keys() & {"counts", "max_memory"}:
+            trainer.counts.use(max_memory=resources.get("max_memory"), threads=resources.get("threads"))
         return trainer
-
-    def _provide(self, trainer: Trainer, resources: dict[str, Any], used: dict[str, Any]) -> None:
-        """Let the counts of a trainer use what it did not take itself."""
-        max_memory, threads = resources.get("max_memory"), resources.get("threads")
-        counts = getattr(trainer, "counts", None)
-        if isinstance(counts, Counts) and "counts" not in used:
-            counts.use(max_memory=max_memory, threads=threads)
-        elif max_memory is not None and not used.keys() & {"counts", "max_memory"}:
-            raise ArgumentError(f"kind={self.name!r} keeps no memory limit")
 
 
 KINDS: tuple[Kind, ...] = (

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .. import _core
 from ..errors import ArgumentError, FileError, FormatError, SpecError
@@ -42,6 +42,8 @@ class Counts:
     >>> counts.words().to_list()
     [(b'to', 2), (b'be', 2), (b'or', 1), (b'not', 1)]
     """
+
+    takes_parts: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -132,6 +134,11 @@ class Counts:
         return self._finished().words(order, progress)
 
     @property
+    def kind(self) -> str:
+        """What can be trained from them."""
+        return "bpe, wordpiece or longest-match"
+
+    @property
     def description(self) -> dict[str, Any]:
         """What is counted, as JSON has it."""
         steps = {
@@ -176,16 +183,22 @@ class Counts:
 
     def add_file(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
         """Add the counts of a file, behind all that were counted before."""
-        if _description(Path(path)) != self.description:
-            raise ArgumentError(f"{path} counts other words: by other steps, or with other special tokens")
+        self._check(_description(Path(path)), f"{path} counts other words")
         counted = self._finished()
         with _opened(Path(path)) as file:
             _named(path, lambda: counted.read(file, progress))
 
+    def _check(self, there: Any, said: str) -> None:
+        here = self.description
+        if there == here:
+            return
+        plain = there if isinstance(there, dict) else {}
+        differing = sorted(name for name in here.keys() | plain.keys() if here.get(name) != plain.get(name))
+        raise ArgumentError(f"{said}: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same")
+
     def merge(self, other: Counts, *, progress: Report | None = None) -> None:
         """Add another's counts, behind all that were counted before."""
-        if other.description != self.description:
-            raise ArgumentError("the two count other words: by other steps, or with other special tokens")
+        self._check(other.description, "the two count other words")
         with tempfile.TemporaryFile() as file:
             other._finished().write("", file, progress)
             file.seek(0)
@@ -229,7 +242,15 @@ def _description(path: Path) -> Any:
 
 def _like(path: Path, max_memory: int | None, threads: int | None) -> Counts:
     """Counts of what a file counts, without what it counted."""
-    described = _described(path)
+    plain = _description(path)
+    if isinstance(plain, dict) and "model" in plain:
+        from .sentencepiece.counts import SentenceCounts
+
+        try:
+            return SentenceCounts(plain["model"], plain, max_memory=max_memory, threads=threads)
+        except (ArgumentError, TypeError) as error:
+            raise FormatError(f"{path}: its description is none of counted words: {error}") from error
+    described = _described(path, plain)
     try:
         counts = Counts(**described, max_memory=max_memory, threads=threads)
         counts.description  # noqa: B018 - what is none of the steps shows here at the latest
@@ -238,9 +259,8 @@ def _like(path: Path, max_memory: int | None, threads: int | None) -> Counts:
     return counts
 
 
-def _described(path: Path) -> dict[str, Any]:
+def _described(path: Path, plain: Any) -> dict[str, Any]:
     """The arguments of `Counts` that a file's description says."""
-    plain = _description(path)
     try:
         described = {name: from_plain(plain[name], bytes.fromhex) for name in ("normalize", "split", "special_tokens")}
         described["special_tokens"] = [token.encode("latin-1") for token in described["special_tokens"]]

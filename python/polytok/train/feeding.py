@@ -53,7 +53,7 @@ def feed(
 
 def _part_taker(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
     """What takes parts of texts: counts can; lines are cut at line feeds; other texts are held until their end."""
-    if counts is not None:
+    if counts is not None and counts.takes_parts:
         return lambda part: counts.push_part(part.data, is_last=part.is_last)
     held: list[bytes] = []
     most = None if max_memory is None else max_memory // _TIMES

@@ -19,6 +19,8 @@ def checked(counts: Counts, expected: Counts, *, any_split: bool) -> Counts:
     >>> checked(counts, Counts(), any_split=True) is counts
     True
     """
+    if type(counts) is not type(expected):
+        raise ArgumentError(f"these counts are of other words: they are for {counts.kind}")
     names = ("normalize", "special_tokens") if any_split else ("normalize", "split", "special_tokens")
     there, here = counts.description, expected.description
     other = [name for name in names if there[name] != here[name]]

@@ -134,8 +134,6 @@ def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any
         return counts, counts
     chosen = kind_named(kind)
     counted = chosen.counted()
-    if not counted:
-        raise ArgumentError(f"kind={kind!r} is not trained from counts, but from texts")
     if others := sorted(options.keys() - counted):
         raise ArgumentError(f"{', '.join(others)}: what is counted is said by {', '.join(sorted(counted))} alone")
     trainer: Any = chosen.make({"vocab_size": _ANY_SIZE, **options}, resources)

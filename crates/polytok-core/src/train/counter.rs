@@ -11,6 +11,7 @@ mod entry;
 mod merge;
 pub(crate) mod runs;
 mod saved;
+mod sequence;
 mod table;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use table::Table;
 pub use entry::Order;
 pub use runs::{RunFile, Spill};
 pub use saved::{CountsFile, write_counts};
+pub use sequence::Sequence;
 
 /// Runs that are merged at once; with more of them some are merged first.
 const MOST_RUNS: usize = 64;
@@ -54,6 +56,8 @@ pub struct WordCounter {
     runs: Vec<Run>,
     limit: Option<Limit>,
     next: u64,
+    /// What else is to be known of the texts, in their order; it is held in memory.
+    pub sequence: Sequence,
 }
 
 impl WordCounter {
@@ -149,7 +153,7 @@ impl WordCounter {
         self.next = self.next.max(next);
     }
 
-    /// Adds another's counts, whose ordinals are of the same scale.
+    /// Adds another's counts, whose ordinals are of the same scale. Their sequences are the caller's to join.
     pub fn merge(&mut self, mut other: WordCounter) -> Result<()> {
         self.next = self.next.max(other.next);
         self.limit = self.limit.take().or_else(|| other.limit.clone());

@@ -16,6 +16,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     counts::register(module)?;
     bpe::register(module)?;
     longest::register(module)?;
-    sentencepiece::register(module)?;
-    module.add_class::<unigram::PyUnigramTrainer>()
+    sentencepiece::register(module)
 }

@@ -1,5 +1,6 @@
-//! SentencePiece's trainers: texts in, pieces with their scores out.
+//! SentencePiece's trainers: texts to counts, and counts to pieces with their scores.
 
+use std::borrow::BorrowMut;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1};
@@ -9,17 +10,21 @@ use polytok_core::train::counter::{Limit, WordCounter};
 use polytok_core::train::progress::Progress;
 use polytok_core::train::sentencepiece::alphabet::{Alphabet, CharCounts};
 use polytok_core::train::sentencepiece::corpus::Corpus;
-use polytok_core::train::sentencepiece::options::{Options, Sentences};
+use polytok_core::train::sentencepiece::loader::Skipped;
+use polytok_core::train::sentencepiece::options::{Options, Sentences as Sentence};
 use polytok_core::train::sentencepiece::units::{self, Units};
 use polytok_core::train::sentencepiece::validity::Validity;
 use polytok_core::train::sentencepiece::whole::{self, WordSink};
 use polytok_core::train::sentencepiece::{Scored, bpe, charsmap};
+use polytok_core::train::unigram::sentences::{self, Sentences};
+use polytok_core::train::unigram::{self, Fit};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::counts::{self, PyLimit};
+use super::counts::{self, PyLimit, PyWordCounter};
 use super::progress::Reporter;
+use super::unigram::PyFit;
 use crate::errors::to_python;
 
 /// Pieces and their scores.
@@ -27,7 +32,8 @@ pub type ScoredPieces<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray1<f32>
 
 /// Adds the class and the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PySentencePieceTrainer>()?;
+    module.add_class::<PySentenceCounter>()?;
+    module.add_function(wrap_pyfunction!(train_sentencepiece, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_charsmap, module)?)?;
     module.add_function(wrap_pyfunction!(sentencepiece_compile_rules, module)?)
 }
@@ -91,9 +97,9 @@ impl PyOptions {
         Ok(Options {
             line: core_line(&self.line)?,
             sentences: match self.sentences.as_str() {
-                "lines" => Sentences::Lines,
-                "items" => Sentences::Items,
-                "texts" => Sentences::Texts,
+                "lines" => Sentence::Lines,
+                "items" => Sentence::Items,
+                "texts" => Sentence::Texts,
                 other => return Err(Error::Argument(format!("unknown kind of sentences: {other:?}"))),
             },
             normalize: SentencePieceNormalize {
@@ -132,120 +138,157 @@ enum Sinks {
     Units(Corpus<Units>),
     Words(Corpus<WordSink>),
     Chars(Corpus<CharCounts>),
+    Sentences(Corpus<Sentences>),
 }
 
-/// A vocabulary in the making.
-#[pyclass(name = "SentencePieceTrainer")]
-pub struct PySentencePieceTrainer {
-    options: Options,
+/// Does the same with each.
+macro_rules! with_corpus {
+    ($sinks:expr, $corpus:ident => $does:expr) => {
+        match $sinks {
+            Sinks::Units($corpus) => $does,
+            Sinks::Words($corpus) => $does,
+            Sinks::Chars($corpus) => $does,
+            Sinks::Sentences($corpus) => $does,
+        }
+    };
+}
+
+/// Sentences being counted.
+#[pyclass(name = "SentenceCounter")]
+pub struct PySentenceCounter {
     /// In a box, for it holds vectors of 32 bytes, and Python aligns its objects to 16.
     sinks: Option<Box<Sinks>>,
-    /// How many bytes learning may take.
-    room: Option<usize>,
+    skipped: Skipped,
 }
 
 #[pymethods]
-impl PySentencePieceTrainer {
-    /// `model` is "bpe", "word" or "char"; `limit` is a number of bytes and a folder, for counting, and `room` are the bytes that learning may take.
+impl PySentenceCounter {
+    /// For a model, "bpe", "unigram", "word" or "char". `limit` is a number of bytes and a folder.
     #[new]
-    #[pyo3(signature = (model, options, limit, room))]
-    fn new(model: &str, options: PyOptions, limit: PyLimit, room: Option<usize>) -> PyResult<PySentencePieceTrainer> {
+    fn new(model: &str, options: PyOptions, limit: PyLimit) -> PyResult<PySentenceCounter> {
         let options = options.to_core().map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
         let sinks = sinks(model, &options, limit.as_ref()).map_err(to_python)?;
-        Ok(PySentencePieceTrainer { options, sinks: Some(Box::new(sinks)), room })
+        Ok(PySentenceCounter { sinks: Some(Box::new(sinks)), skipped: Skipped::default() })
     }
 
     /// Reads more texts.
     fn push(&mut self, py: Python<'_>, texts: Vec<PyBackedBytes>) -> PyResult<()> {
-        let Some(sinks) = &mut self.sinks else { return Err(to_python(finished())) };
+        let Some(sinks) = &mut self.sinks else { return Err(finished()) };
         let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
-        Reporter::new(None).run(py, |_| match &mut **sinks {
-            Sinks::Units(corpus) => corpus.push(&texts),
-            Sinks::Words(corpus) => corpus.push(&texts),
-            Sinks::Chars(corpus) => corpus.push(&texts),
-        })
+        Reporter::new(None).run(py, |_| with_corpus!(&mut **sinks, corpus => corpus.push(&texts)))?;
+        self.skipped = with_corpus!(&**sinks, corpus => corpus.skipped());
+        Ok(())
     }
 
     /// How many sentences were left out until now: too long ones, and those with a reserved character.
     fn skipped(&self) -> (u64, u64) {
-        let skipped = match self.sinks.as_deref() {
-            Some(Sinks::Units(corpus)) => corpus.skipped(),
-            Some(Sinks::Words(corpus)) => corpus.skipped(),
-            Some(Sinks::Chars(corpus)) => corpus.skipped(),
-            None => Default::default(),
-        };
-        (skipped.long, skipped.reserved)
+        (self.skipped.long, self.skipped.reserved)
     }
 
-    /// At most that many pieces with their scores, in the order of their ids.
-    fn finish<'py>(
-        &mut self,
-        py: Python<'py>,
-        most: usize,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<ScoredPieces<'py>> {
-        let Some(sinks) = self.sinks.take() else { return Err(to_python(finished())) };
-        let (options, room) = (&self.options, self.room);
-        finish(py, progress, |progress| train(*sinks, options, most, room, progress))
+    /// What was counted; nothing more can be.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
+        let Some(sinks) = self.sinks.take() else { return Err(finished()) };
+        Reporter::new(None).run(py, |_| gathered(*sinks)).map(PyWordCounter)
     }
 }
 
-/// What a long work finds.
-pub fn finish<'py>(
+fn finished() -> PyErr {
+    to_python(Error::Argument("counting is finished".into()))
+}
+
+fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks> {
+    let threads = 0..options.threads.max(1);
+    let counter = || WordCounter::new(limit.cloned());
+    Ok(match model {
+        "bpe" => {
+            let validity = Arc::new(Validity::new(options)?);
+            let sink = |_| Units::new(validity.clone(), counter(), options);
+            Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
+        }
+        "word" => Sinks::Words(Corpus::new(options, threads.map(|_| WordSink::new(counter())).collect())?),
+        "char" => Sinks::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
+        "unigram" => {
+            let sink = |_| Sentences::new(options, limit.cloned());
+            Sinks::Sentences(Corpus::new(options, threads.map(sink).collect())?)
+        }
+        other => return Err(unknown(other)),
+    })
+}
+
+fn unknown(model: &str) -> Error {
+    Error::Argument(format!("unknown model {model:?}"))
+}
+
+fn gathered(sinks: Sinks) -> Result<WordCounter> {
+    let (gathered, next) = match sinks {
+        Sinks::Units(corpus) => corpus.finish().map(|(sinks, next)| (units::gathered(sinks), next))?,
+        Sinks::Words(corpus) => corpus.finish().map(|(sinks, next)| (whole::gathered_words(sinks), next))?,
+        Sinks::Chars(corpus) => corpus.finish().map(|(sinks, next)| (whole::gathered_chars(sinks), next))?,
+        Sinks::Sentences(corpus) => corpus.finish().map(|(sinks, next)| (sentences::gathered(sinks), next))?,
+    };
+    let mut counted = gathered?;
+    counted.skip_to(next);
+    Ok(counted)
+}
+
+/// At most that many pieces with their scores, in the order of their ids, from what was counted with these options. `room` are the bytes
+/// that learning may take, `fit` what Unigram alone is told. Unless the counts are kept their memory is free before the end.
+#[pyfunction]
+#[pyo3(signature = (model, counted, options, most, *, keep, room, fit, progress))]
+#[allow(clippy::too_many_arguments)] // what Python says by name
+fn train_sentencepiece<'py>(
     py: Python<'py>,
+    model: &str,
+    counted: &mut PyWordCounter,
+    options: PyOptions,
+    most: usize,
+    keep: bool,
+    room: Option<usize>,
+    fit: Option<PyFit>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&mut Reporter) -> Result<Vec<Scored>> + Send,
 ) -> PyResult<ScoredPieces<'py>> {
-    let found = Reporter::new(progress).run(py, work)?;
+    let options = options.to_core().map_err(to_python)?;
+    let learning = Learning { model, options, most, room, fit: fit.map(|fit| fit.to_core(room)) };
+    let found = Reporter::new(progress).run(py, |progress| match keep {
+        true => learning.run(&mut counted.0, progress),
+        false => learning.run(std::mem::take(&mut counted.0), progress),
+    })?;
     let (pieces, scores): (Vec<_>, Vec<f32>) =
         found.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
     Ok((pieces, scores.into_pyarray(py)))
 }
 
-/// The error for a trainer that has given its result.
-pub fn finished() -> Error {
-    Error::Argument("this training is finished".into())
-}
-
-fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks> {
-    let threads = 0..options.threads.max(1);
-    Ok(match model {
-        "bpe" => {
-            let validity = Arc::new(Validity::new(options)?);
-            let sink = |_| Units::new(validity.clone(), WordCounter::new(limit.cloned()), options);
-            Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
-        }
-        "word" => {
-            let half = limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit.clone() });
-            let sink = |_| WordSink::new(WordCounter::new(half.clone()), WordCounter::new(half.clone()));
-            Sinks::Words(Corpus::new(options, threads.map(sink).collect())?)
-        }
-        "char" => Sinks::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
-        other => return Err(Error::Argument(format!("unknown model {other:?}"))),
-    })
-}
-
-fn train(
-    sinks: Sinks,
-    options: &Options,
+/// What is learnt of counts.
+struct Learning<'m> {
+    model: &'m str,
+    options: Options,
     most: usize,
     room: Option<usize>,
-    progress: &mut dyn Progress,
-) -> Result<Vec<Scored>> {
-    match sinks {
-        Sinks::Chars(corpus) => whole::chars(corpus.finish()?.0, most, options),
-        Sinks::Words(corpus) => whole::words(corpus.finish()?.0, most, options, progress),
-        Sinks::Units(corpus) => {
-            let mut units = units::gathered(corpus.finish()?.0)?;
-            let (counts, validity) = (units::characters(&mut units)?, Validity::new(options)?);
-            if options.auto_character_coverage {
-                let alphabet = Alphabet::all(&counts, options)?;
-                return bpe::coverage::pieces(units, &alphabet, &validity, most, room, progress);
-            }
-            let alphabet = Alphabet::choose(&counts, options)?;
-            alphabet.check_fits(most, options)?;
-            bpe::pieces(units, &alphabet, &validity, most, room, progress)
+    fit: Option<Fit>,
+}
+
+impl Learning<'_> {
+    fn run(&self, mut counted: impl BorrowMut<WordCounter>, progress: &mut dyn Progress) -> Result<Vec<Scored>> {
+        let (options, most) = (&self.options, self.most);
+        match (self.model, &self.fit) {
+            ("bpe", _) => self.bpe(counted, progress),
+            ("word", _) => whole::words(counted.borrow_mut(), most, options, progress),
+            ("char", _) => whole::chars(counted.borrow_mut(), most, options),
+            ("unigram", Some(fit)) => unigram::pieces(counted, most, options, fit, progress),
+            (other, _) => Err(unknown(other)),
         }
+    }
+
+    fn bpe(&self, mut units: impl BorrowMut<WordCounter>, progress: &mut dyn Progress) -> Result<Vec<Scored>> {
+        let (options, most, room) = (&self.options, self.most, self.room);
+        let (counts, validity) = (units::characters(units.borrow_mut())?, Validity::new(options)?);
+        if options.auto_character_coverage {
+            let alphabet = Alphabet::all(&counts, options)?;
+            return bpe::coverage::pieces(units, &alphabet, &validity, most, room, progress);
+        }
+        let alphabet = Alphabet::choose(&counts, options)?;
+        alphabet.check_fits(most, options)?;
+        bpe::pieces(units, &alphabet, &validity, most, room, progress)
     }
 }

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import tempfile
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import _core
+from ...errors import ArgumentError
 from ...progress import Report
 from ...spec import Spec
+from ..counting import Counts
 from ..options import number
-from ..resources import processors, room
+from ..resources import processors
 from .assembly import assembled
+from .counts import SentenceCounts, checked, counted, description
 from .meta import reserved
 from .normalization import denormalizer, normalizer
 from .options import NAMES, Options, Profile, chosen
@@ -37,24 +39,38 @@ class SentencePieceTrainer:
     """What the trainers share; a class for each model."""
 
     model: str
+    counted: ClassVar[frozenset[str]]
     keeps_bytes = True
 
-    def __init__(self, *, max_memory: int | None = None, threads: int | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        max_memory: int | None = None,
+        threads: int | None = None,
+        counts: Counts | None = None,
+        **options: Any,
+    ) -> None:
         self.options, self.explicit = chosen(options, self.model)
         self.lines = self.options.sentences == "lines"
         self.meta = reserved(self.options, self.model)
         self.normalize = normalizer(self.options)
         self.denormalize = denormalizer(self.options)
         self.threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
-        self._folder = (
-            tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True) if max_memory else None
+        described = description(
+            self.model, self.options, [text for text, _ in self.meta.values()], self.normalize.charsmap
         )
-        # What is counted takes a half: texts and Python itself have the other.
-        limit = (max_memory // 2, self._folder.name) if max_memory and self._folder else None
-        self._trainer = self._start(limit, room(max_memory))
-
-    def _start(self, limit: tuple[int, str] | None, room: int | None) -> Any:
-        return _core.SentencePieceTrainer(self.model, self.core_options(), limit, room)
+        self._is_given = counts is not None
+        if counts is None:
+            self.counts = SentenceCounts(
+                self.model, described, self.core_options(), max_memory=max_memory, threads=threads
+            )
+        elif self.options.input_sentence_size:
+            raise ArgumentError(
+                "input_sentence_size takes some sentences of a text, and counts are of all: leave it out, or train "
+                "from the texts"
+            )
+        else:
+            self.counts = checked(counts, SentenceCounts(self.model, described))
 
     def core_options(self) -> dict[str, Any]:
         """The options as the engine takes them."""
@@ -70,21 +86,33 @@ class SentencePieceTrainer:
             "threads": self.threads,
         }
 
+    def fit(self) -> dict[str, Any] | None:
+        """What Unigram's engine alone takes."""
+        return None
+
     @property
     def left_out(self) -> dict[str, int]:
         """How many sentences were left out, by reason."""
-        long, reserved = self._trainer.skipped()
+        long, reserved = self.counts.skipped()
         reasons = {f"longer than {self.options.max_sentence_length} bytes": long, "contains U+2585": reserved}
         return {reason: count for reason, count in reasons.items() if count}
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Take more texts."""
-        self._trainer.push(list(texts))
+        self.counts.push(texts)
 
     def finish(self, progress: Report | None = None) -> Spec:
         """The vocabulary."""
-        most = max(self.options.vocab_size - len(self.meta), 0)
-        pieces, scores = self._trainer.finish(most, progress)
+        pieces, scores = _core.train_sentencepiece(
+            self.model,
+            self.counts.counter(),
+            self.core_options(),
+            max(self.options.vocab_size - len(self.meta), 0),
+            keep=self._is_given,
+            room=self.counts.room,
+            fit=self.fit(),
+            progress=progress,
+        )
         return assembled(
             self.options, self.explicit, self.model, self.meta, pieces, scores, self.normalize, self.denormalize
         )
@@ -124,6 +152,10 @@ def with_options(*left_out: str) -> Any:
         taken = [declared[name] for name in NAMES if name not in left_out]
         for name in ("max_memory", "threads"):
             taken.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None))
+        taken.append(
+            inspect.Parameter("counts", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Counts | None)
+        )
+        cls.counted = counted(cls.model)
         cls.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
         cls.__doc__ = f"{cls.__doc__}\n{_OPTIONS_SAID}"
         return cls

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _core
 from . import SentencePieceTrainer, with_options
 from .seed_file import seeds
 
@@ -24,15 +23,13 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
 
     model = "unigram"
 
-    def _start(self, limit: tuple[int, str] | None, room: int | None) -> Any:
+    def fit(self) -> dict[str, Any]:
+        """What Unigram's engine alone takes."""
         file = self.options.seed_sentencepieces_file
-        return _core.UnigramTrainer(
-            self.core_options(),
-            limit,
-            room,
-            seeds=None if file is None else seeds(file),
-            seed_size=self.options.seed_sentencepiece_size,
-            shrinking_factor=self.options.shrinking_factor,
-            sub_iterations=self.options.num_sub_iterations,
-            lanes=self.options.num_threads,
-        )
+        return {
+            "seeds": None if file is None else seeds(file),
+            "seed_size": self.options.seed_sentencepiece_size,
+            "shrinking_factor": self.options.shrinking_factor,
+            "sub_iterations": self.options.num_sub_iterations,
+            "lanes": self.options.num_threads,
+        }

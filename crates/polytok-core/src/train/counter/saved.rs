@@ -1,7 +1,7 @@
 //! A file of counts: what was counted is told in words of the caller's, then come the words in the order of their bytes.
 //!
-//! `MAGIC`, the length of the description as eight bytes, the description, the XXH3 of all that, the words as in a run, then as eight
-//! bytes each: how many there are, the next ordinal, and the XXH3 of all that stands before it.
+//! `MAGIC`, the length of the description as eight bytes, the description, the XXH3 of all that, the words as in a run, the sequence, then
+//! as eight bytes each: how many words there are, the next ordinal, and the XXH3 of all that stands before it.
 
 use std::io::{self, Read, Write};
 
@@ -69,6 +69,7 @@ pub fn write_counts(
     })?;
     writer.end()?;
     let mut out = writer.out;
+    counter.sequence.write(&mut out)?;
     out.write_all(&count.to_le_bytes())?;
     out.write_all(&next.to_le_bytes())?;
     let sum = out.sum.digest();
@@ -130,6 +131,8 @@ impl<R: Read> CountsFile<R> {
                 progress.report("reading counts", count, 0)?;
             }
         }
+        let most = counter.limit().map_or(usize::MAX, |limit| limit.bytes);
+        counter.sequence.read(&mut self.reader.file, most)?;
         self.finish(count, last).map(|next| counter.skip_to(base.saturating_add(next)))
     }
 
@@ -157,12 +160,12 @@ fn number(file: &mut impl Read) -> Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-fn wrong(what: &str) -> Error {
+pub(super) fn wrong(what: &str) -> Error {
     Error::Format(format!("the counts file is damaged: {what}"))
 }
 
 /// The error for what a read says.
-fn damaged(error: io::Error) -> Error {
+pub(super) fn damaged(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => wrong("it ends early"),
         io::ErrorKind::InvalidData => wrong(&error.to_string()),

@@ -21,6 +21,7 @@ mod places;
 mod queue;
 mod symbols;
 
+use std::borrow::BorrowMut;
 use std::collections::HashSet;
 
 use super::Scored;
@@ -42,7 +43,7 @@ const EACH: usize = 64;
 /// What merging makes, and the alphabet behind it: at most that many pieces, scores falling by one from 0. Within `room`, in bytes,
 /// where the units were counted within a limit.
 pub fn pieces(
-    units: WordCounter,
+    units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     validity: &Validity,
     most: usize,
@@ -61,7 +62,7 @@ fn ranked(texts: impl Iterator<Item = String>) -> Vec<Scored> {
 
 /// The texts that merging makes, in order, and how often each pair occurred when it was merged.
 fn merges(
-    mut units: WordCounter,
+    mut units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     validity: &Validity,
     most: usize,
@@ -69,11 +70,11 @@ fn merges(
     progress: &mut dyn Progress,
 ) -> Result<Vec<(String, u64)>> {
     let mut trainer = Trainer::new(alphabet, validity, most, progress);
-    if let Some((room, spill)) = room.zip(units.limit().map(|limit| limit.spill.clone())) {
+    if let Some((room, spill)) = room.zip(units.borrow().limit().map(|limit| limit.spill.clone())) {
         return learn(units, alphabet, trainer, room, &*spill);
     }
     let (mut cells, mut counts) = (Cells::default(), Vec::new());
-    each_stretch(&mut units, alphabet, trainer.progress, |symbols, count| {
+    each_stretch(units.borrow_mut(), alphabet, trainer.progress, |symbols, count| {
         counts.push(count);
         cells.push(symbols.iter().copied())
     })?;

@@ -20,7 +20,9 @@ pub trait Sink: Send {
     fn begin(&mut self, _ordinal: u64) {}
 
     /// A sentence of which normalization leaves nothing.
-    fn empty(&mut self) {}
+    fn empty(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// A normalized sentence in which reserved pieces are the boundary, how often it counts, and its place: sentences of
     /// higher ordinals come later, and the next one's is higher by the bytes of this one at least.
@@ -106,15 +108,16 @@ impl<S: Sink> Corpus<S> {
         parts
     }
 
-    /// Everything was read: the sinks, and what was left out.
-    pub fn finish(mut self) -> Result<(Vec<S>, Skipped)> {
+    /// Everything was read: the sinks, and the first ordinal behind all sentences.
+    pub fn finish(mut self) -> Result<(Vec<S>, u64)> {
         if let (Some(sample), Some(sink)) = (self.sample.take(), self.sinks.first_mut()) {
             let mut reader = Reader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
             for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
                 reader.sentence(raw, *times, (ordinal as u64) << 32)?;
             }
+            self.next = (sample.sentences.len() as u64) << 32;
         }
-        Ok((self.sinks, self.skipped))
+        Ok((self.sinks, self.next))
     }
 }
 
@@ -142,8 +145,7 @@ impl<S: Sink> Reader<'_, S> {
         let sentence = std::str::from_utf8(&self.sentence)
             .map_err(|_| Error::Argument("a normalization rule gives text that is no UTF-8".into()))?;
         if sentence.is_empty() {
-            self.sink.empty();
-            return Ok(());
+            return self.sink.empty();
         }
         self.sink.sentence(sentence, times, ordinal)
     }

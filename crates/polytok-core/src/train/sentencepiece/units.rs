@@ -111,11 +111,7 @@ impl Delimiter {
 
 /// The units of several threads together.
 pub fn gathered(sinks: Vec<Units>) -> Result<WordCounter> {
-    let mut all = WordCounter::default();
-    for sink in sinks {
-        if all.is_empty() { all = sink.counter } else { all.merge(sink.counter)? }
-    }
-    Ok(all)
+    super::together(sinks.into_iter().map(|sink| sink.counter))
 }
 
 /// How often each character occurs in them.

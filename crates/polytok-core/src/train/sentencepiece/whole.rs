@@ -19,32 +19,54 @@ impl Sink for CharCounts {
     }
 }
 
-/// Counts the words of sentences.
+/// The characters as counted words.
+pub fn gathered_chars(sinks: Vec<CharCounts>) -> Result<WordCounter> {
+    let (mut all, mut counted) = (CharCounts::default(), WordCounter::default());
+    sinks.iter().try_for_each(|sink| all.merge(sink))?;
+    for c in '\0'..=char::MAX {
+        counted.add_at(c.encode_utf8(&mut [0; 4]).as_bytes(), all.of(c), 0)?;
+    }
+    Ok(counted)
+}
+
+/// What stands before a word that is counted.
+const WORD: u8 = b'w';
+/// Before a sentence without a space.
+const UNSPACED: u8 = b'u';
+/// For all sentences together.
+const SENTENCES: u8 = b's';
+
+/// Counts the words of sentences, sentences without a space, and sentences.
 #[derive(Default)]
 pub struct WordSink {
-    words: WordCounter,
-    /// Sentences without a space.
-    unspaced: WordCounter,
-    sentences: u64,
+    counted: WordCounter,
+    key: Vec<u8>,
 }
 
 impl WordSink {
-    /// Counts words, and sentences without a space, with these counters.
-    pub fn new(words: WordCounter, unspaced: WordCounter) -> WordSink {
-        WordSink { words, unspaced, sentences: 0 }
+    /// Counts with this counter.
+    pub fn new(counted: WordCounter) -> WordSink {
+        WordSink { counted, key: Vec::new() }
+    }
+
+    fn add(&mut self, tag: u8, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
+        self.key.clear();
+        self.key.push(tag);
+        self.key.extend_from_slice(word);
+        self.counted.add_at(&self.key, times, ordinal)
     }
 }
 
 impl Sink for WordSink {
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
-        self.sentences = self.sentences.checked_add(times).ok_or_else(too_many)?;
+        self.add(SENTENCES, b"", times, ordinal)?;
         if !sentence.contains(SPACE) {
-            self.unspaced.add_at(sentence.as_bytes(), times, ordinal)?;
+            self.add(UNSPACED, sentence.as_bytes(), times, ordinal)?;
         }
         let mut result = Ok(());
         Cut::default().words(sentence.as_bytes(), |start, end| {
             if result.is_ok() {
-                result = self.words.add_at(&sentence.as_bytes()[start..end], times, ordinal + start as u64);
+                result = self.add(WORD, &sentence.as_bytes()[start..end], times, ordinal + start as u64);
             }
         });
         result
@@ -55,36 +77,47 @@ fn too_many() -> Error {
     Error::Argument("the words of all sentences count more than 2^64 times: scale the counts down".into())
 }
 
+/// What the threads counted of words.
+pub fn gathered_words(sinks: Vec<WordSink>) -> Result<WordCounter> {
+    super::together(sinks.into_iter().map(|sink| sink.counted))
+}
+
 /// The pieces of a WORD vocabulary, at most that many.
-pub fn words(sinks: Vec<WordSink>, most: usize, options: &Options, progress: &mut dyn Progress) -> Result<Vec<Scored>> {
-    let mut all = WordSink::default();
-    for sink in sinks {
-        all.words.merge(sink.words)?;
-        all.unspaced.merge(sink.unspaced)?;
-        all.sentences = all.sentences.checked_add(sink.sentences).ok_or_else(too_many)?;
-    }
-    let alphabet = Alphabet::choose(&super::units::characters(&mut all.words)?, options)?;
-    let (mut words, total) = match alphabet.contains(SPACE) {
-        true => (all.words, None),
-        false => (all.unspaced, Some(all.sentences)),
-    };
+pub fn words(
+    counted: &mut WordCounter,
+    most: usize,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Scored>> {
+    let (mut counts, mut sentences) = (CharCounts::default(), 0);
+    counted.each_unordered(&mut |key, times| match key.split_first() {
+        Some((&WORD, word)) => counts.add(&String::from_utf8_lossy(word), times),
+        Some((&SENTENCES, _)) => {
+            sentences = times;
+            Ok(())
+        }
+        _ => Ok(()),
+    })?;
+    let alphabet = Alphabet::choose(&counts, options)?;
+    drop(counts);
+    let is_cut = alphabet.contains(SPACE);
+    let wanted = if is_cut { WORD } else { UNSPACED };
     let is_piece = |word: &[u8]| String::from_utf8_lossy(word).chars().all(|c| alphabet.contains(c));
     let (most, mut pieces, mut sum) = (limit(most, options), Vec::new(), 0u64);
-    words.each(Order::MostFrequent, progress, &mut |word, count| {
+    counted.each(Order::MostFrequent, progress, &mut |key, count| {
+        let Some(word) = key.strip_prefix(&[wanted]) else { return Ok(()) };
         sum = sum.checked_add(count).ok_or_else(too_many)?;
         if pieces.len() < most && is_piece(word) {
             pieces.push((word.to_vec(), count));
         }
         Ok(())
     })?;
-    Ok(scored(pieces.into_iter(), total.unwrap_or(sum)))
+    Ok(scored(pieces.into_iter(), if is_cut { sum } else { sentences }))
 }
 
 /// The pieces of a CHAR vocabulary, at most that many.
-pub fn chars(sinks: Vec<CharCounts>, most: usize, options: &Options) -> Result<Vec<Scored>> {
-    let mut all = CharCounts::default();
-    sinks.iter().try_for_each(|sink| all.merge(sink))?;
-    let alphabet = Alphabet::choose(&all, options)?;
+pub fn chars(counted: &mut WordCounter, most: usize, options: &Options) -> Result<Vec<Scored>> {
+    let alphabet = Alphabet::choose(&super::units::characters(counted)?, options)?;
     let total = alphabet.chars.iter().map(|&(_, count)| count).sum();
     let pieces = alphabet.chars.iter().map(|&(c, count)| (c.to_string().into_bytes(), count));
     Ok(scored(pieces.take(limit(most, options)), total))

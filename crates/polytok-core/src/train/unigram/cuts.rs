@@ -3,14 +3,16 @@
 //! Both are counted first, within the limit if there is one, so that their sizes are known before they are laid out in memory. Cost:
 //! one hash for each distinct word and what follows it, and one for each fragment of these.
 
+use std::borrow::BorrowMut;
+
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::counter::{Limit, Order, WordCounter};
+use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::validity::Validity;
-use crate::train::unigram::sentences::{Counted, Next, parse, text, write_key};
+use crate::train::unigram::sentences::{Counted, Next, half, is_of_twice, parse, text, write_key};
 use crate::train::unigram::suffixes::{Fragments, is_start};
 use crate::train::words::Words;
 use crate::utf8::lead_len;
@@ -18,7 +20,7 @@ use crate::utf8::lead_len;
 /// Words between two reports.
 const EACH: u64 = 1 << 12;
 
-impl Counted {
+impl<W: BorrowMut<WordCounter>> Counted<W> {
     /// The words and fragments. Characters beyond the alphabet are rare.
     pub fn cut(mut self, alphabet: &Alphabet, options: &Options, progress: &mut dyn Progress) -> Result<Material> {
         let delimiter = (options.line == Line::V0_2_1).then_some(&options.pretokenization_delimiter[..]);
@@ -34,13 +36,15 @@ impl Counted {
         };
         let (mut words, mut whole) = (self.empty(), None);
         if self.splits {
-            cuts.words(&mut self.pairs, progress, |word, times| words.add(word.as_bytes(), times))?;
+            for pairs in [self.pairs.borrow_mut(), &mut self.lasts] {
+                cuts.words(pairs, false, progress, |word, times| words.add(word.as_bytes(), times))?;
+            }
         } else {
             whole = Some(cuts.whole(&self.whole)?);
         }
-        if let Some(twice) = &mut self.twice {
-            (cuts.fragments, cuts.end) = (WordCounter::new(half(self.pairs.limit())), None);
-            cuts.words(twice, progress, |_, _| Ok(()))?;
+        if self.is_twice {
+            (cuts.fragments, cuts.end) = (self.empty(), None);
+            cuts.words(self.pairs.borrow_mut(), true, progress, |_, _| Ok(()))?;
         }
         let Cuts { fragments, end, .. } = cuts;
         Ok(Material { line: options.line, words, whole, fragments, end })
@@ -48,12 +52,8 @@ impl Counted {
 
     /// A counter within the half of the limit: words and fragments are counted at once.
     fn empty(&self) -> WordCounter {
-        WordCounter::new(half(self.pairs.limit()))
+        WordCounter::new(half(self.pairs.borrow().limit()))
     }
-}
-
-fn half(limit: Option<&Limit>) -> Option<Limit> {
-    limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit.clone() })
 }
 
 /// Words and fragments, not laid out yet.
@@ -133,15 +133,19 @@ struct Cuts<'a> {
 }
 
 impl Cuts<'_> {
-    /// Calls `each` with every word as it is trained on, unless nothing is left of it.
+    /// Calls `each` with every word as it is trained on, unless nothing is left of it; of pairs with each sentence twice or of the others.
     fn words(
         &mut self,
         pairs: &mut WordCounter,
+        of_twice: bool,
         progress: &mut dyn Progress,
         mut each: impl FnMut(&str, u64) -> Result<()>,
     ) -> Result<()> {
         let mut done = 0u64;
         pairs.each_unordered(&mut |key, times| {
+            if is_of_twice(key) != of_twice {
+                return Ok(());
+            }
             let (word, next) = parse(key);
             let word = self.cut(word, next, times)?;
             if !word.is_empty() {

@@ -27,8 +27,11 @@ mod suffixes;
 mod sums;
 mod workers;
 
+use std::borrow::BorrowMut;
+
 use crate::error::Result;
 use crate::spec::Line;
+use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::Scored;
 use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
@@ -37,7 +40,7 @@ use crate::train::words::Words;
 use lanes::Lane;
 use numeric::Tables;
 use pieces::Pieces;
-use sentences::Sentences;
+use sentences::Counted;
 use workers::Workers;
 
 /// The options that only this trainer has.
@@ -57,15 +60,15 @@ pub struct Fit {
     pub room: Option<usize>,
 }
 
-/// Trains on counted sentences: at most so many pieces with their scores, the best first.
+/// Trains on what [`sentences`] counted: at most so many pieces with their scores, the best first.
 pub fn pieces(
-    sinks: Vec<Sentences>,
+    sentences: impl BorrowMut<WordCounter>,
     most: usize,
     options: &Options,
     fit: &Fit,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scored>> {
-    let mut counted = sentences::gathered(sinks)?;
+    let mut counted = Counted::new(sentences, options)?;
     let alphabet = Alphabet::choose(&counted.characters()?, options)?;
     alphabet.check_fits(most, options)?;
     let mut material = counted.cut(&alphabet, options, progress)?;

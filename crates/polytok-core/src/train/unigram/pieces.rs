@@ -90,7 +90,11 @@ impl Pieces {
 
     fn set_unknown(&mut self) -> Result<()> {
         if self.rows.is_empty() || self.scores.iter().any(|score| score.is_nan()) {
-            return Err(Error::Argument("no piece is left to train on: give more text".into()));
+            return Err(Error::Argument(
+                "no piece is left to train on: give more text, or cut words of some ten thousand characters, over which single \
+                 precision does not reach"
+                    .into(),
+            ));
         }
         self.unknown = self.min_score() - UNKNOWN_PENALTY;
         Ok(())

@@ -7,52 +7,39 @@
 //! the distinct pairs of a fragment and what follows it, with their counts, have all intervals of the whole corpus that are valid
 //! pieces, with the same counts.
 //!
-//! This counts the pairs of a word and what follows it; [`super::cuts`] makes words and fragments of them. Cost: one hash per word while
-//! the text streams by.
+//! This counts the pairs of a word and what follows it; [`super::cuts`] makes words and fragments of them. What follows the last word of a
+//! sentence is known when all sentences are: until then the counter has, as its sequence, the first character and the last word of each.
+//! Where sentences are not split the whole sentence is its last word, for the order of sentences shows in the sums. Cost: one hash per
+//! word while the text streams by.
 
-use std::collections::HashMap;
+use std::borrow::BorrowMut;
+use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::spec::Line;
-use crate::train::counter::{Limit, WordCounter};
+use crate::train::counter::{Limit, Sequence, WordCounter};
 use crate::train::sentencepiece::alphabet::CharCounts;
 use crate::train::sentencepiece::corpus::Sink;
 use crate::train::sentencepiece::options::{Options, RARE};
+use crate::train::sentencepiece::together;
 use crate::train::sentencepiece::words::Cut;
 use crate::train::words::Words;
 
 /// How often a whole sentence is held at the most: as it is read, in the order of all, and as it is trained on.
 const COPIES: usize = 3;
-/// Bytes for each last word besides its text: its slots in a table that grows, what the heap takes, and its place in a list.
-const LAST: usize = 96;
 
 /// Counts what the trainer needs of sentences.
 pub struct Sentences {
-    line: Line,
     cut: Option<Cut>,
-    /// Words with what follows them, as `write_key` writes it.
+    /// Every sentence is there twice, too: in these 0.2.1 looks for substrings where sentences come with counts.
+    is_twice: bool,
+    /// Words with what follows them, as `write_key` writes it; and the sentences, in the order of each part.
     pairs: WordCounter,
-    /// The same with each sentence twice: in these 0.2.1 looks for substrings where sentences come with counts.
-    twice: Option<WordCounter>,
-    /// Stretches of sentences that stand one after the other.
-    parts: Vec<Part>,
-    /// The last words of sentences, each once: of each sentence one occurrence waits for what follows.
-    lasts: HashMap<Box<[u8]>, u32>,
-    /// Bytes that are held besides words that are counted, and how many may be.
-    held: usize,
+    /// Stretches of sentences that stand one after the other: the place of each among all, and its first sentence.
+    parts: Vec<(u64, usize)>,
+    /// Bytes that may be held besides words that are counted.
     most: usize,
     key: Vec<u8>,
-}
-
-/// Sentences that stand one after the other in the text.
-#[derive(Default)]
-struct Part {
-    /// Its place among all parts.
-    ordinal: u64,
-    /// For each sentence its last word and the character that it begins with; nothing for an empty one.
-    sentences: Vec<Option<(u32, char)>>,
-    /// The sentences themselves where they are not split, for their order shows in the sums.
-    whole: Words,
 }
 
 /// What follows a word.
@@ -69,48 +56,29 @@ pub(super) enum Next {
 impl Sentences {
     /// No sentences yet. What is counted takes a half of the limit at the most, what is held of sentences the other.
     pub fn new(options: &Options, limit: Option<Limit>) -> Sentences {
-        let cut =
-            Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
-        let is_twice = options.is_tsv && options.line == Line::V0_2_1;
-        let share = |limit: &Limit| limit.bytes / if is_twice { 4 } else { 2 };
-        let counter = || WordCounter::new(limit.as_ref().map(|limit| Limit { bytes: share(limit), ..limit.clone() }));
+        let limit = limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit });
+        let most = limit.as_ref().map_or(usize::MAX, |limit| limit.bytes);
+        let cut = cut(options);
         Sentences {
-            line: options.line,
-            cut: options.split_by_whitespace.then_some(cut),
-            twice: is_twice.then(counter),
-            pairs: counter(),
+            most: if cut.is_some() { most } else { most / COPIES },
+            cut,
+            is_twice: is_twice(options),
+            pairs: WordCounter::new(limit),
             parts: Vec::new(),
-            lasts: HashMap::new(),
-            held: 0,
-            most: limit.as_ref().map_or(usize::MAX, |limit| limit.bytes / 2),
             key: Vec::new(),
         }
     }
 
     fn add(&mut self, word: &str, next: Next, times: u64, ordinal: u64) -> Result<()> {
         write_key(word.as_bytes(), next, &mut self.key);
-        self.pairs.add_at(&self.key, times, ordinal)
+        self.pairs.add_at(&self.key, times, ordinal)?;
+        Ok(())
     }
 
-    /// The stretch that is being read.
-    fn part(&mut self) -> &mut Part {
-        if self.parts.is_empty() {
-            self.parts.push(Part::default());
-        }
-        let last = self.parts.len() - 1;
-        &mut self.parts[last]
-    }
-
-    /// Holds a sentence. All of them must fit a limit.
-    fn whole(&mut self, sentence: &str, times: u64) -> Result<()> {
-        self.part().whole.push(sentence.as_bytes(), times);
-        self.hold(COPIES * (sentence.len() + size_of::<(usize, u64)>()))
-    }
-
-    /// So many bytes more are held. All of them must fit a limit.
-    fn hold(&mut self, bytes: usize) -> Result<()> {
-        self.held += bytes;
-        if self.held <= self.most {
+    /// Holds what is to be known of a sentence.
+    fn hold(&mut self, pair: [&[u8]; 2]) -> Result<()> {
+        self.pairs.sequence.push(pair)?;
+        if self.pairs.sequence.memory() + size_of::<(u64, usize)>() * self.parts.len() <= self.most {
             return Ok(());
         }
         let what = if self.cut.is_some() {
@@ -124,23 +92,16 @@ impl Sentences {
         )))
     }
 
-    /// The number of a last word.
-    fn last(&mut self, word: &[u8]) -> Result<u32> {
-        let next = self.lasts.len() as u32;
-        if let Some(&number) = self.lasts.get(word) {
-            return Ok(number);
-        }
-        self.lasts.insert(word.into(), next);
-        self.hold(LAST + word.len()).map(|()| next)
-    }
-
     /// Counts a sentence twice. What follows its end does not matter in 0.2.1.
-    fn add_twice(&mut self, sentence: &str) -> Result<()> {
-        let Some(twice) = &mut self.twice else { return Ok(()) };
-        let key = &mut self.key;
+    fn add_twice(&mut self, sentence: &str, ordinal: u64) -> Result<()> {
+        if !self.is_twice {
+            return Ok(());
+        }
+        let (pairs, key) = (&mut self.pairs, &mut self.key);
         let mut add = |word: &str, next| {
             write_key(word.as_bytes(), next, key);
-            twice.add(key, 2)
+            key.last_mut().into_iter().for_each(|tag| *tag |= TWICE);
+            pairs.add_at(key, 2, ordinal)
         };
         let last = match self.cut {
             Some(cut) => each_word(cut, sentence, |word, _, next| add(word, next))?,
@@ -148,6 +109,22 @@ impl Sentences {
         };
         add(last.1, Next::Sentence(RARE))
     }
+
+    /// Its parts, each as its place among all and the sentences that it has.
+    fn stretches(&self) -> impl Iterator<Item = (u64, Range<usize>)> {
+        let ends = self.parts.iter().skip(1).map(|part| part.1).chain([self.pairs.sequence.len()]);
+        self.parts.iter().zip(ends).map(|(&(ordinal, start), end)| (ordinal, start..end))
+    }
+}
+
+/// How sentences are split, if they are.
+fn cut(options: &Options) -> Option<Cut> {
+    let cut = Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
+    options.split_by_whitespace.then_some(cut)
+}
+
+fn is_twice(options: &Options) -> bool {
+    options.is_tsv && options.line == Line::V0_2_1
 }
 
 /// Calls `each(word, start, next)` for each word of a sentence but the last; the last, and where it starts.
@@ -166,117 +143,124 @@ fn each_word(cut: Cut, sentence: &str, mut each: impl FnMut(&str, usize, Next) -
 
 impl Sink for Sentences {
     fn begin(&mut self, ordinal: u64) {
-        self.parts.push(Part { ordinal, ..Part::default() });
+        self.parts.push((ordinal, self.pairs.sequence.len()));
     }
 
-    fn empty(&mut self) {
-        self.held += size_of::<Option<(u32, char)>>();
-        self.part().sentences.push(None);
-        if self.cut.is_none() {
-            self.part().whole.push(b"", 1);
-        }
+    fn empty(&mut self) -> Result<()> {
+        self.hold([b"", b""])
     }
 
     /// A sentence that occurs several times follows itself.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
+        self.add_twice(sentence, ordinal)?;
         let first = sentence.chars().next().unwrap_or(RARE);
-        self.add_twice(sentence)?;
+        let mut buffer = [0; 4];
+        let shown = first.encode_utf8(&mut buffer).as_bytes();
         let Some(cut) = self.cut else {
-            self.part().sentences.push(Some((0, first)));
-            return self.whole(sentence, times);
+            return self.hold([shown, &[sentence.as_bytes(), &times.to_le_bytes()].concat()]);
         };
         let (start, word) =
             each_word(cut, sentence, |word, start, next| self.add(word, next, times, ordinal + start as u64))?;
         if times > 1 {
             self.add(word, Next::Sentence(first), times - 1, ordinal + start as u64)?;
         }
-        let number = self.last(word.as_bytes())?;
-        self.part().sentences.push(Some((number, first)));
-        self.hold(size_of::<Option<(u32, char)>>())
+        self.hold([shown, word.as_bytes()])
     }
-}
-
-/// All that was counted, before it is known which characters are rare.
-pub struct Counted {
-    pub(super) splits: bool,
-    /// Words with what follows them.
-    pub(super) pairs: WordCounter,
-    /// The same with each sentence twice.
-    pub(super) twice: Option<WordCounter>,
-    pub(super) whole: Words,
 }
 
 /// Puts together what the threads counted.
-pub fn gathered(sinks: Vec<Sentences>) -> Result<Counted> {
-    let line = sinks.first().map_or(Line::V0_2_3, |sink| sink.line);
-    let splits = sinks.first().is_some_and(|sink| sink.cut.is_some());
-    let (mut pairs, mut twice): (_, Option<WordCounter>) = (WordCounter::default(), None);
-    let (mut parts, mut lasts) = (Vec::new(), Vec::new());
-    for (number, sink) in sinks.into_iter().enumerate() {
-        if pairs.is_empty() {
-            pairs = sink.pairs
-        } else {
-            pairs.merge(sink.pairs)?
-        }
-        if let Some(more) = sink.twice {
-            match &mut twice {
-                Some(twice) => twice.merge(more)?,
-                None => twice = Some(more),
-            }
-        }
-        parts.extend(sink.parts.into_iter().map(|part| (number, part)));
-        let mut words = vec![Box::default(); sink.lasts.len()];
-        sink.lasts.into_iter().for_each(|(word, number)| words[number as usize] = word);
-        lasts.push(words);
+pub fn gathered(mut sinks: Vec<Sentences>) -> Result<WordCounter> {
+    let (mut sequences, mut stretches) = (Vec::new(), Vec::new());
+    for (number, sink) in sinks.iter_mut().enumerate() {
+        stretches.extend(sink.stretches().map(|(ordinal, range)| (ordinal, number, range)));
+        sequences.push(std::mem::take(&mut sink.pairs.sequence));
     }
-    parts.sort_by_key(|(_, part)| part.ordinal);
-    let mut order = without_empty(&parts, line).peekable();
-    let mut whole = Words::default();
-    if splits {
-        let mut key = Vec::new();
-        while let Some((part, sentence)) = order.next() {
-            let (sink, part) = &parts[part];
-            let Some((last, _)) = part.sentences[sentence] else { continue };
-            let next = order.peek().map(|&(part, sentence)| parts[part].1.sentences[sentence]);
-            let next = next.map_or(Next::End, |next| Next::Sentence(next.map_or(RARE, |(_, first)| first)));
-            write_key(&lasts[*sink][last as usize], next, &mut key);
-            pairs.add(&key, 1)?;
-        }
-    } else {
-        for (part, sentence) in order {
-            let sentences = &parts[part].1.whole;
-            whole.push(sentences.word(sentence), sentences.count(sentence));
-        }
-    }
-    Ok(Counted { splits, pairs, twice, whole })
+    stretches.sort_by_key(|stretch| stretch.0);
+    let mut all = together(sinks.into_iter().map(|sink| sink.pairs))?;
+    all.sequence = match sequences.len() {
+        1 => sequences.remove(0),
+        _ => Sequence::joined(&sequences, stretches.into_iter().map(|(_, number, range)| (number, range)))?,
+    };
+    Ok(all)
 }
 
-/// The places of all sentences, as part and number, in the trainer's order: the last sentence comes to where an empty one was. 0.2.1
-/// looks no further, so that an empty one may come there and stay.
-fn without_empty(parts: &[(usize, Part)], line: Line) -> impl Iterator<Item = (usize, usize)> {
-    let mut all =
-        parts.iter().enumerate().flat_map(|(part, (_, of))| (0..of.sentences.len()).map(move |number| (part, number)));
-    std::iter::from_fn(move || {
-        let mut place = all.next()?;
-        while parts[place.0].1.sentences[place.1].is_none() {
-            place = all.next_back()?;
-            if line == Line::V0_2_1 {
-                break;
-            }
-        }
-        Some(place)
-    })
+/// All that was counted, before it is known which characters are rare.
+pub struct Counted<W> {
+    pub(super) splits: bool,
+    /// Whether the pairs are there with each sentence twice, too.
+    pub(super) is_twice: bool,
+    /// Words with what follows them, but for the last words of sentences.
+    pub(super) pairs: W,
+    /// The last words of sentences with what follows them.
+    pub(super) lasts: WordCounter,
+    pub(super) whole: Words,
 }
 
-impl Counted {
+impl<W: BorrowMut<WordCounter>> Counted<W> {
+    /// Looks at what follows each sentence.
+    pub fn new(mut pairs: W, options: &Options) -> Result<Counted<W>> {
+        let counted = pairs.borrow_mut();
+        let (mut lasts, mut whole) = (WordCounter::new(half(counted.limit())), Words::default());
+        let mut order = without_empty(counted.sequence.pairs(), options.line).peekable();
+        let (splits, mut key) = (options.split_by_whitespace, Vec::new());
+        while let Some([_, last]) = order.next() {
+            if !splits {
+                let (sentence, times) = last.split_last_chunk().unwrap_or((last, &[0; 8]));
+                whole.push(sentence, u64::from_le_bytes(*times));
+            } else if !last.is_empty() {
+                let first = |[first, _]: &[&[u8]; 2]| text(first).chars().next().unwrap_or(RARE);
+                let next = order.peek().map_or(Next::End, |next| Next::Sentence(first(next)));
+                write_key(last, next, &mut key);
+                lasts.add(&key, 1)?;
+            }
+        }
+        drop(order);
+        Ok(Counted { splits, is_twice: is_twice(options), pairs, lasts, whole })
+    }
+
     /// How often each character occurs.
     pub fn characters(&mut self) -> Result<CharCounts> {
         let mut counts = CharCounts::default();
-        self.pairs.each_unordered(&mut |key, times| counts.add(parse(key).0, times))?;
+        for words in [self.pairs.borrow_mut(), &mut self.lasts] {
+            words.each_unordered(&mut |key, times| {
+                if is_of_twice(key) { Ok(()) } else { counts.add(parse(key).0, times) }
+            })?;
+        }
         self.whole.iter().try_for_each(|(sentence, times)| counts.add(text(sentence), times))?;
         Ok(counts)
     }
 }
+
+/// The half of a limit.
+pub(super) fn half(limit: Option<&Limit>) -> Option<Limit> {
+    limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit.clone() })
+}
+
+/// All sentences in the trainer's order: the last sentence comes to where an empty one was. 0.2.1 looks no further, so that an
+/// empty one may come there and stay.
+fn without_empty<'s>(
+    mut all: impl DoubleEndedIterator<Item = [&'s [u8]; 2]>,
+    line: Line,
+) -> impl Iterator<Item = [&'s [u8]; 2]> {
+    std::iter::from_fn(move || {
+        let mut sentence = all.next()?;
+        while sentence[0].is_empty() {
+            sentence = all.next_back()?;
+            if line == Line::V0_2_1 {
+                break;
+            }
+        }
+        Some(sentence)
+    })
+}
+
+/// Whether a pair is of the sentences that are there twice.
+pub(super) fn is_of_twice(key: &[u8]) -> bool {
+    key.last().is_some_and(|tag| tag & TWICE != 0)
+}
+
+/// In the tag of a pair.
+const TWICE: u8 = 0x80;
 
 /// A word and what follows it as one text: the word, the character, and a last byte that tells the character's length and the case.
 pub(super) fn write_key(word: &[u8], next: Next, key: &mut Vec<u8>) {
@@ -296,7 +280,7 @@ pub(super) fn parse(key: &[u8]) -> (&str, Next) {
     let (tag, rest) = key.split_last().map_or((0x20, key), |(tag, rest)| (*tag, rest));
     let (word, char) = rest.split_at(rest.len() - (tag & 0xF) as usize);
     let first = text(char).chars().next().unwrap_or(RARE);
-    let next = match tag & 0xF0 {
+    let next = match tag & !TWICE & 0xF0 {
         0x00 => Next::Word(first),
         0x10 => Next::Sentence(first),
         _ => Next::End,
@@ -336,7 +320,7 @@ mod tests {
     fn of_fragments(sentences: &[String], options: &Options) -> Found {
         let mut sink = Sentences::new(options, None);
         sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
-        let mut counted = gathered(vec![sink]).unwrap();
+        let mut counted = Counted::new(gathered(vec![sink]).unwrap(), options).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
         let (_, mut fragments) = counted.cut(&alphabet, options, &mut Silent).unwrap().laid_out(&mut Silent).unwrap();
         let mut workers = Workers { threads: 2, progress: &mut Silent };

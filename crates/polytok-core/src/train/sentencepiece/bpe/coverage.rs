@@ -5,6 +5,7 @@
 //! up the rest; a merge saves its count, a character its count for each byte but one. How many merges are kept is what
 //! saves the most in all; of equals the most merges. Cost: two sums over a tree for each merge and each character.
 
+use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashMap};
 
 use super::{merges, ranked};
@@ -17,7 +18,7 @@ use crate::train::sentencepiece::validity::Validity;
 
 /// At most that many pieces; `alphabet` has all characters. `room` as for [`super::pieces`].
 pub fn pieces(
-    units: WordCounter,
+    units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     validity: &Validity,
     most: usize,

@@ -4,6 +4,7 @@
 //! very end pairs that came to be only for a moment are pieces, by characters and text; a round forgets them, so the first
 //! of these texts are kept aside, as many as there may be pieces: that is enough, whichever of them are merged before.
 
+use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashSet};
 
 use super::{Trainer, each_stretch};
@@ -16,7 +17,7 @@ use crate::train::sentencepiece::alphabet::Alphabet;
 
 /// Learns in rounds: the texts that merging makes, in order, and how often each pair occurred when it was merged.
 pub fn learn(
-    mut units: WordCounter,
+    mut units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     mut trainer: Trainer,
     room: usize,
@@ -26,7 +27,7 @@ pub fn learn(
     let (symbols, validity) = (&trainer.symbols, trainer.validity);
     let char = |symbol: u32| alphabet.chars[symbol as usize].0;
     let is_open = |left, right| validity.is_valid(&[char(left), char(right)]);
-    each_stretch(&mut units, alphabet, trainer.progress, |stretch, count| {
+    each_stretch(units.borrow_mut(), alphabet, trainer.progress, |stretch, count| {
         for pair in stretch.windows(2).filter(|pair| is_open(pair[0], pair[1])) {
             seen.add(symbols.text(pair[0]), symbols.text(pair[1]));
         }

@@ -1,0 +1,141 @@
+"""SentencePiece's kinds from counts: the same as from the texts, whoever counted what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from polytok import ArgumentError, Counts
+from polytok.spec import Spec
+from polytok.train import TrainingReport, specs
+
+_TEXTS = [
+    "the quick brown fox jumps over 13 lazy dogs, and 2024's café-owner said: naïve! ²",
+    "吾輩は猫である。 名前はまだ無い。 ラーメン",
+    "  ",
+    "",
+    "the ▅ lazy fox",
+    "abab abab" * 20,
+    "a<sep>b  c",
+    "the lazy dog and the lazy fox",
+]
+ITEMS = [" ".join(_TEXTS[number * step % 8] for step in range(1, 3)) if number % 7 else "  " for number in range(60)]
+ITEMS += [_TEXTS[number % 8] for number in range(30)] + ["  "]
+PARTS = (slice(0, 11), slice(11, 62), slice(62, None))
+
+CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("bpe", {}, {}),
+    ("bpe", {"split_digits": True, "byte_fallback": True, "max_sentence_length": 90}, {"character_coverage": 0.98}),
+    ("bpe", {"split_by_whitespace": False, "user_defined_symbols": ["<sep>"]}, {"max_sentencepiece_length": 4}),
+    ("bpe", {"line": "0.2.1", "pretokenization_delimiter": "a", "normalization_rule_name": "identity"}, {}),
+    ("unigram", {}, {}),
+    ("unigram", {"line": "0.2.1", "byte_fallback": True}, {"num_threads": 3}),
+    ("unigram", {"split_by_whitespace": False}, {"split_digits": True}),
+    ("unigram", {"treat_whitespace_as_suffix": True, "remove_extra_whitespaces": False}, {}),
+    ("word", {}, {}),
+    ("word", {"add_dummy_prefix": False, "user_defined_symbols": ["<sep>"]}, {"use_all_vocab": True}),
+    ("word", {"remove_extra_whitespaces": False}, {"character_coverage": 0.98}),
+    ("char", {}, {}),
+    ("char", {"byte_fallback": True}, {"character_coverage": 0.98, "required_chars": "q"}),
+]
+
+
+def trained(inputs: Any, model: str, options: dict[str, Any]) -> Spec:
+    size = {"bpe": 160, "unigram": 90, "word": 40, "char": 90}[model] + 256 * options.get("byte_fallback", False)
+    given = {"profile": "sentencepiece", "vocab_size": size, "hard_vocab_limit": False, **options}
+    (spec,) = specs(inputs, f"sentencepiece-{model}", report=TrainingReport(), **given)
+    return spec
+
+
+def counted(items: list[str], model: str, **options: Any) -> Counts:
+    given = {"profile": "sentencepiece", **options}
+    return polytok.count_words(items, f"sentencepiece-{model}", report=TrainingReport(), **given)
+
+
+@pytest.mark.parametrize(("model", "counting", "learning"), CASES)
+def test_counts_are_as_good_as_texts(
+    tmp_path: Path, model: str, counting: dict[str, Any], learning: dict[str, Any]
+) -> None:
+    options = {**counting, **learning}
+    expected = trained(ITEMS, model, options)
+    whole = counted(ITEMS, model, **counting, threads=2)
+    assert trained(whole, model, options) == trained(whole, model, options) == expected
+    names = [tmp_path / str(number) for number in range(3)]
+    for name, part in zip(names, PARTS, strict=True):
+        counted(ITEMS[part], model, **counting, threads=1).save(name)
+    assert trained(names, model, options) == expected
+    merged = counted([], model, **counting)
+    for name in names:
+        merged.merge(Counts.load(name))
+    merged.save(tmp_path / "all")
+    assert trained(tmp_path / "all", model, {**options, "max_memory": "16M"}) == expected
+    order = [2, 0, 1]
+    # What follows a sentence can matter to Unigram, so that there another order is another text.
+    items = [item for number in order for item in ITEMS[PARTS[number]]] if model == "unigram" else ITEMS
+    assert trained([names[number] for number in order], model, options) == trained(items, model, options)
+
+
+@pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])
+def test_sentences_that_come_with_counts(tmp_path: Path, line: str) -> None:
+    rows = ["hello world\t7\n", "hello\t3000000000\n", "wörld hello\t2\n", "low lower\t5\n"]
+    options = {"tsv": True, "line": line}
+    for model in ("bpe", "unigram", "word", "char"):
+        for number, row in enumerate(rows):
+            counted([row], model, **options).save(tmp_path / str(number))
+        found = trained([tmp_path / str(number) for number in range(4)], model, options)
+        assert found == trained(["".join(rows)], model, options)
+
+
+def test_several_sizes_are_trained_from_the_same_counts() -> None:
+    counts = counted(ITEMS, "bpe")
+    for size in (120, 160):
+        options = {"vocab_size": size, "hard_vocab_limit": True}
+        assert trained(counts, "bpe", options) == trained(ITEMS, "bpe", options)
+
+
+def test_what_is_left_out_is_told_when_it_is_counted() -> None:
+    report, options = TrainingReport(), {"profile": "llama2c", "max_sentence_length": 10}
+    polytok.count_words(["a▅", "b" * 20, "c"], "sentencepiece-char", report=report, **options)
+    assert report.left_out == {"contains U+2585": 1, "longer than 10 bytes": 1}
+
+
+@pytest.mark.parametrize(
+    ("model", "counting", "training", "message"),
+    [
+        ("bpe", {}, {"split_digits": True}, "split_digits is False in them and True here"),
+        ("bpe", {}, {"byte_fallback": True}, r"the reserved pieces \(control_symbols, .*\) are others"),
+        ("bpe", {"normalization_rule_name": "nfkc"}, {}, r"the rules of normalization \(.*\) are others"),
+        ("unigram", {}, {"split_by_whitespace": False}, "split_by_whitespace is True in them"),
+        ("unigram", {}, {"line": "0.2.1"}, "line is '0.2.3' in them and '0.2.1' here"),
+        ("word", {"max_sentence_length": 20}, {}, "max_sentence_length is 20 in them and 4192 here"),
+        ("char", {}, {"profile": "lossless"}, "profile is 'without U"),
+    ],
+)
+def test_counts_of_other_words_are_refused(
+    tmp_path: Path, model: str, counting: dict[str, Any], training: dict[str, Any], message: str
+) -> None:
+    counts = counted(ITEMS, model, **counting)
+    with pytest.raises(ArgumentError, match=f"other words: .*{message}"):
+        trained(counts, model, {"vocab_size": 400, **training})
+    counts.save(tmp_path / "one")
+    counted(ITEMS, model, **training).save(tmp_path / "other")
+    with pytest.raises(ArgumentError, match=r"other counts other words: [a-z_, ]+ (is|are) not the same"):
+        Counts.load(tmp_path / "one", tmp_path / "other")
+
+
+def test_counts_of_another_kind_are_refused() -> None:
+    counts = counted(ITEMS, "bpe")
+    with pytest.raises(ArgumentError, match="they are for sentencepiece-bpe, not sentencepiece-word"):
+        trained(counts, "word", {})
+    with pytest.raises(ArgumentError, match="they are for bpe, wordpiece or longest-match, not sentencepiece-bpe"):
+        trained(polytok.count_words(["a"], "bpe"), "bpe", {})
+    with pytest.raises(ArgumentError, match="they are for sentencepiece-bpe"):
+        polytok.train(counts, "bpe", vocab_size=300)
+
+
+def test_a_sample_needs_the_texts() -> None:
+    with pytest.raises(ArgumentError, match="input_sentence_size takes some sentences"):
+        trained(counted(ITEMS, "bpe"), "bpe", {"input_sentence_size": 101})
