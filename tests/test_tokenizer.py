@@ -161,6 +161,18 @@ def test_texts_of_any_length_are_their_bytes(default: Tokenizer, length: int) ->
         assert default.count(text) == len(expected)
 
 
+def test_a_subclass_of_str_is_the_text_that_it_holds(default: Tokenizer) -> None:
+    class Odd(str):
+        def isascii(self) -> bool:
+            raise RuntimeError
+
+        def __len__(self) -> int:
+            raise RuntimeError
+
+    for text in ("a", "é", "a" * 600, "é" * 600):
+        assert default.encode(Odd(text)) == default.encode(text)
+
+
 def test_surrogates_are_repaired_as_tiktoken_does(default: Tokenizer) -> None:
     assert default.encode("a\ud83d\ude00b") == default.encode("a😀b")
     assert default.encode("\ud83d") == default.encode("\ufffd")

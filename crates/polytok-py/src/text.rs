@@ -11,7 +11,7 @@ use pyo3::{ffi, intern};
 
 /// Characters from which on a `str` that is not ASCII is encoded for the call. Python keeps the UTF-8 that is borrowed as long as the
 /// `str`: then every new text takes new memory, which costs as much as encoding it, and a corpus in memory doubles.
-const LONG: usize = 512;
+const LONG: isize = 512;
 
 /// The UTF-8 of a text, or bytes that are meant to be.
 pub enum Text<'a> {
@@ -48,9 +48,15 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     }
 }
 
-/// Whether it is long and not ASCII, which is its own UTF-8.
+/// Whether it is long and not ASCII, which is its own UTF-8. A subclass is not asked.
 fn is_long(string: &Bound<'_, PyString>) -> PyResult<bool> {
-    Ok(string.len()? >= LONG && !string.call_method0(intern!(string.py(), "isascii"))?.is_truthy()?)
+    // SAFETY: it is a str.
+    let length = unsafe { ffi::PyUnicode_GetLength(string.as_ptr()) };
+    if length < LONG {
+        return Ok(false);
+    }
+    let py = string.py();
+    Ok(!py.get_type::<PyString>().call_method1(intern!(py, "isascii"), (string,))?.is_truthy()?)
 }
 
 fn repaired(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {

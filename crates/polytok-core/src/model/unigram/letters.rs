@@ -6,7 +6,7 @@
 //! what the normalizer does with it (`raw`).
 //!
 //! Invariant: pieces are UTF-8 (else there are no `Letters`), so bytes of the text that are not are in no piece, and are walked as
-//! the search walks them. Cost: one or two table lookups for each character.
+//! the search walks them. No piece has a NUL in it, for its code stands for what is no character and for the end. Cost: one or two table lookups for each character.
 
 use crate::split::char_table::CharTable;
 use crate::split::pair_set::{PairSet, pair};
@@ -122,7 +122,7 @@ pub(super) struct Letters {
 }
 
 impl Letters {
-    /// Takes pieces with their entries; None if a piece is no UTF-8 or there are too many.
+    /// Takes pieces with their entries; None if a piece is no UTF-8 or has a NUL in it, or there are too many.
     pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)>) -> Option<Letters> {
         let mut letters = Letters {
             pairs: PairSet::new(&[]),
@@ -133,7 +133,7 @@ impl Letters {
         };
         let mut pairs = Vec::new();
         for (piece, entry) in pieces {
-            let piece = std::str::from_utf8(piece).ok().filter(|_| entry < Letter::ENTRY)?;
+            let piece = std::str::from_utf8(piece).ok().filter(|piece| entry < Letter::ENTRY && !piece.contains('\0'))?;
             letters.add(piece, entry, &mut pairs);
         }
         pairs.sort_unstable();
@@ -299,5 +299,17 @@ impl Letters {
             end += next.len;
             count += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Its code is that of the end: words would go on behind the text.
+    #[test]
+    fn pieces_with_a_nul_have_no_letters() {
+        assert!(Letters::new([(&b"ab"[..], 1)].into_iter()).is_some());
+        assert!(Letters::new([(&b"a\0"[..], 1)].into_iter()).is_none());
     }
 }
