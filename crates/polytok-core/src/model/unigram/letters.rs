@@ -133,7 +133,8 @@ impl Letters {
         };
         let mut pairs = Vec::new();
         for (piece, entry) in pieces {
-            let piece = std::str::from_utf8(piece).ok().filter(|piece| entry < Letter::ENTRY && !piece.contains('\0'))?;
+            let piece =
+                std::str::from_utf8(piece).ok().filter(|piece| entry < Letter::ENTRY && !piece.contains('\0'))?;
             letters.add(piece, entry, &mut pairs);
         }
         pairs.sort_unstable();
