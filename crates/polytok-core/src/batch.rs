@@ -3,7 +3,7 @@
 //! Texts are handed out in runs of similar size to whichever thread is free; each thread keeps its own scratch. Whoever is done with a
 //! run appends it to the result, and those behind it that wait for it: in order, so the result does not depend on the number of
 //! threads. That is a copy of a run under a lock, a fiftieth of the time that the run took. Threads live for one call: there is no pool
-//! that a fork could break. Memory: the ids, and those of runs that wait.
+//! that a fork could break. Memory: the ids, and those of runs that wait or are at work. Behind an error no run is begun.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -79,7 +79,8 @@ pub fn encode_batch<T: Id>(
     in_threads_with(threads, runs.into_iter().enumerate(), |runs| {
         tokenizer.with_scratch(|scratch| {
             for (index, rows) in runs {
-                let mut run = locked(&joining).spare.pop().unwrap_or_else(|| room_for(&texts[rows.clone()]));
+                let Some(spare) = locked(&joining).begin(rows.start) else { break };
+                let mut run = spare.unwrap_or_else(|| room_for(&texts[rows.clone()]));
                 let done = encode_rows(tokenizer, texts, rows, options, scratch, &mut run);
                 locked(&joining).add(index, done.map(|()| run));
             }
@@ -189,6 +190,12 @@ impl<T: Id> Joining<T> {
         Joining { batch, next: 0, waiting: BTreeMap::new(), spare: Vec::new(), failed: None }
     }
 
+    /// Memory for a run, if there is some from another; None if the run is behind an error.
+    fn begin(&mut self, row: usize) -> Option<Option<Batch<T>>> {
+        let is_needed = self.failed.as_ref().is_none_or(|(failed, _)| row < *failed);
+        is_needed.then(|| self.spare.pop())
+    }
+
     /// A run is done.
     fn add(&mut self, index: usize, run: RowResult<Batch<T>>) {
         match run {
@@ -259,7 +266,8 @@ mod tests {
         ) {
             let mut joining = Joining::new(room_for(&[]));
             for (index, rows) in &runs {
-                let mut run = joining.spare.pop().unwrap_or_else(|| room_for(&[]));
+                let Some(spare) = joining.begin(*index) else { continue };
+                let mut run = spare.unwrap_or_else(|| room_for(&[]));
                 for row in rows {
                     run.ids.extend_from_slice(row);
                     run.offsets.push(run.ids.len() as i64);
