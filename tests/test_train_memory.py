@@ -42,9 +42,14 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def trained(corpus: Path, kind: str, memory: str) -> tuple[int, str]:
-    """The peak in megabytes, and what was trained, or why not."""
-    command = [sys.executable, "-c", TRAINING, str(corpus), kind, memory]
+MANY = TRAINING.replace("Path(path)", "(text for _ in range(int(path) // 2) for text in ('ab', 'cd ef'))").replace(
+    "6000", "280, hard_vocab_limit=False"
+)
+
+
+def trained(corpus: Path | int, kind: str, memory: str) -> tuple[int, str]:
+    """The peak in megabytes, and what was trained, or why not; on a file, or on so many short texts."""
+    command = [sys.executable, "-c", MANY if isinstance(corpus, int) else TRAINING, str(corpus), kind, memory]
     peak, found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(maxsplit=1)
     return int(peak), found.strip()
 
@@ -66,6 +71,42 @@ def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None
     enough = re.search(r"raise max_memory to (\d+)M", told)
     assert enough is not None and REFUSED < int(enough[1]) < 4 * REFUSED, told
     assert peak <= REFUSED
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
+def test_many_short_texts() -> None:
+    _, wanted = trained(800_000, "sentencepiece-unigram", "")
+    peak, found = trained(800_000, "sentencepiece-unigram", "72M")
+    assert found == wanted
+    assert peak <= 72
+
+
+def test_sentences_that_do_not_fit_are_refused_whatever_the_threads() -> None:
+    """And the limit that is told is one within which they fit."""
+    rng = random.Random(3)
+    texts = ["".join(rng.choices("abcdefgh", k=40)) for _ in range(12_000)]
+
+    def refused(texts: list[str], memory: str, threads: int, **options: bool) -> str:
+        with pytest.raises(ArgumentError, match="raise max_memory") as error:
+            polytok.train(texts, "sentencepiece-unigram", vocab_size=300, max_memory=memory, threads=threads, **options)
+        return str(error.value)
+
+    (told,) = {refused(texts, "16M", threads, split_by_whitespace=False) for threads in (1, 2, 5)}
+    enough = re.search("^without split_by_whitespace all.*raise max_memory to (2[0-9]M)", told)
+    assert enough is not None, told
+    assert refused(texts, enough[1], 2, split_by_whitespace=False).startswith("training on 12000 distinct words")
+    assert "of each sentence some bytes are held" in refused(["ab"] * 600_000, "16M", 2)
+
+
+def test_a_sample_is_the_same_with_any_number_of_threads() -> None:
+    rng = random.Random(4)
+    texts = ["".join(rng.choices("abcdefgh ", k=40)) for _ in range(900)]
+    options = {"input_sentence_size": 300, "hard_vocab_limit": False}
+    trained = {
+        polytok.train(texts, "sentencepiece-unigram", vocab_size=330, threads=n, **options).fingerprint
+        for n in (1, 2, 3)
+    }
+    assert len(trained) == 1
 
 
 @pytest.mark.parametrize("suffix", ["</w>", "a"])

@@ -3,6 +3,9 @@
 /// What the rest of a process takes where the limit is large enough: the interpreter, what is read, buffers.
 const OTHERS: usize = 96 << 20;
 
+/// Counting is given such a part of a limit.
+pub const COUNTING: usize = 2;
+
 /// The bytes that learning may take of a limit.
 pub fn room(limit: usize) -> usize {
     limit.saturating_sub(OTHERS).max(limit / 2)

@@ -208,10 +208,7 @@ fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks>
         }
         "word" => Sinks::Words(Corpus::new(options, threads.map(|_| WordSink::new(counter())).collect())?),
         "char" => Sinks::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
-        "unigram" => {
-            let sink = |_| Sentences::new(options, limit.cloned());
-            Sinks::Sentences(Corpus::new(options, threads.map(sink).collect())?)
-        }
+        "unigram" => Sinks::Sentences(Corpus::new(options, Sentences::each(options, limit))?),
         other => return Err(unknown(other)),
     })
 }

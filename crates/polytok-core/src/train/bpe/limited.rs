@@ -88,9 +88,9 @@ impl<W: Watch> Learning for Limited<'_, W> {
             }
             let made = self.learnt.merge((left, right, count), !self.rules.affixes.is_none(), wanted, self.watch)?;
             let Some(id) = made else { return Ok((merged, Stop::Known)) };
-            if id as usize == self.lengths.len() {
-                self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
-            }
+            // The text of an initial symbol may be merged anew, then the symbol is as long as the merge.
+            self.lengths.resize(self.learnt.texts.len(), 1);
+            self.lengths[id as usize] = self.lengths[left as usize] + self.lengths[right as usize];
             merged.push((left, right, id));
         }
         self.watch.report("merges", self.learnt.merges.len() as u64, wanted as u64)?;

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use super::pairs::{key, symbols};
 
-/// Bytes for each pair that is counted.
-const PAIR: usize = 64;
+/// Bytes for each pair that is counted: its slots in a table and in the one that this grows into.
+const PAIR: usize = 96;
 
 /// How often a pair occurs, and its place among all that passed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,4 +73,64 @@ pub fn merge(word: &mut Vec<u32>, &(left, right, id): &Joined) {
         kept += 1;
     }
     word.truncate(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs with their counts, the best first.
+    fn passed(pairs: &[(u32, u32, u64)]) -> Vec<Passed> {
+        pairs.iter().map(|&(left, right, count)| Passed { left, right, count, first: 0 }).collect()
+    }
+
+    #[test]
+    fn the_next_pair_is_certain_where_none_as_frequent_changes() {
+        let pairs = passed(&[(1, 2, 9), (3, 4, 7), (5, 6, 5), (2, 7, 5), (8, 9, 4), (0, 1, 3)]);
+        assert!(is_next(&[], &pairs, 0));
+        let merged = [(1, 2, 10)];
+        assert!(is_next(&merged, &pairs, 1));
+        // (2, 7) may occur as often as (5, 6) still, or less often.
+        assert!(!is_next(&merged, &pairs, 2));
+        assert!(!is_next(&merged, &pairs, 3));
+        assert!(is_next(&merged, &pairs, 4));
+        assert!(!is_next(&merged, &pairs, 5));
+        assert!(is_next(&[(3, 4, 10)], &pairs, 2));
+    }
+
+    #[test]
+    fn behind_a_symbol_twice_no_pair_is_certain() {
+        let pairs = passed(&[(1, 1, 9), (3, 4, 7)]);
+        assert!(is_next(&[], &pairs, 0));
+        assert!(!is_next(&[(1, 1, 10)], &pairs, 1));
+    }
+
+    #[test]
+    fn pairs_are_merged_from_left_to_right() {
+        for (word, wanted) in [
+            (&[1, 1, 1, 1, 1][..], &[10, 10, 1][..]),
+            (&[1, 2, 1, 1, 2, 2], &[1, 2, 10, 2, 2]),
+            (&[2, 1, 1], &[2, 10]),
+            (&[1], &[1]),
+            (&[], &[]),
+        ] {
+            let mut word = word.to_vec();
+            merge(&mut word, &(1, 1, 10));
+            assert_eq!(word, wanted);
+        }
+        let mut word = vec![1, 2, 3, 1, 2, 1];
+        merge(&mut word, &(1, 2, 10));
+        assert_eq!(word, [10, 3, 10, 1]);
+    }
+
+    #[test]
+    fn a_tally_tells_where_a_pair_was_first() {
+        let mut tally = Tally::default();
+        [(1, 2), (2, 3), (1, 2)].iter().for_each(|&(left, right)| tally.add(left, right, 5));
+        assert_eq!(tally.memory(), 2 * PAIR);
+        let mut pairs = tally.into_pairs();
+        pairs.sort_unstable_by_key(|pair| pair.first);
+        let told: Vec<_> = pairs.iter().map(|pair| (pair.left, pair.right, pair.count)).collect();
+        assert_eq!(told, [(1, 2, 10), (2, 3, 5)]);
+    }
 }

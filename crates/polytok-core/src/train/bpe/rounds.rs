@@ -206,14 +206,16 @@ impl Rounds<'_> {
     /// Counts the pairs that may occur so often; none if there are too many of them.
     fn tally(&mut self, from: u64, free: usize) -> Result<Option<Tally>> {
         let Rounds { store, judge, .. } = self;
-        let (mut tally, mut fits) = (Tally::default(), true);
+        let mut tally = Tally::default();
         store.each(|symbols, count| {
-            let may_be = |pair: &&[u32]| fits && judge.most(pair[0], pair[1]) >= from;
-            symbols.windows(2).filter(may_be).for_each(|pair| tally.add(pair[0], pair[1], count));
-            fits = tally.memory() <= free;
+            for pair in symbols.windows(2) {
+                if tally.memory() <= free && judge.most(pair[0], pair[1]) >= from {
+                    tally.add(pair[0], pair[1], count);
+                }
+            }
             Ok(())
         })?;
-        Ok(fits.then_some(tally))
+        Ok((tally.memory() <= free).then_some(tally))
     }
 
     /// Writes all words with these pairs merged.

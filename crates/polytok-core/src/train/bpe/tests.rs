@@ -1,4 +1,5 @@
 use super::cells::Cells;
+use super::places::Place;
 use super::*;
 use crate::train::counter::{Limit, RunFile, Spill};
 use proptest::prelude::*;
@@ -37,6 +38,11 @@ impl Spill for InMemory {
 
 /// What is learnt of words, which are counted within a limit if there is a room for learning.
 fn learnt(words: &[(Vec<u8>, u64)], rules: &Rules) -> Result<Learnt> {
+    learnt_behind(words, &[], rules)
+}
+
+/// The same with more initial symbols.
+fn learnt_behind(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &Rules) -> Result<Learnt> {
     let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(InMemory) });
     let mut counter = WordCounter::new(limit);
     for (word, count) in words {
@@ -49,7 +55,8 @@ fn learnt(words: &[(Vec<u8>, u64)], rules: &Rules) -> Result<Learnt> {
             (0..texts.len() as u32).map(|id| texts.get(id).to_vec()).collect()
         }
     };
-    learn(&mut counter, initial.into_iter(), rules, &mut Silent)
+    let more = more.iter().map(|text| text.to_vec());
+    learn(&mut counter, initial.into_iter().chain(more), rules, &mut Silent)
 }
 
 /// What is learnt without a limit, and with so little room that there are several rounds.
@@ -139,13 +146,38 @@ proptest! {
     }
 }
 
+/// A word in which not even the places of the most frequent pair fit into [`NARROW`] bytes.
+fn wide(symbols: &[u8]) -> Vec<u8> {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        symbols[(state >> 16) as usize % symbols.len()]
+    };
+    let word: Vec<u8> = (0..16_000).flat_map(|_| [b'q', b'z', next(), next()]).collect();
+    assert!(word.len() / 4 * size_of::<Place>() > NARROW);
+    word
+}
+
+const NARROW: usize = 40_000;
+
 #[test]
 fn a_word_that_fits_nowhere() {
-    let word: Vec<u8> = (0..9_000u32).map(|at| (at * at / 7 % 251) as u8).collect();
+    let words = [(wide(b"abqz"), 1)];
     for ties in [Ties::LowerIds, Ties::FirstSeen] {
-        let (free, bound) = both(&[(word.clone(), 1)], rules(ties, Limits { symbols: 400, ..ALL }), 40_000);
-        assert_eq!(free.merges, bound.merges);
+        let rules = rules(ties, Limits { symbols: 300, ..ALL });
+        let bound = learnt(&words, &Rules { room: Some(NARROW), ..rules.clone() }).unwrap();
+        assert_eq!(learnt(&words, &rules).unwrap().merges, bound.merges);
     }
+}
+
+#[test]
+fn a_symbol_that_is_there_is_as_long_as_its_merge() {
+    let words = [(wide(b"qz"), 1)];
+    let mut rules = rules(Ties::LowerIds, Limits { symbols: 290, below_length: 5, ..ALL });
+    let free = learnt_behind(&words, &[b"qz"], &rules).unwrap();
+    assert_eq!(free.merges[0].id, 256);
+    rules.room = Some(NARROW);
+    assert_eq!(free.merges, learnt_behind(&words, &[b"qz"], &rules).unwrap().merges);
 }
 
 #[test]

@@ -38,6 +38,12 @@ impl Sequence {
         Ok(next)
     }
 
+    /// Bytes that one more pair would take with this text, and one that is known.
+    pub fn cost(&self, text: &[u8]) -> usize {
+        let new = if self.numbers.contains_key(text) { 0 } else { TEXT + text.len() };
+        size_of::<[u32; 2]>() + new
+    }
+
     /// How many pairs there are.
     pub fn len(&self) -> usize {
         self.pairs.len()

@@ -11,8 +11,11 @@ use super::options::{Options, Sentences};
 use super::sample::Sample;
 use crate::error::{Error, Result};
 
-/// Bytes of long texts that one thread takes at once.
+/// Bytes that one thread takes at once: a stretch of a long text, or many short texts.
 const PART: usize = 1 << 17;
+
+/// A text counts for so many bytes besides its own, for the work that it is.
+const TEXT: usize = 64;
 
 /// Gets the sentences of one thread.
 pub trait Sink: Send {
@@ -38,10 +41,16 @@ pub struct Corpus<S> {
     next: u64,
 }
 
-/// A stretch of a text, and the ordinal of its first byte.
+/// Texts, or a stretch of one, and the ordinal of its first byte.
 struct Part<'t> {
-    text: &'t [u8],
+    texts: &'t [&'t [u8]],
     ordinal: u64,
+}
+
+/// The ordinal behind a text. A sentence may be longer than what it was made of, but no word of it starts behind thrice its bytes
+/// and a space.
+fn behind(ordinal: u64, text: &[u8]) -> u64 {
+    ordinal + 4 * text.len() as u64 + 4
 }
 
 impl<S: Sink> Corpus<S> {
@@ -72,7 +81,8 @@ impl<S: Sink> Corpus<S> {
                 })
             });
         }
-        let parts = self.parts(texts);
+        let texts = self.cut(texts);
+        let parts = self.parts(&texts);
         let taken = AtomicUsize::new(0);
         let loader = &self.loader;
         let work = |sink: &mut S| -> Result<Skipped> {
@@ -90,19 +100,32 @@ impl<S: Sink> Corpus<S> {
         Ok(())
     }
 
-    /// Long texts of lines are handed out in several parts.
-    fn parts<'t>(&mut self, texts: &[&'t [u8]]) -> Vec<Part<'t>> {
-        let mut parts = Vec::with_capacity(texts.len());
+    /// Texts that are not empty; a long one of lines as several.
+    fn cut<'t>(&self, texts: &[&'t [u8]]) -> Vec<&'t [u8]> {
+        let mut cut = Vec::with_capacity(texts.len());
         for text in texts {
             let mut rest = *text;
             while !rest.is_empty() {
                 let is_long = self.loader.sentences() == Sentences::Lines && rest.len() > PART;
                 let end = if is_long { memchr::memchr(b'\n', &rest[PART..]).map(|at| PART + at + 1) } else { None };
-                let (text, behind) = rest.split_at(end.unwrap_or(rest.len()));
-                parts.push(Part { text, ordinal: self.next });
-                // A sentence may be longer than what it was made of, but no word of it starts behind thrice its bytes and a space.
-                self.next += 4 * text.len() as u64 + 4;
-                rest = behind;
+                let (text, others) = rest.split_at(end.unwrap_or(rest.len()));
+                cut.push(text);
+                rest = others;
+            }
+        }
+        cut
+    }
+
+    /// What threads take at once.
+    fn parts<'t>(&mut self, texts: &'t [&'t [u8]]) -> Vec<Part<'t>> {
+        let (mut parts, mut from, mut bytes) = (Vec::new(), 0, 0);
+        let mut ordinal = self.next;
+        for (at, text) in texts.iter().enumerate() {
+            bytes += text.len() + TEXT;
+            self.next = behind(self.next, text);
+            if bytes >= PART || at + 1 == texts.len() {
+                parts.push(Part { texts: &texts[from..=at], ordinal });
+                (from, bytes, ordinal) = (at + 1, 0, self.next);
             }
         }
         parts
@@ -112,6 +135,7 @@ impl<S: Sink> Corpus<S> {
     pub fn finish(mut self) -> Result<(Vec<S>, u64)> {
         if let (Some(sample), Some(sink)) = (self.sample.take(), self.sinks.first_mut()) {
             let mut reader = Reader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
+            reader.sink.begin(0);
             for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
                 reader.sentence(raw, *times, (ordinal as u64) << 32)?;
             }
@@ -130,13 +154,16 @@ struct Reader<'c, S> {
 
 impl<S: Sink> Reader<'_, S> {
     fn part(&mut self, part: &Part, skipped: &mut Skipped) -> Result<()> {
-        let mut ordinal = part.ordinal;
-        self.sink.begin(ordinal);
-        let loader = self.loader;
-        loader.read(part.text, skipped, |raw, times| {
-            self.sentence(raw, times, ordinal)?;
-            ordinal += 4 * raw.len() as u64 + 4;
-            Ok(())
+        self.sink.begin(part.ordinal);
+        let (loader, mut next) = (self.loader, part.ordinal);
+        part.texts.iter().try_for_each(|text| {
+            let mut ordinal = next;
+            next = behind(next, text);
+            loader.read(text, skipped, |raw, times| {
+                self.sentence(raw, times, ordinal)?;
+                ordinal = behind(ordinal, raw);
+                Ok(())
+            })
         })
     }
 

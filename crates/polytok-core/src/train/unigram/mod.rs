@@ -14,6 +14,7 @@
 mod cuts;
 mod expect;
 mod finish;
+mod held;
 mod lanes;
 mod lattice;
 mod memory;

@@ -14,8 +14,9 @@
 
 use std::borrow::BorrowMut;
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::spec::Line;
 use crate::train::counter::{Limit, Sequence, WordCounter};
 use crate::train::sentencepiece::alphabet::CharCounts;
@@ -23,10 +24,8 @@ use crate::train::sentencepiece::corpus::Sink;
 use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::together;
 use crate::train::sentencepiece::words::Cut;
+use crate::train::unigram::held::Held;
 use crate::train::words::Words;
-
-/// How often a whole sentence is held at the most: as it is read, in the order of all, and as it is trained on.
-const COPIES: usize = 3;
 
 /// Counts what the trainer needs of sentences.
 pub struct Sentences {
@@ -37,8 +36,7 @@ pub struct Sentences {
     pairs: WordCounter,
     /// Stretches of sentences that stand one after the other: the place of each among all, and its first sentence.
     parts: Vec<(u64, usize)>,
-    /// Bytes that may be held besides words that are counted.
-    most: usize,
+    held: Arc<Held>,
     key: Vec<u8>,
 }
 
@@ -54,19 +52,19 @@ pub(super) enum Next {
 }
 
 impl Sentences {
-    /// No sentences yet. What is counted takes a half of the limit at the most, what is held of sentences the other.
-    pub fn new(options: &Options, limit: Option<Limit>) -> Sentences {
-        let limit = limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit });
-        let most = limit.as_ref().map_or(usize::MAX, |limit| limit.bytes);
-        let cut = cut(options);
-        Sentences {
-            most: if cut.is_some() { most } else { most / COPIES },
-            cut,
+    /// One for each thread, with its share of the limit.
+    pub fn each(options: &Options, share: Option<&Limit>) -> Vec<Sentences> {
+        let threads = options.threads.max(1);
+        let held = Arc::new(Held::new(options, share.map_or(usize::MAX, |share| share.bytes * threads)));
+        let each = |_| Sentences {
+            cut: cut(options),
             is_twice: is_twice(options),
-            pairs: WordCounter::new(limit),
+            pairs: WordCounter::new(half(share)),
             parts: Vec::new(),
+            held: held.clone(),
             key: Vec::new(),
-        }
+        };
+        (0..threads).map(each).collect()
     }
 
     fn add(&mut self, word: &str, next: Next, times: u64, ordinal: u64) -> Result<()> {
@@ -75,21 +73,18 @@ impl Sentences {
         Ok(())
     }
 
-    /// Holds what is to be known of a sentence.
+    /// Holds what is to be known of a sentence, if it fits; else only how much that takes is told at the end.
     fn hold(&mut self, pair: [&[u8]; 2]) -> Result<()> {
-        self.pairs.sequence.push(pair)?;
-        if self.pairs.sequence.memory() + size_of::<(u64, usize)>() * self.parts.len() <= self.most {
-            return Ok(());
-        }
-        let what = if self.cut.is_some() {
-            "of each sentence some bytes are"
+        let sequence = &mut self.pairs.sequence;
+        let before = sequence.memory();
+        let bytes = if self.held.fits() {
+            sequence.push(pair)?;
+            sequence.memory() - before
         } else {
-            "without split_by_whitespace all sentences are"
+            sequence.cost(pair[1])
         };
-        Err(Error::Argument(format!(
-            "{what} held in memory, and they take more than the part of max_memory that is theirs: raise it, or train on a sample of the \
-             text (input_sentence_size)"
-        )))
+        self.held.add(bytes);
+        Ok(())
     }
 
     /// Counts a sentence twice. What follows its end does not matter in 0.2.1.
@@ -144,6 +139,7 @@ fn each_word(cut: Cut, sentence: &str, mut each: impl FnMut(&str, usize, Next) -
 impl Sink for Sentences {
     fn begin(&mut self, ordinal: u64) {
         self.parts.push((ordinal, self.pairs.sequence.len()));
+        self.held.add(size_of::<(u64, usize)>());
     }
 
     fn empty(&mut self) -> Result<()> {
@@ -170,6 +166,7 @@ impl Sink for Sentences {
 
 /// Puts together what the threads counted.
 pub fn gathered(mut sinks: Vec<Sentences>) -> Result<WordCounter> {
+    sinks.first().map_or(Ok(()), |sink| sink.held.check())?;
     let (mut sequences, mut stretches) = (Vec::new(), Vec::new());
     for (number, sink) in sinks.iter_mut().enumerate() {
         stretches.extend(sink.stretches().map(|(ordinal, range)| (ordinal, number, range)));
@@ -318,7 +315,7 @@ mod tests {
     }
 
     fn of_fragments(sentences: &[String], options: &Options) -> Found {
-        let mut sink = Sentences::new(options, None);
+        let mut sink = Sentences::each(options, None).remove(0);
         sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
         let mut counted = Counted::new(gathered(vec![sink]).unwrap(), options).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
