@@ -385,6 +385,17 @@ impl Tokenizer {
     ) -> Result<()> {
         let mut at = from;
         while at < to {
+            let start = at;
+            for place in cuts.ascii_cuts(&text[..to], at).into_iter().flat_map(ones) {
+                let end = start + place + 1;
+                if waiting.push(at, end, true) {
+                    self.encode_waiting(text, waiting, scratch, out)?;
+                }
+                at = end;
+            }
+            if at > start {
+                continue;
+            }
             let end = cuts.next_cut(&text[..to], at);
             if waiting.push(at, end, at > from || end < to) {
                 self.encode_waiting(text, waiting, scratch, out)?;
@@ -393,6 +404,15 @@ impl Tokenizer {
         }
         Ok(())
     }
+}
+
+/// The places of the bits that are set.
+fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (place < 64).then_some(place)
+    })
 }
 
 /// An error if the text is too long, or if a token stands in it that is refused.

@@ -118,6 +118,18 @@ impl Boundary {
         end
     }
 
+    /// Whether there is a cut behind each of the 64 characters from `at` on, a bit for each; None where not all of them, and the next
+    /// one, are ASCII.
+    #[inline]
+    pub fn ascii_cuts(&self, text: &[u8], at: usize) -> Option<u64> {
+        let chars = text.get(at..)?.first_chunk::<65>()?;
+        if chars[0] >= 128 || !chars.is_ascii() {
+            return None;
+        }
+        let cut = |(place, pair): (usize, &[u8])| (!self.joins_ascii(pair[0], pair[1]) as u64) << place;
+        Some(chars.windows(2).enumerate().map(cut).fold(0, |cuts, cut| cuts | cut))
+    }
+
     /// The character that starts at `at`.
     #[inline]
     fn unit(&self, text: &[u8], at: usize) -> Unit {
@@ -243,6 +255,9 @@ mod tests {
         let boundary = Boundary::new(entries.iter().map(Vec::as_slice), symbols);
         let mut at = 0;
         while at < text.len() {
+            if let Some(cuts) = boundary.ascii_cuts(text, at) {
+                (0..64).for_each(|place| assert_eq!(cuts >> place & 1 == 0, joins(&boundary, text, at + place + 1)));
+            }
             let from = at;
             at = boundary.next_cut(text, at);
             let joined = (from + 1..at).filter(|&end| text[end] & 0xC0 != 0x80).all(|end| joins(&boundary, text, end));

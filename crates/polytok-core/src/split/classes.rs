@@ -68,13 +68,18 @@ impl Classes {
         self.ascii[byte as usize]
     }
 
-    /// How many bytes a text begins with that are ASCII characters of this class.
+    /// How many bytes a text begins with that are ASCII characters of this class. Those near to the first one in the order of
+    /// characters are compared many at a time.
     pub(super) fn run(&self, text: &[u8], class: u8) -> usize {
-        let is_other = |byte: u8| (byte >= 0x80) | (self.ascii[byte as usize % 128] != class);
-        let (chunks, _) = text.as_chunks::<16>();
-        let whole = chunks.iter().take_while(|chunk| !chunk.iter().fold(false, |any, &byte| any | is_other(byte)));
-        let at = 16 * whole.count();
-        at + text[at..].iter().take_while(|&&byte| !is_other(byte)).count()
+        let is_of = |byte: u8| byte < 0x80 && self.ascii[byte as usize % 128] == class;
+        let Some(&first) = text.first().filter(|&&byte| is_of(byte)) else { return 0 };
+        let least = (0..first).rev().find(|&byte| !is_of(byte)).map_or(0, |byte| byte + 1);
+        let span = (first..128).find(|&byte| !is_of(byte)).unwrap_or(128) - least;
+        let is_near = |chunk: &[u8; 32]| chunk.iter().fold(true, |all, byte| all & (byte.wrapping_sub(least) < span));
+        let (chunks, _) = text.as_chunks();
+        let alike = chunks.iter().take_while(|chunk| is_near(chunk) || chunk.iter().all(|&byte| is_of(byte)));
+        let at = 32 * alike.count();
+        at + text[at..].iter().take_while(|&&byte| is_of(byte)).count()
     }
 
     #[inline]

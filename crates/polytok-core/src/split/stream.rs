@@ -73,15 +73,20 @@ impl Found<'_> {
 
     /// The last `count` ends so many times again, each time `step` further; there is room.
     fn repeat(&mut self, count: usize, times: usize, step: usize) {
-        let last = self.count - count..self.count;
-        for time in 1..=times {
-            for index in last.clone() {
-                let (start, end) = self.pieces[index];
-                self.pieces[self.count] = (start + (time * step) as u32, end + (time * step) as u32);
-                self.count += 1;
+        if count == 0 {
+            return;
+        }
+        let (ends, room) = self.pieces.split_at_mut(self.count);
+        let last = &ends[ends.len() - count..];
+        let mut moved = 0;
+        for pieces in room.chunks_exact_mut(count).take(times) {
+            moved += step as u32;
+            for (piece, (start, end)) in pieces.iter_mut().zip(last) {
+                *piece = (start + moved, end + moved);
             }
         }
-        self.from += if count > 0 { (times * step) as u32 } else { 0 };
+        self.count += count * times;
+        self.from += moved;
     }
 
     #[inline]
@@ -175,7 +180,8 @@ impl Stream {
             return false;
         };
         let class = classes.ascii(first);
-        if classes.run(start, class) < CHUNK {
+        // Ordinary text is soon of another class.
+        if start.iter().any(|&byte| byte >= 0x80 || classes.ascii(byte) != class) {
             return false;
         }
         let Some(cycle) = self.automaton.cycle(cursor.row, class) else { return false };
