@@ -42,6 +42,7 @@ pub mod tokenizer;
 pub mod train;
 pub mod trie;
 pub mod trim;
+pub mod utf16;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;
