@@ -11,7 +11,9 @@ const LANES: usize = 16;
 /// Whether it pays for these bytes: the processor can, and of eight bytes one is not ASCII. Measured: with one of a hundred, as in
 /// English, Python's decoder of UTF-8 is as fast.
 pub fn pays(bytes: &[u8]) -> bool {
-    is_supported() && 8 * bytes.iter().filter(|byte| !byte.is_ascii()).count() >= bytes.len()
+    // In sums of a byte, which the compiler makes wide.
+    let count = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| byte >> 7).sum::<u8>());
+    is_supported() && 8 * bytes.chunks(LANES * 8).map(count).sum::<usize>() >= bytes.len()
 }
 
 #[inline]
