@@ -151,7 +151,7 @@ def test_text_must_be_text(default: Tokenizer) -> None:
             default.encode(wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("length", [510, 511, 512, 5000])
+@pytest.mark.parametrize("length", [510, 511, 512, 5000, 65535, 65536])
 def test_texts_of_any_length_are_their_bytes(default: Tokenizer, length: int) -> None:
     for end in ("a", "é", "世", "😀", "\ud83d", "\ud83d\ude00"):
         text = ("word " * length)[:length] + end

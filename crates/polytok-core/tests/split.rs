@@ -97,6 +97,37 @@ fn long_text() -> impl Strategy<Value = String> {
     prop::collection::vec(stretch, 1..12).prop_map(|all| all.concat())
 }
 
+/// Runs of one character, or of a few of mostly one class, as long as many chunks, with short ones between them.
+fn long_runs() -> impl Strategy<Value = String> {
+    let alphabets = [
+        "a",
+        "ab",
+        "A",
+        "aB",
+        " ",
+        "\n",
+        "\r\n",
+        " \t",
+        "0",
+        "0123456789",
+        "'",
+        ".,!?",
+        "$a1",
+        "漢",
+        "é漢字",
+        "😀",
+        "\u{301}",
+    ];
+    let long = (prop::sample::select(alphabets.to_vec()), 40..330usize, any::<u64>());
+    let long = long.prop_map(|(alphabet, len, seed)| {
+        let chars: Vec<char> = alphabet.chars().collect();
+        let pick = |at: u64| (seed ^ at).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        (0..len as u64).map(|at| chars[pick(at) as usize % chars.len()]).collect::<String>()
+    });
+    let parts = (text(ALPHABET, 4), long).prop_map(|(short, long)| short + &long);
+    (prop::collection::vec(parts, 1..5), text(ALPHABET, 4)).prop_map(|(parts, end)| parts.concat() + &end)
+}
+
 fn pieces(splitter: &Splitter, text: &str) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     splitter.split(text, |start, end| pieces.push((start, end))).unwrap();
@@ -166,6 +197,36 @@ proptest! {
     #[test]
     fn few_letters(text in text("aabbcdx 1'sS.\n", 16)) {
         PAIRS.iter().for_each(|pair| pair.check(&text));
+    }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn texts_of_long_runs(text in long_runs()) {
+        for pair in PAIRS.iter() {
+            pair.splitter.prepare();
+            pair.check(&text);
+        }
+    }
+}
+
+#[test]
+fn runs_of_every_length() {
+    let (heads, tails) = (["", "x", " ", "a.\n 12'"], ["", "s", " a", "\n", "1", ".", "漢"]);
+    for pair in PAIRS.iter() {
+        pair.splitter.prepare();
+        for run in ["a", "Z", "0", " ", "\n", "\r", ".", "'", "漢"] {
+            for len in [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33]
+                .into_iter()
+                .chain(60..=100)
+                .chain([127, 128, 129, 256, 257, 500])
+            {
+                let (head, tail) = (heads[len % heads.len()], tails[len % tails.len()]);
+                pair.check(&format!("{head}{}{tail}", run.repeat(len)));
+            }
+        }
     }
 }
 
@@ -278,6 +339,12 @@ proptest! {
         texts.iter().for_each(|text| pair.check(text));
         pair.splitter.prepare();
         pair.check(&texts.concat().repeat(4));
+        // On long runs the reference gives up where it has to go back too often.
+        let chars = texts.iter().flat_map(|text| text.chars().take(2)).enumerate();
+        let runs: String = chars.flat_map(|(at, c)| std::iter::repeat_n(c, 66 + 5 * at)).collect();
+        if let Some(filled) = filled(&pair.splitter, &runs) {
+            prop_assert_eq!(filled, pieces(&pair.splitter, &runs), "{} on {:?}", pair.name, runs);
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Python text as Rust sees it, and Rust's as Python does.
 
+use std::cell::RefCell;
 use std::ffi::CString;
 use std::ops::{Deref, RangeInclusive};
 
-use polytok_core::utf16;
+use polytok_core::{utf16, utf32};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -12,13 +13,19 @@ use pyo3::{ffi, intern};
 
 /// Characters from which on a `str` that is not ASCII is encoded for the call. Python keeps the UTF-8 that is borrowed as long as the
 /// `str`: then every new text takes new memory, which costs as much as encoding it, and a corpus in memory doubles.
-const LONG: isize = 512;
+const LONG: usize = 512;
+/// Characters up to which they are copied out and encoded here, several times as fast as Python does it. More take memory that is new.
+const COPIED: usize = 1 << 16;
+
+thread_local! {
+    static CHARACTERS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The UTF-8 of a text, or bytes that are meant to be.
 pub enum Text<'a> {
     Borrowed(&'a [u8]),
     Encoded(PyBackedBytes),
-    Repaired(Vec<u8>),
+    Made(Vec<u8>),
 }
 
 impl Deref for Text<'_> {
@@ -28,7 +35,7 @@ impl Deref for Text<'_> {
         match self {
             Text::Borrowed(bytes) => bytes,
             Text::Encoded(bytes) => bytes,
-            Text::Repaired(bytes) => bytes,
+            Text::Made(bytes) => bytes,
         }
     }
 }
@@ -37,11 +44,7 @@ impl Deref for Text<'_> {
 /// lone ones become U+FFFD.
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     if let Ok(string) = object.cast::<PyString>() {
-        let text = match is_long(string)? {
-            true => string.encode_utf8().map(|bytes| Text::Encoded(bytes.into())),
-            false => string.to_str().map(|text| Text::Borrowed(text.as_bytes())),
-        };
-        return text.or_else(|_| repaired(string).map(Text::Repaired));
+        return utf8(string)?.map_or_else(|| repaired(string).map(Text::Made), Ok);
     }
     match object.cast::<PyBytes>() {
         Ok(bytes) => Ok(Text::Borrowed(bytes.as_bytes())),
@@ -49,15 +52,33 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     }
 }
 
-/// Whether it is long and not ASCII, which is its own UTF-8. A subclass is not asked.
-fn is_long(string: &Bound<'_, PyString>) -> PyResult<bool> {
+/// The UTF-8 of a string, or nothing if it holds surrogates.
+fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Option<Text<'a>>> {
     // SAFETY: it is a str.
-    let length = unsafe { ffi::PyUnicode_GetLength(string.as_ptr()) };
-    if length < LONG {
-        return Ok(false);
+    let length = unsafe { ffi::PyUnicode_GetLength(string.as_ptr()) } as usize;
+    if length < LONG || is_ascii(string)? {
+        return Ok(string.to_str().ok().map(|text| Text::Borrowed(text.as_bytes())));
     }
+    if length > COPIED {
+        return Ok(string.encode_utf8().ok().map(|bytes| Text::Encoded(bytes.into())));
+    }
+    let made = CHARACTERS.with_borrow_mut(|characters| {
+        characters.resize(length.max(characters.len()), 0);
+        // SAFETY: it is a str of that length, for which there is room; no code of Python's runs meanwhile.
+        let copied =
+            unsafe { ffi::PyUnicode_AsUCS4(string.as_ptr(), characters.as_mut_ptr(), length as ffi::Py_ssize_t, 0) };
+        if copied.is_null() {
+            return Err(PyErr::fetch(string.py()));
+        }
+        Ok(utf32::to_utf8(&characters[..length]))
+    })?;
+    Ok(made.map(Text::Made))
+}
+
+/// Whether it is its own UTF-8. A subclass is not asked.
+fn is_ascii(string: &Bound<'_, PyString>) -> PyResult<bool> {
     let py = string.py();
-    Ok(!py.get_type::<PyString>().call_method1(intern!(py, "isascii"), (string,))?.is_truthy()?)
+    py.get_type::<PyString>().call_method1(intern!(py, "isascii"), (string,))?.is_truthy()
 }
 
 fn repaired(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {

@@ -22,6 +22,8 @@ use std::collections::HashMap;
 pub(super) const MAX_STATES: usize = 256;
 /// Levels of a state, and so candidates that wait at a time.
 pub(super) const MAX_LEVELS: usize = 4;
+/// The longest cycle that is looked for.
+const MAX_CYCLE: usize = 4;
 /// Above the rows of the table, in a cell.
 const ROW: u32 = 0x7FFF;
 /// The mark of a gap, in a cell and at the end that is written.
@@ -90,6 +92,14 @@ pub(super) struct Automaton {
     pub(super) stride: usize,
 }
 
+/// What a run of characters of one class does over and over.
+pub(super) struct Cycle {
+    /// Characters after which the state is the same again.
+    pub(super) len: usize,
+    /// How many ends they make.
+    pub(super) ends: usize,
+}
+
 impl Automaton {
     /// The automaton of the alternatives that begin at `starts`; None if it is too large. `classes` counts the end of the text,
     /// which is the last class.
@@ -118,6 +128,23 @@ impl Automaton {
             }
         }
         Some(Automaton { cells, stride })
+    }
+
+    /// The cycle in which characters of this class lead from this row back to it, if there is a short one, without gaps.
+    pub(super) fn cycle(&self, row: usize, class: u8) -> Option<Cycle> {
+        let (mut at, mut ends) = (row, 0);
+        for len in 1..=MAX_CYCLE {
+            let cell = self.cells[at + class as usize];
+            if cell.gap() != 0 {
+                return None;
+            }
+            ends += cell.commit();
+            at = cell.row();
+            if at == row {
+                return Some(Cycle { len, ends });
+            }
+        }
+        None
     }
 
     /// Matches cover every text.

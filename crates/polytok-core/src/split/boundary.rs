@@ -21,6 +21,9 @@ use crate::utf8;
 /// Bits of the set for each pair in it: one false hit in about sixteen.
 const BITS_PER_PAIR: usize = 16;
 
+/// Equal characters that are passed at once.
+const RUN: usize = 16;
+
 /// A space as SentencePiece writes it.
 const SPACE: &[u8] = "▁".as_bytes();
 
@@ -83,16 +86,33 @@ impl Boundary {
     pub fn next_cut(&self, text: &[u8], at: usize) -> usize {
         let mut left = self.unit(text, at);
         let mut end = at + left.len;
-        while end < text.len() {
+        loop {
+            if left.packed < 128 {
+                end = self.next_ascii_cut(text, end);
+                left = self.unit(text, end - 1);
+            }
+            let Some(&next) = text.get(end) else { return end };
             let right = self.unit(text, end);
-            let joins = match left.packed | right.packed {
-                0..128 => self.joins_ascii(left.packed as u8, right.packed as u8),
-                _ => self.joins_units(left, right),
-            };
-            if !joins {
-                break;
+            if left.packed < 128 && next < 128 || !self.joins_units(left, right) {
+                return end;
             }
             end += right.len;
+            left = right;
+        }
+    }
+
+    /// The same behind an ASCII character that ends at `end`, up to the next character that is none.
+    #[inline]
+    fn next_ascii_cut(&self, text: &[u8], mut end: usize) -> usize {
+        let mut left = text[end - 1];
+        while let Some(&right @ 0..128) = text.get(end)
+            && self.joins_ascii(left, right)
+        {
+            end += 1;
+            if left == right {
+                let (chunks, _) = text[end..].as_chunks();
+                end += RUN * chunks.iter().take_while(|chunk| **chunk == [left; RUN]).count();
+            }
             left = right;
         }
         end
@@ -223,7 +243,10 @@ mod tests {
         let boundary = Boundary::new(entries.iter().map(Vec::as_slice), symbols);
         let mut at = 0;
         while at < text.len() {
+            let from = at;
             at = boundary.next_cut(text, at);
+            let joined = (from + 1..at).filter(|&end| text[end] & 0xC0 != 0x80).all(|end| joins(&boundary, text, end));
+            assert!(joined && (at == text.len() || !joins(&boundary, text, at)), "{from}..{at} of {text:?}");
             for entry in entries.iter().filter(|entry| !entry.is_empty()) {
                 for start in at.saturating_sub(entry.len() - 1)..at {
                     assert!(
@@ -235,7 +258,25 @@ mod tests {
         }
     }
 
+    /// Whether an entry may join the characters before and behind a place of the text.
+    fn joins(boundary: &Boundary, text: &[u8], at: usize) -> bool {
+        let start = (0..at).rfind(|&start| text[start] & 0xC0 != 0x80).unwrap_or_default();
+        match (&text[start..at], &text[at..at + utf8::char_len(&text[at..])]) {
+            (&[left @ 0..128], &[right @ 0..128]) => boundary.joins_ascii(left, right),
+            (left, right) => boundary.joins(left, right),
+        }
+    }
+
     proptest! {
+        #[test]
+        fn runs_are_cut_where_their_characters_are(
+            entries in prop::collection::vec("[ab▁é]{1,4}", 0..8), runs in prop::collection::vec(("[ab▁é世]", 1usize..70), 0..6)) {
+            let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();
+            let text: String = runs.into_iter().map(|(unit, count)| unit.repeat(count)).collect();
+            check(&entries, text.as_bytes(), Symbols::Chars);
+            check(&entries, text.as_bytes(), Symbols::Bytes);
+        }
+
         #[test]
         fn no_character_entry_crosses_a_cut(entries in prop::collection::vec("[ab▁é世😀]{1,4}", 0..8), text in "[ab▁é世😀]{0,20}") {
             let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();

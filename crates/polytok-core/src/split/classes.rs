@@ -68,6 +68,15 @@ impl Classes {
         self.ascii[byte as usize]
     }
 
+    /// How many bytes a text begins with that are ASCII characters of this class.
+    pub(super) fn run(&self, text: &[u8], class: u8) -> usize {
+        let is_other = |byte: u8| (byte >= 0x80) | (self.ascii[byte as usize % 128] != class);
+        let (chunks, _) = text.as_chunks::<16>();
+        let whole = chunks.iter().take_while(|chunk| !chunk.iter().fold(false, |any, &byte| any | is_other(byte)));
+        let at = 16 * whole.count();
+        at + text[at..].iter().take_while(|&&byte| !is_other(byte)).count()
+    }
+
     #[inline]
     fn wide(&self, text: &[u8], pos: usize, lead: u8) -> (u8, usize) {
         let low = |at: usize| (text[pos + at] & 0x3F) as usize;

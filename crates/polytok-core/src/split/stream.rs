@@ -71,6 +71,19 @@ impl Found<'_> {
         }
     }
 
+    /// The last `count` ends so many times again, each time `step` further; there is room.
+    fn repeat(&mut self, count: usize, times: usize, step: usize) {
+        let last = self.count - count..self.count;
+        for time in 1..=times {
+            for index in last.clone() {
+                let (start, end) = self.pieces[index];
+                self.pieces[self.count] = (start + (time * step) as u32, end + (time * step) as u32);
+                self.count += 1;
+            }
+        }
+        self.from += if count > 0 { (times * step) as u32 } else { 0 };
+    }
+
     #[inline]
     fn has_room_for(&self, more: u32) -> bool {
         self.count + more as usize <= self.pieces.len()
@@ -94,9 +107,10 @@ impl Stream {
                     by_rule(rule, classes, text, &mut block, cursor, &mut found);
                 }
                 _ => {
-                    let has_rule = rule.is_some() && cursor.ask != NEVER;
-                    let most = if has_rule { SHORT_CHUNK } else { CHUNK };
+                    let is_near = cursor.ask < cursor.at + CHUNK && cursor.at < found.from as usize + CHUNK;
+                    let most = if rule.is_some() && is_near { SHORT_CHUNK } else { CHUNK };
                     self.by_automaton(classes, text, cursor, &mut found, most);
+                    self.by_cycles(classes, text, cursor, &mut found);
                 }
             }
         }
@@ -152,6 +166,32 @@ impl Stream {
         let count = self.read(classes, text, cursor, most, &mut ends);
         cursor.waiting.copy_from_slice(&ends[count..count + MAX_LEVELS]);
         ends[..count].iter().for_each(|&end| found.end(end & !GAP, end & GAP != 0));
+    }
+
+    /// Goes through a long run of characters of one class by the cycle that they lead the automaton through, if they do. Once a
+    /// candidate can be no older than the cycle, each end stands a cycle behind the one of the cycle before.
+    fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut Found) {
+        let Some(start @ &[first @ 0..0x80, ..]) = text.get(cursor.at..).and_then(<[u8]>::first_chunk::<CHUNK>) else {
+            return;
+        };
+        let class = classes.ascii(first);
+        if !found.has_room_for(ROOM as u32) || classes.run(start, class) < CHUNK {
+            return;
+        }
+        let Some(cycle) = self.automaton.cycle(cursor.row, class) else { return };
+        // A candidate that was not noted anew is an end by now, since each cycle with ends takes one at least.
+        self.by_automaton(classes, text, cursor, found, cycle.len * (MAX_LEVELS + 1));
+        let room = (found.pieces.len() - found.count).checked_div(cycle.ends);
+        let rest = &text[cursor.at..];
+        let most = room.map_or(rest.len(), |room| rest.len().min((room + 1) * cycle.len));
+        // The last cycle is read, so that what it notes need not be told.
+        let repeats = (classes.run(&rest[..most], class) / cycle.len).saturating_sub(1);
+        found.repeat(cycle.ends, repeats, cycle.len);
+        let passed = repeats * cycle.len;
+        if cycle.ends > 0 {
+            cursor.waiting.iter_mut().for_each(|at| *at = at.wrapping_add(passed as u32));
+        }
+        cursor.at += passed;
     }
 
     /// Reads at most `most` characters, or the end of the text; the number of ends found. Candidates stand behind them.
