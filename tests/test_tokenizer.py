@@ -24,6 +24,7 @@ import polytok
 from format_samples import sentencepiece_spec, unigram_spec
 from polytok import Tokenizer
 from polytok.spec import Bpe, Kind, Longest, PatternSplit, Spec, SpecialToken, Template, Vocab, Word
+from polytok.values import Errors
 
 TEXT = "Hello, world! 吾輩は猫である。 naïve 😀\n\n  x  "
 
@@ -150,7 +151,7 @@ def test_text_must_be_text(default: Tokenizer) -> None:
             default.encode(wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("length", [510, 511, 512, 5000])
+@pytest.mark.parametrize("length", [510, 511, 512, 5000, 65535, 65536])
 def test_texts_of_any_length_are_their_bytes(default: Tokenizer, length: int) -> None:
     for end in ("a", "é", "世", "😀", "\ud83d", "\ud83d\ude00"):
         text = ("word " * length)[:length] + end
@@ -270,6 +271,34 @@ def test_bytes_that_are_no_text(default: Tokenizer) -> None:
     assert default.decode(half, errors="ignore") == ""
     with pytest.raises(UnicodeDecodeError):
         default.decode(half, errors="strict")
+
+
+KINDS_OF_TEXT = [
+    b"plain text, ",
+    "é à ".encode(),
+    "語の本、".encode(),
+    "😀".encode(),
+    b"\xe8\xaa",
+    b"\xff",
+    "\ufeff\ufffe".encode(),
+    b"\xed\xa0\x80",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(KINDS_OF_TEXT), max_size=40), st.sampled_from(["replace", "ignore", "strict"]))
+def test_text_of_any_kind_is_decoded_as_python_does_it(parts: list[bytes], errors: Errors) -> None:
+    default = polytok.load("default")
+    data = b"".join(parts)
+    ids = [id for part in parts for id in default.encode(part)]
+    try:
+        expected = data.decode(errors=errors)
+    except UnicodeDecodeError:
+        with pytest.raises(UnicodeDecodeError):
+            default.decode(ids, errors=errors)
+        return
+    assert default.decode(ids, errors=errors) == expected
+    assert default.decode_batch([ids, [], ids], errors=errors) == [expected, "", expected]
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.int8])

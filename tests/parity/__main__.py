@@ -20,7 +20,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
     parser.add_argument("--full", action="store_true", help="all of it, and write its rows of docs/parity.md")
     parser.add_argument("--only", default="", help="only vocabularies with this in their name")
+    parser.add_argument(
+        "--seen", type=Path, help="a folder of what was seen to agree: only what is not there is compared"
+    )
     options = parser.parse_args()
+    if options.seen:
+        options.seen.mkdir(parents=True, exist_ok=True)
     if not DATA.is_dir():
         print(f"there is no data in {DATA}: set POLYTOK_DATA", file=sys.stderr)
         return 2
@@ -29,7 +34,7 @@ def main() -> int:
         task for task in tasks.all_tasks(tasks.FULL if options.full else tasks.SLICE) if options.only in task.vocabulary
     ]
     results = report.Results()
-    with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+    with multiprocessing.get_context("spawn").Pool(PROCESSES, tasks.remember, (options.seen,)) as pool:
         for done, outcomes in enumerate(pool.imap_unordered(tasks.run, todo), start=1):
             results.add(outcomes)
             for outcome in outcomes:

@@ -125,6 +125,11 @@ def decoding(outcome: Outcome, tokenizer: Tokenizer, reference: Reference, rows:
     if texts is None:
         return
     for ids, text in zip(rows, texts, strict=True):
-        ours = tokenizer.decode(ids).encode() if isinstance(reference, HuggingFace) else tokenizer.decode_bytes(ids)
+        ours = decoded(tokenizer, reference, ids)
         if ours != text:
             outcome.differs(f"decode {ids[:40]}: {ours[:LONG]!r}, expected {text[:LONG]!r}")
+
+
+def decoded(tokenizer: Tokenizer, reference: Reference, ids: list[int]) -> bytes:
+    """Bytes, or where the reference gives text that text."""
+    return tokenizer.decode(ids).encode() if isinstance(reference, HuggingFace) else tokenizer.decode_bytes(ids)

@@ -6,6 +6,7 @@ import functools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import texts
 from polytok import Tokenizer
@@ -24,11 +25,14 @@ from .references import (
     Tiktoken,
     Twin,
 )
+from .seen import Seen
 from .vocabularies import Vocabulary, all_vocabularies
 
 BLOCK = 4096
 BATCH = 2000
 PART = 20_000
+
+_seen = Seen()
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,12 @@ def _parts(section: str, vocabulary: str, count: int) -> Iterator[Task]:
         yield Task(section, vocabulary, part, min(PART, count - part))
 
 
+def remember(folder: Path | None) -> None:
+    """Keep what is seen in a folder, in this process."""
+    global _seen
+    _seen = Seen(folder)
+
+
 def run(task: Task) -> list[Outcome]:
     """Do one task."""
     return SECTIONS[task.section](vocabularies()[task.vocabulary], task)
@@ -106,7 +116,7 @@ def _each(
     outcomes = [Outcome(vocabulary.name, reference.name, what) for reference in references]
     for batch in batches:
         for outcome, reference in zip(outcomes, references, strict=True):
-            checks.encoding(outcome, vocabulary.load(), reference, batch, by_columns=by_columns)
+            _seen.encoding(outcome, vocabulary.load(), reference, batch, by_columns=by_columns)
     return outcomes
 
 

@@ -9,7 +9,7 @@
 //! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
 //! over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
-//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
+//! the notions of "character" that the reference programs have, [`utf32`] makes UTF-8 of Python's, [`utf16`] what Python makes text of, [`wire`] reads the big columns of files, [`convert`] derives
 //! what one kind of model needs to be written as another. [`train`] makes vocabularies of texts. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
 //! mapped from.
 
@@ -42,6 +42,8 @@ pub mod tokenizer;
 pub mod train;
 pub mod trie;
 pub mod trim;
+pub mod utf16;
+pub mod utf32;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;

@@ -362,7 +362,7 @@ impl PyTokenizer {
         skip_special: bool,
         errors: &str,
     ) -> PyResult<Bound<'py, PyString>> {
-        self.text_of(py, ids::ids(ids)?.as_slice(), skip_special, errors)
+        self.text_of(py, ids::ids(ids)?.as_slice(), skip_special, errors, &mut Vec::new())
     }
 
     /// The texts of rows of ids.
@@ -373,7 +373,9 @@ impl PyTokenizer {
         skip_special: bool,
         errors: &str,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
-        rows.try_iter()?.map(|row| self.text_of(py, ids::ids(&row?)?.as_slice(), skip_special, errors)).collect()
+        let mut units = Vec::new();
+        let mut text = |ids: &[u32]| self.text_of(py, ids, skip_special, errors, &mut units);
+        rows.try_iter()?.map(|row| text(ids::ids(&row?)?.as_slice())).collect()
     }
 
     /// A new stream.
@@ -480,8 +482,9 @@ impl PyTokenizer {
         ids: &[u32],
         skip_special: bool,
         errors: &str,
+        units: &mut Vec<u16>,
     ) -> PyResult<Bound<'py, PyString>> {
-        text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors)
+        text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors, units)
     }
 
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {

@@ -3,6 +3,7 @@
 //! Pieces repeat: in ordinary text nine of ten were seen before. Short pieces of few ids have 32 bytes each, key and ids side by
 //! side, so that a lookup is one cache line; what does not fit there (16 to 32 bytes, or 5 to 7 ids) has 64 bytes. Both are
 //! tables of two-way sets (`sets`): a newcomer pushes out the older of two, nothing is chained, and a lookup is two comparisons.
+//! What has no room in either, up to 1 KB of text, is a record of its own length (`records`).
 //! Tables start small, since a short text shall not pay for big ones, and double while pieces come in, up to the limit.
 //! When some thousand came in, the entries of a vocabulary that are their own ids are put there too, for many pieces that were not
 //! seen yet are entries.
@@ -11,6 +12,7 @@
 pub(crate) mod huge;
 mod key;
 mod long;
+mod records;
 mod sets;
 mod short;
 mod waiting;
@@ -21,6 +23,7 @@ pub use waiting::{Piece, WAITING, Waiting};
 
 pub(crate) use long::LONGEST;
 use long::{LongEntry, LongKey};
+use records::Records;
 use sets::Sets;
 use short::ShortEntry;
 
@@ -32,7 +35,8 @@ pub const DEFAULT_LIMIT: usize = 64 << 20;
 pub struct Cache {
     short: Sets<ShortEntry>,
     long: Sets<LongEntry>,
-    /// A bit for each short piece among the long ones, by its hash; none until there is one.
+    records: Records,
+    /// A bit for each short piece that is not among the short ones, by its hash; none until there is one.
     many: Vec<u64>,
     /// See `add_entries`.
     has_entries: bool,
@@ -53,12 +57,13 @@ impl Default for Cache {
 impl Cache {
     /// An empty cache that takes at most so many bytes.
     pub fn new(limit: usize) -> Cache {
-        Cache { short: Sets::new(limit / 2), long: Sets::new(limit / 2), many: Vec::new(), has_entries: false }
+        let (short, long, records) = (Sets::new(limit / 2), Sets::new(limit / 4), Records::new(limit / 4));
+        Cache { short, long, records, many: Vec::new(), has_entries: false }
     }
 
     /// Bytes taken.
     pub fn bytes(&self) -> usize {
-        self.short.bytes() + self.long.bytes()
+        self.short.bytes() + self.long.bytes() + self.records.bytes()
     }
 
     /// Writes the ids of a short piece to the start of `ids` and says how many they are; 0 if it is not here. Which of the two
@@ -76,29 +81,28 @@ impl Cache {
         if key.is_short() && !self.may_have_many(key) {
             return None;
         }
-        let key = LongKey::new(piece, key)?;
-        let entry = self.long.candidate(key.hash(), &key)?;
-        entry.ids_if(&key)
+        let entry = LongKey::new(piece, key).and_then(|key| self.long.candidate(key.hash(), &key)?.ids_if(&key));
+        entry.or_else(|| self.records.get(piece, key.is_part()))
     }
 
     /// Keeps the ids of a piece, if they and it are not too long.
     #[inline]
     pub fn insert(&mut self, piece: &[u8], key: Key, ids: &[u32]) {
         if let Some(entry) = ShortEntry::new(key, ids) {
-            self.short.insert(entry);
-        } else if let Some(long) = LongKey::new(piece, key)
-            && let Some(entry) = LongEntry::new(long, ids)
-        {
-            self.long.insert(entry);
-            if key.is_short() {
-                self.many.resize(MANY / 64, 0);
-                let bit = key.hash() as usize % MANY;
-                self.many[bit / 64] |= 1 << (bit % 64);
-            }
+            return self.short.insert(entry);
+        }
+        match LongKey::new(piece, key).and_then(|long| LongEntry::new(long, ids)) {
+            Some(entry) => self.long.insert(entry),
+            None => self.records.insert(piece, key.is_part(), ids),
+        }
+        if key.is_short() {
+            self.many.resize(MANY / 64, 0);
+            let bit = key.hash() as usize % MANY;
+            self.many[bit / 64] |= 1 << (bit % 64);
         }
     }
 
-    /// Whether a short piece may be among the long ones. That is seldom, and the line it would be in is far away.
+    /// Whether a short piece may be elsewhere. That is seldom, and the line it would be in is far away.
     #[inline]
     fn may_have_many(&self, key: Key) -> bool {
         let bit = key.hash() as usize % MANY;
@@ -129,8 +133,9 @@ impl Cache {
     /// The same for a long piece.
     #[inline]
     pub fn prefetch_long(&self, piece: &[u8], key: Key) {
-        if let Some(key) = LongKey::new(piece, key) {
-            self.long.prefetch(key.hash());
+        match LongKey::new(piece, key) {
+            Some(key) => self.long.prefetch(key.hash()),
+            None => self.records.prefetch(piece, key.is_part()),
         }
     }
 }

@@ -75,6 +75,12 @@ impl<E: Entry> Sets<E> {
         self.put(entry);
     }
 
+    /// Forgets all, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.sets.fill(Set([E::EMPTY; 2]));
+        self.insertions = 0;
+    }
+
     /// How many came in.
     pub(super) fn insertions(&self) -> usize {
         self.insertions

@@ -80,7 +80,7 @@ fn entries_are_older_than_pieces() {
 
 /// Pieces around the borders of keys that differ in one byte or their length only.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
-    let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40]);
+    let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40, 1023, 1024, 1025]);
     (len, prop::sample::select(vec![0u8, b'a', 255]), 0usize..40, prop::sample::select(vec![0u8, b'a', b'b', 255]))
         .prop_map(|(len, fill, at, other)| {
             let mut piece = vec![fill; len];
@@ -89,10 +89,31 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
+/// Few, or as many as a sentence has.
+fn ids() -> impl Strategy<Value = Vec<u32>> {
+    prop_oneof![3 => prop::collection::vec(any::<u32>(), 0..10), 1 => prop::collection::vec(any::<u32>(), 10..60)]
+}
+
+#[test]
+fn pieces_without_room_in_entries_are_records() {
+    let text = |i: u32| format!("{i:>60}").into_bytes();
+    let ids = |i: u32| (i..i + i % 40 + 1).collect::<Vec<u32>>();
+    let mut cache = Cache::new(1 << 16);
+    for i in 0..2000u32 {
+        insert(&mut cache, &i.to_le_bytes(), false, &ids(i + 7));
+        insert(&mut cache, &text(i), i.is_multiple_of(2), &ids(i));
+        let kept = |at: u32| get(&cache, &text(at), at.is_multiple_of(2));
+        assert_eq!((kept(i), get(&cache, &text(i), !i.is_multiple_of(2))), (Some(ids(i)), None));
+        assert!((0..i).all(|at| kept(at).is_none_or(|found| found == ids(at))));
+        assert!(cache.bytes() <= 1 << 16);
+    }
+    assert!((0..2000).any(|at| get(&cache, &text(at), at.is_multiple_of(2)).is_none()), "not all have room");
+}
+
 proptest! {
     #[test]
     fn what_comes_out_is_what_went_in(
-        entries in prop::collection::vec((piece(), any::<bool>(), prop::collection::vec(any::<u32>(), 0..10)), 1..200),
+        entries in prop::collection::vec((piece(), any::<bool>(), ids()), 1..200),
         limit in prop::sample::select(vec![0usize, 256, 4096, 1 << 20]),
     ) {
         let mut cache = Cache::new(limit);
@@ -105,7 +126,7 @@ proptest! {
             for ((piece, is_part), ids) in &map {
                 let found = get(&cache, piece, *is_part);
                 prop_assert!(found.is_none() || found.as_ref() == Some(*ids));
-                let may_be_kept = (1..=32).contains(&piece.len()) && (1..=7).contains(&ids.len());
+                let may_be_kept = piece.len() <= 1024 && !ids.is_empty();
                 prop_assert!(found.is_none() || may_be_kept);
             }
         }

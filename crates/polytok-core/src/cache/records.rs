@@ -1,0 +1,128 @@
+//! Pieces that no entry has room for, because they or their ids are too many, and what they become.
+//!
+//! Records stand one behind the other in one memory; a table of two-way sets tells by 64 bits of hash where, and what is found is
+//! compared in full. When the memory is full, all is forgotten: such pieces are deep indentation, which comes again at once, or rare words
+//! and sentences, which hardly come again after so many others.
+
+use super::huge;
+use super::sets::{Entry, Sets};
+use crate::hash::hash_bytes;
+
+/// Longest piece, in bytes.
+const LONGEST: usize = 1 << 10;
+/// Words at first, unless the limit is lower.
+const FEWEST: usize = 1 << 12;
+
+#[derive(Debug)]
+pub(super) struct Records {
+    places: Sets<Place>,
+    /// For each record its head, the number of its ids, its text, zeros up to the next word, its ids.
+    words: Vec<u32>,
+    most: usize,
+}
+
+/// Where the record of a hash starts.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// 0 is no record.
+    hash: u64,
+    at: u32,
+}
+
+impl Entry for Place {
+    type Key = u64;
+    const EMPTY: Place = Place { hash: 0, at: 0 };
+
+    fn is_empty(&self) -> bool {
+        self.hash == 0
+    }
+
+    #[inline]
+    fn is_of(&self, key: &u64) -> bool {
+        self.hash == *key
+    }
+
+    fn key(&self) -> u64 {
+        self.hash
+    }
+
+    fn hash(&self) -> u32 {
+        self.hash as u32
+    }
+}
+
+impl Records {
+    /// No records, in at most so many bytes.
+    pub(super) fn new(limit: usize) -> Records {
+        let places = limit / 8;
+        Records { places: Sets::new(places), words: Vec::new(), most: (limit - places) / size_of::<u32>() }
+    }
+
+    /// Bytes taken.
+    pub(super) fn bytes(&self) -> usize {
+        self.places.bytes() + self.words.capacity() * size_of::<u32>()
+    }
+
+    /// The ids of a piece.
+    #[inline]
+    pub(super) fn get(&self, piece: &[u8], is_part: bool) -> Option<&[u32]> {
+        let hash = hash(piece, is_part)?;
+        let place = self.places.candidate(hash as u32, &hash).filter(|place| place.is_of(&hash))?;
+        let (&[head_of_it, count], rest) = self.words.get(place.at as usize..)?.split_first_chunk()?;
+        let (text, ids) = rest.split_at_checked(piece.len().div_ceil(4))?;
+        let is_it = head_of_it == head(piece, is_part) && bytemuck::cast_slice(text).starts_with(piece);
+        ids.get(..count as usize).filter(|_| is_it)
+    }
+
+    /// Keeps the ids of a piece that is not here, if there may be room.
+    pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[u32]) {
+        let more = 2 + piece.len().div_ceil(4) + ids.len();
+        let Some(hash) = hash(piece, is_part).filter(|_| more <= self.most && !ids.is_empty()) else { return };
+        if self.words.len() + more > self.most {
+            self.words.clear();
+            self.places.clear();
+        }
+        self.reserve(more);
+        self.places.insert(Place { hash, at: self.words.len() as u32 });
+        self.words.extend([head(piece, is_part), ids.len() as u32]);
+        let (whole, rest) = piece.as_chunks();
+        self.words.extend(whole.iter().map(|&word| u32::from_ne_bytes(word)));
+        if !rest.is_empty() {
+            let mut word = [0; 4];
+            word[..rest.len()].copy_from_slice(rest);
+            self.words.push(u32::from_ne_bytes(word));
+        }
+        self.words.extend_from_slice(ids);
+    }
+
+    /// Twice as much memory until there is room.
+    fn reserve(&mut self, more: usize) {
+        let needed = self.words.len() + more;
+        if needed > self.words.capacity() {
+            let room = (2 * self.words.capacity()).max(FEWEST).max(needed).min(self.most);
+            let mut words = huge::with_capacity(room);
+            words.append(&mut self.words);
+            self.words = words;
+        }
+    }
+
+    /// Asks the processor for what says where the piece's record is.
+    #[inline]
+    pub(super) fn prefetch(&self, piece: &[u8], is_part: bool) {
+        if let Some(hash) = hash(piece, is_part) {
+            self.places.prefetch(hash as u32);
+        }
+    }
+}
+
+/// What a record starts with.
+#[inline]
+fn head(piece: &[u8], is_part: bool) -> u32 {
+    (piece.len() as u32) << 1 | is_part as u32
+}
+
+/// None if the piece is too long.
+#[inline]
+fn hash(piece: &[u8], is_part: bool) -> Option<u64> {
+    (piece.len() <= LONGEST).then(|| hash_bytes(piece, is_part as u64) | 1 << 63)
+}

@@ -1,0 +1,216 @@
+//! Characters of 32 bits, as Python hands them out, to UTF-8: eight at a time where the processor can.
+//!
+//! Each character first gets its one, two or three bytes in the 32 bits it has; then a shuffle, chosen by which of four
+//! characters have how many, puts the bytes side by side.
+
+/// The UTF-8 of characters, or nothing if there are surrogates among them.
+///
+/// ```
+/// let characters: Vec<u32> = "naïve 猫".chars().map(u32::from).collect();
+/// assert_eq!(polytok_core::utf32::to_utf8(&characters).unwrap(), "naïve 猫".as_bytes());
+/// assert_eq!(polytok_core::utf32::to_utf8(&[0xD800]), None);
+/// ```
+pub fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::to_utf8(characters) };
+    }
+    one_by_one(characters)
+}
+
+/// The same on any processor.
+fn one_by_one(characters: &[u32]) -> Option<Vec<u8>> {
+    let text: Option<String> = characters.iter().map(|&code| char::from_u32(code)).collect();
+    text.map(String::into_bytes)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    /// Characters of a vector.
+    const LANES: usize = 8;
+    /// Vectors that are tried for ASCII at once.
+    const ASCII: usize = 4;
+    /// What a store may write beyond the text.
+    const SLACK: usize = 16;
+
+    /// By bits of four characters, of more than one byte and, above, of more than two: where each byte comes from.
+    static SHUFFLES: [[u8; 16]; 256] = shuffles();
+
+    const fn shuffles() -> [[u8; 16]; 256] {
+        let mut table = [[0x80; 16]; 256];
+        let mut bits = 0;
+        while bits < 256 {
+            let (mut lane, mut to) = (0, 0);
+            while lane < 4 {
+                let bytes = 1 + (bits >> lane & 1) + (bits >> (lane + 4) & 1);
+                let mut byte = 0;
+                while byte < bytes {
+                    table[bits][to] = (lane * 4 + byte) as u8;
+                    byte += 1;
+                    to += 1;
+                }
+                lane += 1;
+            }
+            bits += 1;
+        }
+        table
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
+        let mut bytes: Vec<u8> = Vec::with_capacity(length(characters)? + SLACK);
+        let (mut vectors, rest) = characters.as_chunks::<LANES>();
+        while let Some((first, behind)) = vectors.split_first() {
+            if let Some((run, behind)) = vectors.split_first_chunk::<ASCII>()
+                && push_ascii(&mut bytes, run)
+            {
+                vectors = behind;
+                continue;
+            }
+            push(&mut bytes, first);
+            vectors = behind;
+        }
+        push_each(&mut bytes, rest);
+        Some(bytes)
+    }
+
+    /// The bytes of the text, or nothing if it has surrogates.
+    #[target_feature(enable = "avx2")]
+    fn length(characters: &[u32]) -> Option<usize> {
+        let (vectors, rest) = characters.as_chunks::<LANES>();
+        let (mut more, mut wrong) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        for vector in vectors {
+            let codes = load(vector);
+            for least in [0x80, 0x800, 0x1_0000] {
+                more = _mm256_sub_epi32(more, _mm256_cmpgt_epi32(codes, _mm256_set1_epi32(least - 1)));
+            }
+            let upper = _mm256_srli_epi32::<11>(codes);
+            wrong = _mm256_or_si256(wrong, _mm256_cmpeq_epi32(upper, _mm256_set1_epi32(0xD800 >> 11)));
+        }
+        let mut sums = [0u32; LANES];
+        // SAFETY: the array is as long as the vector.
+        unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), more) };
+        let mut length = characters.len() + sums.iter().map(|&sum| sum as usize).sum::<usize>();
+        for &code in rest {
+            length += char::from_u32(code)?.len_utf8() - 1;
+        }
+        (_mm256_testz_si256(wrong, wrong) == 1).then_some(length)
+    }
+
+    /// Appends characters if they are all ASCII.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn push_ascii(bytes: &mut Vec<u8>, run: &[[u32; LANES]; ASCII]) -> bool {
+        let [a, b, c, d] = [load(&run[0]), load(&run[1]), load(&run[2]), load(&run[3])];
+        let any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+        if _mm256_testz_si256(any, _mm256_set1_epi32(!0x7F)) == 0 {
+            return false;
+        }
+        let narrow = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
+        // Packing goes by halves of vectors.
+        let narrow = _mm256_permutevar8x32_epi32(narrow, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+        let room = &mut bytes.spare_capacity_mut()[..ASCII * LANES];
+        // SAFETY: the room is as long as the vector, which then is bytes.
+        unsafe {
+            _mm256_storeu_si256(room.as_mut_ptr().cast(), narrow);
+            bytes.set_len(bytes.len() + ASCII * LANES);
+        }
+        true
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn push(bytes: &mut Vec<u8>, vector: &[u32; LANES]) {
+        let codes = load(vector);
+        let longer = |than| _mm256_cmpgt_epi32(codes, _mm256_set1_epi32(than));
+        if _mm256_movemask_epi8(longer(0xFFFF)) != 0 {
+            return push_each(bytes, vector);
+        }
+        let (two, three) = (longer(0x7F), longer(0x7FF));
+        let spread = spread(codes, two, three);
+        let (two, three) = (mask(two), mask(three));
+        push_half(bytes, _mm256_castsi256_si128(spread), two & 15 | (three & 15) << 4);
+        push_half(bytes, _mm256_extracti128_si256::<1>(spread), two >> 4 | three & 0xF0);
+    }
+
+    /// The bytes of each character from the lowest of its lane on.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn spread(codes: __m256i, two: __m256i, three: __m256i) -> __m256i {
+        let all = _mm256_set1_epi32;
+        let last = _mm256_or_si256(_mm256_and_si256(codes, all(0x3F)), all(0x80));
+        let upper = _mm256_srli_epi32::<6>(codes);
+        let middle = _mm256_or_si256(_mm256_and_si256(upper, all(0x3F)), all(0x80));
+        let pair = _mm256_or_si256(_mm256_or_si256(upper, all(0xC0)), _mm256_slli_epi32::<8>(last));
+        let first = _mm256_or_si256(_mm256_srli_epi32::<12>(codes), all(0xE0));
+        let triple =
+            _mm256_or_si256(_mm256_or_si256(first, _mm256_slli_epi32::<8>(middle)), _mm256_slli_epi32::<16>(last));
+        _mm256_blendv_epi8(_mm256_blendv_epi8(codes, pair, two), triple, three)
+    }
+
+    /// Appends four characters by their bits.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn push_half(bytes: &mut Vec<u8>, spread: __m128i, bits: usize) {
+        let room = &mut bytes.spare_capacity_mut()[..SLACK];
+        // SAFETY: a row of the table and the room are as long as the vector; of it so many bytes are the characters'.
+        unsafe {
+            let shuffle = _mm_loadu_si128(SHUFFLES[bits].as_ptr().cast());
+            _mm_storeu_si128(room.as_mut_ptr().cast(), _mm_shuffle_epi8(spread, shuffle));
+            bytes.set_len(bytes.len() + 4 + bits.count_ones() as usize);
+        }
+    }
+
+    fn push_each(bytes: &mut Vec<u8>, characters: &[u32]) {
+        for code in characters.iter().filter_map(|&code| char::from_u32(code)) {
+            bytes.extend_from_slice(code.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(vector: &[u32; LANES]) -> __m256i {
+        // SAFETY: the array is as long as the vector.
+        unsafe { _mm256_loadu_si256(vector.as_ptr().cast()) }
+    }
+
+    /// A bit for each lane.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn mask(lanes: __m256i) -> usize {
+        _mm256_movemask_ps(_mm256_castsi256_ps(lanes)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Characters of every length, those at the borders of lengths, and surrogates.
+    const CODES: [u32; 14] =
+        [0x20, 0x61, 0x7F, 0x80, 0xE9, 0x7FF, 0x800, 0x732B, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFFFF, 0x1_F600];
+
+    #[test]
+    fn both_ways_agree() {
+        let mut random = crate::rng::Rng::new(1);
+        for round in 0..20_000 {
+            let length = random.next_u64() as usize % 100;
+            let kinds = 1 + random.next_u64() as usize % CODES.len();
+            let mut characters: Vec<u32> = (0..length).map(|_| CODES[random.next_u64() as usize % kinds]).collect();
+            if round % 4 > 0 {
+                characters.retain(|&code| char::from_u32(code).is_some());
+            }
+            assert_eq!(to_utf8(&characters), one_by_one(&characters), "{characters:x?}");
+        }
+    }
+
+    #[test]
+    fn every_character_is_itself() {
+        let all: String = ('\0'..=char::MAX).collect();
+        let characters: Vec<u32> = all.chars().map(u32::from).collect();
+        assert_eq!(to_utf8(&characters).unwrap(), all.as_bytes());
+    }
+}

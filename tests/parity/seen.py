@@ -1,0 +1,110 @@
+"""What was seen to be a reference's answer, as hashes in a folder: only what changed is asked again.
+
+A hash stands for some texts, all that polytok makes of them, and everything that the reference's answer depends on.
+It is written down after a live comparison without a difference, so an answer that is found here is the reference's.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polytok
+from polytok import EncodeError, Tokenizer
+from polytok.spec import Kind
+from reference_specs import DATA
+
+from . import checks
+from .checks import Outcome
+from .references import Reference
+
+HERE = Path(__file__).parent
+ASKED = (
+    HERE / "references.py",
+    HERE / "vocabularies.py",
+    *sorted(Path(polytok.__file__).parent.glob("reference/**/*.py")),
+)
+"""How references are asked, and those that are ours."""
+
+
+class Seen:
+    """Hashes of a folder with the texts and tokens each stands for; without a folder nothing is kept."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        self.counts: dict[str, tuple[int, int]] = {}
+        for path in sorted(folder.glob("*.seen")) if folder else ():
+            for line in path.read_text("ascii").splitlines():
+                name, texts, tokens = line.split()
+                self.counts[name] = (int(texts), int(tokens))
+
+    def encoding(
+        self, outcome: Outcome, tokenizer: Tokenizer, reference: Reference, texts: Sequence[bytes], *, by_columns: bool
+    ) -> None:
+        """``checks.encoding``, unless the same was seen."""
+        if self.folder is None:
+            return checks.encoding(outcome, tokenizer, reference, texts, by_columns=by_columns)
+        name = answer_hash(outcome.vocabulary, tokenizer, reference, texts, by_columns=by_columns)
+        if name not in self.counts:
+            now = Outcome(outcome.vocabulary, outcome.reference, outcome.what)
+            checks.encoding(now, tokenizer, reference, texts, by_columns=by_columns)
+            outcome.add(now)
+            if not now.differences and not now.refused:
+                self._add(name, now.texts, now.tokens)
+            return None
+        seen_texts, seen_tokens = self.counts[name]
+        outcome.texts += seen_texts
+        outcome.tokens += seen_tokens
+        return None
+
+    def _add(self, name: str, texts: int, tokens: int) -> None:
+        assert self.folder is not None
+        self.counts[name] = (texts, tokens)
+        with (self.folder / f"{os.getpid()}.seen").open("a", encoding="ascii") as file:  # one file a process
+            file.write(f"{name} {texts} {tokens}\n")
+
+
+def answer_hash(
+    vocabulary: str, tokenizer: Tokenizer, reference: Reference, texts: Sequence[bytes], *, by_columns: bool
+) -> str:
+    state = hashlib.blake2b(programs(), digest_size=16)
+    for part in (vocabulary.encode(), reference.name.encode(), *parts(tokenizer, reference, texts, by_columns)):
+        state.update(len(part).to_bytes(8, "little"))
+        state.update(part)
+    return state.hexdigest()
+
+
+def parts(tokenizer: Tokenizer, reference: Reference, texts: Sequence[bytes], by_columns: bool) -> Iterator[bytes]:
+    """Each text, and ids, offsets, pieces and decoding as the comparison looks at them."""
+    unknown = unknown_ids(tokenizer)
+    for text in texts:
+        yield text
+        try:
+            ids = tokenizer.encode(text)
+        except EncodeError as error:
+            yield str(error).encode()
+            continue
+        yield repr(ids).encode()
+        yield from (column.tobytes() for column in tokenizer.spans(text))
+        if not by_columns or not unknown.isdisjoint(ids):
+            yield repr(tokenizer.tokens(text)).encode()
+        yield checks.decoded(tokenizer, reference, ids)
+
+
+@functools.cache
+def unknown_ids(tokenizer: Tokenizer) -> frozenset[int]:
+    """Ids whose piece is not the vocabulary's but the text's."""
+    vocab = tokenizer.spec.vocab
+    return frozenset(vocab.ids[vocab.kinds == Kind.UNKNOWN].tolist())
+
+
+@functools.cache
+def programs() -> bytes:
+    """A hash of the vocabularies' files and of ``ASKED``; versions are in the references' names."""
+    state = hashlib.blake2b(digest_size=16)
+    for path in (*sorted(path for path in (DATA / "vocab").rglob("*") if path.is_file()), *ASKED):
+        state.update(hashlib.blake2b(path.name.encode() + b"\0" + path.read_bytes()).digest())
+    return state.digest()
