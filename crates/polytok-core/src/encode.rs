@@ -324,16 +324,21 @@ impl Tokenizer {
         for &segment in &segments[..last_piece] {
             out.take(0, segment)?;
         }
+        let taken_back = &segments[last_piece..];
+        let from = taken_back.first().map_or(valid, |segment| segment.start as usize);
+        let scratch = &mut scratch.model.bpe;
+        if taken_back.iter().map(|segment| (segment.end - segment.start) as usize).sum::<usize>() == valid - from {
+            return bpe.segment_broken(&text[from..], scratch, &mut |segment| out.take(from, segment));
+        }
         // Text that no pattern matched is in no segment: the piece is put together, and knows where its bytes come from.
-        let taken_back = segments[last_piece..].iter().flat_map(|segment| segment.start..segment.end);
+        let taken_back = taken_back.iter().flat_map(|segment| segment.start..segment.end);
         let mut origins: Vec<u32> = taken_back.chain(valid as u32..text.len() as u32).collect();
         let piece: Vec<u8> = origins.iter().map(|&at| text[at as usize]).collect();
         origins.push(text.len() as u32);
         let place = |at: u32| origins[at as usize];
-        let at = text.len() - piece.len();
         let mut take =
             |segment: Segment| out.take(0, Segment { start: place(segment.start), end: place(segment.end), ..segment });
-        bpe.segment(&piece, at, false, &mut scratch.model.bpe, &mut take)
+        bpe.segment_broken(&piece, scratch, &mut take)
     }
 
     /// Stretches between user-defined pieces and proven cuts, each merged on its own.

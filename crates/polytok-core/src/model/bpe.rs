@@ -30,6 +30,7 @@ use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
 
+mod broken;
 mod derive;
 mod raw;
 mod rules;
@@ -37,6 +38,7 @@ mod rules;
 mod tests;
 mod watcher;
 
+use broken::ByteCuts;
 pub use derive::Derived;
 pub use rules::BpeRules;
 use watcher::{Splits, Watcher};
@@ -71,6 +73,8 @@ pub struct Bpe {
     raw: Lazy<Escape>,
     /// A bit for each row that its own text becomes; built when it is first asked for.
     own_rows: Lazy<Vec<u64>>,
+    /// Where bytes that are no UTF-8 are cut; built when there are some.
+    byte_cuts: Lazy<ByteCuts>,
     /// llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
     merges_fallbacks: bool,
 }
@@ -137,6 +141,7 @@ impl Bpe {
             has_prefix,
             raw: Lazy::default(),
             own_rows: Lazy::default(),
+            byte_cuts: Lazy::default(),
             merges_fallbacks,
             priority: match priority {
                 Priority::Merges(_) => Priority::Merges(Vec::new()), // never pruned

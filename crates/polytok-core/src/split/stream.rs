@@ -106,11 +106,11 @@ impl Stream {
                 Some(rule) if cursor.ask <= found.from as usize && cursor.at <= found.from as usize + NEAR => {
                     by_rule(rule, classes, text, &mut block, cursor, &mut found);
                 }
+                _ if self.by_cycles(classes, text, cursor, &mut found) => {}
                 _ => {
                     let is_near = cursor.ask < cursor.at + CHUNK && cursor.at < found.from as usize + CHUNK;
                     let most = if rule.is_some() && is_near { SHORT_CHUNK } else { CHUNK };
                     self.by_automaton(classes, text, cursor, &mut found, most);
-                    self.by_cycles(classes, text, cursor, &mut found);
                 }
             }
         }
@@ -170,15 +170,15 @@ impl Stream {
 
     /// Goes through a long run of characters of one class by the cycle that they lead the automaton through, if they do. Once a
     /// candidate can be no older than the cycle, each end stands a cycle behind the one of the cycle before.
-    fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut Found) {
+    fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut Found) -> bool {
         let Some(start @ &[first @ 0..0x80, ..]) = text.get(cursor.at..).and_then(<[u8]>::first_chunk::<CHUNK>) else {
-            return;
+            return false;
         };
         let class = classes.ascii(first);
-        if !found.has_room_for(ROOM as u32) || classes.run(start, class) < CHUNK {
-            return;
+        if classes.run(start, class) < CHUNK {
+            return false;
         }
-        let Some(cycle) = self.automaton.cycle(cursor.row, class) else { return };
+        let Some(cycle) = self.automaton.cycle(cursor.row, class) else { return false };
         // A candidate that was not noted anew is an end by now, since each cycle with ends takes one at least.
         self.by_automaton(classes, text, cursor, found, cycle.len * (MAX_LEVELS + 1));
         let room = (found.pieces.len() - found.count).checked_div(cycle.ends);
@@ -192,6 +192,9 @@ impl Stream {
             cursor.waiting.iter_mut().for_each(|at| *at = at.wrapping_add(passed as u32));
         }
         cursor.at += passed;
+        // The rule would ask within the run.
+        cursor.ask = cursor.ask.max(cursor.at + 1);
+        true
     }
 
     /// Reads at most `most` characters, or the end of the text; the number of ends found. Candidates stand behind them.

@@ -133,6 +133,44 @@ proptest! {
     }
 }
 
+/// Bytes of which entries have some side by side, in runs and one by one.
+fn odd_bytes(len: usize) -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop::sample::select(b"ab\xC3\xA9\x80\xFF\xFE\xE4".to_vec());
+    let run = prop_oneof![6 => 1usize..3, 1 => 30usize..70];
+    let runs = prop::collection::vec((byte, run), 1..len);
+    runs.prop_map(|runs| runs.into_iter().flat_map(|(byte, count)| std::iter::repeat_n(byte, count)).collect())
+}
+
+proptest! {
+    #[test]
+    fn broken_text_is_cut_where_nothing_merges(
+        words in prop::collection::btree_set(prop::collection::vec(prop::sample::select(b"ab\xC3\xA9\x80\xFF".to_vec()), 1..6), 1..30),
+        has_whole: bool, has_bytes: bool, text in odd_bytes(400),
+    ) {
+        let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
+        let bytes = (0..=255u8).map(|byte| vec![byte]).filter(|byte| has_bytes && !words.contains(byte));
+        for (id, entry) in bytes.chain(words.iter().cloned()).enumerate() {
+            columns.blob.extend_from_slice(&entry);
+            columns.offsets.push(columns.blob.len() as u32);
+            columns.ids.push(id as u32);
+            columns.scores.push(0.0);
+            columns.kinds.push(Kind::Normal);
+        }
+        let vocab = Arc::new(Vocab::new(columns).unwrap());
+        let rules = BpeRules { whole_piece_first: has_whole, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let bpe = Bpe::compile(vocab, &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
+        let long = text.repeat(1 + 1200 / text.len());
+        for text in [&text, &long, words.first().unwrap()] {
+            let (mut cut, mut whole) = (Vec::new(), Vec::new());
+            let scratch = &mut BpeScratch::default();
+            bpe.segment_broken(text, scratch, &mut |segment| { cut.push(segment); Ok(()) }).unwrap();
+            bpe.segment(text, 0, false, scratch, &mut |segment| { whole.push(segment); Ok(()) }).unwrap();
+            let parts = |segments: &[Segment]| -> Vec<_> { segments.iter().map(|s| (s.id, s.start, s.end)).collect() };
+            prop_assert_eq!(parts(&cut), parts(&whole), "{:?}", text);
+        }
+    }
+}
+
 /// Piece, score and kind of entries.
 type Rows = Vec<(Vec<u8>, f32, Kind)>;
 
