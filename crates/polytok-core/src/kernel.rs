@@ -5,7 +5,7 @@
 //! place, out of line: long ones are cut where nothing can merge, and their parts go through the cache in the same way.
 //! Invariant: the ids are those of `Compiled::segment` piece by piece. Cost: that of the model for each different piece.
 
-use crate::cache::{Cache, Key, Piece, Waiting};
+use crate::cache::{Cache, Key, LONGEST, Piece, Waiting};
 use crate::error::Result;
 use crate::model::UNKNOWN;
 use crate::post::{Out, Sink};
@@ -78,9 +78,43 @@ impl Tokenizer {
         }
         let is_cut = |cuts: &&Boundary| cuts.next_cut(&text[..piece.end], piece.start) < piece.end;
         match self.model.cuts().filter(|cuts| piece.end - piece.start > LONG && !piece.is_part && is_cut(cuts)) {
+            Some(cuts) if self.comes_again(&text[piece.start..piece.end]) => {
+                self.encode_whole(text, piece, key, cuts, scratch, out)
+            }
             Some(cuts) => self.encode_long(text, piece, cuts, scratch, out),
             None => self.encode_new(text, piece, key, scratch, out),
         }
+    }
+
+    /// Whether a piece that is cut is worth a place in the cache as a whole: indentation is, a sentence of a script without spaces hardly
+    /// comes twice. Unknown text must be an error, so that nothing depends on what is around.
+    #[inline]
+    fn comes_again(&self, piece: &[u8]) -> bool {
+        piece.len() <= LONGEST && piece.is_ascii() && self.fallback.may_fail()
+    }
+
+    /// A long piece that comes into the cache as a whole, too.
+    fn encode_whole<S: Sink>(
+        &self,
+        text: &[u8],
+        piece: Piece,
+        key: Key,
+        cuts: &Boundary,
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let mut ids = std::mem::take(&mut scratch.whole);
+        ids.clear();
+        let result = self.encode_long(text, piece, cuts, scratch, &mut Out::new(text, &self.fallback, &mut ids));
+        let bytes = &text[piece.start..piece.end];
+        if result.is_ok() {
+            out.take_cached(&ids);
+            if !self.model.depends_on_place(bytes, piece.start) {
+                self.remember(bytes, key, &ids, &mut scratch.cache);
+            }
+        }
+        scratch.whole = ids;
+        result
     }
 
     /// A long piece, part by part.

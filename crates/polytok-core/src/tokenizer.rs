@@ -84,6 +84,8 @@ pub struct Scratch {
     pub(crate) segments: Vec<Segment>,
     pub(crate) tiling: TilingScratch,
     pub(crate) ids: Vec<u32>,
+    /// Those of a piece that is encoded part by part.
+    pub(crate) whole: Vec<u32>,
     waiting: Vec<Box<Waiting>>,
     /// See `Pool`.
     pub(crate) epoch: usize,
