@@ -170,7 +170,10 @@ def test_a_subclass_of_str_is_the_text_that_it_holds(default: Tokenizer) -> None
         def __len__(self) -> int:
             raise RuntimeError
 
-    for text in ("a", "é", "a" * 600, "é" * 600):
+        def encode(self, *_: object) -> bytes:
+            raise RuntimeError
+
+    for text in ("a", "é", "a" * 600, "é" * 600, "\ud83d", "é" * 600 + "\udfff"):
         assert default.encode(Odd(text)) == default.encode(text)
 
 
@@ -271,6 +274,9 @@ def test_bytes_that_are_no_text(default: Tokenizer) -> None:
     assert default.decode(half, errors="ignore") == ""
     with pytest.raises(UnicodeDecodeError):
         default.decode(half, errors="strict")
+    for text in ("", "a", "語の本、" * 20):
+        with pytest.raises(ValueError):
+            default.decode(default.encode(text), errors="re\0place")  # type: ignore[arg-type]
 
 
 KINDS_OF_TEXT = [

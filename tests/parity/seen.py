@@ -9,7 +9,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
+import sys
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import polytok
@@ -21,13 +24,15 @@ from . import checks
 from .checks import Outcome
 from .references import Reference
 
-HERE = Path(__file__).parent
-ASKED = (
-    HERE / "references.py",
-    HERE / "vocabularies.py",
-    *sorted(Path(polytok.__file__).parent.glob("reference/**/*.py")),
+TESTS = Path(__file__).parents[1]
+PROGRAMS = (
+    *sorted((TESTS / "parity").glob("*.py")),
+    *(TESTS / name for name in ("texts.py", "reference_specs.py")),
+    *sorted(Path(polytok.__file__).parent.rglob("*.py")),
 )
-"""How references are asked, and those that are ours."""
+"""What is asked and how it is compared, the references that are ours, and what all are made from."""
+PACKAGES = ("pyrwkv-tokenizer", "regex", "sentencepiece", "tiktoken", "tokenizers")
+LINE = re.compile(r"(\d+) (\d+) ([0-9a-f]{32})", re.ASCII)
 
 
 class Seen:
@@ -37,9 +42,9 @@ class Seen:
         self.folder = folder
         self.counts: dict[str, tuple[int, int]] = {}
         for path in sorted(folder.glob("*.seen")) if folder else ():
-            for line in path.read_text("ascii").splitlines():
-                name, texts, tokens = line.split()
-                self.counts[name] = (int(texts), int(tokens))
+            # A line that was cut short when a run was stopped does not match.
+            for line in filter(None, map(LINE.fullmatch, path.read_text("ascii").splitlines())):
+                self.counts[line[3]] = (int(line[1]), int(line[2]))
 
     def encoding(
         self, outcome: Outcome, tokenizer: Tokenizer, reference: Reference, texts: Sequence[bytes], *, by_columns: bool
@@ -64,7 +69,7 @@ class Seen:
         assert self.folder is not None
         self.counts[name] = (texts, tokens)
         with (self.folder / f"{os.getpid()}.seen").open("a", encoding="ascii") as file:  # one file a process
-            file.write(f"{name} {texts} {tokens}\n")
+            file.write(f"{texts} {tokens} {name}\n")
 
 
 def answer_hash(
@@ -103,8 +108,9 @@ def unknown_ids(tokenizer: Tokenizer) -> frozenset[int]:
 
 @functools.cache
 def programs() -> bytes:
-    """A hash of the vocabularies' files and of ``ASKED``; versions are in the references' names."""
-    state = hashlib.blake2b(digest_size=16)
-    for path in (*sorted(path for path in (DATA / "vocab").rglob("*") if path.is_file()), *ASKED):
+    """A hash of the vocabularies' files, of ``PROGRAMS``, and of the versions of what is installed."""
+    versions = [sys.version, *(f"{name} {version(name)}" for name in PACKAGES)]
+    state = hashlib.blake2b("\n".join(versions).encode(), digest_size=16)
+    for path in (*sorted(path for path in (DATA / "vocab").rglob("*") if path.is_file()), *PROGRAMS):
         state.update(hashlib.blake2b(path.name.encode() + b"\0" + path.read_bytes()).digest())
     return state.digest()

@@ -3,7 +3,7 @@
 //! Each character first gets its one, two or three bytes in the 32 bits it has; then a shuffle, chosen by which of four
 //! characters have how many, puts the bytes side by side.
 
-/// The UTF-8 of characters, or nothing if there are surrogates among them.
+/// The UTF-8 of characters, or nothing if some are none: surrogates, or beyond the last one.
 ///
 /// ```
 /// let characters: Vec<u32> = "naïve 猫".chars().map(u32::from).collect();
@@ -77,7 +77,7 @@ mod avx2 {
         Some(bytes)
     }
 
-    /// The bytes of the text, or nothing if it has surrogates.
+    /// The bytes of the text, or nothing if some are no characters.
     #[target_feature(enable = "avx2")]
     fn length(characters: &[u32]) -> Option<usize> {
         let (vectors, rest) = characters.as_chunks::<LANES>();
@@ -89,6 +89,7 @@ mod avx2 {
             }
             let upper = _mm256_srli_epi32::<11>(codes);
             wrong = _mm256_or_si256(wrong, _mm256_cmpeq_epi32(upper, _mm256_set1_epi32(0xD800 >> 11)));
+            wrong = _mm256_or_si256(wrong, _mm256_cmpgt_epi32(upper, _mm256_set1_epi32(0x10_FFFF >> 11)));
         }
         let mut sums = [0u32; LANES];
         // SAFETY: the array is as long as the vector.
@@ -189,9 +190,27 @@ mod avx2 {
 mod tests {
     use super::*;
 
-    /// Characters of every length, those at the borders of lengths, and surrogates.
-    const CODES: [u32; 14] =
-        [0x20, 0x61, 0x7F, 0x80, 0xE9, 0x7FF, 0x800, 0x732B, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFFFF, 0x1_F600];
+    /// Characters of every length, those at the borders of lengths, surrogates, and what is beyond all characters.
+    const CODES: [u32; 18] = [
+        0x20,
+        0x61,
+        0x7F,
+        0x80,
+        0xE9,
+        0x7FF,
+        0x800,
+        0x732B,
+        0xD7FF,
+        0xD800,
+        0xDFFF,
+        0xE000,
+        0xFFFF,
+        0x1_F600,
+        0x10_FFFF,
+        0x11_0000,
+        0x8000_0080,
+        u32::MAX,
+    ];
 
     #[test]
     fn both_ways_agree() {

@@ -2,6 +2,7 @@
 //!
 //! The automaton reads one cell for each character, writes the place behind the candidates that wait, and counts as many ends as
 //! the cell commits. There is no branch on what was found, so nothing is mispredicted, and no character is read twice.
+//! Long runs of one class lead it through a short cycle, of which all but the first and the last are not read (`by_cycles`).
 //!
 //! The rule tells most ends of an ASCII text in bulk (`blocks`). Where it asks, the automaton begins anew at the last end
 //! and reads on until an end at or behind that place is certain and hardly anything was read beyond it (`NEAR`), so
