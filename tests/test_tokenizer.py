@@ -1,4 +1,4 @@
-"""The public API on small tokenizers: options, batches, streams, sampling, pickling, threads, forks, errors."""
+"""The public API on small tokenizers: options, batches, special tokens, pickling, threads, forks, files, errors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import random
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from math import exp, log
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,7 @@ import polytok
 from format_samples import sentencepiece_spec, unigram_spec
 from polytok import Tokenizer
 from polytok.spec import Bpe, Kind, Longest, PatternSplit, Spec, SpecialToken, Template, Vocab, Word
-from polytok.values import Errors
+from tokenizer_samples import rank_spec, word_unigram
 
 TEXT = "Hello, world! 吾輩は猫である。 naïve 😀\n\n  x  "
 
@@ -36,22 +34,7 @@ def default() -> Tokenizer:
 
 @pytest.fixture(scope="module")
 def unigram() -> Tokenizer:
-    rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN)]
-    scores = {b"a": -1.0, b"b": -1.2, b"ab": -1.9, b"ba": -2.1, b"aba": -3.0}
-    rows += [(piece, 1 + n, score, Kind.NORMAL) for n, (piece, score) in enumerate(scores.items())]
-    return Tokenizer(replace(unigram_spec(), vocab=Vocab.from_rows(rows), normalize=(), unknown="unk"))
-
-
-def rank_spec(*words: bytes, special: dict[str, int] | None = None) -> Spec:
-    """All bytes, then these words, split at nothing but runs of letters and of other characters."""
-    rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
-    rows += [(word, 256 + number, 0.0, Kind.NORMAL) for number, word in enumerate(words)]
-    return Spec(
-        vocab=Vocab.from_rows(rows),
-        model=Bpe("rank", whole_piece_first=True),
-        split=(PatternSplit(r"\p{L}+|[^\p{L}]+"),),
-        special=tuple(SpecialToken(text, number) for text, number in (special or {}).items()),
-    )
+    return Tokenizer(word_unigram())
 
 
 # Encoding
@@ -251,204 +234,6 @@ def test_add_special_puts_the_template_around() -> None:
     assert tokenizer.encode("ab", add_special=True) == [tokenizer.bos_id, *tokenizer.encode("ab")]
     assert tokenizer.encode("", add_special=True) == [tokenizer.bos_id]
     assert tokenizer.tokens("ab", add_special=True)[0] == (1, b"<s>", 0, 0, 0, 0)
-
-
-# Decoding
-
-
-def test_unknown_ids_are_errors(default: Tokenizer) -> None:
-    for wrong in (default.vocab_size, -1, 2**40):
-        with pytest.raises(polytok.TokenIdError, match=f"id {wrong} is not in the vocabulary"):
-            default.decode([wrong])
-        with pytest.raises(KeyError):
-            default.token_bytes(wrong)
-    for text in ("12", b"12", ["a"], [1.5]):
-        with pytest.raises(TypeError):
-            default.decode(text)  # type: ignore[arg-type]
-
-
-def test_bytes_that_are_no_text(default: Tokenizer) -> None:
-    half = default.encode("😀"[:1].encode()[:3])
-    assert default.decode_bytes(half) == "😀".encode()[:3]
-    assert default.decode(half) == "\ufffd"
-    assert default.decode(half, errors="ignore") == ""
-    with pytest.raises(UnicodeDecodeError):
-        default.decode(half, errors="strict")
-    for text in ("", "a", "語の本、" * 20):
-        with pytest.raises(ValueError):
-            default.decode(default.encode(text), errors="re\0place")  # type: ignore[arg-type]
-
-
-KINDS_OF_TEXT = [
-    b"plain text, ",
-    "é à ".encode(),
-    "語の本、".encode(),
-    "😀".encode(),
-    b"\xe8\xaa",
-    b"\xff",
-    "\ufeff\ufffe".encode(),
-    b"\xed\xa0\x80",
-]
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from(KINDS_OF_TEXT), max_size=40), st.sampled_from(["replace", "ignore", "strict"]))
-def test_text_of_any_kind_is_decoded_as_python_does_it(parts: list[bytes], errors: Errors) -> None:
-    default = polytok.load("default")
-    data = b"".join(parts)
-    ids = [id for part in parts for id in default.encode(part)]
-    try:
-        expected = data.decode(errors=errors)
-    except UnicodeDecodeError:
-        with pytest.raises(UnicodeDecodeError):
-            default.decode(ids, errors=errors)
-        return
-    assert default.decode(ids, errors=errors) == expected
-    assert default.decode_batch([ids, [], ids], errors=errors) == [expected, "", expected]
-
-
-@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.int8])
-def test_ids_of_every_kind_decode_alike(dtype: type) -> None:
-    tokenizer = Tokenizer(rank_spec())
-    text = "Hello, world! " * 2000
-    ids = tokenizer.encode(text)
-    array = np.array(ids, dtype=dtype)
-    assert tokenizer.decode(array) == tokenizer.decode(ids) == text
-    assert tokenizer.decode(tuple(ids)) == tokenizer.decode(iter(ids)) == text
-    assert tokenizer.decode(np.repeat(array, 2)[::2]) == text
-    assert tokenizer.decode_batch([array, ids, []]) == [text, text, ""]
-    assert tokenizer.decode_bytes(array[:100]) == text[:100].encode()
-
-
-def test_ids_that_are_none() -> None:
-    tokenizer = Tokenizer(rank_spec())
-    for ids in ([97, -1], [97, 2**40], [97, 2**70], np.array([97, -1]), np.array([97, 2**40]), [97, 256]):
-        with pytest.raises(polytok.TokenIdError):
-            tokenizer.decode(ids)
-    for other in ([97, "b"], [97, 1.5], "ab", b"ab", 97):
-        with pytest.raises(TypeError):
-            tokenizer.decode(other)  # type: ignore[arg-type]
-    assert tokenizer.decode([True, np.int64(98)]) == "\x01b"
-
-
-class Shrinking(int):
-    """Takes items of a list away when it is asked for its number."""
-
-    items: list[int]
-
-    def __index__(self) -> int:
-        del self.items[1:]
-        return 97
-
-
-def test_a_list_that_changes_while_it_is_read() -> None:
-    tokenizer, first = Tokenizer(rank_spec()), Shrinking(97)
-    first.items = [first, *range(90, 120)]
-    try:
-        assert tokenizer.decode(first.items).startswith("a")
-    except IndexError:
-        assert len(first.items) == 1
-
-
-@given(st.lists(st.integers(0, 263)), st.integers(1, 4))
-@settings(max_examples=300, deadline=None)
-def test_a_stream_is_the_whole(ids: list[int], step: int) -> None:
-    for spec in (sentencepiece_spec(), rank_spec(*(b"ab", "é世".encode()[:4]), *[b"x%d" % n for n in range(10)])):
-        tokenizer = Tokenizer(spec)
-        known = [id for id in ids if id < tokenizer.vocab_size]
-        stream = tokenizer.decoder()
-        parts = [stream.push(known[at : at + step]) for at in range(0, len(known), step)]
-        assert "".join([*parts, stream.finish()]) == tokenizer.decode(known)
-        # The stream is new after finish.
-        assert stream.push(known) + stream.finish() == tokenizer.decode(known)
-
-
-def test_a_stream_gives_text_as_soon_as_it_is_complete(default: Tokenizer) -> None:
-    stream = default.decoder()
-    bytes_of_face = [default.id_of(bytes([byte])) for byte in "😀".encode()]
-    assert [stream.push(id) for id in bytes_of_face] == ["", "", "", "😀"]
-    assert stream.finish() == ""
-
-
-def test_a_stream_takes_numpy_ids_and_loses_nothing_on_errors(default: Tokenizer) -> None:
-    stream = default.decoder()
-    assert "".join(stream.push(id) for id in default.encode_array("hi 😀")) + stream.finish() == "hi 😀"
-    with pytest.raises(polytok.TokenIdError):
-        stream.push([*default.encode("lost"), 10**6])
-    assert stream.push(default.encode("kept")) + stream.finish() == "kept"
-    strict = default.decoder(errors="strict")
-    strict.push(default.id_of(b"\xf0"))
-    with pytest.raises(UnicodeDecodeError):
-        strict.finish()
-    assert strict.push(default.id_of("a")) == "a"
-
-
-def test_special_tokens_in_sentencepiece_decoding_are_text() -> None:
-    tokenizer = Tokenizer(replace(sentencepiece_spec(), special=(SpecialToken("<X>", 9000),)))
-    space_a = tokenizer.id_of("▁a")
-    assert tokenizer.decode([space_a]) == "a"
-    assert tokenizer.decode([9000, space_a]) == "<X> a"
-
-
-# Other segmentations
-
-
-def probabilities(tokenizer: Tokenizer, text: str, alpha: float) -> dict[tuple[int, ...], float]:
-    weights = {tuple(ids): exp(alpha * score) for ids, score in tokenizer.nbest(text, 100)}
-    return {ids: weight / sum(weights.values()) for ids, weight in weights.items()}
-
-
-def test_sampling_follows_the_scores_and_the_seed(unigram: Tokenizer) -> None:
-    expected = probabilities(unigram, "abab", 0.5)
-    assert len(expected) > 3
-    drawn = Counter(tuple(unigram.sample("abab", alpha=0.5, seed=seed)) for seed in range(20_000))
-    for ids, probability in expected.items():
-        assert abs(drawn[ids] / 20_000 - probability) < 0.02
-    assert unigram.sample("abab", alpha=0.5, seed=7) == unigram.sample("abab", alpha=0.5, seed=7)
-    entropy = -sum(p * log(p) for p in probabilities(unigram, "abab", 1.0).values())
-    assert unigram.entropy("abab", alpha=1.0) == pytest.approx(entropy, rel=1e-4)
-
-
-def test_sampling_with_scores(unigram: Tokenizer) -> None:
-    expected = probabilities(unigram, "abab", 1.0)
-    for ids, score in unigram.sample_with_score("abab", num_samples=50, seed=1):
-        assert score == pytest.approx(log(expected[tuple(ids)]), abs=1e-3)
-    best, *others = unigram.sample_with_score(
-        "abab", num_samples=3, without_replacement=True, include_best=True, seed=2
-    )
-    assert best == (unigram.encode("abab"), 0.0)
-    assert len({tuple(ids) for ids, _ in [best, *others]}) == 1 + len(others)
-    with pytest.raises(polytok.ArgumentError):
-        unigram.sample_with_score("abab", include_best=True)
-    for wrong in (0, 10**6, 2**70):
-        with pytest.raises(polytok.ArgumentError, match="num_samples"):
-            unigram.sample_with_score("abab", num_samples=wrong)
-    for wrong in (-1, 2**70):
-        with pytest.raises(polytok.ArgumentError, match="n is"):
-            unigram.nbest("abab", wrong)
-
-
-def test_bpe_dropout() -> None:
-    tokenizer = Tokenizer(sentencepiece_spec())
-    text = "ab ab ab"
-    assert tokenizer.sample(text, alpha=0.0, seed=0) == tokenizer.encode(text)
-    pieces = [tokenizer.token_bytes(id).decode() for id in tokenizer.sample(text, alpha=1.0, seed=0)]
-    assert pieces == ["▁", "a", "b"] * 3
-    several = {tuple(tokenizer.sample(text, alpha=0.5, seed=seed)) for seed in range(50)}
-    assert len(several) > 5
-    assert all(tokenizer.decode(ids) == text for ids in several)
-    with pytest.raises(polytok.ArgumentError):
-        tokenizer.nbest(text, 2)
-
-
-def test_restriction_emits_only_what_is_listed() -> None:
-    tokenizer = Tokenizer(sentencepiece_spec())
-    assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
-    restricted = tokenizer.restrict({"▁a"})
-    assert [restricted.token_bytes(id).decode() for id in restricted.encode("ab")] == ["▁a", "b"]
-    assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
-    with pytest.raises(polytok.ArgumentError):
-        polytok.load("default").restrict({"a"})
 
 
 # The object

@@ -1,0 +1,156 @@
+"""Decoding: ids of every kind, bytes that are no text, streams."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polytok
+from format_samples import sentencepiece_spec
+from polytok import Tokenizer
+from polytok.spec import SpecialToken
+from polytok.values import Errors
+from tokenizer_samples import rank_spec
+
+
+@pytest.fixture(scope="module")
+def default() -> Tokenizer:
+    return polytok.load("default")
+
+
+def test_unknown_ids_are_errors(default: Tokenizer) -> None:
+    for wrong in (default.vocab_size, -1, 2**40):
+        with pytest.raises(polytok.TokenIdError, match=f"id {wrong} is not in the vocabulary"):
+            default.decode([wrong])
+        with pytest.raises(KeyError):
+            default.token_bytes(wrong)
+    for text in ("12", b"12", ["a"], [1.5]):
+        with pytest.raises(TypeError):
+            default.decode(text)  # type: ignore[arg-type]
+
+
+def test_bytes_that_are_no_text(default: Tokenizer) -> None:
+    half = default.encode("😀"[:1].encode()[:3])
+    assert default.decode_bytes(half) == "😀".encode()[:3]
+    assert default.decode(half) == "\ufffd"
+    assert default.decode(half, errors="ignore") == ""
+    with pytest.raises(UnicodeDecodeError):
+        default.decode(half, errors="strict")
+    for text in ("", "a", "語の本、" * 20):
+        with pytest.raises(ValueError, match="nul byte"):
+            default.decode(default.encode(text), errors="re\0place")  # type: ignore[arg-type]
+
+
+KINDS_OF_TEXT = [
+    b"plain text, ",
+    "é à ".encode(),
+    "語の本、".encode(),
+    "😀".encode(),
+    b"\xe8\xaa",
+    b"\xff",
+    "\ufeff\ufffe".encode(),
+    b"\xed\xa0\x80",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(KINDS_OF_TEXT), max_size=40), st.sampled_from(["replace", "ignore", "strict"]))
+def test_text_of_any_kind_is_decoded_as_python_does_it(parts: list[bytes], errors: Errors) -> None:
+    default = polytok.load("default")
+    data = b"".join(parts)
+    ids = [id for part in parts for id in default.encode(part)]
+    try:
+        expected = data.decode(errors=errors)
+    except UnicodeDecodeError:
+        with pytest.raises(UnicodeDecodeError):
+            default.decode(ids, errors=errors)
+        return
+    assert default.decode(ids, errors=errors) == expected
+    assert default.decode_batch([ids, [], ids], errors=errors) == [expected, "", expected]
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.int8])
+def test_ids_of_every_kind_decode_alike(dtype: type) -> None:
+    tokenizer = Tokenizer(rank_spec())
+    text = "Hello, world! " * 2000
+    ids = tokenizer.encode(text)
+    array = np.array(ids, dtype=dtype)
+    assert tokenizer.decode(array) == tokenizer.decode(ids) == text
+    assert tokenizer.decode(tuple(ids)) == tokenizer.decode(iter(ids)) == text
+    assert tokenizer.decode(np.repeat(array, 2)[::2]) == text
+    assert tokenizer.decode_batch([array, ids, []]) == [text, text, ""]
+    assert tokenizer.decode_bytes(array[:100]) == text[:100].encode()
+
+
+def test_ids_that_are_none() -> None:
+    tokenizer = Tokenizer(rank_spec())
+    for ids in ([97, -1], [97, 2**40], [97, 2**70], np.array([97, -1]), np.array([97, 2**40]), [97, 256]):
+        with pytest.raises(polytok.TokenIdError):
+            tokenizer.decode(ids)
+    for other in ([97, "b"], [97, 1.5], "ab", b"ab", 97):
+        with pytest.raises(TypeError):
+            tokenizer.decode(other)  # type: ignore[arg-type]
+    assert tokenizer.decode([True, np.int64(98)]) == "\x01b"
+
+
+class Shrinking(int):
+    """Takes items of a list away when it is asked for its number."""
+
+    items: list[int]
+
+    def __index__(self) -> int:
+        del self.items[1:]
+        return 97
+
+
+def test_a_list_that_changes_while_it_is_read() -> None:
+    tokenizer, first = Tokenizer(rank_spec()), Shrinking(97)
+    first.items = [first, *range(90, 120)]
+    try:
+        assert tokenizer.decode(first.items).startswith("a")
+    except IndexError:
+        assert len(first.items) == 1
+
+
+@given(st.lists(st.integers(0, 263)), st.integers(1, 4))
+@settings(max_examples=300, deadline=None)
+def test_a_stream_is_the_whole(ids: list[int], step: int) -> None:
+    for spec in (sentencepiece_spec(), rank_spec(*(b"ab", "é世".encode()[:4]), *[b"x%d" % n for n in range(10)])):
+        tokenizer = Tokenizer(spec)
+        known = [id for id in ids if id < tokenizer.vocab_size]
+        stream = tokenizer.decoder()
+        parts = [stream.push(known[at : at + step]) for at in range(0, len(known), step)]
+        assert "".join([*parts, stream.finish()]) == tokenizer.decode(known)
+        # The stream is new after finish.
+        assert stream.push(known) + stream.finish() == tokenizer.decode(known)
+
+
+def test_a_stream_gives_text_as_soon_as_it_is_complete(default: Tokenizer) -> None:
+    stream = default.decoder()
+    bytes_of_face = [default.id_of(bytes([byte])) for byte in "😀".encode()]
+    assert [stream.push(id) for id in bytes_of_face] == ["", "", "", "😀"]
+    assert stream.finish() == ""
+
+
+def test_a_stream_takes_numpy_ids_and_loses_nothing_on_errors(default: Tokenizer) -> None:
+    stream = default.decoder()
+    assert "".join(stream.push(id) for id in default.encode_array("hi 😀")) + stream.finish() == "hi 😀"
+    with pytest.raises(polytok.TokenIdError):
+        stream.push([*default.encode("lost"), 10**6])
+    assert stream.push(default.encode("kept")) + stream.finish() == "kept"
+    strict = default.decoder(errors="strict")
+    strict.push(default.id_of(b"\xf0"))
+    with pytest.raises(UnicodeDecodeError):
+        strict.finish()
+    assert strict.push(default.id_of("a")) == "a"
+
+
+def test_special_tokens_in_sentencepiece_decoding_are_text() -> None:
+    tokenizer = Tokenizer(replace(sentencepiece_spec(), special=(SpecialToken("<X>", 9000),)))
+    space_a = tokenizer.id_of("▁a")
+    assert tokenizer.decode([space_a]) == "a"
+    assert tokenizer.decode([9000, space_a]) == "<X> a"
