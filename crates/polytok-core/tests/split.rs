@@ -230,6 +230,27 @@ fn runs_of_every_length() {
     }
 }
 
+/// Where a piece or what may become a longer one begins before a run, the first ends in the run are not those that come over and
+/// over, though the automaton may be in the same state already. All places of such a run before and behind a border of what is
+/// read at a time.
+#[test]
+fn pieces_that_begin_before_a_run() {
+    let patterns = [
+        r"a*b",
+        r"c?[^a]",
+        r"c{2}|c?[ac]{1,3}+",
+        r"a{2,4}[ac]?+|[^a]{3}[ab]$|b",
+        r"[ac]{3}(?=a)(?!a)|[^a]?b|(?=a)[ab]",
+        r"[ab]{4}$|[ac]",
+    ];
+    for pair in patterns.map(|pattern| Pair::new(pattern, pattern)) {
+        assert!(filled(&pair.splitter, "").is_some(), "{}", pair.name);
+        for (head, run) in ["ab", "ac", "ba", "bc", "ca", "cb"].map(|pair| pair.split_at(1)) {
+            (50..=66).for_each(|len| pair.check(&format!("{}{}", head.repeat(len), run.repeat(150))));
+        }
+    }
+}
+
 #[test]
 fn every_code_point() {
     // Between two letters, after a space and alone on a line; one call for many, which is what takes the time.

@@ -126,3 +126,26 @@ fn head(piece: &[u8], is_part: bool) -> u32 {
 fn hash(piece: &[u8], is_part: bool) -> Option<u64> {
     (piece.len() <= LONGEST).then(|| hash_bytes(piece, is_part as u64) | 1 << 63)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text may hold what a record looks like. One that comes to stand where a record was that is forgotten must not pass for it.
+    #[test]
+    fn a_text_is_no_record() {
+        let (piece, limit) = ([b'a'; 40], 1 << 14);
+        let mut forged = Records::new(limit);
+        forged.insert(&piece, false, &[6, 6, 6]);
+        let mut records = Records::new(limit);
+        records.insert(&[b'b'; 40], false, &[1]);
+        let at = records.words.len();
+        records.insert(&piece, false, &[1, 2, 3]);
+        assert_eq!(records.get(&piece, false), Some(&[1, 2, 3][..]));
+        // So many ids that all before is forgotten; the text stands behind the two words of the head.
+        let text = [&vec![0; at - 2], &forged.words[..]].concat();
+        records.insert(bytemuck::cast_slice(&text), false, &vec![1; records.most - text.len() - 2]);
+        assert!(records.words[at..].starts_with(&forged.words));
+        assert_eq!(records.get(&piece, false), None);
+    }
+}

@@ -100,7 +100,9 @@ fn pieces_without_room_in_entries_are_records() {
     let ids = |i: u32| (i..i + i % 40 + 1).collect::<Vec<u32>>();
     let mut cache = Cache::new(1 << 16);
     for i in 0..2000u32 {
-        insert(&mut cache, &i.to_le_bytes(), false, &ids(i + 7));
+        let short = i.to_le_bytes();
+        insert(&mut cache, &short, false, &ids(i + 7));
+        assert_eq!((get(&cache, &short, false), get(&cache, &short, true)), (Some(ids(i + 7)), None));
         insert(&mut cache, &text(i), i.is_multiple_of(2), &ids(i));
         let kept = |at: u32| get(&cache, &text(at), at.is_multiple_of(2));
         assert_eq!((kept(i), get(&cache, &text(i), !i.is_multiple_of(2))), (Some(ids(i)), None));
