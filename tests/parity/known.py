@@ -53,6 +53,13 @@ KNOWN = (
     ),
     Known(
         "tiktoken 0.14",
+        "a split pattern in which something repeated stands on both sides of something optional, such as `a+b?a+`",
+        "takes a single `a` for a match",
+        "asks for two, unless the pattern needs the general engine, which is tiktoken's",
+        "Its engine, fancy-regex 0.19 and 0.20, rewrites them wrongly; no published pattern is of that form.",
+    ),
+    Known(
+        "tiktoken 0.14",
         "special tokens of which one is the beginning of another",
         "whichever its hash table has first",
         "the longest",

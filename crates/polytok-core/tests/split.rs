@@ -73,11 +73,14 @@ struct Pair {
 
 impl Pair {
     fn new(name: &str, pattern: &str) -> Pair {
-        Pair {
-            name: name.to_string(),
-            splitter: Splitter::compile(pattern).unwrap(),
-            reference: fancy_regex::Regex::new(pattern).unwrap(),
-        }
+        Pair::compared(name, pattern, pattern)
+    }
+
+    /// With the pattern that the reference is given instead of one that the scanner knows; the general engine is the reference itself.
+    fn compared(name: &str, pattern: &str, reference: &str) -> Pair {
+        let splitter = Splitter::compile(pattern).unwrap();
+        let reference = if splitter.is_scanner() { reference } else { pattern };
+        Pair { name: name.to_string(), splitter, reference: fancy_regex::Regex::new(reference).unwrap() }
     }
 
     fn check(&self, text: &str) {
@@ -340,9 +343,24 @@ fn item() -> impl Strategy<Value = String> {
     prop_oneof![8 => run(), 2 => group, 1 => look, 1 => Just("$".to_string())]
 }
 
-fn pattern() -> impl Strategy<Value = String> {
-    let sequence = prop::collection::vec(item(), 1..5).prop_map(|items| items.concat());
-    prop::collection::vec(sequence, 1..5).prop_map(|all| all.join("|"))
+/// A pattern, and the same for the reference.
+fn pattern() -> impl Strategy<Value = (String, String)> {
+    let sequences = prop::collection::vec(prop::collection::vec(item(), 1..5), 1..5);
+    sequences.prop_map(|all| {
+        let joined = |join: fn(&Vec<String>) -> String| all.iter().map(join).collect::<Vec<_>>().join("|");
+        (joined(|items| items.concat()), joined(|items| separated(items)))
+    })
+}
+
+/// The items with something empty before those that are equal to the last but one. From 0.19 at the latest to 0.20 `fancy_regex` takes
+/// `a+b?a+` to match a single `a`, for it makes `a+(?:b?a+)?` of it; other engines do not, and polytok's scanner does not.
+fn separated(items: &[String]) -> String {
+    let is_repeated = |at: usize| at > 1 && items[at] == items[at - 2];
+    items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| if is_repeated(at) { format!("(?=){item}") } else { item.clone() })
+        .collect()
 }
 
 proptest! {
@@ -350,13 +368,13 @@ proptest! {
 
     #[test]
     fn generated_patterns(
-        pattern in pattern(),
+        (pattern, reference) in pattern(),
         leaves_gaps in prop::bool::weighted(0.9),
         texts in prop::collection::vec(text("aaabbBAcé .'1\n\r ", 14), 8),
     ) {
         // There is a rule only of patterns that leave no gap.
-        let pattern = if leaves_gaps { pattern } else { pattern + r"|\s|\S" };
-        let pair = Pair::new(&pattern, &pattern);
+        let rest = if leaves_gaps { "" } else { r"|\s|\S" };
+        let pair = Pair::compared(&pattern, &(pattern.clone() + rest), &(reference + rest));
         texts.iter().for_each(|text| pair.check(text));
         pair.splitter.prepare();
         pair.check(&texts.concat().repeat(4));
@@ -379,6 +397,17 @@ proptest! {
             (Err(Error::Spec(message)), Err(_)) => prop_assert!(message.contains("split pattern")),
             (splitter, reference) => panic!("{pattern:?}: {:?}, {:?}", splitter.map(|_| ()), reference.map(|_| ())),
         }
+    }
+}
+
+#[test]
+fn what_is_repeated_around_something_optional_is_needed_twice() {
+    let patterns = [["a+", "b?", "a+"], ["a+", r"\d{0,2}", "a+"]];
+    for items in patterns.map(|items| items.map(str::to_string)) {
+        let pair = Pair::compared(&items.concat(), &items.concat(), &separated(&items));
+        assert!(pair.splitter.is_scanner(), "{}", pair.name);
+        ["aa", "aba", "ab", "a a", "a1a a"].iter().for_each(|text| pair.check(text));
+        assert_eq!(pieces(&pair.splitter, "a."), []);
     }
 }
 
