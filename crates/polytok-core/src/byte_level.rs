@@ -60,7 +60,14 @@ pub fn byte_of(c: char) -> Option<u8> {
 
 /// The bytes that `text` stands for; `None` if one of its characters is not of the table.
 pub fn to_bytes(text: &str) -> Option<Vec<u8>> {
-    text.chars().map(byte_of).collect()
+    let mut bytes = Vec::with_capacity(text.len());
+    read_bytes(text, &mut bytes).then_some(bytes)
+}
+
+/// The same into memory that is used again; false if a character is not of the table.
+pub fn read_bytes(text: &str, bytes: &mut Vec<u8>) -> bool {
+    bytes.clear();
+    text.chars().all(|c| byte_of(c).map(|byte| bytes.push(byte)).is_some())
 }
 
 /// The text that stands for `bytes`.

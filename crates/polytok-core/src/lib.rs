@@ -8,7 +8,7 @@
 //! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by module:
 //! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
-//! over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`utf8`] holds
+//! over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`space_mark`] and [`byte_level`] are the tables that formats share, [`utf8`] holds
 //! the notions of "character" that the reference programs have, [`utf32`] makes UTF-8 of Python's, [`utf16`] what Python makes text of, [`wire`] reads the big columns of files, [`convert`] derives
 //! what one kind of model needs to be written as another. [`train`] makes vocabularies of texts. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
 //! mapped from.
@@ -32,6 +32,7 @@ pub mod post;
 pub mod prefetch;
 pub mod rng;
 pub mod segmentations;
+pub mod space_mark;
 pub mod spec;
 pub mod special;
 pub mod split;

@@ -12,8 +12,8 @@
 //! Invariant: what is pushed is what encoding with spans pushes. Where the lengths do not add up, the text is encoded anew, with spans.
 //! Cost: that of the ids, and a table lookup for each; at worst both ways are gone.
 
-use crate::decode::SPACE;
 use crate::post::{Fallback, Origin, Sink};
+use crate::space_mark;
 use crate::spec::Kind;
 use crate::split::cursor::Cursor;
 use crate::split::stretches::Stretches;
@@ -138,7 +138,7 @@ impl Tokenizer {
         let Fallback::Bytes(bytes) = &self.fallback else { return None };
         let char = &text[..char_len(text)];
         let is_spelled = || char.iter().zip(ids).all(|(&byte, &id)| bytes[byte as usize] == id);
-        (char != SPACE && char.len() <= ids.len() && is_spelled()).then_some(char.len())
+        (char != space_mark::BYTES && char.len() <= ids.len() && is_spelled()).then_some(char.len())
     }
 
     fn compile_lens(&self) -> Lens {
@@ -149,8 +149,8 @@ impl Tokenizer {
             let row =
                 self.vocab.row(id).filter(|&row| matches!(self.vocab.kind(row), Kind::Normal | Kind::UserDefined));
             let piece = row.map_or(&[][..], |row| self.vocab.bytes(row));
-            let spaces = if is_escaped { memchr::memmem::find_iter(piece, SPACE).count() } else { 0 };
-            let len = piece.len() - (SPACE.len() - 1) * spaces;
+            let spaces = if is_escaped { memchr::memmem::find_iter(piece, space_mark::BYTES).count() } else { 0 };
+            let len = piece.len() - (space_mark::BYTES.len() - 1) * spaces;
             if len < BYTE as usize { len as u8 } else { 0 }
         };
         let mut lens: Vec<u8> = (0..count).map(len_of).collect();

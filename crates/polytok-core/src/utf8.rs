@@ -1,5 +1,17 @@
 //! The notions of "character" that the reference programs use. They differ; do not unify them.
 
+/// Whether a byte can only stand within a character: 0x80 to 0xBF.
+#[inline]
+pub const fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// Whether a character can begin at a byte, as far as the byte tells: every byte that is not a continuation byte.
+#[inline]
+pub const fn is_start(byte: u8) -> bool {
+    !is_continuation(byte)
+}
+
 /// Text as the standard has it, or where it ceases to be that. Many bytes are checked at a time: where text is not ASCII the
 /// standard library's check, of 1 GB/s, was more than half of the cost of reading a corpus.
 #[inline]
@@ -39,7 +51,7 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
     let bytes = text.get(..len)?;
     let mut code = (lead as u32) & (0x7F >> len);
     for &byte in &bytes[1..] {
-        if byte & 0xC0 != 0x80 {
+        if is_start(byte) {
             return None;
         }
         code = code << 6 | (byte & 0x3F) as u32;
@@ -89,7 +101,7 @@ pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
         _ => return None,
     };
     let bytes = text.get(1..len)?;
-    let continued = |code: u32, &byte: &u8| (byte & 0xC0 == 0x80).then_some(code << 6 | (byte & 0x3F) as u32);
+    let continued = |code: u32, &byte: &u8| is_continuation(byte).then_some(code << 6 | (byte & 0x3F) as u32);
     let code = bytes.iter().try_fold((lead as u32) & (0x7F >> len), continued)?;
     Some((code, len))
 }
@@ -115,7 +127,7 @@ impl CharCounter<'_> {
 
     /// The number of the character that byte `offset` belongs to.
     pub fn char_at(&mut self, offset: usize) -> usize {
-        let is_inside = self.text.get(offset).is_some_and(|byte| byte & 0xC0 == 0x80);
+        let is_inside = self.text.get(offset).is_some_and(|&byte| is_continuation(byte));
         self.count_to(offset).saturating_sub(is_inside as usize)
     }
 
@@ -154,7 +166,7 @@ fn begins_of_eight(bytes: [u8; 8], len: usize) -> usize {
 }
 
 fn begins(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+    bytes.iter().filter(|&&byte| is_start(byte)).count()
 }
 
 #[cfg(test)]

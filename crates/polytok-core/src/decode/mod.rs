@@ -13,6 +13,7 @@ mod texts;
 
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
+use crate::space_mark;
 use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::vocab::Vocab;
@@ -20,9 +21,6 @@ use chain::{Chain, ChainState};
 use llama_cpp::LlamaCppDecoder;
 use sentencepiece::SentencePieceDecoder;
 use texts::{Settled, Texts};
-
-/// U+2581, the escaped space.
-pub(crate) const SPACE: &[u8] = "\u{2581}".as_bytes();
 
 /// The compiled rules.
 pub struct Decoder {
@@ -210,10 +208,10 @@ fn spaced(piece: &[u8]) -> Vec<u8> {
 
 fn append_spaced(piece: &[u8], out: &mut Vec<u8>) {
     let mut rest = piece;
-    while let Some(at) = memchr::memmem::find(rest, SPACE) {
+    while let Some(at) = memchr::memmem::find(rest, space_mark::BYTES) {
         out.extend_from_slice(&rest[..at]);
         out.push(b' ');
-        rest = &rest[at + SPACE.len()..];
+        rest = &rest[at + space_mark::BYTES.len()..];
     }
     out.extend_from_slice(rest);
 }

@@ -4,10 +4,11 @@
 use std::borrow::Cow;
 
 use super::texts::Settled;
-use super::{SPACE, append_spaced, hex_byte, spaced};
+use super::{append_spaced, hex_byte, spaced};
 use crate::error::Result;
 use crate::model::dictionary::Rows;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::space_mark;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
 use crate::utf8;
 use crate::vocab::Vocab;
@@ -128,7 +129,7 @@ impl SentencePieceDecoder {
         match self.prints[row] {
             Print::Byte(_) | Print::Nothing => {}
             Print::UnkSurface => append(&self.unk_surface, state, out),
-            Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(SPACE) => {
+            Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(space_mark::BYTES) => {
                 append(&spaced(vocab.bytes(row))[1..], state, out);
                 state.ate_space = !self.collapses;
             }
@@ -174,7 +175,8 @@ fn flush_characters(state: &mut State, out: &mut Vec<u8>, is_end: bool) {
     let mut at = 0;
     while at < state.pending.len() {
         let rest = &state.pending[at..];
-        let may_continue = rest.len() < utf8::lead_len(rest[0]) && rest[1..].iter().all(|byte| byte & 0xC0 == 0x80);
+        let may_continue =
+            rest.len() < utf8::lead_len(rest[0]) && rest[1..].iter().all(|&byte| utf8::is_continuation(byte));
         if may_continue && !is_end {
             break;
         }

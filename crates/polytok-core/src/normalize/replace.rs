@@ -5,6 +5,7 @@
 
 use super::output::Output;
 use crate::error::Result;
+use crate::space_mark;
 use crate::spec;
 use crate::split::literal::Finder;
 
@@ -41,7 +42,7 @@ impl Replace {
 
     /// Spaces are made visible, and nothing else.
     pub fn is_escape(&self) -> bool {
-        self.finder.is_of(" ") && self.content == "\u{2581}"
+        self.finder.is_of(" ") && self.content == space_mark::TEXT
     }
 
     /// A plain text is replaced, so that bytes that are no UTF-8 need not be mended first.

@@ -15,11 +15,11 @@ use std::sync::Arc;
 use super::charsmap::Charsmap;
 use super::{Escape, growth};
 use crate::error::Result;
+use crate::space_mark;
 use crate::spec::{Line, SentencePieceNormalize};
 use crate::trie::{NONE, ROOT, Trie};
-use crate::utf8::decode_strict;
+use crate::utf8::{decode_strict, is_start};
 
-const VISIBLE_SPACE: &[u8] = "\u{2581}".as_bytes();
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// ASCII text is taken in pieces of this many bytes.
@@ -64,14 +64,14 @@ impl SentencePieceNormalizer {
             add_dummy_prefix: spec.add_dummy_prefix,
             remove_extra_whitespaces: spec.remove_extra_whitespaces,
             whitespace_as_suffix: spec.whitespace_as_suffix,
-            space: if spec.escape_whitespaces { VISIBLE_SPACE } else { b" " },
+            space: if spec.escape_whitespaces { space_mark::BYTES } else { b" " },
             starts,
         })
     }
 
     /// What is done to a text, if that is nothing but making spaces visible (and mending what is no UTF-8).
     pub fn escape(&self) -> Option<Escape> {
-        let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == VISIBLE_SPACE;
+        let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == space_mark::BYTES;
         let has_prefix = self.add_dummy_prefix;
         (is_plain && !(has_prefix && self.whitespace_as_suffix)).then_some(Escape { has_prefix, mends: true })
     }
@@ -81,7 +81,7 @@ impl SentencePieceNormalizer {
         self.add_dummy_prefix
             && self.remove_extra_whitespaces
             && !self.whitespace_as_suffix
-            && self.space == VISIBLE_SPACE
+            && self.space == space_mark::BYTES
     }
 
     /// The rules for rewriting.
@@ -106,9 +106,9 @@ impl SentencePieceNormalizer {
     pub fn whole_chars(&self, text: &[u8]) -> Option<(Vec<u8>, Vec<u32>)> {
         let (mut normalized, mut offsets) = (Vec::new(), Vec::with_capacity(text.len() + text.len() / 2 + 4));
         self.normalize_with_offsets(text, &mut normalized, &mut offsets);
-        let is_start = |&offset: &u32| text.get(offset as usize).is_none_or(|byte| byte & 0xC0 != 0x80);
+        let is_whole = |&offset: &u32| text.get(offset as usize).is_none_or(|&byte| is_start(byte));
         let fits = normalized.len() <= growth::limit(text.len()) && normalized.len() < u32::MAX as usize;
-        (fits && (text.is_ascii() || offsets.iter().all(is_start))).then_some((normalized, offsets))
+        (fits && (text.is_ascii() || offsets.iter().all(is_whole))).then_some((normalized, offsets))
     }
 
     fn run(&self, text: &[u8], out: &mut Vec<u8>, map: &mut impl OffsetMap) {
@@ -345,7 +345,7 @@ impl OffsetMap for Vec<u32> {
     fn chars_from(&mut self, at: usize, chars: &[u8]) {
         let mut first = at as u32;
         self.extend((at as u32..).zip(chars).map(|(place, &byte)| {
-            if byte & 0xC0 != 0x80 {
+            if is_start(byte) {
                 first = place;
             }
             first

@@ -12,13 +12,11 @@
 use super::charsmap::Charsmap;
 use super::output::Output;
 use crate::error::Result;
+use crate::space_mark;
 use crate::spec::{Kind, Line};
 use crate::trie::{NONE, ROOT, Trie};
 use crate::utf8::decode_lenient;
 use crate::vocab::Vocab;
-
-/// U+2581, the escaped space.
-const SPACE: &[u8] = "\u{2581}".as_bytes();
 
 /// U+FFFD.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
@@ -103,12 +101,12 @@ impl UgmNormalize {
                 out.keep(text, *kept, at);
                 words.is_inside = false;
                 if !self.merges_spaces {
-                    out.change(SPACE, at);
+                    out.change(space_mark::BYTES, at);
                 }
                 *kept = at + 1;
             } else if !words.is_inside && self.starts_word(words) {
                 out.keep(text, *kept, at);
-                out.insert(SPACE, at);
+                out.insert(space_mark::BYTES, at);
                 *kept = at;
             }
         }
@@ -119,12 +117,12 @@ impl UgmNormalize {
         if byte == b' ' {
             words.is_inside = false;
             if !self.merges_spaces {
-                out.extend_from_slice(SPACE);
+                out.extend_from_slice(space_mark::BYTES);
             }
             return;
         }
         if !words.is_inside && self.starts_word(words) {
-            out.extend_from_slice(SPACE);
+            out.extend_from_slice(space_mark::BYTES);
         }
         out.push(byte);
     }
@@ -178,7 +176,7 @@ mod tests {
         let step = UgmNormalize::compile(map.clone(), prefix, merges, &vocab(&rows)).unwrap();
         let mut out = Vec::new();
         step.apply(text, &mut out);
-        String::from_utf8_lossy(&out).replace('\u{2581}', "_")
+        String::from_utf8_lossy(&out).replace(space_mark::CHAR, "_")
     }
 
     #[test]

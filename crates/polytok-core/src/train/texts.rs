@@ -17,6 +17,7 @@ use std::sync::Arc;
 use super::counter::{Limit, WordCounter};
 use super::progress::Progress;
 use crate::error::Result;
+use crate::utf8::is_start;
 use places::AHEAD;
 use queue::{Job, work_off};
 
@@ -140,8 +141,11 @@ fn queue_parts<'t>(rules: &TextRules, text: &'t [u8], to: usize, base: u64, jobs
     let mut from = 0;
     while from < to {
         let place = rules.place(&text[..to], from + RUN).unwrap_or(to);
-        let is_border = |at: &usize| text[*at] & 0xC0 != 0x80;
-        let behind = if place < to { (place..=place + AHEAD).rfind(is_border).unwrap_or(place) } else { text.len() };
+        let behind = if place < to {
+            (place..=place + AHEAD).rfind(|&at| is_start(text[at])).unwrap_or(place)
+        } else {
+            text.len()
+        };
         jobs.push(Job::Part { text: &text[from..behind], to: place - from, base: base + from as u64 });
         from = place;
     }

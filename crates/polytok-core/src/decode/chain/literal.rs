@@ -4,6 +4,7 @@
 //! beginning of the pattern: its length is all that is remembered (Knuth, Morris and Pratt). Cost: linear, whatever the pattern.
 
 use super::flow::Flow;
+use crate::utf8::is_start;
 
 pub(super) struct Literal {
     pattern: Vec<u8>,
@@ -71,7 +72,7 @@ impl Literal {
 /// The empty pattern stands before each character and at the end, but not in an empty text.
 fn push_between(count: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
     for &byte in text {
-        if byte & 0xC0 != 0x80 {
+        if is_start(byte) {
             out.push(content);
         }
         out.push(&[byte]);

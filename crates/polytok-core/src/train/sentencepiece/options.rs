@@ -101,9 +101,6 @@ impl Default for Options {
     }
 }
 
-/// The visible space.
-pub const SPACE: char = '\u{2581}';
-
 /// Stands for what is not in the alphabet; no piece contains it.
 pub const RARE: char = '\u{2585}';
 

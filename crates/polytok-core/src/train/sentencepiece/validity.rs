@@ -4,8 +4,9 @@
 //! Common, kana and U+30FC are Han. Every character has a class, looked up in one table; a character that inherits its
 //! script takes that of the character before it, and a digit that may stand anywhere allows any script behind it.
 
-use super::options::{Options, RARE, SPACE};
+use super::options::{Options, RARE};
 use crate::error::Result;
+use crate::space_mark;
 use crate::split::script;
 
 /// No piece has it.
@@ -61,7 +62,7 @@ impl Validity {
         if piece.is_empty() || piece.len() > self.longest {
             return false;
         }
-        let may_be_white = self.white_only && piece.iter().all(|&c| c == SPACE);
+        let may_be_white = self.white_only && piece.iter().all(|&c| c == space_mark::CHAR);
         let mut before = ANY;
         for (at, &c) in piece.iter().enumerate() {
             match self.class(c) {
@@ -114,7 +115,7 @@ fn classes(options: &Options) -> Result<Vec<u8>> {
         classes['0' as usize..='9' as usize].fill(class);
         classes['０' as usize..='９' as usize].fill(class);
     }
-    classes[SPACE as usize] = WHITE;
+    classes[space_mark::CHAR as usize] = WHITE;
     for never in ['\0', ' ', RARE, options.boundary()] {
         classes[never as usize] = NEVER;
     }

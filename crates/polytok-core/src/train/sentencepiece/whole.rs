@@ -7,9 +7,10 @@
 use super::Scored;
 use super::alphabet::{Alphabet, CharCounts};
 use super::corpus::Sink;
-use super::options::{Options, SPACE};
+use super::options::Options;
 use super::words::Cut;
 use crate::error::{Error, Result};
+use crate::space_mark;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 
@@ -60,7 +61,7 @@ impl WordSink {
 impl Sink for WordSink {
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         self.add(SENTENCES, b"", times, ordinal)?;
-        if !sentence.contains(SPACE) {
+        if !sentence.contains(space_mark::CHAR) {
             self.add(UNSPACED, sentence.as_bytes(), times, ordinal)?;
         }
         let mut result = Ok(());
@@ -100,7 +101,7 @@ pub fn words(
     })?;
     let alphabet = Alphabet::choose(&counts, options)?;
     drop(counts);
-    let is_cut = alphabet.contains(SPACE);
+    let is_cut = alphabet.contains(space_mark::CHAR);
     let wanted = if is_cut { WORD } else { UNSPACED };
     let is_piece = |word: &[u8]| String::from_utf8_lossy(word).chars().all(|c| alphabet.contains(c));
     let (most, mut pieces, mut sum) = (limit(most, options), Vec::new(), 0u64);

@@ -1,6 +1,6 @@
-//! Sentences cut into words: before each visible space, or behind it.
+//! Sentences cut into words: before each visible space, or after it.
 
-const MARK: &[u8] = "\u{2581}".as_bytes();
+use crate::space_mark;
 
 /// How sentences are cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,11 +16,11 @@ impl Cut {
     pub fn words(self, sentence: &[u8], mut word: impl FnMut(usize, usize)) {
         let mut start = 0;
         let mut run_end = None;
-        for at in memchr::memmem::find_iter(sentence, MARK) {
+        for at in memchr::memmem::find_iter(sentence, space_mark::BYTES) {
             let is_inner = run_end == Some(at);
             if self.as_suffix && !self.keeps_runs {
-                word(start, at + MARK.len());
-                start = at + MARK.len();
+                word(start, at + space_mark::BYTES.len());
+                start = at + space_mark::BYTES.len();
             } else if self.as_suffix {
                 // What stood before the last run and that run are a word if something follows.
                 if let Some(end) = run_end.filter(|&end| end != at) {
@@ -31,7 +31,7 @@ impl Cut {
                 word(start, at);
                 start = at;
             }
-            run_end = Some(at + MARK.len());
+            run_end = Some(at + space_mark::BYTES.len());
         }
         if let Some(end) = run_end.filter(|&end| self.as_suffix && self.keeps_runs && end < sentence.len()) {
             word(start, end);

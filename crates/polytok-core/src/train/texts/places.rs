@@ -2,6 +2,7 @@
 
 use super::rules::TextRules;
 use crate::error::Result;
+use crate::utf8::is_start;
 
 /// How far behind a place of [`TextRules::place`] a text is looked at.
 pub(super) const AHEAD: usize = 64;
@@ -16,8 +17,7 @@ impl TextRules {
     /// A place in `text[from..]`, soon, if one can be told from the bytes around it.
     pub(super) fn place(&self, text: &[u8], from: usize) -> Option<usize> {
         let end = from.checked_add(SEARCHED)?.min(text.len());
-        let is_start = |at: &usize| text[*at] & 0xC0 != 0x80;
-        let start = (from..end).find(is_start)?;
+        let start = (from..end).find(|&at| is_start(text[at]))?;
         let searched = &text[start..end];
         let valid = match std::str::from_utf8(searched) {
             Ok(valid) => valid,

@@ -13,8 +13,9 @@ use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::sentences::{Counted, Next, half, is_of_twice, parse, text, write_key};
-use crate::train::unigram::suffixes::{Fragments, is_start};
+use crate::train::unigram::suffixes::Fragments;
 use crate::train::words::Words;
+use crate::utf8::is_start;
 use crate::utf8::lead_len;
 
 /// Words between two reports.

@@ -12,6 +12,7 @@
 use crate::error::{Error, Result};
 use crate::spec::Line;
 use crate::train::unigram::workers::Workers;
+use crate::utf8::is_start;
 
 /// Texts one after the other, each a fragment and what follows it, and how often each occurs.
 #[derive(Default)]
@@ -175,12 +176,6 @@ impl Fragments {
 /// three if not.
 fn is_boundary(bucket: usize) -> bool {
     bucket >= 0xC0 << (BUCKET_BITS - 8) || bucket.is_multiple_of(1 << (BUCKET_BITS - 16))
-}
-
-/// Whether a byte of UTF-8 begins a character.
-#[inline]
-pub fn is_start(byte: u8) -> bool {
-    byte & 0xC0 != 0x80
 }
 
 /// An interval that is still open.

@@ -4,46 +4,20 @@ use hashbrown::HashMap;
 use std::hash::RandomState;
 
 use super::Texts;
+use crate::byte_level::{char_of, read_bytes};
 use crate::error::{Error, Result};
 use crate::wire::show;
-
-/// The characters from U+0100 stand for the bytes that are not visible themselves, in their order.
-const FIRST_HIDDEN: u32 = 0x100;
-const HIDDEN: usize = 68;
-
-fn is_visible(byte: u8) -> bool {
-    matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF)
-}
-
-fn hidden_bytes() -> [u8; HIDDEN] {
-    let mut hidden = (0..=255).filter(|&byte| !is_visible(byte));
-    std::array::from_fn(|_| hidden.next().unwrap_or(0))
-}
-
-fn byte_of(character: char, hidden: &[u8; HIDDEN]) -> Option<u8> {
-    match u8::try_from(character) {
-        Ok(byte) => is_visible(byte).then_some(byte),
-        Err(_) => hidden.get((character as u32).checked_sub(FIRST_HIDDEN)? as usize).copied(),
-    }
-}
 
 /// The texts for which `is_mapped` as the bytes that they stand for. A text with another character stays, and its index
 /// is given too.
 pub fn byte_level(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<(Texts, Vec<u32>)> {
-    let hidden = hidden_bytes();
     let mut out = Texts::new();
     let mut foreign = Vec::new();
     let mut bytes = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         if !is_mapped(index) {
             out.push(text)?;
-            continue;
-        }
-        bytes.clear();
-        let characters = std::str::from_utf8(text).ok();
-        if characters
-            .is_some_and(|text| text.chars().all(|c| byte_of(c, &hidden).map(|byte| bytes.push(byte)).is_some()))
-        {
+        } else if std::str::from_utf8(text).is_ok_and(|text| read_bytes(text, &mut bytes)) {
             out.push(&bytes)?;
         } else {
             out.push(text)?;
@@ -55,18 +29,12 @@ pub fn byte_level(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<(T
 
 /// The other way: bytes to GPT-2's characters.
 pub fn byte_level_texts(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<Texts> {
-    let hidden = hidden_bytes();
-    let character = |byte: u8| match hidden.iter().position(|&other| other == byte) {
-        Some(at) => char::from_u32(FIRST_HIDDEN + at as u32).unwrap_or('\u{fffd}'),
-        None => char::from(byte),
-    };
-    let characters: [char; 256] = std::array::from_fn(|byte| character(byte as u8));
     let mut out = Texts::new();
     let mut written = String::new();
     for (index, text) in texts.iter().enumerate() {
         if is_mapped(index) {
             written.clear();
-            written.extend(text.iter().map(|&byte| characters[byte as usize]));
+            written.extend(text.iter().map(|&byte| char_of(byte)));
             out.push(written.as_bytes())?;
         } else {
             out.push(text)?;

@@ -4,7 +4,7 @@
 //! a row of kind Unused, which tells it from a row of the same bytes that can be reached, and prints its own UTF-8.
 
 use super::super::{no_rows, push_row, rows};
-use crate::byte_level::byte_of;
+use crate::byte_level::read_bytes;
 use crate::error::Result;
 use crate::spec::{Kind, VocabColumns};
 
@@ -39,11 +39,5 @@ const NEVER_IN_TEXT: [u8; 13] = [0xC0, 0xC1, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA,
 
 /// Whether all characters are of the table; an empty text is not, it stands for nothing.
 fn as_bytes(text: &[u8], bytes: &mut Vec<u8>) -> bool {
-    bytes.clear();
-    let Ok(text) = std::str::from_utf8(text) else { return false };
-    for c in text.chars() {
-        let Some(byte) = byte_of(c) else { return false };
-        bytes.push(byte);
-    }
-    !bytes.is_empty()
+    !text.is_empty() && std::str::from_utf8(text).is_ok_and(|text| read_bytes(text, bytes))
 }
