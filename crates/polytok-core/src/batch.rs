@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::cache::huge;
 use crate::error::Error;
+use crate::huge;
 use crate::post::Count;
 use crate::tokenizer::{EncodeOptions, Scratch, Tokenizer};
 

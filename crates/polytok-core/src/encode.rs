@@ -1,9 +1,8 @@
 //! The pipeline: special, normalize, split, model, post. It reads as the picture in lib.rs, from top to bottom.
 
-pub(crate) mod unescaped;
-
 use memchr::memchr;
 
+use crate::boundary::Boundary;
 use crate::cache::Waiting;
 use crate::error::{Error, Result};
 use crate::model::Segment;
@@ -13,7 +12,6 @@ use crate::normalize::output::{Span, spans_of};
 use crate::post::{Origin, Out, Sink};
 use crate::spec::TemplatePart;
 use crate::special::{Part, SpecialSet};
-use crate::split::boundary::Boundary;
 use crate::split::chain::not_utf8;
 use crate::split::cursor::Cursor;
 use crate::tokenizer::{Compiled, EncodeOptions, Scratch, Tokenizer};

@@ -5,11 +5,11 @@
 //! place, out of line: long ones are cut where nothing can merge, and their parts go through the cache in the same way.
 //! Invariant: the ids are those of `Compiled::segment` piece by piece. Cost: that of the model for each different piece.
 
+use crate::boundary::Boundary;
 use crate::cache::{Cache, Key, LONGEST, Piece, Waiting};
 use crate::error::Result;
 use crate::model::UNKNOWN;
 use crate::post::{Out, Sink};
-use crate::split::boundary::Boundary;
 use crate::tokenizer::{Scratch, Tokenizer};
 
 /// Pieces that are longer than this are cut further.

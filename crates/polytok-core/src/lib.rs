@@ -9,11 +9,12 @@
 //! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
 //! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
 //! over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`space_mark`] and [`byte_level`] are the tables that formats share, [`utf8`] holds
-//! the notions of "character" that the reference programs have, [`utf32`] makes UTF-8 of Python's, [`utf16`] what Python makes text of, [`wire`] reads the big columns of files, [`convert`] derives
+//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
 //! what one kind of model needs to be written as another. [`train`] makes vocabularies of texts. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
 //! mapped from.
 
 pub mod batch;
+pub mod boundary;
 pub mod byte_level;
 pub mod cache;
 pub mod checksum;
@@ -22,6 +23,7 @@ pub mod decode;
 pub mod encode;
 pub mod error;
 pub mod hash;
+pub(crate) mod huge;
 mod kernel;
 pub mod lazy;
 pub mod model;
@@ -31,20 +33,18 @@ pub mod pool;
 pub mod post;
 pub mod prefetch;
 pub mod rng;
+mod routes;
 pub mod segmentations;
+mod sink;
 pub mod space_mark;
 pub mod spec;
 pub mod special;
 pub mod split;
 pub mod table;
 pub mod texts;
-mod tiling;
 pub mod tokenizer;
 pub mod train;
 pub mod trie;
-pub mod trim;
-pub mod utf16;
-pub mod utf32;
 pub mod utf8;
 pub mod vocab;
 pub mod wire;

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::model::Segment;
-use crate::model::sample::SampleOptions;
 use crate::model::unigram::Unigram;
+use crate::model::unigram::sample::SampleOptions;
 use crate::post::Out;
 use crate::rng::Rng;
 use crate::tokenizer::{Compiled, Tokenizer};

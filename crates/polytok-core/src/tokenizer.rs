@@ -3,19 +3,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::boundary::Boundary;
 use crate::cache::{Cache, Waiting};
 use crate::decode::{DecodeState, Decoder};
-use crate::encode::unescaped::StretchRoom;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::model::Segment;
 use crate::model::bpe::{Bpe, BpeRules, BpeScratch};
-use crate::model::dictionary::Rows;
 use crate::model::longest::Longest;
 use crate::model::plamo2::{Plamo2, Plamo2Scratch};
+use crate::model::unigram::wide::{WideScratch, WideUnigram};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::model::whole::{Unit, Whole};
-use crate::model::wide_unigram::{WideScratch, WideUnigram};
 use crate::model::word_level::WordLevel;
 use crate::model::wordpiece::WordPiece;
 use crate::native::Tables;
@@ -24,15 +23,16 @@ use crate::normalize::bert::Bert;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::pool::Pool;
 use crate::post::{Count, Fallback, Spans, Spelling, Token, Tokens};
+use crate::routes::stretches::LazyStretches;
+use crate::routes::unescaped::StretchRoom;
+use crate::sink::tiling::{Lens, TilingScratch};
+use crate::sink::trim::{Piece, trim};
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
-use crate::split::boundary::Boundary;
 use crate::split::chain::Chain;
-use crate::split::stretches::LazyStretches;
-use crate::tiling::{Lens, TilingScratch};
 use crate::trie::Trie;
-use crate::trim::{Piece, trim};
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Rows;
 
 /// A first guess at how much room a text wants.
 const TYPICAL_BYTES_PER_ID: usize = 5;

@@ -3,9 +3,9 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use polytok_core::convert::derivation::derivations;
 use polytok_core::error::{Error, Result};
-use polytok_core::model::dictionary::Reach;
 use polytok_core::spec::{Line, Priority, Symbols};
 use polytok_core::vocab::Vocab;
+use polytok_core::vocab::dictionary::Reach;
 use pyo3::prelude::*;
 
 use crate::errors::to_python;

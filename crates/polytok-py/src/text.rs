@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::ops::{Deref, RangeInclusive};
 
-use polytok_core::{utf16, utf32};
+use polytok_str::{utf16, utf32};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;

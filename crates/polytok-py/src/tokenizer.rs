@@ -7,7 +7,7 @@ use numpy::{Element, IntoPyArray, PyArray1};
 use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
-use polytok_core::model::sample::SampleOptions;
+use polytok_core::model::unigram::sample::SampleOptions;
 use polytok_core::post::Token;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;

@@ -9,7 +9,6 @@
 //! seen yet are entries.
 //! What comes out is what went in or nothing; a limit of 0 keeps nothing.
 
-pub(crate) mod huge;
 mod key;
 mod long;
 mod records;

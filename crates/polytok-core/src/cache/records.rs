@@ -4,9 +4,9 @@
 //! compared in full. When the memory is full, all is forgotten: such pieces are deep indentation, which comes again at once, or rare words
 //! and sentences, which hardly come again after so many others.
 
-use super::huge;
 use super::sets::{Entry, Sets};
 use crate::hash::hash_bytes;
+use crate::huge;
 
 /// Longest piece, in bytes.
 const LONGEST: usize = 1 << 10;

@@ -4,7 +4,7 @@
 //! The table is doubled when as many came in as there are sets, so that until the limit is reached hardly any is lost.
 //! Entries that are known beforehand are added all at once, as the oldest.
 
-use super::huge;
+use crate::huge;
 use crate::prefetch::prefetch;
 
 /// Sets at first, unless the limit is lower.

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::bpe::{Bpe, BpeRules, BpeScratch, Derived};
-use crate::model::dictionary::Reach;
 use crate::native::Tables;
 use crate::spec::{Line, Priority, Symbols};
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Reach;
 
 /// A half of a pair that is no row: a character that occurs only inside of pieces (SentencePiece).
 pub const NO_ROW: u32 = u32::MAX;

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use super::texts::Settled;
 use super::{append_spaced, hex_byte, spaced};
 use crate::error::Result;
-use crate::model::dictionary::Rows;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
 use crate::utf8;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Rows;
 
 /// U+FFFD, what an invalid byte becomes.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();

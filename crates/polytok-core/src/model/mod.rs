@@ -1,27 +1,10 @@
 //! Pieces to ids: one file per algorithm.
 
-pub mod best_path;
 pub mod bpe;
-mod by_text;
-mod derived;
-pub mod dictionary;
-mod lanes;
-pub mod lattice;
 pub mod longest;
-pub mod merge;
-mod merging;
-pub mod nbest;
-mod pair_filter;
-pub mod pairs;
 pub mod plamo2;
-pub mod sample;
-mod scalars;
-mod short;
 pub mod unigram;
-mod units;
 pub mod whole;
-pub mod wide_unigram;
-mod windows;
 pub mod word_level;
 pub mod wordpiece;
 

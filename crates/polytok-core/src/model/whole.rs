@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use super::dictionary::{Dictionary, Emit, Reach};
 use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
 use crate::native::Tables;
@@ -14,6 +13,7 @@ use crate::spec::Line;
 use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::{Dictionary, Emit, Reach};
 
 /// U+2581, the escaped space.
 const SPACE: &[u8] = "\u{2581}".as_bytes();

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use super::dictionary::Rows;
 use super::{Segment, UNKNOWN};
 use crate::error::Result;
 use crate::spec::Kind;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Rows;
 
 /// A compiled WordLevel model.
 pub struct WordLevel {

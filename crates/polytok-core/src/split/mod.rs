@@ -15,10 +15,8 @@
 mod automaton;
 pub mod behavior;
 mod blocks;
-pub mod boundary;
 pub mod chain;
 mod char_groups;
-pub(crate) mod char_table;
 mod classes;
 pub mod cursor;
 pub mod digit_groups;
@@ -26,16 +24,13 @@ mod dispatch;
 pub mod fixed_length;
 pub mod literal;
 pub mod metaspace;
-pub(crate) mod pair_set;
 mod pattern;
 mod program;
 mod regex;
 mod rule;
 mod scanner;
 pub mod script;
-mod sides;
 mod stream;
-pub mod stretches;
 mod unicode;
 mod words;
 

@@ -7,7 +7,7 @@
 use super::{Bpe, BpeScratch, Emit};
 use crate::error::Result;
 use crate::model::Segment;
-use crate::model::merging::Merging;
+use crate::model::bpe::merging::Merging;
 
 /// Fewer bytes are not worth the look at all entries.
 const LEAST: usize = 1 << 10;

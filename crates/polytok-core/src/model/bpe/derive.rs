@@ -1,8 +1,8 @@
 //! How merging makes a row.
 
 use super::{Bpe, BpeScratch};
-use crate::model::merge::merge;
-use crate::model::merging::LastMerge;
+use crate::model::bpe::merge::merge;
+use crate::model::bpe::merging::LastMerge;
 
 /// How a row is made; the halves are symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! How BPE starts and what it may reach.
 
-use crate::model::dictionary::Reach;
 use crate::spec::{Line, ScalarRules, Symbols, Unknown};
+use crate::vocab::dictionary::Reach;
 
 /// The fields of the Spec that say how merging starts and what it may reach.
 #[derive(Clone, Debug)]

@@ -204,7 +204,7 @@ proptest! {
         let plain = |text: &[u8]| {
             let mut symbols = Vec::new();
             all.units.push(text, 0, &mut symbols);
-            crate::model::merge::merge_long(&all.pairs, &mut symbols, &mut Default::default(), &mut Unwatched);
+            crate::model::bpe::merge::merge_long(&all.pairs, &mut symbols, &mut Default::default(), &mut Unwatched);
             symbols
         };
         for row in bpe.merging.peek().unwrap().as_ref().unwrap().own_rows().unwrap() {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::model::merge::Watch;
+use crate::model::bpe::merge::Watch;
 use crate::rng::Rng;
 
 /// Merged symbol → the halves of the last candidate considered for it, and the length of the left one.

@@ -16,8 +16,8 @@
 //! Slack covers the rounding of this computation itself, which is relative to 2^-53. Scores are finite and far from the largest floats
 //! (`is_tame`). Cost: that of the search; worst input: the same.
 
-use super::super::UNKNOWN;
-use super::super::best_path::Score;
+use super::best_path::Score;
+use crate::model::UNKNOWN;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 

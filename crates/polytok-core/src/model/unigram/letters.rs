@@ -8,8 +8,8 @@
 //! Invariant: pieces are UTF-8 (else there are no `Letters`), so bytes of the text that are not are in no piece, and are walked as
 //! the search walks them. No piece has a NUL in it, for its code stands for what is no character and for the end. Cost: one or two table lookups for each character.
 
-use crate::split::char_table::CharTable;
-use crate::split::pair_set::{PairSet, pair};
+use crate::boundary::char_table::CharTable;
+use crate::boundary::pair_set::{PairSet, pair};
 use crate::utf8::{char_len, decode_four, decode_strict};
 
 /// Stretches that are found at a time.

@@ -5,7 +5,7 @@
 //! whose path is never certain are kept too, so that it is not computed again. Each line holds two words; a newcomer pushes out
 //! the older one.
 
-use crate::cache::huge;
+use crate::huge;
 use crate::prefetch::prefetch;
 
 /// Longest key, in bytes.

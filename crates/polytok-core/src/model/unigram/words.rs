@@ -7,13 +7,13 @@
 //!
 //! Cost: linear for words seen before; a new word is searched once. Worst input: one long word, which costs what the twin costs.
 
-use super::super::UNKNOWN;
-use super::super::best_path::{Score, State, search, walk};
+use super::best_path::{Score, State, search, walk};
 use super::certain::{LONGEST, Word, code};
 use super::letters::{Letters, STRETCHES, Stretch, What};
 use super::memo::{END, Key, Memo, PATH, Path, SPACE};
 use super::raw::{Cursor, Stop};
 use crate::error::Result;
+use crate::model::UNKNOWN;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::trie::Trie;
 

@@ -11,9 +11,10 @@ use hashbrown::HashTable;
 
 use super::EachCount;
 use super::entry::{Each, Entry, Order};
-use crate::cache::{KEY, Key, huge};
+use crate::cache::{KEY, Key};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
+use crate::huge;
 
 /// Slots of a table with any short words.
 const FEWEST: usize = 1 << 10;

@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use crate::model::lattice::log_sum_exp;
+use crate::model::unigram::lattice::log_sum_exp;
 use crate::spec::Line;
 
 /// Steps of log(1 + exp(-d)) for each unit of d.

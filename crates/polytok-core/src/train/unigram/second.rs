@@ -7,7 +7,7 @@
 //!
 //! Cost: one step for each node.
 
-use crate::model::nbest::best_two;
+use crate::model::unigram::nbest::best_two;
 use crate::spec::Line;
 use crate::train::unigram::lanes::Node;
 use crate::train::unigram::lattice::Lattice;

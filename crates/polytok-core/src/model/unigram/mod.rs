@@ -5,15 +5,19 @@
 //! the first texts they go word by word (`by_word`, `words`). Cost and worst input are those of the search. Hugging Face's and
 //! llama.cpp's rules are in `wide_unigram`.
 
+pub mod best_path;
 mod by_word;
 mod certain;
+pub mod lattice;
 mod letters;
 mod memo;
+pub mod nbest;
 mod raw;
+pub mod sample;
 mod send;
+pub mod wide;
 mod words;
 
-use super::best_path::{Score, search, walk};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::model::{Segment, UNKNOWN};
@@ -23,6 +27,7 @@ use crate::table::Table;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::Vocab;
+use best_path::{Score, search, walk};
 use by_word::LazyTables;
 use words::{Row, WordsScratch};
 

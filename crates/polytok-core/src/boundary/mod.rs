@@ -9,14 +9,18 @@
 //!
 //! The pairs are kept in a bit set under a hash. A false hit joins what need not be joined, which is slower, never wrong.
 
+pub(crate) mod char_table;
+pub(crate) mod pair_set;
+mod sides;
+
 use hashbrown::HashSet;
 
-use super::sides::{self, Sides, Unit};
 use crate::error::Result;
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
 use crate::utf8;
+use sides::{Sides, Unit};
 
 /// Bits of the set for each pair in it: one false hit in about sixteen.
 const BITS_PER_PAIR: usize = 16;

@@ -11,17 +11,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::by_text::{ByText, Patience};
-use super::dictionary::{Dictionary, Emit};
-use super::merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
-use super::merging::{Merging, Source};
-use super::scalars::Scalars;
-use super::whole::refused;
-use super::windows::merge_text;
-use super::{Segment, UNKNOWN};
 use crate::cache;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
+use crate::model::whole::refused;
+use crate::model::{Segment, UNKNOWN};
 use crate::native::Tables;
 use crate::normalize::Escape;
 use crate::rng::Rng;
@@ -29,14 +23,30 @@ use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::{Dictionary, Emit};
+use by_text::{ByText, Patience};
+use merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
+use merging::{Merging, Source};
+use scalars::Scalars;
+use windows::merge_text;
 
 mod broken;
+mod by_text;
 mod derive;
+mod derived;
+pub mod merge;
+pub(crate) mod merging;
+mod pair_filter;
+pub mod pairs;
 mod raw;
 mod rules;
+mod scalars;
+mod short;
 #[cfg(test)]
 mod tests;
+pub(crate) mod units;
 mod watcher;
+mod windows;
 
 use broken::ByteCuts;
 pub use derive::Derived;

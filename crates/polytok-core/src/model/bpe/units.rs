@@ -4,7 +4,6 @@
 
 use hashbrown::HashMap;
 
-use super::dictionary::Dictionary;
 use super::merge::{INERT, Symbol};
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes, hash_number};
@@ -13,6 +12,7 @@ use crate::spec::Symbols;
 use crate::table::Table;
 use crate::utf8;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Dictionary;
 
 /// Where U+2581 stands behind the ASCII characters, how many there are with it, and its bytes.
 const MARK: usize = 128;

@@ -1,5 +1,7 @@
 //! ids ↔ bytes, scores, kinds: the vocabulary as the engine holds it.
 
+pub mod dictionary;
+
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@
 //! and each start of the right one. Of most characters none or one occurs at all, which a byte for each code point of the
 //! basic plane tells: bit n - 1 for the last n bytes, bit 3 + n for the first n. Above it everything may occur.
 
-use super::boundary::pack;
+use super::pack;
 use crate::table::Table;
 
 /// Code points that have a byte.

@@ -7,7 +7,6 @@
 use hashbrown::HashMap;
 
 use super::derived::derived_pairs;
-use super::dictionary::Dictionary;
 use super::merge::{INERT, Watch};
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, Short};
@@ -19,6 +18,7 @@ use crate::spec::{Priority, Symbols};
 use crate::table::Table;
 use crate::utf8;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Dictionary;
 
 /// llama2.c merges only what scores above this.
 const LLAMA2C_FLOOR: f32 = -1e10;

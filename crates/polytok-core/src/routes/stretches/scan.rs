@@ -2,7 +2,7 @@
 
 use super::compile::MARK;
 use super::{Frozen, JOINS_LEFT, JOINS_RIGHT, PIECE, Stretches, VALUE};
-use crate::split::pair_set::pair;
+use crate::boundary::pair_set::pair;
 use crate::utf8::decode_four;
 
 /// Bytes that are taken at a time.

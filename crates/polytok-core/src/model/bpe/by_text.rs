@@ -10,14 +10,14 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::bpe::FROZEN;
-use super::dictionary::Dictionary;
+use super::FROZEN;
 use super::merge::{INERT, Lookup, Symbol};
 use super::merging::Source;
 use super::pairs::NO_RANK;
 use crate::spec::{Priority, Symbols};
 use crate::utf8;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Dictionary;
 
 /// A table pays after one byte of text for so many rows of the vocabulary. Few bytes of a text come here: most pieces are found in
 /// the cache. Bytes are more symbols than characters, and the table of ranks is made quicker.

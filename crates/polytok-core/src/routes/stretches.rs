@@ -18,13 +18,13 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use super::char_table::CharTable;
-use super::pair_set::PairSet;
+use crate::boundary::char_table::CharTable;
+use crate::boundary::pair_set::PairSet;
 use crate::normalize::Escape;
 use crate::trie::Trie;
 
 pub use lazy::LazyStretches;
-pub use scan::{Batch, Cursor, ROOM};
+pub use scan::{Batch, ROOM};
 
 /// What a text must have behind it, so that reading many bytes at once never reads beyond its end.
 const PADDING: usize = 64;

@@ -4,7 +4,7 @@ use crate::cache::{IDS, Key};
 use crate::error::Result;
 use crate::model::{Segment, UNKNOWN};
 use crate::post::{Origin, Out, Sink};
-use crate::split::stretches::{BYTES, Batch, INVALID, PIECE, ROOM, Stretches};
+use crate::routes::stretches::{BYTES, Batch, INVALID, PIECE, ROOM, Stretches};
 use crate::tokenizer::{Scratch, Tokenizer};
 
 /// Room for a batch of stretches, and for what is made of them. Made once and then kept.

@@ -15,7 +15,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::Segment;
-use crate::model::lattice::{BEGIN, Lattice, Viterbi};
+use crate::model::unigram::lattice::{BEGIN, Lattice, Viterbi};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::spec::Line;
 use crate::trie::NONE;

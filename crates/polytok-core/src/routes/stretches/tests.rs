@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
+use crate::routes::stretches::LazyStretches;
 use crate::spec::{
     Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules, SentencePieceNormalize,
     Spec, Symbols, TemplatePart, Unknown, VocabColumns,
 };
-use crate::split::stretches::LazyStretches;
 use crate::tokenizer::{Compiled, EncodeOptions, Tokenizer};
 
 /// A SentencePiece model with these pieces, and those of bytes.

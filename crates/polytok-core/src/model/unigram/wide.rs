@@ -9,13 +9,13 @@
 //! Memory: 16 bytes per byte of text. Twin of the latter: python/polytok/reference/llama_cpp_ugm.py.
 
 use super::best_path::{State, Wide, search, walk};
-use super::dictionary::is_reachable;
-use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
+use crate::model::{Segment, UNKNOWN};
 use crate::native::Tables;
 use crate::spec::{Kind, UnigramRules};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::is_reachable;
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;

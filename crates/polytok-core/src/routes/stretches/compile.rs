@@ -1,14 +1,14 @@
 //! The tables of stretches, from the entries of a vocabulary.
 
 use super::{BYTES, Frozen, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, Stretches, VALUE};
+use crate::boundary::char_table::CharTable;
+use crate::boundary::pair_set::{PairSet, pair};
 use crate::model::UNKNOWN;
 use crate::model::bpe::Bpe;
 use crate::normalize::Escape;
 use crate::normalize::user_defined::matched_pieces;
 use crate::post::Fallback;
 use crate::spec::Line;
-use crate::split::char_table::CharTable;
-use crate::split::pair_set::{PairSet, pair};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 

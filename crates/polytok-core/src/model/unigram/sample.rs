@@ -11,8 +11,8 @@
 
 use crate::error::{Error, Result};
 use crate::model::Segment;
-use crate::model::lattice::{BEGIN, Lattice};
-use crate::model::nbest::{Hypothesis, Path, Scored, Strategy, search};
+use crate::model::unigram::lattice::{BEGIN, Lattice};
+use crate::model::unigram::nbest::{Hypothesis, Path, Scored, Strategy, search};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::rng::Rng;
 use crate::spec::Line;

@@ -4,13 +4,15 @@
 //! again, so the cost is n times the longest entry at worst. Where only ids are wanted, `lanes` does the same for four
 //! stretches at once. Twin: python/polytok/reference/longest.py.
 
-use super::dictionary::is_reachable;
-use super::lanes::Lanes;
-use super::{Segment, UNKNOWN};
+mod lanes;
+
 use crate::error::Result;
+use crate::model::{Segment, UNKNOWN};
 use crate::native::Tables;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::is_reachable;
+use lanes::Lanes;
 
 /// A compiled longest-match model.
 pub struct Longest {

@@ -14,13 +14,13 @@
 
 use hashbrown::HashSet;
 
-use super::dictionary::Dictionary;
 use super::merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
 use super::merging::Cuts;
 use super::pairs::{Growing, Pair};
 use super::units::Numbering;
 use crate::error::Result;
 use crate::vocab::Vocab;
+use crate::vocab::dictionary::Dictionary;
 
 /// Longer entries are in no trained vocabulary, and merging them would take sixteen times their memory.
 const LONGEST: usize = 1 << 12;

@@ -13,10 +13,10 @@
 //! Cost: that of the ids, and a table lookup for each; at worst both ways are gone.
 
 use crate::post::{Fallback, Origin, Sink};
+use crate::routes::stretches::Stretches;
 use crate::space_mark;
 use crate::spec::Kind;
 use crate::split::cursor::Cursor;
-use crate::split::stretches::Stretches;
 use crate::tokenizer::{Compiled, Scratch, Tokenizer};
 use crate::utf8::{char_len, valid};
 

@@ -1,0 +1,4 @@
+//! Faster ways through the pipeline, each for one family.
+
+pub(crate) mod stretches;
+pub(crate) mod unescaped;
