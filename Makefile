@@ -4,7 +4,7 @@
 #   make test    set everything up and run all tests
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
 #   make lint    formatting, lints and types
-#   make bench   five minutes of the benchmarks, written into docs/benchmarks.md and the README (needs the data, as parity)
+#   make bench   five minutes of the benchmarks, written into docs/ and the README (needs the data, as parity)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -1,26 +1,29 @@
 """How long every vocabulary file takes to load: polytok, the package that the file is from, and the same as ``.ptok``.
 
-``python -m bench.load_times`` prints the table of docs/benchmarks.md. A load is from the path of a file in the page
-cache to a tokenizer that has encoded one word. Every loader has processes of its own, which take turns; in each, the
-second to the sixth load are measured and the fastest counts, so that neither imports nor other programs do. The table
-has the medians. Time is the clock's; with ``--shared``, for a machine that others use too, the processor's.
+``python -m bench.load_times`` prints the table, and ``--write`` puts it in docs/generated/load-times.md. A load is from
+the path of a file in the page cache to a tokenizer that has encoded one word. Every loader has its own processes, which
+take turns; in each, the second to the sixth load are measured and the fastest counts, so that neither imports nor other
+programs do. The table has the medians. Time is the clock's; with ``--shared``, for a machine that others use too, the
+processor's.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from . import markdown
 from .cases import DATA
 
-_SHARED = ["--shared"]
+TABLE = Path(__file__).parents[1] / "docs" / "generated" / "load-times.md"
 ROUNDS = 3
 LOADS = 6
 
@@ -96,7 +99,7 @@ def measure(loader: str, path: Path, is_shared: bool) -> float:
 
 def _in_a_process(loader: str, path: Path, is_shared: bool) -> float | None:
     """The same in a new process; None if the package is missing or does not read the file."""
-    command = [sys.executable, "-m", "bench.load_times", *_SHARED[:is_shared], loader, str(path)]
+    command = [sys.executable, "-m", "bench.load_times", *["--shared"][:is_shared], loader, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], check=False)
     return float(json.loads(done.stdout)) if done.returncode == 0 else None
 
@@ -126,21 +129,38 @@ def _median(times: list[float | None]) -> float | None:
     return statistics.median(known) if known else None
 
 
-def main(is_shared: bool) -> None:
-    """Print the table."""
-    print("| file | polytok, ms | reference, ms | polytok is | as .ptok, ms | .ptok, MB |")
-    print("| --- | --- | --- | --- | --- | --- |")
+def lines(is_shared: bool) -> Iterator[str]:
+    """The table, line by line, for it takes minutes."""
+    yield "| file | polytok, ms | reference, ms | polytok is | as .ptok, ms | .ptok, MB |"
+    yield "| --- | --- | --- | --- | --- | --- |"
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(path for path in (DATA / "vocab").glob("*/*") if path.suffix not in (".inp", ".out")):
             line = row(path, Path(folder), is_shared)
             if line:
-                print(line, flush=True)
+                yield line
+
+
+def main() -> None:
+    arguments = parser().parse_args()
+    if arguments.job:
+        loader, path = arguments.job
+        print(json.dumps(measure(loader, Path(path), arguments.shared)))
+        return
+    table = []
+    for line in lines(arguments.shared):
+        print(line, flush=True)
+        table.append(line)
+    if arguments.write:
+        markdown.put(TABLE, "load-times", "\n".join(table))
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m bench.load_times", description="How long every vocabulary loads.")
+    made.add_argument("--shared", action="store_true", help="others use the machine too: take the processor's time")
+    made.add_argument("--write", action="store_true", help="update docs/generated/load-times.md")
+    made.add_argument("job", nargs="*", help=argparse.SUPPRESS)  # loader and path, in a process of its own
+    return made
 
 
 if __name__ == "__main__":
-    jobs = [argument for argument in sys.argv[1:] if argument not in _SHARED]
-    shared = len(jobs) < len(sys.argv) - 1
-    if jobs:
-        print(json.dumps(measure(jobs[0], Path(jobs[1]), shared)))
-    else:
-        main(shared)
+    main()

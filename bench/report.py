@@ -1,4 +1,4 @@
-"""Results to the tables of docs/benchmarks.md and the README."""
+"""Results to the tables of docs/generated/benchmarks.md, and to the summary of docs/benchmarks.md and the README."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .workloads import BATCH, COLD, DECODING, LONG, SHORT, Selection
 
 def full(results: Results, selection: Selection) -> str:
     """All tables, each under its heading; those that nothing was measured for are left out."""
-    parts = [machine(results, selection), "### Target by target", targets_table(results)]
+    parts = [machine(results, selection), "## Target by target", targets_table(results)]
     for title, text in (
         ("4 KB documents, ids as a list", documents(results, "list")),
         ("4 KB documents, ids as a numpy array", documents(results, "numpy")),
@@ -34,7 +34,7 @@ def full(results: Results, selection: Selection) -> str:
         ("Decoding", decoding(results)),
         ("Count and offsets", counting(results)),
     ):
-        parts += [f"### {title}", text] if text else []
+        parts += [f"## {title}", text] if text else []
     return "\n\n".join(parts)
 
 

@@ -15,8 +15,9 @@ from .workloads import Selection
 
 ROOT = Path(__file__).parents[1]
 
-PLACES = ((ROOT / "docs" / "benchmarks.md", "figures"), (ROOT / "README.md", "speed"))
-"""Where all tables go, and where the summary goes."""
+TABLES = (ROOT / "docs" / "generated" / "benchmarks.md", "figures")
+SUMMARIES = ((ROOT / "README.md", "speed"), (ROOT / "docs" / "benchmarks.md", "speed"))
+"""Documents and the markers in them."""
 
 PLOT = ROOT / "docs" / "benchmarks.svg"
 
@@ -26,15 +27,16 @@ def main() -> None:
     if not DATA.is_dir():
         raise SystemExit("there is no benchmark data: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.write:
-        for document, marker in PLACES:
+        for document, marker in (TABLES, *SUMMARIES):
             markdown.around(document, marker)  # fails before the work, not after it
     selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload, arguments.shared)
     results = run(selection)
-    tables = (report.full(results, selection), report.summary(results))
-    print(*tables, "\n".join(report.behind(results)) or "polytok is ahead everywhere.", sep="\n\n")
+    tables, summary = report.full(results, selection), report.summary(results)
+    print(tables, summary, "\n".join(report.behind(results)) or "polytok is ahead everywhere.", sep="\n\n")
     if arguments.write:
-        for (document, marker), text in zip(PLACES, tables, strict=True):
-            markdown.put(document, marker, text)
+        markdown.put(*TABLES, tables)
+        for document, marker in SUMMARIES:
+            markdown.put(document, marker, summary)
         plot.draw(results, PLOT)
 
 
@@ -46,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
             f"--{name}", action="append", default=[], metavar="NAME", help="only this one (may be repeated)"
         )
     made.add_argument("--shared", action="store_true", help="others use the machine too: take the processor's time")
-    made.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md and README.md")
+    made.add_argument("--write", action="store_true", help="update the tables of docs/ and of the README")
     return made
 
 

@@ -1,4 +1,4 @@
-"""``python -m tests.conversions``: every vocabulary into every format; ``--write`` writes docs/conversions.md."""
+"""``python -m tests.conversions``: each vocabulary in each format; ``--write`` updates docs/generated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = 3000
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conversions", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write the table to docs/conversions.md")
+    parser.add_argument("--write", action="store_true", help="write the table to docs/generated/conversions.md")
     parser.add_argument("--only", default="", help="only vocabularies with this in their path")
     parser.add_argument(
         "--texts", type=int, default=TEXTS, help="how many are generated; as many come from the corpora"

@@ -1,4 +1,4 @@
-"""No cell of the matrix gets worse than docs/conversions.md says, and nothing is lost without being told."""
+"""No cell of the matrix gets worse than docs/generated/conversions.md says, and nothing is lost without being told."""
 
 from __future__ import annotations
 

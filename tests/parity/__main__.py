@@ -18,7 +18,7 @@ PROCESSES = 2
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="all of it, and write its rows of docs/parity.md")
+    parser.add_argument("--full", action="store_true", help="all of it, and write its rows of docs/generated/parity.md")
     parser.add_argument("--only", default="", help="only vocabularies with this in their name")
     parser.add_argument(
         "--seen", type=Path, help="a folder of what was seen to agree: only what is not there is compared"
@@ -43,7 +43,7 @@ def main() -> int:
             print(f"\r{done} of {len(todo)}, {results.differences} differences", end="", file=sys.stderr, flush=True)
     print(f"\n{results.terminal()} in {(time.monotonic() - started) / 60:.1f} minutes")
     if options.full:
-        report.write_page(results, options.only)
+        report.write_pages(results, options.only)
     return int(results.differences > 0)
 
 

@@ -1,15 +1,21 @@
-"""The table of a run, for the terminal and for docs/parity.md."""
+"""The table of a run: for the terminal, for docs/generated/parity.md, and its sums for docs/parity.md."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # where bench/ is
+
+from bench import markdown
 
 from .checks import Outcome
 from .known import KNOWN
 
-PAGE = Path(__file__).parents[2] / "docs/parity.md"
-BEGIN, END = "<!-- begin: written by tests/parity -->", "<!-- end: written by tests/parity -->"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/parity.md"
+TABLE = ROOT / "docs/generated/parity.md"
 HEADS = ("vocabulary", "reference", "input", "texts", "tokens", "refused", "differences")
 
 
@@ -65,38 +71,50 @@ class Results:
         ]
 
 
-def markdown(cells: Sequence[Sequence[str]], refusals: Sequence[str]) -> str:
-    differences = sum(int(row[-1].replace(",", "")) for row in cells)
-    return "\n".join(
-        [
-            f"{differences} differences.",
-            "",
-            *markdown_table(HEADS, cells),
-            "",
-            "Texts that a reference refuses:",
-            "",
-            *(refusals or ["* none"]),
-            "",
-            "Known differences:",
-            "",
-            *markdown_table(("reference", "input", "there", "here", "reason"), KNOWN),
-        ]
+def write_pages(results: Results, only: str = "") -> None:
+    """Update the tables of both pages. Rows of vocabularies without ``only`` in their names stay."""
+    cells, refusals = kept(TABLE.read_text("utf-8"), only)
+    cells = sorted([*cells, *results.cells()])
+    markdown.put(TABLE, "rows", rows(cells))
+    markdown.put(TABLE, "refusals", "\n".join(sorted([*refusals, *results.refusals()]) or ["* none"]))
+    markdown.put(PAGE, "sums", sums(cells))
+    markdown.put(PAGE, "known", known())
+
+
+def kept(table: str, only: str) -> tuple[list[tuple[str, ...]], list[str]]:
+    """The rows and the refusals of a written table, without those of vocabularies with ``only`` in their names."""
+    lines = table.splitlines()
+    cells = [tuple(line[2:-2].split(" | ")) for line in lines if line.startswith("| ") and not line.startswith("| ---")]
+    refusals = [line for line in lines if line.startswith("* ") and line != "* none"]
+    return (
+        [row for row in cells if row != HEADS and only not in row[0]],
+        [line for line in refusals if only not in line.partition(",")[0]],
     )
 
 
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+def rows(cells: Sequence[Sequence[str]]) -> str:
+    return escaped_table(HEADS, cells)
 
 
-def write_page(results: Results, only: str = "") -> None:
-    """Put the table between the markers of the page. Rows of vocabularies without ``only`` in their names stay."""
-    head, rest = PAGE.read_text("utf-8").split(BEGIN)
-    table, tail = rest.split(END)
-    lines = table.split("\n\nKnown differences:")[0].splitlines()
-    rows = [tuple(line[2:-2].split(" | ")) for line in lines if line.startswith("| ") and not line.startswith("| ---")]
-    kept = [row for row in rows if len(row) == len(HEADS) and row != HEADS and only not in row[0]]
-    refused = [line for line in lines if line.startswith("* ") and only not in line.partition(",")[0]]
-    refusals = sorted([line for line in refused if line != "* none"] + results.refusals())
-    written = markdown(sorted([*kept, *results.cells()]), refusals)
-    PAGE.write_text(f"{head}{BEGIN}\n\n{written}\n\n{END}{tail}", "utf-8")
+def sums(cells: Sequence[Sequence[str]]) -> str:
+    """A row for each reference: the number of vocabularies, and the columns of numbers added up."""
+    by_reference: dict[str, list[Sequence[str]]] = {}
+    for row in cells:
+        by_reference.setdefault(row[1], []).append(row)
+    summed = [
+        [
+            reference,
+            str(len({row[0] for row in group})),
+            *(f"{sum(int(row[column].replace(',', '')) for row in group):,}" for column in range(3, len(HEADS))),
+        ]
+        for reference, group in sorted(by_reference.items())
+    ]
+    return escaped_table(("reference", "vocabularies", *HEADS[3:]), summed)
+
+
+def known() -> str:
+    return escaped_table(("reference", "input", "the reference", "polytok", "reason"), KNOWN)
+
+
+def escaped_table(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    return markdown.table(heads, [[cell.replace("|", "\\|") for cell in row] for row in cells])
