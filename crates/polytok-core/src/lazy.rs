@@ -1,8 +1,12 @@
-//! A value that is made when it is first asked for.
+//! Values that are built late: [`Lazy`] when they are first needed, [`Warmup`] when enough text was encoded for them to pay.
+//!
+//! No lock is waited for: a value is built outside of its lock, so a fork hardly ever happens within it, and two threads may
+//! build it twice.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The value. It is made outside of the lock, so that a fork hardly ever happens within it; two threads may make it twice.
+/// A value that is built when it is first needed.
 #[derive(Debug)]
 pub struct Lazy<T>(OnceLock<T>);
 
@@ -13,31 +17,86 @@ impl<T> Default for Lazy<T> {
 }
 
 impl<T> From<T> for Lazy<T> {
-    /// A value that is there already.
+    /// A value that is already built.
     fn from(value: T) -> Lazy<T> {
         Lazy(value.into())
     }
 }
 
 impl<T> Lazy<T> {
-    /// The value, if it is there.
+    /// The value, if it is built.
     #[inline]
     pub fn peek(&self) -> Option<&T> {
         self.0.get()
     }
 
-    /// The value, made by `make` if it is not there yet.
+    /// The value; `build` builds it if it is missing.
     #[inline]
-    pub fn get(&self, make: impl FnOnce() -> T) -> &T {
+    pub fn get(&self, build: impl FnOnce() -> T) -> &T {
         match self.0.get() {
             Some(value) => value,
-            None => self.put(make()),
+            None => self.insert(build()),
         }
     }
 
     #[cold]
-    fn put(&self, value: T) -> &T {
+    fn insert(&self, value: T) -> &T {
         self.0.get_or_init(|| value)
+    }
+}
+
+/// Tables that make encoding faster but take long to build. Many programs load a tokenizer to encode a few lines, so the tables
+/// are built after a number of bytes of text, and there is a slower way until then.
+///
+/// Each caller says how many bytes of text it needs the tables for. The caller whose bytes bring the sum to the limit builds
+/// them. Other threads go the slower way meanwhile, unless their own text reaches the limit alone: then they build them too.
+/// Tables that cannot be built are never asked for again, and the slower way is taken for good.
+#[derive(Debug)]
+pub struct Warmup<T> {
+    value: Lazy<Option<T>>,
+    /// Bytes of text so far; not counted once the value is built.
+    bytes: AtomicUsize,
+    limit: usize,
+}
+
+impl<T> Warmup<T> {
+    /// A value that pays after this many bytes of text.
+    pub fn after(limit: usize) -> Warmup<T> {
+        Warmup { value: Lazy::default(), bytes: AtomicUsize::new(0), limit }
+    }
+
+    /// The value, if it is built.
+    #[inline]
+    pub fn peek(&self) -> Option<&T> {
+        self.value.peek()?.as_ref()
+    }
+
+    /// The value for `bytes` more bytes of text; None to go the slower way. `build` returns None if the value cannot be built.
+    #[inline]
+    pub fn get(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
+        match self.value.peek() {
+            Some(value) => value.as_ref(),
+            None => self.build_if_it_pays(bytes, build),
+        }
+    }
+
+    /// The value, built now if it is missing, whether it pays or not.
+    pub fn now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
+        self.value.get(build).as_ref()
+    }
+
+    #[cold]
+    fn build_if_it_pays(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
+        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let reaches_limit = before < self.limit && before.saturating_add(bytes) >= self.limit;
+        if reaches_limit || bytes >= self.limit { self.now(build) } else { None }
+    }
+}
+
+impl<T> From<T> for Warmup<T> {
+    /// A value that is already built.
+    fn from(value: T) -> Warmup<T> {
+        Warmup { value: Some(value).into(), ..Warmup::after(0) }
     }
 }
 
@@ -46,9 +105,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_made_once() {
+    fn a_lazy_value_is_built_once() {
         let lazy = Lazy::default();
-        assert_eq!(*lazy.get(|| 1), 1);
-        assert_eq!(*lazy.get(|| 2), 1);
+        assert_eq!((lazy.peek(), *lazy.get(|| 1)), (None, 1));
+        assert_eq!((*lazy.get(|| 2), lazy.peek()), (1, Some(&1)));
+    }
+
+    #[test]
+    fn a_warmup_is_built_by_the_text_that_reaches_its_limit() {
+        let warmup = Warmup::after(10);
+        let values = [4, 5, 1, 0, 100].map(|bytes| warmup.get(bytes, || Some(bytes)).copied());
+        assert_eq!(values, [None, None, Some(1), Some(1), Some(1)]);
+    }
+
+    #[test]
+    fn a_warmup_is_built_for_a_long_text_at_once() {
+        let values = [9, 10].map(|bytes| Warmup::after(10).get(bytes, || Some(bytes)).copied());
+        assert_eq!(values, [None, Some(10)]);
+    }
+
+    #[test]
+    fn while_a_warmup_is_built_only_long_texts_build_it_too() {
+        let warmup = Warmup::after(10);
+        let value = warmup.get(10, || {
+            let values = [1, 9, 10, 1].map(|bytes| warmup.get(bytes, || Some(bytes)).copied());
+            assert_eq!(values, [None, None, Some(10), Some(10)]);
+            Some(7)
+        });
+        assert_eq!(value, Some(&10), "the first that was built stays");
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_not_tried_again() {
+        let warmup = Warmup::after(1);
+        assert_eq!(warmup.get(1, || None::<u32>), None);
+        assert_eq!(warmup.get(1, || panic!("built again")), None);
+        assert_eq!(warmup.now(|| panic!("built again")), None);
+    }
+
+    #[test]
+    fn a_warmup_of_a_value_has_it() {
+        let warmup = Warmup::from(5);
+        assert_eq!((warmup.peek(), warmup.get(0, || None), warmup.now(|| None)), (Some(&5), Some(&5), Some(&5)));
+        assert_eq!(Warmup::<u32>::after(0).peek(), None);
     }
 }

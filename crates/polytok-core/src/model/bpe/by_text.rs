@@ -8,7 +8,6 @@
 //! A lookup costs as much as its text is long, so that entries must be short for it.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::FROZEN;
 use super::merge::{INERT, Lookup, Symbol};
@@ -19,58 +18,24 @@ use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
-/// A table pays after one byte of text for so many rows of the vocabulary. Few bytes of a text come here: most pieces are found in
-/// the cache. Bytes are more symbols than characters, and the table of ranks is made quicker.
+/// A table pays after one byte of text for this many rows of the vocabulary. Few bytes of a text are merged: most pieces are found
+/// in the cache. Bytes are more symbols than characters, and the table of ranks is built faster.
 const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
 /// Pairs are looked up by their texts if no entry is longer.
 const LONGEST: usize = 256;
 
-/// How long to do without the table.
-pub(super) struct Patience {
-    /// Bytes of text that were merged without it, and how many may be.
-    bytes: AtomicUsize,
-    limit: usize,
-    /// The longest entry.
-    longest: usize,
-}
-
-impl Patience {
-    /// None at all, but where it is of use: for merging by score over characters, or by id over bytes.
-    pub(super) fn with(source: &Source) -> Patience {
-        let &Source { vocab, priority, symbols, .. } = source;
-        let longest = vocab.longest();
-        let has_ranks = || !(0..vocab.len()).any(|row| vocab.score(row).is_nan());
-        let limit = match (priority, symbols) {
-            _ if longest > LONGEST || vocab.size() >= FROZEN => 0,
-            (Priority::Score, Symbols::Chars) if has_ranks() => vocab.len() / ROWS_PER_BYTE_BY_SCORE,
-            (Priority::Rank, Symbols::Bytes) => vocab.len() / ROWS_PER_BYTE_BY_RANK,
-            _ => 0,
-        };
-        Patience::of(limit, longest)
-    }
-
-    /// For so many bytes.
-    pub(super) fn of(limit: usize, longest: usize) -> Patience {
-        Patience { bytes: AtomicUsize::new(0), limit, longest }
-    }
-
-    /// Whether there is any.
-    pub(super) fn can_wait(&self) -> bool {
-        self.limit > 0
-    }
-
-    /// The length of the longest entry.
-    pub(super) fn longest(&self) -> usize {
-        self.longest
-    }
-
-    /// Whether the table is to be built before these many more bytes are merged. One caller builds it; others go on without it
-    /// meanwhile, unless their text is so long that it pays by itself.
-    pub(super) fn ends_with(&self, bytes: usize) -> bool {
-        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        bytes > self.limit || (before <= self.limit && before.saturating_add(bytes) > self.limit)
+/// Bytes of text after which the table pays; 0 if it is needed at once, because pairs cannot be looked up by their texts. They can
+/// be for merging by score over characters, or by id over bytes.
+pub(super) fn table_pays_after(source: &Source, longest: usize) -> usize {
+    let &Source { vocab, priority, symbols, .. } = source;
+    let has_ranks = || !(0..vocab.len()).any(|row| vocab.score(row).is_nan());
+    match (priority, symbols) {
+        _ if longest > LONGEST || vocab.size() >= FROZEN => 0,
+        (Priority::Score, Symbols::Chars) if has_ranks() => vocab.len() / ROWS_PER_BYTE_BY_SCORE,
+        (Priority::Rank, Symbols::Bytes) => vocab.len() / ROWS_PER_BYTE_BY_RANK,
+        _ => 0,
     }
 }
 
@@ -132,12 +97,5 @@ mod tests {
         let ranks = scores.map(rank);
         assert!(ranks.is_sorted_by(|one, next| one < next) && ranks[9] < NO_RANK);
         assert_eq!(rank(0.0), rank(-0.0));
-    }
-
-    #[test]
-    fn patience_ends_once() {
-        let patience = Patience::of(10, 1);
-        let ends: Vec<bool> = [4, 4, 2, 1, 1, 10, 11].into_iter().map(|bytes| patience.ends_with(bytes)).collect();
-        assert_eq!(ends, [false, false, false, true, false, false, true]);
     }
 }

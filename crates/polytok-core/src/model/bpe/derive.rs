@@ -25,7 +25,7 @@ impl Bpe {
             return Derived::Reserved;
         }
         // Halves have the numbers of the tables.
-        let Some(merging) = self.merging.get(|| self.build_merging()) else { return Derived::Never };
+        let Some(merging) = self.merging.now(|| self.build_merging()) else { return Derived::Never };
         let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();
         merging.units.push(text, 0, symbols);

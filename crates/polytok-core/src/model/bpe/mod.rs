@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 
 use crate::cache;
 use crate::error::{Error, Result};
-use crate::lazy::Lazy;
+use crate::lazy::{Lazy, Warmup};
 use crate::model::whole::refused;
 use crate::model::{Segment, UNKNOWN};
 use crate::native::Tables;
@@ -24,7 +24,7 @@ use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::{Dictionary, Emit};
-use by_text::{ByText, Patience};
+use by_text::{ByText, table_pays_after};
 use merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
 use merging::{Merging, Source};
 use scalars::Scalars;
@@ -61,10 +61,10 @@ pub struct Bpe {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
     symbols: Symbols,
-    /// None where building it failed, which it cannot but where pairs may be looked up by their texts.
-    merging: Lazy<Option<Merging>>,
-    /// Until `merging` is built.
-    patience: Patience,
+    /// Until they are built, and if they cannot be, pairs are looked up by their texts.
+    merging: Warmup<Merging>,
+    /// The length of the longest entry.
+    longest: usize,
     /// Hugging Face's initial symbols.
     scalars: Option<Scalars>,
     /// All pairs where `merging` has only those that encoding needs; built when dropout asks for them.
@@ -124,14 +124,15 @@ impl Bpe {
         let resegments = exceptions.values().any(|emit| matches!(emit, Emit::Unused(_)));
         let prefix = rules.scalars.continuing_prefix.as_bytes();
         let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
-        let patience = Patience::with(&source);
+        let longest = vocab.longest();
+        let pays_after = table_pays_after(&source, longest);
         // Rows that are split again need all pairs, and pairs that are known to fit their rows.
         let merging = match resegments {
-            _ if patience.can_wait() && (resegments || !tables.are_stored()) => None,
-            true => Some(source.build_all()?),
-            false => Some(tables.get("bpe", || source.build())?),
+            _ if pays_after > 0 && (resegments || !tables.are_stored()) => Warmup::after(pays_after),
+            true => source.build_all()?.into(),
+            false => tables.get("bpe", || source.build())?.into(),
         };
-        let merges_fallbacks = symbols == Symbols::Groups && merging.as_ref().is_some_and(Merging::merges_bytes);
+        let merges_fallbacks = symbols == Symbols::Groups && merging.peek().is_some_and(Merging::merges_bytes);
         let scalars = match symbols {
             Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
             _ => None,
@@ -141,8 +142,8 @@ impl Bpe {
             dictionary,
             symbols,
             scalars,
-            merging: merging.map_or_else(Lazy::default, |merging| Some(merging).into()),
-            patience,
+            merging,
+            longest,
             all_pairs: Lazy::default(),
             exceptions,
             whole_piece_first,
@@ -197,7 +198,7 @@ impl Bpe {
     /// are not known, or not yet, or where texts may come in another way later.
     pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
         let stays = self.is_of_bytes() || self.takes_raw();
-        let merging = self.merging.peek()?.as_ref().filter(|_| stays)?;
+        let merging = self.merging.peek().filter(|_| stays)?;
         // A table of a file may name any row.
         Some(merging.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
@@ -319,18 +320,7 @@ impl Bpe {
     /// The tables, for so many bytes; None where pairs are to be looked up by their texts.
     #[inline]
     fn merging(&self, len: usize) -> Option<&Merging> {
-        match self.merging.peek() {
-            Some(merging) => merging.as_ref(),
-            None => self.merging_if_it_pays(len),
-        }
-    }
-
-    #[cold]
-    fn merging_if_it_pays(&self, len: usize) -> Option<&Merging> {
-        match self.patience.ends_with(len) {
-            true => self.merging.get(|| self.build_merging()).as_ref(),
-            false => None,
-        }
+        self.merging.get(len, || self.build_merging())
     }
 
     fn build_merging(&self) -> Option<Merging> {
@@ -339,8 +329,8 @@ impl Bpe {
     }
 
     fn by_text<'a>(&'a self, text: &'a [u8]) -> ByText<'a> {
-        let (vocab, dictionary, longest) = (&*self.vocab, &self.dictionary, self.patience.longest());
-        ByText { vocab, dictionary, longest, is_of_bytes: self.is_of_bytes(), text }
+        let (vocab, dictionary) = (&*self.vocab, &self.dictionary);
+        ByText { vocab, dictionary, longest: self.longest, is_of_bytes: self.is_of_bytes(), text }
     }
 
     /// What the tables are made from, but for lists of merges, whose tables are never made again.

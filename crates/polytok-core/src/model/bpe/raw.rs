@@ -46,8 +46,7 @@ impl Bpe {
         let mends = self.raw.peek().is_some_and(|escape| escape.mends);
         if piece.len() <= KEY
             && (!mends || std::str::from_utf8(piece).is_ok())
-            && let Some(merging) =
-                self.merging.peek().and_then(Option::as_ref).filter(|merging| self.merges_raw(merging))
+            && let Some(merging) = self.merging.peek().filter(|merging| self.merges_raw(merging))
         {
             return self.merge_raw(merging, piece, scratch, emit);
         }
@@ -122,7 +121,7 @@ impl Bpe {
 
     /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<u32> {
-        let merging = self.merging.peek()?.as_ref()?;
+        let merging = self.merging.peek()?;
         let rows = merging.own_rows()?;
         let own_rows = self.own_rows.get(|| {
             let mut bits = vec![0; self.vocab.len().div_ceil(64)];

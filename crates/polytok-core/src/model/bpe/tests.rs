@@ -101,9 +101,9 @@ proptest! {
         let rules = BpeRules::new(Symbols::Chars, reserved, line);
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, frozen.clone(), &mut Tables::default());
         let tabled = compile().unwrap();
-        tabled.merging.get(|| tabled.source().build().ok());
+        tabled.merging.now(|| tabled.source().build().ok());
         for text in texts {
-            let by_text = Bpe { patience: Patience::of(1 << 20, vocab.longest()), ..compile().unwrap() };
+            let by_text = Bpe { merging: Warmup::after(1 << 20), ..compile().unwrap() };
             let text = &text.as_bytes()[..text.len().saturating_sub(tail)]; // the last character may be clipped
             prop_assert_eq!(results(&by_text, text), results(&tabled, text), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
@@ -123,10 +123,9 @@ proptest! {
         let rules = BpeRules { whole_piece_first: has_whole, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
         let compile = || Bpe::compile(vocab.clone(), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let tabled = compile();
-        tabled.merging.get(|| tabled.source().build().ok());
+        tabled.merging.now(|| tabled.source().build().ok());
         for text in texts {
-            let patience = Patience::of(1 << 20, vocab.longest());
-            let by_text = Bpe { patience, merging: Lazy::default(), ..compile() }; // few entries have none
+            let by_text = Bpe { merging: Warmup::after(1 << 20), ..compile() }; // with few entries the table is built at once
             prop_assert_eq!(results(&by_text, text.as_bytes()), results(&tabled, text.as_bytes()), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
         }
@@ -199,7 +198,7 @@ proptest! {
         let (priority, symbols) = if by_rank { (Priority::Rank, Symbols::Bytes) } else { (Priority::Score, Symbols::Chars) };
         let rules = BpeRules::new(symbols, false, Line::default());
         let bpe = Bpe::compile(vocab, &priority, &rules, None, &mut Tables::default()).unwrap();
-        bpe.merging.get(|| bpe.build_merging());
+        bpe.merging.now(|| bpe.build_merging());
         let all = bpe.source().build_all().unwrap();
         let plain = |text: &[u8]| {
             let mut symbols = Vec::new();
@@ -207,7 +206,7 @@ proptest! {
             crate::model::bpe::merge::merge_long(&all.pairs, &mut symbols, &mut Default::default(), &mut Unwatched);
             symbols
         };
-        for row in bpe.merging.peek().unwrap().as_ref().unwrap().own_rows().unwrap() {
+        for row in bpe.merging.peek().unwrap().own_rows().unwrap() {
             let symbols = plain(bpe.vocab.bytes(row as usize));
             prop_assert!(symbols.len() == 1 && symbols[0].symbol == row);
             let bytes = bpe.vocab.bytes(row as usize);
@@ -238,7 +237,7 @@ proptest! {
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
         let [plain, raw] = [compile(), compile()];
         for bpe in [&plain, &raw] {
-            bpe.merging.get(|| bpe.build_merging());
+            bpe.merging.now(|| bpe.build_merging());
         }
         raw.take_raw(Escape { has_prefix: false, mends: true });
         let ids = |bpe: &Bpe, text: &str, is_raw: bool| {

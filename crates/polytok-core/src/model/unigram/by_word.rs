@@ -1,32 +1,23 @@
-//! Texts word by word, by tables that are made when enough text came by: many programs load a tokenizer to encode a few lines.
+//! Texts word by word, by tables that are built once they pay.
 //!
 //! Until then, and where words cannot be proven, `Unigram::segment` searches each text as a whole, with the same ids.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::letters::Letters;
 use super::send::Sender;
 use super::words::{Dictionary, Receiver};
 use super::{BestPathScores, Unigram, UnigramScratch, certain, raw};
 use crate::error::Result;
-use crate::lazy::Lazy;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::post::{Out, Sink};
 use crate::spec::Kind;
 use crate::vocab::Vocab;
 
-/// Bytes of text after which the tables pay: making them takes as long as searching some hundred kilobytes. Most texts are asked
-/// about twice, before they are normalized and after.
-const PAYS: usize = 1 << 18;
+/// Bytes of text after which the tables pay: building them takes as long as searching some hundred kilobytes. Most texts are
+/// counted twice, before they are normalized and after.
+pub(super) const TABLES_PAY_AFTER: usize = 1 << 18;
 
-/// The tables, once they pay and if there can be any.
-#[derive(Default)]
-pub(super) struct LazyTables {
-    asked: AtomicUsize,
-    made: Lazy<Option<Tables>>,
-}
-
-struct Tables {
+/// The tables.
+pub(super) struct WordTables {
     letters: Letters,
     /// The length of each entry in bytes.
     lens: Vec<u32>,
@@ -34,14 +25,14 @@ struct Tables {
     takes_raw: bool,
 }
 
-impl Tables {
-    fn new(unigram: &Unigram, normalizer: Option<&SentencePieceNormalizer>, vocab: &Vocab) -> Option<Tables> {
+impl WordTables {
+    fn new(unigram: &Unigram, normalizer: Option<&SentencePieceNormalizer>, vocab: &Vocab) -> Option<WordTables> {
         let pieces = unigram.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row));
         let mut letters = if is_tame(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
         let lens = pieces.clone().map(|piece| piece.len() as u32).collect();
         let user_defined = vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
         let takes_raw = normalizer.is_some_and(|normalizer| letters.learn(normalizer, user_defined, pieces));
-        Some(Tables { letters, lens, takes_raw })
+        Some(WordTables { letters, lens, takes_raw })
     }
 }
 
@@ -58,11 +49,11 @@ fn is_tame(unigram: &Unigram) -> bool {
 #[derive(Clone, Copy)]
 pub struct ByWord<'a> {
     unigram: &'a Unigram,
-    tables: &'a Tables,
+    tables: &'a WordTables,
 }
 
 impl Unigram {
-    /// What takes a text of so many bytes word by word; None as long as it does not pay, and where it cannot be. The vocabulary and
+    /// What takes a text of this many bytes word by word; None until it pays, and if words cannot be proven. The vocabulary and
     /// the normalizer are the model's.
     #[inline]
     pub fn by_word(
@@ -71,19 +62,14 @@ impl Unigram {
         normalizer: Option<&SentencePieceNormalizer>,
         vocab: &Vocab,
     ) -> Option<ByWord<'_>> {
-        let LazyTables { asked, made } = &self.by_word;
-        let tables = match made.peek() {
-            Some(made) => made.as_ref(),
-            None if asked.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) < PAYS => None,
-            None => made.get(|| Tables::new(self, normalizer, vocab)).as_ref(),
-        };
+        let tables = self.by_word.get(bytes, || WordTables::new(self, normalizer, vocab));
         tables.map(|tables| ByWord { unigram: self, tables })
     }
 
-    /// The same as if all texts that there will be had come by.
+    /// The same, whether it pays or not.
     #[cfg(test)]
     pub fn by_word_now(&self, normalizer: Option<&SentencePieceNormalizer>, vocab: &Vocab) -> Option<ByWord<'_>> {
-        self.by_word(PAYS, normalizer, vocab)
+        self.by_word(TABLES_PAY_AFTER, normalizer, vocab)
     }
 }
 

@@ -19,7 +19,7 @@ pub mod wide;
 mod words;
 
 use crate::error::{Error, Result};
-use crate::lazy::Lazy;
+use crate::lazy::{Lazy, Warmup};
 use crate::model::{Segment, UNKNOWN};
 use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
@@ -28,7 +28,7 @@ use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::Vocab;
 use best_path::{Score, search, walk};
-use by_word::LazyTables;
+use by_word::{TABLES_PAY_AFTER, WordTables};
 use words::{Row, WordsScratch};
 
 /// How far below the lowest score an unknown character is.
@@ -45,7 +45,7 @@ pub struct Unigram {
     pub(super) unknown_score: f32,
     pub(super) line: Line,
     best_path: BestPathScores,
-    by_word: LazyTables,
+    by_word: Warmup<WordTables>,
 }
 
 /// Scores as `segment` adds them, in the precision of the line.
@@ -117,7 +117,7 @@ impl Unigram {
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
-            by_word: LazyTables::default(),
+            by_word: Warmup::after(TABLES_PAY_AFTER),
         })
     }
 
@@ -162,7 +162,7 @@ impl Stored for Unigram {
             unknown_score: part.number("unknown_score")?,
             line,
             best_path,
-            by_word: LazyTables::default(),
+            by_word: Warmup::after(TABLES_PAY_AFTER),
         };
         let entries = match &unigram.best_path {
             BestPathScores::Double(scores) => scores.table.len(),
