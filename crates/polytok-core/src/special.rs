@@ -1,21 +1,24 @@
-//! Cutting a text at special tokens: the only place that knows what is allowed and what is not.
+//! Splits a text at special tokens. Only this module knows which of them are recognised.
 //!
-//! Nothing is special unless the caller allows it, but for tokens that are recognised `always`. The leftmost match counts, and of several
-//! at one place the longest, or the one listed first (minbpe), as [`Matching`] says; llama.cpp's order is in `partition`.
-//! Rows of kind Control are special tokens too. tiktoken restarts its search one byte behind a hit that is not allowed,
-//! which finds the same as searching the allowed ones alone. Hugging Face, whose files have tokens that are recognised always, passes
-//! over such a hit instead, so that it still hides others; flags follow its `AddedVocabulary::find_matches`.
+//! A special token is recognised if the caller allows it, or `always` if its vocabulary says so. The leftmost match
+//! counts; of several at one place, the longest one or the one listed first (minbpe), as [`Matching`] says. `partition`
+//! has llama.cpp's order. Rows of kind Control are special tokens too. tiktoken restarts its search one byte after the
+//! start of a match that is not allowed, which finds the same as a search for the allowed tokens alone. Hugging Face,
+//! whose vocabularies have tokens that are recognised always, skips such a match instead, so that it still hides the
+//! tokens that it overlaps.
+//!
 //! Twin: python/polytok/reference/special.py.
 
-use aho_corasick::{AhoCorasick, MatchKind};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Matching, SpecialToken};
-use crate::utf8::decode_strict;
 use crate::vocab::Vocab;
+use finder::Finder;
 
+mod finder;
 mod partition;
+mod white_space;
 
 /// All special tokens of a vocabulary.
 pub struct Specials {
@@ -24,43 +27,35 @@ pub struct Specials {
     by_id: HashMap<u32, usize>,
     matching: Matching,
     always: Option<SpecialSet>,
-    /// Tokens that are searched in normalized text, where that is not their own.
+    /// The tokens that are searched for in normalized text and whose own text normalization changes, by id.
     printed: HashMap<u32, Printed>,
 }
 
-/// What Hugging Face takes for a token: its normalized text, by which it also knows whether the token is to be skipped.
+/// A token as Hugging Face prints it: by its normalized text, which also decides whether decoding may skip it.
 struct Printed {
     text: Vec<u8>,
     is_skippable: bool,
 }
 
-/// Some of them, ready to be searched for.
+/// Some special tokens, compiled for searching: those searched for in the text itself, and those in normalized text.
 pub struct SpecialSet {
     raw: Option<Finder>,
     normalized: Option<Finder>,
 }
 
-/// The tokens that are searched for in one text.
-struct Finder {
-    automaton: AhoCorasick,
-    tokens: Vec<SpecialToken>,
-    /// Whether a token that is found is recognised.
-    kept: Vec<bool>,
-    matching: Matching,
-}
-
-/// A part of a text.
+/// A part of a text, with its first byte and the byte after its last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Ordinary text.
     Text(usize, usize),
-    /// A special token.
+    /// The id of a special token. Its span includes the white space that `lstrip` and `rstrip` add, so it can overlap
+    /// the span before it.
     Special(u32, usize, usize),
 }
 
 impl Specials {
-    /// The Spec's, and the vocabulary's control rows. `normalize` is what the text goes through before tokens that are
-    /// `normalized` are searched in it.
+    /// The tokens that the Spec lists and the vocabulary's control rows. `normalize` runs on a text before the tokens
+    /// that are `normalized` are searched for in it.
     pub fn new(
         listed: Vec<SpecialToken>,
         vocab: &Vocab,
@@ -68,7 +63,7 @@ impl Specials {
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Specials> {
         let rows = vocab.rows_of(Kind::Control);
-        let listed_ids: hashbrown::HashSet<u32> = listed.iter().map(|token| token.id).collect();
+        let listed_ids: HashSet<u32> = listed.iter().map(|token| token.id).collect();
         let mut tokens = listed;
         let control =
             |row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row), ..SpecialToken::default() };
@@ -78,13 +73,7 @@ impl Specials {
             by_id.entry(token.id).or_insert(i);
         }
         let mut specials = Specials { tokens, by_id, matching, always: None, printed: HashMap::new() };
-        for token in specials.tokens.iter().filter(|token| token.normalized) {
-            let text = normalize(&token.text)?;
-            if text != token.text {
-                let is_skippable = specials.tokens.iter().any(|other| !other.always && other.text == text);
-                specials.printed.insert(token.id, Printed { text, is_skippable });
-            }
-        }
+        specials.printed = printed(&specials.tokens, normalize)?;
         if specials.tokens.iter().any(|token| token.always) {
             specials.always = specials.set(|_| false, normalize)?;
         }
@@ -96,13 +85,13 @@ impl Specials {
         &self.tokens
     }
 
-    /// The text of an id; of several, the first listed.
+    /// The text of an id; if several tokens have it, of the first listed.
     #[inline]
     pub fn text(&self, id: u32) -> Option<&[u8]> {
         self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
-    /// The text that stands for an id when Hugging Face's decoders begin.
+    /// The text of an id that Hugging Face's decoders start from.
     pub fn printed(&self, id: u32) -> Option<&[u8]> {
         self.printed.get(&id).map_or_else(|| self.text(id), |printed| Some(printed.text.as_slice()))
     }
@@ -121,17 +110,17 @@ impl Specials {
         self.always.as_ref()
     }
 
-    /// The set of the tokens for which `keep` holds, and of those that are recognised always; None if it is empty.
+    /// The set of the tokens whose text `is_allowed`, and of those that are recognised always; None if there are none.
     pub fn set(
         &self,
-        keep: impl Fn(&[u8]) -> bool,
+        is_allowed: impl Fn(&[u8]) -> bool,
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Option<SpecialSet>> {
         let hides = self.tokens.iter().any(|token| token.always) && self.matching == Matching::Longest;
-        let kept = |token: &SpecialToken| token.always || keep(&token.text);
-        let searched = self.tokens.iter().filter(|token| !token.text.is_empty() && (hides || kept(token)));
+        let is_recognized = |token: &SpecialToken| token.always || is_allowed(&token.text);
+        let searched = self.tokens.iter().filter(|token| !token.text.is_empty() && (hides || is_recognized(token)));
         let (of_normalized, of_raw): (Vec<_>, Vec<_>) =
-            searched.map(|token| (token.clone(), kept(token))).partition(|(token, _)| token.normalized);
+            searched.map(|token| (token.clone(), is_recognized(token))).partition(|(token, _)| token.normalized);
         let normalized_texts: Vec<Vec<u8>> =
             of_normalized.iter().map(|(token, _)| normalize(&token.text)).collect::<Result<_>>()?;
         let raw_texts = of_raw.iter().map(|(token, _)| token.text.clone()).collect();
@@ -141,27 +130,27 @@ impl Specials {
         Ok((!is_empty).then_some(SpecialSet { raw, normalized }))
     }
 
-    /// The set of the tokens for which `keep` holds, to be refused; None if it is empty.
-    pub fn refused(&self, keep: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
-        let kept: Vec<(SpecialToken, bool)> = self
+    /// The set of the tokens that no text may contain, those whose text `is_refused`; None if there are none.
+    pub fn refused(&self, is_refused: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
+        let refused: Vec<(SpecialToken, bool)> = self
             .tokens
             .iter()
-            .filter(|token| !token.always && !token.text.is_empty() && keep(&token.text))
+            .filter(|token| !token.always && !token.text.is_empty() && is_refused(&token.text))
             .map(|token| (token.clone(), true))
             .collect();
-        let texts = kept.iter().map(|(token, _)| token.text.clone()).collect();
-        Ok(Finder::new(kept, texts, self.matching)?.map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
+        let texts = refused.iter().map(|(token, _)| token.text.clone()).collect();
+        Ok(Finder::new(refused, texts, self.matching)?.map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
     }
 }
 
 impl SpecialSet {
-    /// Calls `part` for every part of the text, in order; empty stretches are left out.
+    /// Splits a text: calls `part` for every part of it, in order, except empty ones.
     #[inline]
     pub fn cut(&self, text: &[u8], part: impl FnMut(Part) -> Result<()>) -> Result<()> {
         cut(self.raw.as_ref(), text, part)
     }
 
-    /// Whether tokens are searched in normalized text.
+    /// Whether any token is searched for in normalized text.
     #[inline]
     pub fn has_normalized(&self) -> bool {
         self.normalized.is_some()
@@ -172,115 +161,38 @@ impl SpecialSet {
         cut(self.normalized.as_ref(), text, part)
     }
 
-    /// An error if one of the set stands anywhere in the text.
+    /// An error if the text contains a token of the set.
     pub fn reject(&self, text: &[u8]) -> Result<()> {
         let Some(finder) = &self.raw else { return Ok(()) };
         let Some(found) = finder.automaton.find(text) else { return Ok(()) };
         let token = String::from_utf8_lossy(&finder.tokens[found.pattern().as_usize()].text);
         Err(Error::Special(format!(
-            "the text holds the special token {token:?} at byte {}, which is not allowed here: allow it with \
+            "the text contains the special token {token:?} at byte {}, which is not allowed here; allow it with \
              special={{{token:?}}} or special=\"all\", or encode it as plain text with reject_special=False",
             found.start()
         )))
     }
 }
 
+/// The tokens that are searched for in normalized text and whose own text normalization changes.
+fn printed(tokens: &[SpecialToken], normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>) -> Result<HashMap<u32, Printed>> {
+    let skippable: HashSet<&[u8]> =
+        tokens.iter().filter(|token| !token.always).map(|token| token.text.as_slice()).collect();
+    let mut printed = HashMap::new();
+    for token in tokens.iter().filter(|token| token.normalized) {
+        let text = normalize(&token.text)?;
+        if text != token.text {
+            let is_skippable = skippable.contains(text.as_slice());
+            printed.insert(token.id, Printed { text, is_skippable });
+        }
+    }
+    Ok(printed)
+}
+
 fn cut(finder: Option<&Finder>, text: &[u8], mut part: impl FnMut(Part) -> Result<()>) -> Result<()> {
     match finder {
+        Some(finder) => finder.cut(text, part),
         None if text.is_empty() => Ok(()),
         None => part(Part::Text(0, text.len())),
-        Some(finder) if finder.matching == Matching::LongestFirst => finder.partition(text, part),
-        Some(finder) => finder.cut(text, part),
     }
-}
-
-impl Finder {
-    /// `texts` are what is searched for, in the order of the tokens.
-    fn new(tokens: Vec<(SpecialToken, bool)>, texts: Vec<Vec<u8>>, matching: Matching) -> Result<Option<Finder>> {
-        if tokens.is_empty() {
-            return Ok(None);
-        }
-        let kind = match matching {
-            Matching::Longest => MatchKind::LeftmostLongest,
-            Matching::Listed => MatchKind::LeftmostFirst,
-            Matching::LongestFirst => MatchKind::Standard,
-        };
-        let automaton = AhoCorasick::builder()
-            .match_kind(kind)
-            .build(&texts)
-            .map_err(|error| Error::Spec(format!("special tokens: {error}")))?;
-        let (tokens, kept) = tokens.into_iter().unzip();
-        Ok(Some(Finder { automaton, tokens, kept, matching }))
-    }
-
-    fn cut(&self, text: &[u8], mut part: impl FnMut(Part) -> Result<()>) -> Result<()> {
-        let mut at = 0;
-        for found in self.automaton.find_iter(text) {
-            let token = &self.tokens[found.pattern().as_usize()];
-            let (mut start, mut end) = (found.start(), found.end());
-            if !self.kept[found.pattern().as_usize()] || (token.single_word && touches_word(text, start, end)) {
-                continue;
-            }
-            if token.lstrip {
-                start = trimmed_end(&text[..start]).max(at);
-            }
-            if token.rstrip {
-                end += spaces_at_start(&text[end..]);
-            }
-            if start > at {
-                part(Part::Text(at, start))?;
-            }
-            if end > start {
-                part(Part::Special(token.id, start, end))?;
-            }
-            at = end;
-        }
-        if at < text.len() {
-            part(Part::Text(at, text.len()))?;
-        }
-        Ok(())
-    }
-}
-
-/// Whether a word character stands before `start` or behind `end`; bytes that are no UTF-8 are none.
-fn touches_word(text: &[u8], start: usize, end: usize) -> bool {
-    let before = last_char(&text[..start]).map(|(_, character)| character);
-    let behind = first_char(&text[end..]).map(|(character, _)| character);
-    [before, behind].into_iter().flatten().any(regex_syntax::is_word_character)
-}
-
-/// Where the white space at the end of a text starts.
-fn trimmed_end(text: &[u8]) -> usize {
-    let mut end = text.len();
-    while let Some((at, character)) = last_char(&text[..end]) {
-        if !character.is_whitespace() {
-            break;
-        }
-        end = at;
-    }
-    end
-}
-
-/// The last character of a text and where it starts, if it is one.
-fn last_char(text: &[u8]) -> Option<(usize, char)> {
-    let from = (1..=text.len().min(4)).map(|back| text.len() - back).find(|&at| text[at] & 0xC0 != 0x80)?;
-    let character = std::str::from_utf8(&text[from..]).ok()?.chars().next()?;
-    Some((from, character))
-}
-
-/// The first character of a text and its length, if it is one.
-fn first_char(text: &[u8]) -> Option<(char, usize)> {
-    if text.is_empty() { None } else { decode_strict(text) }
-}
-
-/// The length of the white space at the start of a text.
-fn spaces_at_start(text: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some((character, len)) = first_char(&text[at..]) {
-        if !character.is_whitespace() {
-            break;
-        }
-        at += len;
-    }
-    at
 }

@@ -1,12 +1,15 @@
-//! llama.cpp's order of special tokens: the longest text first, wherever it stands, then the next in what is left.
+//! llama.cpp's order of special tokens: the longest text first, wherever it is in the text, then the next one in the
+//! remainder.
 //!
-//! Reference: `tokenizer_st_partition` of llama.cpp. For each token, from the longest to the shortest (of equal ones in the order of the vocabulary; the
-//! reference's sort is not stable), every stretch of text that is left is cut at its occurrences, left to right. White space that a token
-//! strips disappears. Only tokens that occur at all are tried, so the cost is the text's length times their number.
+//! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are taken from the longest to the shortest, those of equal
+//! length in the order of the vocabulary (the reference's sort is not stable). Each token splits every part of the text
+//! that no longer token has taken, from left to right. The white space that a token strips disappears. Only tokens that
+//! occur in the text are tried, so the cost is the length of the text times their number.
 
 use memchr::memmem;
 
-use super::{Finder, Part};
+use super::Part;
+use super::finder::Finder;
 use crate::error::Result;
 use crate::spec::SpecialToken;
 
@@ -14,28 +17,27 @@ impl Finder {
     pub(super) fn partition(&self, text: &[u8], mut part: impl FnMut(Part) -> Result<()>) -> Result<()> {
         let mut parts = vec![Part::Text(0, text.len())];
         for token in self.occurring(text) {
-            parts = parts.into_iter().fold(Vec::new(), |mut cut, part| {
+            let mut split = Vec::new();
+            for part in parts {
                 match part {
-                    Part::Text(start, end) => cut_at(token, text, (start, end), &mut cut),
-                    special => cut.push(special),
+                    Part::Text(start, end) => split_at(token, text, (start, end), &mut split),
+                    special => split.push(special),
                 }
-                cut
-            });
+            }
+            parts = split;
         }
-        parts
-            .into_iter()
-            .filter(|found| !matches!(found, Part::Text(start, end) if start == end))
-            .try_for_each(&mut part)
+        parts.retain(|part| !matches!(part, Part::Text(start, end) if start == end));
+        parts.into_iter().try_for_each(&mut part)
     }
 
-    /// The tokens that stand in the text, the longest first.
+    /// The tokens that occur in the text, the longest first.
     fn occurring(&self, text: &[u8]) -> Vec<&SpecialToken> {
         let mut occurs = vec![false; self.tokens.len()];
         let mut missing = occurs.len();
         for found in self.automaton.find_overlapping_iter(text) {
-            let known = &mut occurs[found.pattern().as_usize()];
-            missing -= !*known as usize;
-            *known = true;
+            let seen = &mut occurs[found.pattern().as_usize()];
+            missing -= !*seen as usize;
+            *seen = true;
             if missing == 0 {
                 break;
             }
@@ -52,16 +54,16 @@ fn is_space(byte: &u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-fn cut_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), parts: &mut Vec<Part>) {
+/// Splits the text from `start` to `end` at a token.
+fn split_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), parts: &mut Vec<Part>) {
     let finder = memmem::Finder::new(&token.text);
     let mut at = start;
     while let Some(found) = finder.find(&text[at..end]) {
         let (from, to) = (at + found, at + found + token.text.len());
-        let strip_left =
-            if token.lstrip { text[at..from].iter().rev().take_while(|byte| is_space(byte)).count() } else { 0 };
-        let strip_right = if token.rstrip { text[to..end].iter().take_while(|byte| is_space(byte)).count() } else { 0 };
-        parts.extend([Part::Text(at, from - strip_left), Part::Special(token.id, from, to)]);
-        at = to + strip_right;
+        let before = text[at..from].iter().rev().take_while(|byte| token.lstrip && is_space(byte)).count();
+        let after = text[to..end].iter().take_while(|byte| token.rstrip && is_space(byte)).count();
+        parts.extend([Part::Text(at, from - before), Part::Special(token.id, from, to)]);
+        at = to + after;
     }
     parts.push(Part::Text(at, end));
 }

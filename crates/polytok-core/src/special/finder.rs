@@ -1,0 +1,130 @@
+//! Finds the special tokens of a set in one text, and splits the text at them.
+//!
+//! Reference: `AddedVocabulary::find_matches` of tokenizers, for the flags `single_word`, `lstrip` and `rstrip`. The
+//! white space that a token takes on its right can hold further tokens: they are reported too, so spans of special
+//! tokens can overlap, and the text goes on after the last one.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::Part;
+use super::white_space::{WhiteSpace, touches_word};
+use crate::error::{Error, Result};
+use crate::spec::{Matching, SpecialToken};
+
+/// The tokens that are searched for in one text.
+pub(super) struct Finder {
+    pub automaton: AhoCorasick,
+    pub tokens: Vec<SpecialToken>,
+    /// Whether each token is recognised; one that is not only hides the tokens that it overlaps.
+    is_recognized: Vec<bool>,
+    matching: Matching,
+}
+
+impl Finder {
+    /// `texts` are what is searched for, in the order of the tokens, each of which comes with whether it is recognised.
+    pub fn new(tokens: Vec<(SpecialToken, bool)>, texts: Vec<Vec<u8>>, matching: Matching) -> Result<Option<Finder>> {
+        if tokens.is_empty() {
+            return Ok(None);
+        }
+        let kind = match matching {
+            Matching::Longest => MatchKind::LeftmostLongest,
+            Matching::Listed => MatchKind::LeftmostFirst,
+            Matching::LongestFirst => MatchKind::Standard,
+        };
+        let automaton = AhoCorasick::builder()
+            .match_kind(kind)
+            .build(&texts)
+            .map_err(|error| Error::Spec(format!("special tokens: {error}")))?;
+        let (tokens, is_recognized) = tokens.into_iter().unzip();
+        Ok(Some(Finder { automaton, tokens, is_recognized, matching }))
+    }
+
+    /// Calls `part` for every part of the text, in order.
+    pub fn cut(&self, text: &[u8], part: impl FnMut(Part) -> Result<()>) -> Result<()> {
+        match self.matching {
+            Matching::LongestFirst => self.partition(text, part),
+            Matching::Longest | Matching::Listed => self.cut_leftmost(text, &mut WhiteSpace::new(text), part),
+        }
+    }
+
+    fn cut_leftmost(
+        &self,
+        text: &[u8],
+        space: &mut WhiteSpace,
+        mut part: impl FnMut(Part) -> Result<()>,
+    ) -> Result<()> {
+        let mut at = 0;
+        for found in self.automaton.find_iter(text) {
+            let token = &self.tokens[found.pattern().as_usize()];
+            let (start, end) = (found.start(), found.end());
+            if !self.is_recognized[found.pattern().as_usize()] || token.single_word && touches_word(text, start, end) {
+                continue;
+            }
+            let start = if token.lstrip { space.start_before(start, at) } else { start };
+            let end = if token.rstrip { space.end_after(end) } else { end };
+            if start > at {
+                part(Part::Text(at, start))?;
+            }
+            if end > start {
+                part(Part::Special(token.id, start, end))?;
+            }
+            at = end;
+        }
+        if at < text.len() {
+            part(Part::Text(at, text.len()))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finder(tokens: &[(&str, bool, bool)]) -> Finder {
+        let token = |(id, &(text, lstrip, rstrip)): (usize, &(&str, bool, bool))| {
+            (SpecialToken { text: text.into(), id: id as u32, lstrip, rstrip, ..SpecialToken::default() }, true)
+        };
+        let texts = tokens.iter().map(|(text, ..)| text.as_bytes().to_vec()).collect();
+        Finder::new(tokens.iter().enumerate().map(token).collect(), texts, Matching::Longest).unwrap().unwrap()
+    }
+
+    /// The parts, and the number of characters that were looked at for white space.
+    fn cut(finder: &Finder, text: &[u8]) -> (Vec<Part>, usize) {
+        let (mut parts, mut space) = (Vec::new(), WhiteSpace::new(text));
+        let push = |part| {
+            parts.push(part);
+            Ok(())
+        };
+        finder.cut_leftmost(text, &mut space, push).unwrap();
+        (parts, space.looks)
+    }
+
+    #[test]
+    fn tokens_within_the_white_space_of_another_are_reported() {
+        let (parts, _) = cut(&finder(&[("\n", false, true), (" ", false, false)]), b"a\n \tb");
+        let expected = [Part::Text(0, 1), Part::Special(0, 1, 4), Part::Special(1, 2, 3), Part::Text(3, 5)];
+        assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn a_million_spaces_are_looked_at_a_few_times() {
+        let n = 1_000_000;
+        let text = vec![b' '; n];
+        for token in [("  ", true, false), (" ", false, true), ("  ", true, true), ("", true, true), ("", true, false)]
+        {
+            let (parts, looks) = cut(&finder(&[token]), &text);
+            assert!(looks <= 3 * n, "{token:?}: {looks} characters");
+            assert!(!parts.is_empty());
+        }
+    }
+
+    #[test]
+    fn tokens_between_runs_of_spaces_share_no_scan() {
+        let text = [vec![b' '; 1000], b"<s>".to_vec()].concat().repeat(1000);
+        for (lstrip, rstrip) in [(true, false), (false, true), (true, true)] {
+            let (_, looks) = cut(&finder(&[("<s>", lstrip, rstrip)]), &text);
+            assert!(looks <= 2 * text.len(), "{looks} characters");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The white space around special tokens, which `lstrip` and `rstrip` add to them.
+//!
+//! Reference: `space_leftmost_at_end` and `space_rightmost_at_start` of tokenizers. They scan a run of white space
+//! again for each token in it, which is quadratic if the run is made of tokens. Here a scan to the left stops where the
+//! previous token ended, and the last run that was scanned to the right is remembered. Cost: each character of a text
+//! is looked at once per direction, and once more for each token.
+
+use std::ops::Range;
+
+use crate::utf8::{decode_strict, is_continuation, is_start};
+
+/// Scans one text, for tokens from left to right.
+pub(super) struct WhiteSpace<'a> {
+    text: &'a [u8],
+    /// The last run that was scanned to the right.
+    run: Range<usize>,
+    /// The number of characters that were looked at.
+    #[cfg(test)]
+    pub looks: usize,
+}
+
+impl WhiteSpace<'_> {
+    pub fn new(text: &[u8]) -> WhiteSpace<'_> {
+        WhiteSpace {
+            text,
+            run: 0..0,
+            #[cfg(test)]
+            looks: 0,
+        }
+    }
+
+    /// Where the white space that ends at `end` starts, but not before `from`.
+    pub fn start_before(&mut self, end: usize, from: usize) -> usize {
+        let mut start = end;
+        while start > from {
+            self.look();
+            match last_char(&self.text[..start]) {
+                Some((at, character)) if character.is_whitespace() => start = at,
+                _ => break,
+            }
+        }
+        start.max(from)
+    }
+
+    /// Where the white space that starts at `start` ends. `start` never decreases from one call to the next.
+    pub fn end_after(&mut self, start: usize) -> usize {
+        // A token of any bytes can end within a character of the run.
+        if self.run.contains(&start) && is_continuation(self.text[start]) {
+            return start;
+        }
+        if !self.run.contains(&start) {
+            self.run = start..self.scan_right(start);
+        }
+        self.run.end
+    }
+
+    fn scan_right(&mut self, start: usize) -> usize {
+        let mut end = start;
+        loop {
+            self.look();
+            match first_char(&self.text[end..]) {
+                Some((character, len)) if character.is_whitespace() => end += len,
+                _ => return end,
+            }
+        }
+    }
+
+    #[inline]
+    fn look(&mut self) {
+        #[cfg(test)]
+        {
+            self.looks += 1;
+        }
+    }
+}
+
+/// Whether there is a word character right before `start` or right after `end`. Bytes that are not UTF-8 are not word
+/// characters.
+pub(super) fn touches_word(text: &[u8], start: usize, end: usize) -> bool {
+    let before = last_char(&text[..start]).map(|(_, character)| character);
+    let after = first_char(&text[end..]).map(|(character, _)| character);
+    [before, after].into_iter().flatten().any(regex_syntax::is_word_character)
+}
+
+/// The last character of a text and its place; None if the text does not end with a character.
+fn last_char(text: &[u8]) -> Option<(usize, char)> {
+    let from = (1..=text.len().min(4)).map(|back| text.len() - back).find(|&at| is_start(text[at]))?;
+    let character = std::str::from_utf8(&text[from..]).ok()?.chars().next()?;
+    Some((from, character))
+}
+
+/// The first character of a text and its length; None if the text does not start with a character.
+fn first_char(text: &[u8]) -> Option<(char, usize)> {
+    if text.is_empty() { None } else { decode_strict(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_found_on_both_sides() {
+        let mut space = WhiteSpace::new("a \u{3000}\n<s>\t b".as_bytes());
+        assert_eq!(space.start_before(6, 0), 1);
+        assert_eq!(space.start_before(6, 5), 5);
+        assert_eq!(space.start_before(6, 6), 6);
+        assert_eq!(space.end_after(9), 11);
+        assert_eq!(space.end_after(10), 11);
+        assert_eq!(space.end_after(11), 11);
+    }
+
+    #[test]
+    fn bytes_within_a_character_are_not_white_space() {
+        let text = " \u{3000} a".as_bytes();
+        let mut space = WhiteSpace::new(text);
+        assert_eq!(space.end_after(0), 5);
+        assert_eq!(space.end_after(2), 2);
+        assert_eq!(space.end_after(3), 3);
+        assert_eq!(space.end_after(4), 5);
+        assert_eq!(space.start_before(3, 0), 3);
+        // The character begins before the limit and is white space all the same.
+        assert_eq!(space.start_before(4, 2), 2);
+    }
+
+    #[test]
+    fn a_run_is_scanned_once_in_each_direction() {
+        let n = 1_000_000;
+        let text = vec![b' '; n];
+        let mut space = WhiteSpace::new(&text);
+        for at in 0..n {
+            assert_eq!(space.end_after(at), n);
+        }
+        assert!(space.looks <= n + 1, "{} characters", space.looks);
+        let mut space = WhiteSpace::new(&text);
+        for at in (0..n).step_by(2) {
+            assert_eq!(space.start_before(at + 1, at), at);
+        }
+        assert!(space.looks <= n, "{} characters", space.looks);
+    }
+}
