@@ -13,6 +13,7 @@ from pathlib import Path
 DATA = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[2] / "shared/data"))
 OURS = "polytok"
 UNCACHED = "polytok, no cache"
+LLAMA_CPP = "llama.cpp's twin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,9 @@ class Text:
 class Vocabulary:
     """A vocabulary file, and the names of its engines.
 
-    ``json`` is a tokenizer.json of the same vocabulary, for engines that read nothing else. ``is_quick``: part of a
-    quick run.
+    ``json`` is a tokenizer.json of the same vocabulary, for engines that read nothing else; ``model`` its SentencePiece
+    model. ``kin`` names the row whose speed this one should reach: the same vocabulary in its first format, or one of
+    the same family. ``is_quick``: part of a quick run.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Vocabulary:
     reference: str
     peers: tuple[str, ...]
     json: str | None = None
+    model: str | None = None
+    kin: str | None = None
     is_quick: bool = False
 
     @property
@@ -48,6 +52,15 @@ class Vocabulary:
     @property
     def json_path(self) -> Path:
         return DATA / "vocab" / (self.json or self.file)
+
+    @property
+    def model_path(self) -> Path:
+        return DATA / "vocab" / (self.model or self.file)
+
+    @property
+    def is_sentencepiece(self) -> bool:
+        """Whether the file is a SentencePiece model."""
+        return self.file.startswith("sentencepiece/")
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -72,6 +85,7 @@ WORDPIECE = "WordPiece"
 
 _GPT = ("gigatoken", "quicktok-v1", "bpe-openai", "kitoken")
 _SPM = ("gigatoken", "kitoken")
+_JSON = ("gigatoken", "snaptokens", "kitoken")
 
 VOCABULARIES = (
     Vocabulary("cl100k_base", "cl100k", BYTE_BPE, "tiktoken/cl100k_base.tiktoken", "tiktoken", _GPT, is_quick=True),
@@ -118,5 +132,36 @@ VOCABULARIES = (
         "tokenizers",
         ("kitoken",),
         is_quick=True,
+    ),
+    *(
+        Vocabulary(name, f"{title}, tokenizer.json", family, f"huggingface/{file}", "tokenizers", peers, kin=kin)
+        for name, title, family, file, peers, kin in (
+            ("gpt2-json", "GPT-2", BYTE_BPE, "gpt2.json", _JSON, "r50k_base"),
+            ("llama3-json", "Llama 3", BYTE_BPE, "llama32_rebuilt.json", _JSON, "llama3"),
+            ("neox-json", "GPT-NeoX", BYTE_BPE, "gpt_neox.json", _JSON, None),
+            ("clip-json", "CLIP", BYTE_BPE, "clip_base.json", ("kitoken",), None),
+            ("llama2-json", "Llama 2", SENTENCEPIECE_BPE, "llama2.json", _SPM, "llama2"),
+            ("mistral03-json", "Mistral 0.3", SENTENCEPIECE_BPE, "mistral03.json", _SPM, "mistral03"),
+            ("xlnet-json", "XLNet", UNIGRAM, "xlnet_base_cased.json", ("kitoken",), "xlnet"),
+        )
+    ),
+    *(
+        Vocabulary(name, f"{title}, GGUF", family, f"gguf/ggml-vocab-{file}.gguf", LLAMA_CPP, (), kin=kin)
+        for name, title, family, file, kin in (
+            ("gpt2-gguf", "GPT-2", BYTE_BPE, "gpt-2", "r50k_base"),
+            ("falcon-gguf", "Falcon", BYTE_BPE, "falcon", None),
+            ("bert-gguf", "BERT uncased", WORDPIECE, "bert-bge", "bert"),
+        )
+    ),
+    # llama.cpp's twin needs a second for 2 KB here; ids of text without special tokens are those of the model.
+    Vocabulary(
+        "llama2-gguf",
+        "Llama 2, GGUF",
+        SENTENCEPIECE_BPE,
+        "gguf/ggml-vocab-llama-spm.gguf",
+        "sentencepiece",
+        (),
+        model="sentencepiece/llama2.model",
+        kin="llama2",
     ),
 )

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from .cases import Vocabulary
-from .engines import ENGINES, Adapter
+from .engines import Adapter, Engine
 from .operations import OPERATIONS, Operation
 from .remote import Failed, Remote, attempt
 from .texts import Document
@@ -29,7 +29,7 @@ class Request:
 class Checker:
     """One engine with one vocabulary; its process starts at the first question."""
 
-    def __init__(self, engine: str, vocabulary: Vocabulary, patience: float) -> None:
+    def __init__(self, engine: Engine, vocabulary: Vocabulary, patience: float) -> None:
         self._remote = Remote(serve, (engine, vocabulary), patience)
 
     def digests(
@@ -42,10 +42,10 @@ class Checker:
         self._remote.finish()
 
 
-def serve(pipe: Connection, task: tuple[str, Vocabulary]) -> None:
+def serve(pipe: Connection, task: tuple[Engine, Vocabulary]) -> None:
     """The process of a `Checker`."""
     engine, vocabulary = task
-    adapter = attempt(lambda: ENGINES[engine].load(vocabulary))
+    adapter = attempt(lambda: engine.load(vocabulary))
     while (request := pipe.recv()) is not None:
         pipe.send(adapter if isinstance(adapter, Failed) else attempt(lambda: answered(adapter, request)))
 

@@ -17,7 +17,7 @@ from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 from .cases import Vocabulary
-from .engines import ENGINES
+from .engines import Engine
 from .operations import OPERATIONS, Call
 from .remote import attempt
 from .texts import Document, copies, utf8_bytes
@@ -31,7 +31,7 @@ MEMORY = "memory"
 class Task:
     """What a process gets: documents to warm up on, and portions of documents, each timed when it is asked for."""
 
-    engine: str
+    engine: Engine
     vocabulary: Vocabulary
     operation: str
     warm_up: Sequence[str]
@@ -80,10 +80,9 @@ class Session:
         self._portions = [copies(portion, task.copies) for portion in task.portions]
         self._sizes = [utf8_bytes(portion) for portion in self._portions]
         self._before = resident()
-        engine = ENGINES[task.engine]
-        importlib.import_module(engine.module)
+        importlib.import_module(task.engine.module)
         start = perf_counter_ns()
-        self._adapter = engine.load(task.vocabulary)
+        self._adapter = task.engine.load(task.vocabulary)
         load = perf_counter_ns() - start
         self._operation = OPERATIONS[task.operation]
         call = self._operation.find(self._adapter)

@@ -54,7 +54,7 @@ class Digests(Protocol):
 def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
     """One for each engine that is installed and may be asked for the vocabulary; its process starts when it is."""
     installed = [name for name in (*vocabulary.engines, UNCACHED) if ENGINES[name].version is not None]
-    return {name: Checker(name, vocabulary, PATIENCE) for name in installed}
+    return {name: Checker(ENGINES[name], vocabulary, PATIENCE) for name in installed}
 
 
 def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> list[Result]:
@@ -63,7 +63,8 @@ def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> li
     results: list[Result] = []
     for operation in case.workload.operations:
         for text in case.texts:
-            rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in case.engines]
+            timed = [name for name in case.engines if ENGINES[name].is_timed]
+            rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in timed]
             documents = [document for portion in given[text.name].rounds for document in portion]
             results += verified(rows, documents, checked_by)
     for turn in range(amount.processes):
@@ -132,7 +133,7 @@ class Contestant:
         engine, operation = results[0].engine, results[0].operation
         warm_up = [document for text in case.texts for document in given[text.name].warm_up]
         portions = [portion for text in case.texts for portion in given[text.name].rounds]
-        task = Task(engine, case.vocabulary, operation, warm_up, portions, amount.copies)
+        task = Task(ENGINES[engine], case.vocabulary, operation, warm_up, portions, amount.copies)
         self._process = Remote(serve, task, PATIENCE, OPERATIONS[operation].threads)
 
     def start(self) -> None:

@@ -6,7 +6,6 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from datetime import date
-from pathlib import Path
 from statistics import median
 
 from .cases import ENGLISH, OURS, TEXTS, UNCACHED, Text, Vocabulary
@@ -15,6 +14,7 @@ from .markdown import matrix, table
 from .measure import Result
 from .operations import OPERATIONS
 from .results import OWN, Results, beside
+from .simd import processor
 from .targets import targets_table
 from .workloads import BATCH, COLD, DECODING, LONG, SHORT, Selection
 
@@ -51,16 +51,6 @@ def machine(results: Results, selection: Selection) -> str:
         f"Python {platform.python_version()}; {versions}. {selected}, {measured}; "
         f"{disturbed} of {rounds} rounds lost over a tenth to other processes."
     )
-
-
-def processor() -> str:
-    """The processor's name."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 def documents(results: Results, operation: str) -> str:

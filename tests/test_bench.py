@@ -240,7 +240,8 @@ def test_a_session_warms_up_and_times_its_portions(tmp_path: Path) -> None:
     path = tmp_path / "default.ptok"
     polytok.load("default").save(path)
     vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
-    session = clock.Session(clock.Task(OURS, vocabulary, "decode", ["warm"], [["Hello", "world"], ["naïve"]], 1))
+    task = clock.Task(ENGINES[OURS], vocabulary, "decode", ["warm"], [["Hello", "world"], ["naïve"]], 1)
+    session = clock.Session(task)
     ready, took = session.answer(clock.READY), session.answer(1)
     assert isinstance(ready, clock.Ready) and isinstance(took, clock.Took)
     assert took.size == 6 and took.wall > 0

@@ -1,8 +1,8 @@
 """Adapters, one file for each package, and the table that names them.
 
 Packages are imported when a vocabulary is loaded, because each engine runs in a process of its own that holds no other.
-No network: every engine reads the same file as polytok, the tokenizer.json of the same vocabulary, or what it brings
-along; the ids tell whether that is the same.
+No network: every engine reads the same file as polytok, the tokenizer.json or SentencePiece model of the same
+vocabulary, or a copy that is part of the package; the check of ids shows whether that is the same.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from . import (
     bpe_openai,
     gigatoken,
     kitoken,
+    llama_cpp,
     polytok,
     pyrwkv_tokenizer,
     quicktok,
@@ -35,6 +36,7 @@ ENGINES = {
         kitoken.ENGINE,
         sentencepiece.ENGINE,
         pyrwkv_tokenizer.ENGINE,
+        llama_cpp.ENGINE,
     )
 }
 

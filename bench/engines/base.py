@@ -45,12 +45,19 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A package: its name in the tables, the module and distribution it comes from, and how it loads a vocabulary."""
+    """A package: its name in the tables, the module and distribution it comes from, and how it loads a vocabulary.
+
+    ``simd`` names the vector instructions in its machine code, the widest first; simd.py reports them. An engine that
+    is not ``is_timed`` only supplies expected ids. ``spoils_caches``: it slows down every engine in the same process.
+    """
 
     name: str
     module: str
     load: Callable[[Vocabulary], Adapter]
     distribution: str = ""
+    simd: tuple[str, ...] = ()
+    is_timed: bool = True
+    spoils_caches: bool = False
 
     @property
     def version(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..cases import Vocabulary
+from ..simd import AVX2
 from .base import Adapter, Engine
 
 
@@ -19,4 +20,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine("bpe-openai", "bpe_openai", load)
+ENGINE = Engine("bpe-openai", "bpe_openai", load, simd=(AVX2,))

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ..cases import SENTENCEPIECE_BPE, Vocabulary
+from ..cases import Vocabulary
+from ..simd import AVX2, AVX512
 from .base import Adapter, Engine
 
 
 def _tokenizer(vocabulary: Vocabulary) -> Any:
     import gigatoken
 
-    if vocabulary.family == SENTENCEPIECE_BPE:
+    if vocabulary.is_sentencepiece:
         return gigatoken.Tokenizer.from_sentencepiece(vocabulary.path)
-    if vocabulary.name == "llama3":  # it knows the split patterns of OpenAI's rank files only
-        return gigatoken.Tokenizer.from_json(vocabulary.json_path.read_text(encoding="utf-8"))
-    return gigatoken.Tokenizer.from_tiktoken(vocabulary.path)
+    if vocabulary.path.suffix == ".tiktoken":  # it knows the split patterns of OpenAI's rank files only
+        return gigatoken.Tokenizer.from_tiktoken(vocabulary.path)
+    return gigatoken.Tokenizer.from_json(vocabulary.json_path.read_text(encoding="utf-8"))
 
 
 def load(vocabulary: Vocabulary) -> Adapter:
@@ -33,4 +34,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine("gigatoken", "gigatoken", load)
+ENGINE = Engine("gigatoken", "gigatoken", load, simd=(AVX512, AVX2))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cases import BYTE_BPE, SENTENCEPIECE_BPE, UNIGRAM, Vocabulary
+from ..cases import Vocabulary
+from ..simd import AVX2, AVX512
 from .base import Adapter, Engine
 
 
 def _tokenizer(vocabulary: Vocabulary) -> Any:
     from kitoken import Kitoken
 
-    if vocabulary.family in (SENTENCEPIECE_BPE, UNIGRAM):
+    if vocabulary.is_sentencepiece:
         return Kitoken.from_sentencepiece_file(str(vocabulary.path))
-    if vocabulary.family == BYTE_BPE and vocabulary.name != "llama3":
+    if vocabulary.path.suffix == ".tiktoken":
         return Kitoken.from_tiktoken_file(str(vocabulary.path))
     return Kitoken.from_tokenizers_file(str(vocabulary.json_path))
 
@@ -28,4 +29,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine("kitoken", "kitoken", load)
+ENGINE = Engine("kitoken", "kitoken", load, simd=(AVX512, AVX2))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cases import OURS, UNCACHED, Vocabulary
+from ..simd import AVX2
 from .base import Adapter, Engine
 
 if TYPE_CHECKING:
@@ -44,5 +45,7 @@ def adapted(tokenizer: Tokenizer) -> Adapter:
     )
 
 
-ENGINE = Engine(OURS, "polytok", load)
-UNCACHED_ENGINE = Engine(UNCACHED, "polytok", load_uncached, distribution="polytok")
+SIMD = (AVX2,)
+
+ENGINE = Engine(OURS, "polytok", load, simd=SIMD)
+UNCACHED_ENGINE = Engine(UNCACHED, "polytok", load_uncached, distribution="polytok", simd=SIMD)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..cases import Vocabulary
+from ..simd import AVX2
 from .base import Adapter, Engine
 
 
@@ -17,4 +18,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine("pyrwkv-tokenizer", "pyrwkv_tokenizer", load)
+ENGINE = Engine("pyrwkv-tokenizer", "pyrwkv_tokenizer", load, simd=(AVX2,), spoils_caches=True)

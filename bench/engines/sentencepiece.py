@@ -9,7 +9,7 @@ from .base import Adapter, Engine
 def load(vocabulary: Vocabulary) -> Adapter:
     import sentencepiece
 
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary.path))
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary.model_path))
     return Adapter(
         encode=processor.encode,
         encode_batch=lambda texts, threads: processor.encode(texts, num_threads=threads),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..cases import Vocabulary
+from ..simd import AVX2, AVX512
 from .base import Adapter, Engine
 
 
@@ -21,4 +22,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine("snaptokens", "snaptokens", load)
+ENGINE = Engine("snaptokens", "snaptokens", load, simd=(AVX512, AVX2))

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from ..cases import Vocabulary
+from ..simd import AVX2
 from .base import Adapter, Engine
 
 PATTERNS = {
@@ -42,4 +43,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine("tiktoken", "tiktoken", load)
+ENGINE = Engine("tiktoken", "tiktoken", load, simd=(AVX2,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..cases import Vocabulary
+from ..simd import AVX2
 from .base import Adapter, Engine
 
 
@@ -22,4 +23,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine("tokenizers", "tokenizers", load)
+ENGINE = Engine("tokenizers", "tokenizers", load, simd=(AVX2,))

@@ -1,0 +1,200 @@
+"""Engines beside each other in one process, in turns of a few documents; ids are checked before anything is timed.
+
+By default polytok and the other engines of each vocabulary; with --builds two or three builds of polytok, the last one
+by the others; with --files polytok with a tokenizer.json or GGUF file beside the same with the vocabulary's kin.
+With --load the time and memory of loading instead, in processes of their own, which need the folders of two packages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import count, islice
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from .. import builds, simd
+from ..cases import DATA, TEXTS, Text
+from ..operations import OPERATIONS
+from ..texts import documents
+from ..workloads import KB, MB, Amount
+from .entrants import Match, chosen, of_builds, of_engines, of_files
+from .loads import HEAD as HEAD_OF_LOADS
+from .loads import loads
+from .race import Cell, Judge, middle_half, race
+
+TURN = 32 * KB
+"""Bytes of a turn: 8 documents of 4 KB."""
+
+RETRIES = 2
+"""How often a cell below the gate is timed again."""
+
+RUN = ("numpy", "list", "count", "offsets")
+KNOWN = [name for name, operation in OPERATIONS.items() if operation.threads == 1 and not operation.is_whole]
+HEAD = ("vocabulary", "text", "operation", "pass", "MB/s", "beside", "MB/s", "is × as fast", "middle half")
+
+
+def main() -> None:
+    arguments = parser().parse_args()
+    if not DATA.is_dir():
+        raise SystemExit("there is no benchmark data: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
+    if arguments.load:
+        sys.exit(compare_loads(arguments))
+    matches = matched(arguments)
+    print(machine(matches))
+    show(HEAD, ["---"] * len(HEAD))
+    cells = []
+    for cell in contest(matches, arguments):
+        cells.append(cell)
+        show(*rows(cell))
+    write(arguments.json, {"machine": machine(matches), "cells": [as_json(cell) for cell in cells]})
+    sys.exit(verdict([(cell.title, cell.worst()) for cell in cells], arguments.gate))
+
+
+def show(*lines: Sequence[str]) -> None:
+    """Prints rows of a table at once."""
+    for line in lines:
+        print(f"| {' | '.join(line)} |", flush=True)
+
+
+def write(file: str | None, results: dict[str, Any]) -> None:
+    if file is not None:
+        Path(file).write_text(json.dumps(results, indent=1), encoding="utf-8")
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m bench.contest", description=__doc__)
+    made.add_argument("--builds", nargs="+", metavar="NAME=PATH", help="a package's folder or an extension module")
+    made.add_argument("--load", action="store_true", help="time and memory of loading, of two builds")
+    made.add_argument("--files", action="store_true", help="files of one vocabulary beside each other")
+    for name, known in (("text", [text.name for text in TEXTS]), ("operation", KNOWN)):
+        made.add_argument(f"--{name}", nargs="+", metavar="NAME", choices=known, help=f"of {', '.join(known)}")
+    made.add_argument("--vocabulary", nargs="+", metavar="NAME", default=[], help="by default all")
+    made.add_argument("--engine", nargs="+", metavar="NAME", default=[], help="by default all of the vocabulary")
+    made.add_argument("--document", type=int, metavar="BYTES", default=4 * KB)
+    made.add_argument("--megabytes", type=float, default=3.0, help="of text that is timed, for each cell")
+    made.add_argument("--repeats", type=int, default=1, help="how often every cell is loaded and timed")
+    made.add_argument("--gate", type=float, metavar="RATIO", help="fail if a cell is slower, after timing it again")
+    made.add_argument("--json", metavar="FILE", help="also write the results there")
+    return made
+
+
+def matched(arguments: argparse.Namespace) -> list[Match]:
+    """All matches, vocabulary by vocabulary."""
+    vocabularies = chosen(arguments.vocabulary)
+    if arguments.builds:
+        engines = [builds.engine(*builds.named(argument)) for argument in arguments.builds]
+        return [match for vocabulary in vocabularies for match in of_builds(engines, vocabulary)]
+    if arguments.files:
+        return [match for vocabulary in vocabularies for match in of_files(vocabulary)]
+    return [match for vocabulary in vocabularies for match in of_engines(vocabulary, arguments.engine)]
+
+
+def machine(matches: list[Match]) -> str:
+    """The processor, and of each engine the widest vector instructions that it has code for there."""
+    engines = {entrant.engine.name: entrant.engine for match in matches for entrant in match}
+    ways = ", ".join(f"{name} {simd.widest(engine.simd)}" for name, engine in engines.items())
+    return f"{simd.processor()}, Python {platform.python_version()}. SIMD code for this processor: {ways}.\n"
+
+
+def contest(matches: list[Match], arguments: argparse.Namespace) -> Iterator[Cell]:
+    """The cells of all matches."""
+    texts = [text for text in TEXTS if text.name in (arguments.text or [text.name])]
+    for match in matches:
+        judge = Judge()
+        for text in texts:
+            for operation in arguments.operation or RUN:
+                if cell := measured(match, text, operation, judge, arguments):
+                    yield cell
+        judge.finish()
+
+
+def measured(match: Match, text: Text, operation: str, judge: Judge, arguments: argparse.Namespace) -> Cell | None:
+    """A cell, timed as often as was asked, and while it fails the gate as often again; None if nobody meets.
+
+    All rounds count, so that timing again makes the median surer, not better.
+    """
+    size = arguments.document
+    amount = Amount(warm_up=MB, test=int(arguments.megabytes * MB), rounds=1, processes=1)
+    warm_up, test = documents(text, size, amount)
+    few = max(8, TURN // size)
+    turns = [test[start : start + few] for start in range(0, len(test), few)]
+    cell = Cell(match[-1].vocabulary, text, operation, judge.entries(match, operation, test))
+    if len(cell.entries) < 2:
+        return None
+    starts = count()
+    for _ in range(1 + RETRIES):
+        for start in islice(starts, arguments.repeats):
+            race(cell.entries, operation, warm_up, turns, start)
+        if arguments.gate is None or not 0 < cell.worst() < arguments.gate:
+            break
+    return cell
+
+
+def rows(cell: Cell) -> Iterator[tuple[str, ...]]:
+    """A row for each pass and each other entrant, or why an entrant has none."""
+    titles = cell.vocabulary.title, cell.text.title, OPERATIONS[cell.operation].title
+    ours = cell.entries[-1]
+    for entry in cell.entries:
+        if entry.void is not None:
+            yield (*titles, "", "", entry.entrant.label, entry.void, "", "")
+    for which, other, ratio in cell.compared():
+        speeds = [f"{median(entry.speeds(which)):.1f}" for entry in (ours, other)]
+        low, high = middle_half(cell.ratios(other, which))
+        yield (*titles, which, speeds[0], other.entrant.label, speeds[1], f"{ratio:.3f}", f"{low:.3f}–{high:.3f}")
+
+
+def as_json(cell: Cell) -> dict[str, Any]:
+    """A cell for other programs: median speeds, ratios and reasons."""
+    return {
+        "vocabulary": cell.vocabulary.name,
+        "text": cell.text.name,
+        "operation": cell.operation,
+        "measured": cell.entries[-1].entrant.label,
+        "void": {entry.entrant.label: entry.void for entry in cell.entries if entry.void is not None},
+        "ratios": [
+            {
+                "pass": which,
+                "beside": other.entrant.label,
+                "MB/s": [median(entry.speeds(which)) for entry in (cell.entries[-1], other)],
+                "ratio": ratio,
+                "rounds": len(other.speeds(which)),
+            }
+            for which, other, ratio in cell.compared()
+        ],
+    }
+
+
+def compare_loads(arguments: argparse.Namespace) -> int:
+    """Time and memory of loading; the exit code."""
+    named = [builds.named(argument) for argument in arguments.builds or []]
+    if len(named) < 2:
+        raise SystemExit("--load needs --builds with two or three of them")
+    show(HEAD_OF_LOADS, ["---"] * len(HEAD_OF_LOADS))
+    found = []
+    for vocabulary in chosen(arguments.vocabulary):
+        for load in loads(vocabulary, named):
+            found.append(load)
+            show(load.row())
+    write(arguments.json, {"loads": [asdict(load) | {"vocabulary": load.vocabulary.name} for load in found]})
+    return verdict([(load.vocabulary.name, min(load.ratios)) for load in found], arguments.gate)
+
+
+def verdict(cells: list[tuple[str, float]], gate: float | None) -> int:
+    """The exit code, after a line for each cell that is below the gate."""
+    if gate is None:
+        return 0
+    slow = [cell for cell in cells if cell[1] < gate]
+    for title, ratio in slow:
+        print(f"below {gate:g}: {title}: {ratio:.3f}")
+    print(f"{len(cells) - len(slow)} of {len(cells)} cells reach {gate:g}.")
+    return 1 if slow or not cells else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Who meets whom: engines beside polytok, builds beside each other, or the files of one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ..cases import OURS, VOCABULARIES, Vocabulary
+from ..engines import ENGINES, Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """An engine with a vocabulary. ``oracle`` is the engine that its ids must be those of."""
+
+    label: str
+    engine: Engine
+    vocabulary: Vocabulary
+    oracle: Engine
+
+
+Match: TypeAlias = tuple[Entrant, ...]
+"""Two or three entrants; the last one is measured by each of the others."""
+
+MOST_PEERS = 2
+
+
+def chosen(names: Collection[str]) -> list[Vocabulary]:
+    """The vocabularies with these names, or all."""
+    if unknown := set(names) - {row.name for row in VOCABULARIES}:
+        raise SystemExit(f"no vocabulary is named {', '.join(sorted(unknown))}")
+    return [row for row in VOCABULARIES if not names or row.name in names]
+
+
+def of_builds(builds: Sequence[Engine], vocabulary: Vocabulary) -> list[Match]:
+    """The builds, whose ids must be those of the first one."""
+    return [tuple(Entrant(build.name, build, vocabulary, builds[0]) for build in builds)]
+
+
+def of_files(vocabulary: Vocabulary) -> list[Match]:
+    """polytok with the file that the row's kin names, and with the row's own."""
+    kin = [row for row in VOCABULARIES if row.name == vocabulary.kin]
+    pairs = [(replace(of_engine(OURS, row), label=row.title), of_engine(OURS, vocabulary)) for row in kin]
+    return [(theirs, replace(ours, label=vocabulary.title)) for theirs, ours in pairs]
+
+
+def of_engines(vocabulary: Vocabulary, names: Collection[str]) -> list[Match]:
+    """polytok and the vocabulary's other engines that are installed, two at a time."""
+    others = [name for name in vocabulary.engines if name != OURS and (not names or name in names)]
+    peers = [name for name in others if ENGINES[name].is_timed and ENGINES[name].version is not None]
+    ours = of_engine(OURS, vocabulary)
+    return [(*(of_engine(name, vocabulary) for name in few), ours) for few in _few(peers)]
+
+
+def of_engine(name: str, vocabulary: Vocabulary) -> Entrant:
+    return Entrant(name, ENGINES[name], vocabulary, ENGINES[vocabulary.reference])
+
+
+def _few(names: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (names[start : start + MOST_PEERS] for start in range(0, len(names), MOST_PEERS))

@@ -1,0 +1,94 @@
+"""How long two builds take to load a vocabulary, and the most memory they need to load it and to encode 1 MB.
+
+Every measurement is a process of its own in which ``polytok`` is the build, and the builds take turns; the figures are
+medians. A load is what bench.load_times calls one: the fastest of five, without the import.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from ..cases import ENGLISH, VOCABULARIES, Vocabulary
+from ..load_times import measure
+from ..measure import rotated
+from ..texts import documents
+from ..workloads import KB, MB, Amount
+
+ROOT = Path(__file__).parents[2]
+ROUNDS = 9
+HEAD = ("vocabulary", "load, ms", "beside", "load, ms", "is × as fast", "peak, MB", "peak, MB", "× less memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Of one vocabulary the last build beside another one: milliseconds and MB of each, the last build's first."""
+
+    vocabulary: Vocabulary
+    other: str
+    times: tuple[float, float]
+    peaks: tuple[float, float]
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """How many times as fast, and how many times less memory."""
+        return self.times[1] / self.times[0], self.peaks[1] / self.peaks[0]
+
+    def row(self) -> tuple[str, ...]:
+        (time, other_time), (peak, other_peak) = self.times, self.peaks
+        faster, smaller = (f"{ratio:.3f}" for ratio in self.ratios)
+        times = f"{time:.1f}", self.other, f"{other_time:.1f}", faster
+        return (self.vocabulary.title, *times, f"{peak:.1f}", f"{other_peak:.1f}", smaller)
+
+
+def loads(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterator[Load]:
+    """The last build beside each of the others."""
+    figures: dict[str, list[tuple[float, float]]] = {name: [] for name, _ in builds}
+    for turn in range(ROUNDS):
+        for name, folder in rotated(list(builds), turn):
+            figures[name].append(_in_a_process(folder, vocabulary))
+    medians = [(median(time for time, _ in each), median(peak for _, peak in each)) for each in figures.values()]
+    ours = medians[-1]
+    for (name, _), theirs in zip(builds[:-1], medians[:-1], strict=True):
+        yield Load(vocabulary, name, (ours[0], theirs[0]), (ours[1], theirs[1]))
+
+
+def _in_a_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
+    """Milliseconds and MB."""
+    if not (folder / "__init__.py").is_file() or folder.name != "polytok":
+        raise SystemExit(f"{folder} is not the folder of a polytok package, which loading needs")
+    command = [sys.executable, "-m", "bench.contest.loads", vocabulary.name]
+    paths = os.pathsep.join(map(str, (folder.parent, ROOT)))
+    done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONPATH": paths}, check=True)
+    time, peak = json.loads(done.stdout)
+    return time, peak
+
+
+def child(name: str) -> tuple[float, float]:
+    """What the process measures. Its first load is the one whose memory counts."""
+    import polytok
+
+    vocabulary = next(row for row in VOCABULARIES if row.name == name)
+    _, test = documents(ENGLISH, 4 * KB, Amount(warm_up=0, test=MB, rounds=1, processes=1))
+    tokenizer = polytok.load(vocabulary.path)
+    for document in test:
+        tokenizer.encode_array(document)
+    peak = peak_memory()
+    del tokenizer
+    return measure("polytok", vocabulary.path, is_shared=False), peak
+
+
+def peak_memory() -> float:
+    """The most MB that this process had."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    print(json.dumps(child(sys.argv[1])))

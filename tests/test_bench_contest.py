@@ -1,0 +1,244 @@
+"""The contest of engines and of builds: who meets whom, what is checked, how rounds are compared. Nothing is timed for
+its own sake."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench import builds, simd
+from bench.cases import ENGLISH, OURS, VOCABULARIES, Vocabulary
+from bench.clock import Took
+from bench.contest import __main__ as contest
+from bench.contest import loads
+from bench.contest.entrants import Entrant, Match, chosen, of_builds, of_engines, of_files
+from bench.contest.race import Cell, Entry, Judge, race
+from bench.engines import ENGINES, Adapter, Engine
+
+import polytok
+
+PACKAGE = Path(polytok.__file__).parent
+EXTENSION = Path(polytok._core.__file__)
+TEXT = "Hello, naïve 世界 😀\n"
+
+
+@pytest.fixture
+def vocabulary(tmp_path: Path) -> Vocabulary:
+    """The default vocabulary as a row of the table."""
+    path = tmp_path / "default.ptok"
+    polytok.load("default").save(path)
+    return Vocabulary("default", "default", VOCABULARIES[0].family, str(path), reference=OURS, peers=())
+
+
+# Who meets whom
+
+
+def test_polytok_meets_two_installed_engines_at_a_time_and_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "version", property(lambda engine: None if engine.name == "kitoken" else "1"))
+    matches = of_engines(VOCABULARIES[0], [])
+    assert [[entrant.label for entrant in match] for match in matches] == [
+        ["tiktoken", "gigatoken", OURS],
+        ["quicktok-v1", "bpe-openai", OURS],
+    ]
+    assert {entrant.oracle.name for match in matches for entrant in match} == {"tiktoken"}
+    assert [len(match) for match in of_engines(VOCABULARIES[0], ["gigatoken"])] == [2]
+
+
+def test_builds_meet_and_the_first_one_says_what_the_ids_are() -> None:
+    old, new = (builds.engine(name, EXTENSION) for name in ("old", "new"))
+    (match,) = of_builds([old, new], VOCABULARIES[0])
+    assert [entrant.label for entrant in match] == ["old", "new"]
+    assert {entrant.oracle for entrant in match} == {old}
+
+
+def test_every_tokenizer_json_meets_the_first_format_of_its_vocabulary() -> None:
+    (match,) = of_files(*chosen(["llama2-json"]))
+    assert [(entrant.vocabulary.name, entrant.oracle.name) for entrant in match] == [
+        ("llama2", "sentencepiece"),
+        ("llama2-json", "tokenizers"),
+    ]
+    assert of_files(*chosen(["llama2"])) == []
+    names = {row.name for row in VOCABULARIES}
+    assert all(row.kin is None or row.kin in names for row in VOCABULARIES)
+    with pytest.raises(SystemExit, match="no vocabulary is named latin"):
+        chosen(["latin"])
+
+
+def test_the_widest_instructions_that_code_and_processor_have_are_named() -> None:
+    both = (simd.AVX512, simd.AVX2)
+    assert simd.widest(both, frozenset({"avx2", "avx512bw"})) == "AVX-512"
+    assert simd.widest(both, frozenset({"avx2"})) == "AVX2"
+    assert simd.widest((), frozenset({"avx2"})) == "none known"
+
+
+# Builds
+
+
+@pytest.mark.parametrize("path", [PACKAGE, EXTENSION], ids=["folder", "file"])
+def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabulary: Vocabulary) -> None:
+    engine = builds.engine("again", path)
+    adapter, ours = engine.load(vocabulary), ENGINES[OURS].load(vocabulary)
+    for name in ("encode", "encode_array", "count"):
+        given, expected = getattr(adapter, name)(TEXT), getattr(ours, name)(TEXT)
+        assert list(given) == list(expected) if name != "count" else given == expected
+    assert adapter.offsets is not None and list(adapter.token_ids(adapter.offsets(TEXT))) == list(ours.ids(TEXT))
+    ids = adapter.given_ids(ours.ids(TEXT))
+    assert adapter.decode is not None and adapter.decode(ids) == TEXT
+    assert adapter.decode_bytes is not None and adapter.decode_bytes(ids) == TEXT.encode()
+    assert sys.modules["polytok_again._core"] is not polytok._core
+
+
+def test_a_build_that_takes_the_text_alone_is_called_with_the_text_alone() -> None:
+    assert builds.plain(lambda text: [text])("a") == ["a"]
+    assert builds.plain(lambda text, add_special: [text, add_special])("a") == ["a", False]
+
+
+@pytest.mark.parametrize("argument", ["old", "old=/nowhere", "o l d=.", "=."])
+def test_what_is_not_a_build_is_refused(argument: str) -> None:
+    with pytest.raises(SystemExit, match="is not name=path"):
+        builds.named(argument)
+
+
+# A race
+
+
+def entrants(vocabulary: Vocabulary, other: Adapter | None = None) -> Match:
+    """polytok after an engine called other, which is polytok too unless its adapter is given."""
+    ours = ENGINES[OURS]
+    theirs = Engine("other", "polytok", ours.load if other is None else lambda _: other)
+    return tuple(Entrant(engine.name, engine, vocabulary, ours) for engine in (theirs, ours))
+
+
+def test_every_entrant_runs_every_turn_and_rounds_have_a_turn_for_each_to_go_first(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[str, int]] = []
+
+    def answer(name: str, turn: int) -> Took:
+        calls.append((name, turn))
+        return Took(size=1_000_000, wall=0.5 if name == "other" else 0.25, running=0.0)
+
+    class Player:
+        def __init__(self, task: object) -> None:
+            self.name = task.engine.name  # type: ignore[attr-defined]
+
+        def ask(self, turn: int) -> Took:
+            return answer(self.name, turn)
+
+        def finish(self) -> None:
+            pass
+
+    monkeypatch.setattr("bench.contest.race.Near", Player)
+    entries = [Entry(entrant) for entrant in entrants(vocabulary)]
+    race(entries, "list", [], [["a"], ["b"], ["c"], ["d"], ["left over"]], start=0)
+    assert calls[:8] == [
+        *(("other", 0), (OURS, 0), (OURS, 1), ("other", 1)),
+        *(("other", 2), (OURS, 2), (OURS, 3), ("other", 3)),
+    ]
+    assert calls[8:] == calls[:8]
+    assert [entry.first for entry in entries] == [[2.0, 2.0], [4.0, 4.0]]
+    cell = Cell(vocabulary, ENGLISH, "list", entries)
+    assert [(which, ratio) for which, _, ratio in cell.compared()] == [("first", 2.0), ("again", 2.0)]
+    assert cell.worst() == 2.0
+
+
+def test_a_tiny_race_in_this_process(vocabulary: Vocabulary) -> None:
+    entries = [Entry(entrant) for entrant in entrants(vocabulary)]
+    race(entries, "numpy", ["warm"], [["Hello"], ["world"], ["naïve", "世界"]], start=1)
+    for entry in entries:
+        assert entry.void is None
+        assert len(entry.first) == len(entry.again) == 1 and min(entry.first + entry.again) > 0
+
+
+def test_an_engine_that_spoils_caches_runs_in_a_process_of_its_own(vocabulary: Vocabulary) -> None:
+    ours = ENGINES[OURS]
+    alone = Engine("alone", "polytok", ours.load, spoils_caches=True)
+    entries = [Entry(Entrant(engine.name, engine, vocabulary, ours)) for engine in (alone, ours)]
+    race(entries, "list", [], [["Hello"], ["world"]], start=0)
+    assert [len(entry.first) for entry in entries] == [1, 1]
+
+
+def test_an_engine_that_fails_is_void_and_the_others_go_on(vocabulary: Vocabulary) -> None:
+    def fail(text: str) -> list[int]:
+        raise ValueError("no such text")
+
+    entries = [Entry(entrant) for entrant in entrants(vocabulary, Adapter(encode=fail))]
+    race(entries, "list", [], [["Hello"], ["world"]], start=0)
+    assert entries[0].void == "ValueError: no such text"
+    assert len(entries[1].first) == 1
+    assert Cell(vocabulary, ENGLISH, "list", entries).worst() == 0.0
+
+
+class Checked:
+    """Stands in for a `Checker`, with the outputs of each engine."""
+
+    outputs: ClassVar[dict[str, list[bytes]]] = {OURS: [b"1"]}
+
+    def __init__(self, engine: Engine, vocabulary: Vocabulary, patience: float) -> None:
+        self.name = engine.name
+
+    def digests(self, operation: str, documents: object, *, is_reference: bool = False) -> object:
+        return Checked.outputs[self.name]
+
+    def finish(self) -> None:
+        pass
+
+
+def test_wrong_ids_void_the_time_and_fail_the_gate(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.contest.race.Checker", Checked)
+    monkeypatch.setitem(Checked.outputs, "other", [b"2"])
+    judge = Judge()
+    entries = judge.entries(entrants(vocabulary), "list", ["a"])
+    judge.finish()
+    assert [entry.void for entry in entries] == ["other ids in 1 of 1 documents", None]
+    cell = Cell(vocabulary, ENGLISH, "list", entries)
+    assert list(contest.rows(cell)) == [
+        ("default", "English", "list", "", "", "other", "other ids in 1 of 1 documents", "", "")
+    ]
+    assert cell.worst() == 0.0
+
+
+# The verdict
+
+
+def test_the_gate_fails_if_a_cell_is_slower_or_nothing_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert contest.verdict([("a", 0.99), ("b", 1.2)], 0.98) == 0
+    assert contest.verdict([("a", 0.99), ("b", 1.2)], 1.0) == 1
+    assert "below 1: a: 0.990" in capsys.readouterr().out
+    assert contest.verdict([], 0.98) == 1
+    assert contest.verdict([("a", 0.1)], None) == 0
+
+
+def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slower(entries: list[Entry], *_: object) -> None:
+        for entry, speed in zip(entries, (2.0, 1.0), strict=True):
+            entry.first.append(speed)
+            entry.again.append(speed)
+
+    monkeypatch.setattr(contest, "documents", lambda *_: (["warm"], ["a"] * 16))
+    monkeypatch.setattr(contest, "race", slower)
+    given: argparse.Namespace = contest.parser().parse_args(["--repeats", "2", "--gate", "0.98"])
+    match = entrants(vocabulary)
+    monkeypatch.setattr("bench.contest.race.Checker", Checked)
+    monkeypatch.setitem(Checked.outputs, "other", [b"1"])
+    cell = contest.measured(match, ENGLISH, "list", Judge(), given)
+    assert cell is not None and cell.worst() == 0.5
+    assert len(cell.entries[0].first) == 2 * (1 + contest.RETRIES)
+    written = contest.as_json(cell)
+    assert json.loads(json.dumps(written))["ratios"][0]["ratio"] == 0.5
+
+
+def test_loads_are_compared_by_their_medians(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = {Path("old"): iter([3.0, 9.0, 3.0] * 3), Path("new"): iter([1.0, 2.0, 2.0] * 3)}
+    monkeypatch.setattr(loads, "_in_a_process", lambda folder, _: (next(figures[folder]), 10.0))
+    (load,) = loads.loads(vocabulary, [("old", Path("old")), ("new", Path("new"))])
+    assert load.ratios == (1.5, 1.0)
+    assert load.row()[:5] == ("default", "2.0", "old", "3.0", "1.500")
+    assert loads.peak_memory() > 1.0
