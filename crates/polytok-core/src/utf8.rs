@@ -87,6 +87,14 @@ pub fn decode_four(four: [u8; 4]) -> Option<(u32, usize)> {
     None
 }
 
+/// The character that `text` is; None if it is none, or several.
+pub fn only_char(text: &[u8]) -> Option<char> {
+    if text.is_empty() {
+        return None;
+    }
+    decode_strict(text).filter(|&(_, len)| len == text.len()).map(|(char, _)| char)
+}
+
 /// llama.cpp's decoding of the character at the start of `text`, by its lead byte and continuation bytes alone, so that overlong
 /// forms, surrogates and numbers above U+10FFFF pass: `Some((number, bytes))`, or `None`, and then one byte is to be consumed.
 /// Reference: `unicode_cpt_from_utf8`. `text` must not be empty.

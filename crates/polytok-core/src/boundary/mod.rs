@@ -1,42 +1,38 @@
-//! Cut points inside a piece: places that no vocabulary entry, and so no merge, can cross.
+//! Boundaries inside a piece: places that no vocabulary entry, and so no merge, can cross.
 //!
-//! Between two neighbouring characters that stand side by side in no entry nothing can ever merge, so what lies between two
-//! such places may be merged on its own, and its result cached. SentencePiece vocabularies have one before nearly every
-//! word (an entry has `▁` only at its start); long pieces of scripts without spaces have many. The proof needs only the
-//! entries: a merge gives an entry, and an entry that covers the place holds the end of one character and the start of the next.
-//! Byte-level entries may hold only a part of either, so parts are looked up too. Where symbols are not walked by lead bytes
-//! (all but SentencePiece's), bytes that are no UTF-8 would be walked differently here than there: such text is not cut.
+//! Nothing can ever merge between two characters that are adjacent in no entry. So the text between two such places can be merged
+//! on its own, and its ids cached. SentencePiece vocabularies have a boundary before nearly every word (an entry has `▁` only at its
+//! start); long pieces of scripts without spaces have many. The proof needs only the entries: a merge gives an entry, and an entry
+//! that covers the place holds the end of one character and the start of the next. Byte-level entries may hold only a part of
+//! either, so parts are looked up too. Where symbols are not walked by lead bytes (all except SentencePiece's), bytes that are not
+//! UTF-8 would be walked differently here than there: such text has no boundaries.
 //!
-//! The pairs are kept in a bit set under a hash. A false hit joins what need not be joined, which is slower, never wrong.
+//! neighbours.rs collects the pairs that entries join, and a set of pairs (pair_set.rs) is looked into. It may hold a pair that is in
+//! no entry, which costs a boundary, and time, but never changes ids.
 
 pub(crate) mod char_table;
+pub(crate) mod neighbours;
 pub(crate) mod pair_set;
 mod sides;
-
-use hashbrown::HashSet;
 
 use crate::error::Result;
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
 use crate::utf8;
+use neighbours::{CharPairs, EntryUnits, pack};
+use pair_set::{PairSet, pair};
 use sides::{Sides, Unit};
-
-/// Bits of the set for each pair in it: one false hit in about sixteen.
-const BITS_PER_PAIR: usize = 16;
 
 /// Equal characters that are passed at once.
 const RUN: usize = 16;
-
-/// A space as SentencePiece writes it.
-const SPACE: &[u8] = "▁".as_bytes();
 
 /// The pairs of neighbouring characters that some entry joins.
 pub struct Boundary {
     /// For each ASCII character a bit for each that follows it.
     ascii: Table<u128>,
-    bits: Table<u64>,
-    shift: u32,
+    /// All others.
+    pairs: PairSet,
     /// Of what entries of bytes hold.
     sides: Sides,
     symbols: Symbols,
@@ -45,39 +41,10 @@ pub struct Boundary {
 impl Boundary {
     /// Collects the pairs of all entries that merging can reach. `symbols` is what merging starts from.
     pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>, symbols: Symbols) -> Boundary {
-        let has_parts = symbols == Symbols::Bytes;
-        let mut ascii = vec![0u128; 128];
-        let (mut pairs, mut after_space) = (Vec::new(), 0u128);
-        let mut parts = HashSet::new();
-        for entry in entries {
-            // Nearly all entries of a SentencePiece vocabulary are ASCII but for their space.
-            let word = if has_parts { None } else { entry.strip_prefix(SPACE) };
-            let rest = word.unwrap_or(entry);
-            if rest.is_ascii() {
-                rest.windows(2).for_each(|pair| ascii[pair[0] as usize] |= 1 << pair[1]);
-                word.and_then(<[u8]>::first).into_iter().for_each(|first| after_space |= 1 << first);
-                continue;
-            }
-            neighbours(entry, has_parts, |left, right| match (left, right) {
-                (&[left @ 0..128], &[right @ 0..128]) => ascii[left as usize] |= 1 << right,
-                _ => {
-                    pairs.push(pair(left, right));
-                    if has_parts {
-                        parts.insert((left, right));
-                    }
-                }
-            });
-        }
-        let firsts = (0..128u8).filter(|first| after_space >> first & 1 == 1);
-        pairs.extend(firsts.map(|first| pair(SPACE, &[first])));
-        // Most pairs come many times. How many there are is seen in a set with room for all.
-        let all = bit_set(&pairs, pairs.len());
-        let count = all.iter().map(|word| word.count_ones() as usize).sum();
-        let bits = bit_set(&pairs, count);
-        let shift = shift_of(&bits);
-        let mut sides = vec![0; if has_parts { sides::SIZE } else { 0 }];
-        parts.iter().for_each(|(left, right)| sides::note(&mut sides, left, right));
-        Boundary { ascii: ascii.into(), bits: bits.into(), shift, sides: Sides(sides.into()), symbols }
+        let units = if symbols == Symbols::Bytes { EntryUnits::CharsAndParts } else { EntryUnits::Chars };
+        let CharPairs { ascii, others } = CharPairs::of(entries, units);
+        let sides = if symbols == Symbols::Bytes { Sides::of(&others) } else { Sides::default() };
+        Boundary { ascii: ascii.to_vec().into(), pairs: PairSet::new(&others), sides, symbols }
     }
 
     /// Whether this text may be cut.
@@ -167,85 +134,29 @@ impl Boundary {
 
     #[inline]
     fn has(&self, left: u32, right: u32) -> bool {
-        let bit = bit((left as u64) << 32 | right as u64, self.shift);
-        self.bits[bit / 64] >> (bit % 64) & 1 == 1
+        self.pairs.has(pair(left, right))
     }
 }
 
 impl Stored for Boundary {
     fn write(&self, out: &mut PartWriter) {
         out.table("ascii", &self.ascii);
-        out.table("bits", &self.bits);
         out.table("sides", &self.sides.0);
         out.table("symbols", &[self.symbols as u32]);
+        self.pairs.write(out);
     }
 
     fn read(part: &Part) -> Result<Boundary> {
-        let (ascii, bits): (Table<u128>, Table<u64>) = (part.table("ascii")?, part.table("bits")?);
+        let ascii: Table<u128> = part.table("ascii")?;
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
         let number: u32 = part.number("symbols")?;
         let symbols = kinds.into_iter().find(|&symbols| symbols as u32 == number);
         match symbols {
-            Some(symbols) if ascii.len() == 128 && bits.len().is_power_of_two() => {
-                Ok(Boundary { ascii, shift: shift_of(&bits), bits, sides: Sides(part.table("sides")?), symbols })
+            Some(symbols) if ascii.len() == 128 => {
+                Ok(Boundary { ascii, pairs: PairSet::read(part)?, sides: Sides(part.table("sides")?), symbols })
             }
-            _ => Err(part.wrong("bits", "are not a boundary's")),
+            _ => Err(part.wrong("ascii", "are not a boundary's")),
         }
-    }
-}
-
-/// The set of these pairs, with room for so many different ones.
-fn bit_set(pairs: &[u64], count: usize) -> Vec<u64> {
-    let mut bits = vec![0; (count * BITS_PER_PAIR).next_power_of_two().max(64) / 64];
-    let shift = shift_of(&bits);
-    for &pair in pairs {
-        let bit = bit(pair, shift);
-        bits[bit / 64] |= 1 << (bit % 64);
-    }
-    bits
-}
-
-fn shift_of(bits: &[u64]) -> u32 {
-    64 - (bits.len() * 64).trailing_zeros()
-}
-
-/// The place of a pair in a set of 2^(64 - shift) bits.
-#[inline]
-fn bit(pair: u64, shift: u32) -> usize {
-    ((pair ^ pair >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize
-}
-
-/// Calls `found` with the characters, or parts of them, on both sides of every place in the entry where a character may start.
-fn neighbours<'a>(entry: &'a [u8], has_parts: bool, mut found: impl FnMut(&'a [u8], &'a [u8])) {
-    if entry.is_empty() {
-        return;
-    }
-    // In a byte-level entry the bytes before the first lead byte are the end of a character that starts outside.
-    let is_inside = |byte: &&u8| has_parts && **byte & 0xC0 == 0x80;
-    let head = entry.iter().take(3).take_while(is_inside).count();
-    let (mut last, mut at) = if head > 0 { (0, head) } else { (0, utf8::char_len(entry)) };
-    while at < entry.len() {
-        let next = at + utf8::char_len(&entry[at..]);
-        found(&entry[last..at], &entry[at..next]);
-        (last, at) = (at, next);
-    }
-}
-
-/// Two units of up to four bytes in one number.
-#[inline]
-fn pair(left: &[u8], right: &[u8]) -> u64 {
-    (pack(left) as u64) << 32 | pack(right) as u64
-}
-
-/// A unit's bytes in one number; two units that share one only join more.
-#[inline]
-pub(super) fn pack(unit: &[u8]) -> u32 {
-    match *unit {
-        [a] => a as u32,
-        [a, b] => a as u32 | (b as u32) << 8,
-        [a, b, c] => a as u32 | (b as u32) << 8 | (c as u32) << 16,
-        [a, b, c, d, ..] => u32::from_le_bytes([a, b, c, d]),
-        [] => 0,
     }
 }
 

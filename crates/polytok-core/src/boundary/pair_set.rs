@@ -3,6 +3,8 @@
 //! A blocked Bloom filter: a pair's three bits lie in one word, so a test is one load. With sixteen bits for each pair about one in
 //! a hundred tests of others hits. A false hit joins what need not be joined, which is slower, never wrong.
 
+use crate::error::Result;
+use crate::native::{Part, PartWriter, Stored};
 use crate::table::Table;
 
 /// Bits of the set for each pair in it.
@@ -30,6 +32,20 @@ impl PairSet {
     pub fn has(&self, pair: u64) -> bool {
         let (word, bits) = place(pair);
         self.words.get(word & self.words.len().wrapping_sub(1)).is_none_or(|&word| word & bits == bits)
+    }
+}
+
+impl Stored for PairSet {
+    fn write(&self, out: &mut PartWriter) {
+        out.table("pairs", &self.words);
+    }
+
+    fn read(part: &Part) -> Result<PairSet> {
+        let words: Table<u64> = part.table("pairs")?;
+        match words.len().is_power_of_two() {
+            true => Ok(PairSet { words }),
+            false => Err(part.wrong("pairs", "are not a set of pairs")),
+        }
     }
 }
 

@@ -4,13 +4,15 @@
 //! and each start of the right one. Of most characters none or one occurs at all, which a byte for each code point of the
 //! basic plane tells: bit n - 1 for the last n bytes, bit 3 + n for the first n. Above it everything may occur.
 
-use super::pack;
+use super::neighbours::{pack, unpack};
 use crate::table::Table;
+use crate::utf8::{is_continuation, only_char};
 
 /// Code points that have a byte.
-pub const SIZE: usize = 0x1_0000;
+const SIZE: usize = 0x1_0000;
 
-/// The table.
+/// The table; empty where entries are made of characters.
+#[derive(Default)]
 pub struct Sides(pub Table<u8>);
 
 /// A character, with what is known of it.
@@ -24,6 +26,15 @@ pub struct Unit {
 }
 
 impl Sides {
+    /// Of these pairs of characters, or parts of them, that are adjacent in entries.
+    pub fn of(pairs: &[u64]) -> Sides {
+        let mut flags = vec![0; SIZE];
+        for &pair in pairs {
+            note(&mut flags, unpack((pair >> 32) as u32).bytes(), unpack(pair as u32).bytes());
+        }
+        Sides(flags.into())
+    }
+
     /// A character, looked up.
     #[inline]
     pub fn unit(&self, bytes: &[u8]) -> Unit {
@@ -69,16 +80,16 @@ fn code(unit: &[u8]) -> Option<usize> {
 
 /// Notes what stands beside a border: the left part is the end of a character, the right one the start of one, or either a whole
 /// one. Parts that no character has are in no text.
-pub fn note(flags: &mut [u8], left: &[u8], right: &[u8]) {
-    let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
-    if is_whole(left) {
+fn note(flags: &mut [u8], left: &[u8], right: &[u8]) {
+    let is_inside = |byte: &u8| is_continuation(*byte);
+    if only_char(left).is_some() {
         set(flags, code(left), 0, 1, left.len() - 1);
     } else if left.iter().all(is_inside) {
         // Every 64th code point ends with one byte, every 4096th with two.
         let low = left.iter().fold(0, |low, &byte| low << 6 | byte as usize & 63);
         set(flags, Some(low), 64usize.pow(left.len() as u32), SIZE, left.len() - 1);
     }
-    if is_whole(right) {
+    if only_char(right).is_some() {
         set(flags, code(right), 0, 1, right.len() + 3);
     } else if right[1..].iter().all(is_inside) {
         let (first, count) = match *right {
@@ -89,10 +100,6 @@ pub fn note(flags: &mut [u8], left: &[u8], right: &[u8]) {
         };
         set(flags, Some(first), 1, count, right.len() + 3);
     }
-}
-
-fn is_whole(unit: &[u8]) -> bool {
-    std::str::from_utf8(unit).is_ok_and(|text| text.chars().count() == 1)
 }
 
 /// Sets a bit for so many code points, from this one on in these steps.

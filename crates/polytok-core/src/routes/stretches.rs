@@ -2,7 +2,7 @@
 //!
 //! Where the normalizer does nothing but make spaces visible, the text need not be rewritten: a space stands for U+2581, and
 //! only a stretch that the cache does not know is shown to the model in the model's spelling. The proof of a cut is that of
-//! `boundary`: between two characters that stand side by side in no entry nothing can merge. It is asked in three ways. Of two
+//! `boundary`: between two characters that are adjacent in no entry nothing can merge. It is asked in three ways. Of two
 //! ASCII bytes a table says whether there is a cut between them, 64 at a time. Any other character has a number that says
 //! whether some entry has anything before or behind it, which settles most cases; what is left is looked for in a set of pairs.
 //!

@@ -1,10 +1,11 @@
-//! Bytes that are no UTF-8, which no split pattern cuts: cut here between two bytes that stand side by side in no entry.
+//! Bytes that are not UTF-8, which no split pattern divides: they are divided here between two bytes that are adjacent in no entry.
 //!
-//! No merge can cross such a place (see split/boundary.rs, which tells the same of characters), so the parts are merged on their own,
-//! and where a part is a single byte there is nothing to merge. Twin: the same bytes as one piece. Cost: one bit for each byte, and
+//! No merge can cross such a place (see boundary/neighbours.rs), so the parts are merged on their own, and if a part is a single byte
+//! there is nothing to merge. Twin: the same bytes as one piece. Cost: one bit for each byte, and
 //! once a look at all entries.
 
 use super::{Bpe, BpeScratch, Emit};
+use crate::boundary::neighbours::BytePairs;
 use crate::error::Result;
 use crate::model::Segment;
 use crate::model::bpe::merging::Merging;
@@ -14,8 +15,7 @@ const LEAST: usize = 1 << 10;
 
 /// What is known of bytes.
 pub(super) struct ByteCuts {
-    /// For each byte a bit for each that follows it in some entry.
-    joined: Box<[[u64; 4]; 256]>,
+    joined: BytePairs,
     /// The id of each byte that stands alone, if it is simply an id.
     alone: [Option<u32>; 256],
 }
@@ -24,7 +24,7 @@ impl ByteCuts {
     /// The end of the part that starts at `at`, which must be inside the text.
     #[inline]
     fn next(&self, text: &[u8], at: usize) -> usize {
-        let joins = |pair: &&[u8]| self.joined[pair[0] as usize][pair[1] as usize / 64] >> (pair[1] % 64) & 1 == 1;
+        let joins = |pair: &&[u8]| self.joined.has(pair[0], pair[1]);
         at + 1 + text[at..].windows(2).take_while(joins).count()
     }
 }
@@ -59,12 +59,7 @@ impl Bpe {
     }
 
     fn new_byte_cuts(&self, merging: &Merging) -> ByteCuts {
-        let mut joined = Box::new([[0; 4]; 256]);
-        for row in 0..self.vocab.len() {
-            for pair in self.vocab.bytes(row).windows(2) {
-                joined[pair[0] as usize][pair[1] as usize / 64] |= 1 << (pair[1] % 64);
-            }
-        }
+        let joined = BytePairs::of((0..self.vocab.len()).map(|row| self.vocab.bytes(row)));
         let alone = std::array::from_fn(|byte| match self.becomes(merging.units.of_bytes()[byte], &[byte as u8]) {
             Emit::Id(id) => Some(id),
             _ => None,

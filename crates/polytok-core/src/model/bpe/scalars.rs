@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use super::merge::Symbol;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, ScalarRules, Unknown};
+use crate::utf8::only_char;
 use crate::vocab::Vocab;
 
 /// The compiled rules.
@@ -142,14 +143,6 @@ impl Run<'_> {
 #[inline]
 fn place(is_first: bool, is_last: bool, [prefix, suffix]: &[Vec<u8>; 2]) -> usize {
     2 * (is_first || prefix.is_empty()) as usize + (is_last && !suffix.is_empty()) as usize
-}
-
-fn only_char(bytes: &[u8]) -> Option<char> {
-    if bytes.len() > 4 {
-        return None;
-    }
-    let mut chars = std::str::from_utf8(bytes).ok()?.chars();
-    chars.next().filter(|_| chars.next().is_none())
 }
 
 /// The byte of `<0xHH>` in upper case.

@@ -9,6 +9,7 @@
 //! over and over) and the ends of lanes are walked alone. Cost: a step for each byte, and for each token one for each byte
 //! that was read beyond it; worst input: text that is a long entry but for its last byte, again and again. The twin is `Longest::segment`.
 
+use crate::boundary::neighbours::BytePairs;
 use crate::trie::{LEAF, NONE, Node, ROOT, Trie};
 
 const LANES: usize = 4;
@@ -28,7 +29,7 @@ pub(super) struct Lanes {
     nodes: Box<[Node]>,
     /// The children of the root.
     first: Box<[Node; 256]>,
-    joined: Joined,
+    joined: BytePairs,
 }
 
 /// One walk.
@@ -74,7 +75,7 @@ impl Lanes {
             trie.get(&[byte])?;
             *node = nodes[trie.child(ROOT, byte) as usize];
         }
-        Some(Lanes { nodes, first, joined: Joined::new(entries) })
+        Some(Lanes { nodes, first, joined: BytePairs::of(entries) })
     }
 
     /// Appends the ids of the text.
@@ -248,24 +249,6 @@ fn owners(nodes: &[Node]) -> Option<Vec<u32>> {
     }
     let of_root = owners[(ROOT ^ nodes[ROOT as usize].label() as u32) as usize];
     (of_root == NONE).then_some(owners)
-}
-
-/// The pairs of bytes that stand side by side in some entry.
-struct Joined(Box<[[u64; 4]; 256]>);
-
-impl Joined {
-    fn new<'a>(entries: impl Iterator<Item = &'a [u8]>) -> Joined {
-        let mut bits = Box::new([[0; 4]; 256]);
-        for pair in entries.flat_map(|entry| entry.windows(2)) {
-            bits[pair[0] as usize][pair[1] as usize / 64] |= 1 << (pair[1] % 64);
-        }
-        Joined(bits)
-    }
-
-    #[inline]
-    fn has(&self, left: u8, right: u8) -> bool {
-        self.0[left as usize][right as usize / 64] >> (right % 64) & 1 == 1
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Where a text falls into stretches that no piece crosses, and what needs no search: single characters.
 //!
-//! Two neighbouring characters that stand side by side in no piece are a certain cut (see `split::boundary`): every way through the
+//! Two neighbouring characters that are adjacent in no piece are a certain cut (see `boundary::neighbours`): every way through the
 //! text passes between them. A character that stands in no piece of two or more is a stretch by itself; many of them are in no piece
 //! at all, and a run of such characters is one stretch. What a character is stands in a table by its code point, together with
 //! what the normalizer does with it (`raw`).
@@ -9,8 +9,10 @@
 //! the search walks them. No piece has a NUL in it, for its code stands for what is no character and for the end. Cost: one or two table lookups for each character.
 
 use crate::boundary::char_table::CharTable;
+use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pair};
-use crate::utf8::{char_len, decode_four, decode_strict};
+use crate::space_mark;
+use crate::utf8::{char_len, decode_four, decode_strict, only_char};
 
 /// Stretches that are found at a time.
 pub(super) const STRETCHES: usize = 64;
@@ -109,7 +111,7 @@ impl Stretch {
 
 /// The characters of all pieces.
 pub(super) struct Letters {
-    /// The characters that stand side by side in some piece, but for those that are both ASCII.
+    /// The characters that are adjacent in some piece, except those that are both ASCII.
     pairs: PairSet,
     /// For each ASCII character a bit for each that follows it in some piece.
     ascii_pairs: Box<[u128; 128]>,
@@ -122,46 +124,30 @@ pub(super) struct Letters {
 }
 
 impl Letters {
-    /// Takes pieces with their entries; None if a piece is no UTF-8 or has a NUL in it, or there are too many.
-    pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)>) -> Option<Letters> {
+    /// Takes pieces with their entries; None if a piece is not UTF-8 or has a NUL in it, or there are too many.
+    pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)> + Clone) -> Option<Letters> {
+        let is_taken = |(piece, entry): (&[u8], u32)| {
+            entry < Letter::ENTRY && !piece.contains(&0) && std::str::from_utf8(piece).is_ok()
+        };
+        if !pieces.clone().all(is_taken) {
+            return None;
+        }
+        let joined = CharPairs::of(pieces.clone().map(|(piece, _)| piece), EntryUnits::Chars);
+        let mut letters = table(&joined);
+        for (char, entry) in pieces.filter_map(|(piece, entry)| Some((only_char(piece)?, entry))) {
+            let letter = letters.at(char);
+            *letter = *letter & !Letter::ENTRY | entry;
+        }
+        let pairs: Vec<u64> = joined.other_chars().map(|(left, right)| pair(left as u32, right as u32)).collect();
         let mut letters = Letters {
-            pairs: PairSet::new(&[]),
-            ascii_pairs: Box::new([0; 128]),
+            pairs: PairSet::new(&pairs),
+            ascii_pairs: joined.ascii,
             ascii: Box::new([Letter::UNKNOWN; 128]),
             ends: [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])],
-            letters: CharTable::new(Letter::UNKNOWN.0),
+            letters,
         };
-        let mut pairs = Vec::new();
-        for (piece, entry) in pieces {
-            let piece =
-                std::str::from_utf8(piece).ok().filter(|piece| entry < Letter::ENTRY && !piece.contains('\0'))?;
-            letters.add(piece, entry, &mut pairs);
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        letters.pairs = PairSet::new(&pairs);
         letters.copy_ascii();
         Some(letters)
-    }
-
-    /// Takes up a piece; pairs that are not both ASCII are put into `pairs`.
-    fn add(&mut self, piece: &str, entry: u32, pairs: &mut Vec<u64>) {
-        let mut chars = piece.chars();
-        let Some(mut left) = chars.next() else { return };
-        let first = self.letters.at(left);
-        if chars.as_str().is_empty() {
-            *first = *first & !Letter::ENTRY | entry;
-            return;
-        }
-        *first |= Letter::JOINS;
-        for right in chars {
-            *self.letters.at(right) |= Letter::JOINS | if left == '\u{2581}' { Letter::AFTER_SPACE } else { 0 };
-            match (left, right) {
-                ('\0'..='\x7F', '\0'..='\x7F') => self.ascii_pairs[left as usize] |= 1 << right as u32,
-                _ => pairs.push(pair(left as u32, right as u32)),
-            }
-            left = right;
-        }
     }
 
     /// Notes what the normalizer does with characters.
@@ -301,6 +287,16 @@ impl Letters {
             count += 1;
         }
     }
+}
+
+/// The characters that these pairs join to others.
+fn table(joined: &CharPairs) -> CharTable {
+    let mut letters = CharTable::new(Letter::UNKNOWN.0);
+    for (left, right) in joined.ascii_chars().chain(joined.other_chars()) {
+        *letters.at(left) |= Letter::JOINS;
+        *letters.at(right) |= Letter::JOINS | if left == space_mark::CHAR { Letter::AFTER_SPACE } else { 0 };
+    }
+    letters
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{BYTES, Frozen, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, Stretches, VALUE};
 use crate::boundary::char_table::CharTable;
+use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pair};
 use crate::model::UNKNOWN;
 use crate::model::bpe::Bpe;
@@ -10,6 +11,7 @@ use crate::normalize::user_defined::matched_pieces;
 use crate::post::Fallback;
 use crate::spec::Line;
 use crate::trie::Trie;
+use crate::utf8::only_char;
 use crate::vocab::Vocab;
 
 /// What spaces become.
@@ -28,14 +30,14 @@ impl Stretches {
         if value(MARK) > INVALID || bpe.takes_whole_pieces() {
             return None;
         }
-        let joined = Joined::of(bpe.reachable())?;
+        let joined = pairs_in_texts(bpe)?;
         let mut chars = CharTable::new(if bytes.is_some() { BYTES } else { PIECE });
         for entry in bpe.reachable().filter(|entry| entry.len() <= 4) {
             if let Some(c) = only_char(entry) {
                 *chars.at(c) = value(c);
             }
         }
-        joined.mark(&mut chars);
+        mark(&mut chars, &joined);
         let replacement = ids_of(value(char::REPLACEMENT_CHARACTER), char::REPLACEMENT_CHARACTER, bytes.as_deref());
         let invalid = match chars.get(char::REPLACEMENT_CHARACTER as u32) {
             // It may be a part of what the model is asked, which must then have an id for it.
@@ -44,7 +46,7 @@ impl Stretches {
             _ => INVALID,
         };
         let space = chars.get(MARK as u32);
-        let (cuts, pairs) = (joined.cuts(), joined.pairs());
+        let (cuts, pairs) = (cuts(&joined), set_of(&joined));
         let ascii = [PIECE; 256];
         let mut stretches = Stretches { escape, cuts, pairs, chars, ascii, frozen: None, bytes, replacement, invalid };
         if bpe.has_frozen() {
@@ -112,72 +114,41 @@ fn ids_of(value: u32, c: char, bytes: Option<&[u32; 256]>) -> Option<Vec<u32>> {
     }
 }
 
-fn only_char(entry: &[u8]) -> Option<char> {
-    let mut chars = std::str::from_utf8(entry).ok()?.chars();
-    chars.next().filter(|_| chars.next().is_none())
+/// The pairs of adjacent characters of entries, as texts have them: a space for each U+2581. None if entries are not characters.
+fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
+    // An entry with a space is found in no text, as spaces are gone when it is looked for.
+    let entries = || bpe.reachable().filter(|entry| !entry.contains(&b' '));
+    if !entries().all(|entry| std::str::from_utf8(entry).is_ok()) {
+        return None;
+    }
+    let joined = CharPairs::of(entries(), EntryUnits::Chars);
+    let in_text = |c: char| if c == MARK { ' ' } else { c };
+    let pairs = joined.ascii_chars().chain(joined.other_chars());
+    Some(pairs.map(|(left, right)| (in_text(left), in_text(right))).collect())
 }
 
-/// The pairs of neighbours in entries, a space for each U+2581.
-struct Joined {
-    /// For each ASCII character a bit for each that follows it.
-    ascii: Box<[u128; 128]>,
-    /// All others.
-    others: Vec<(char, char)>,
+/// For two ASCII characters, the left one low, 1 if no entry joins them.
+fn cuts(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
+    let mut cuts = Box::new([0; 1 << 16]);
+    for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
+        cuts[left | right << 8] = 1;
+    }
+    for (left, right) in pairs.iter().filter(|(left, right)| left.is_ascii() && right.is_ascii()) {
+        cuts[*left as usize | (*right as usize) << 8] = 0;
+    }
+    cuts
 }
 
-impl Joined {
-    /// None if entries are not characters.
-    fn of<'a>(entries: impl Iterator<Item = &'a [u8]>) -> Option<Joined> {
-        let mut joined = Joined { ascii: Box::new([0; 128]), others: Vec::new() };
-        for entry in entries {
-            // No text has this entry when it is looked for.
-            if !entry.contains(&b' ') {
-                joined.add(std::str::from_utf8(entry).ok()?);
-            }
-        }
-        joined.others.sort_unstable();
-        joined.others.dedup();
-        Some(joined)
+/// Notes what characters are joined to others.
+fn mark(chars: &mut CharTable, pairs: &[(char, char)]) {
+    let real = |c: char| if c == ' ' { MARK } else { c };
+    for &(left, right) in pairs {
+        *chars.at(real(left)) |= JOINS_RIGHT;
+        *chars.at(real(right)) |= JOINS_LEFT;
     }
+}
 
-    fn add(&mut self, entry: &str) {
-        let mut chars = entry.chars().map(|c| if c == MARK { ' ' } else { c });
-        let Some(mut last) = chars.next() else { return };
-        for c in chars {
-            match (last, c) {
-                ('\0'..='\x7F', '\0'..='\x7F') => self.ascii[last as usize] |= 1 << c as u32,
-                _ => self.others.push((last, c)),
-            }
-            last = c;
-        }
-    }
-
-    /// All pairs.
-    fn all(&self) -> impl Iterator<Item = (char, char)> {
-        let bits = move |left: u8| (0..128u8).filter(move |right| self.ascii[left as usize] >> right & 1 == 1);
-        let ascii = (0..128u8).flat_map(move |left| bits(left).map(move |right| (left as char, right as char)));
-        ascii.chain(self.others.iter().copied())
-    }
-
-    fn pairs(&self) -> PairSet {
-        let pairs: Vec<u64> = self.all().map(|(left, right)| pair(left as u32, right as u32)).collect();
-        PairSet::new(&pairs)
-    }
-
-    fn cuts(&self) -> Box<[u8; 1 << 16]> {
-        let mut cuts = Box::new([0; 1 << 16]);
-        for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
-            cuts[left | right << 8] = (self.ascii[left] >> right & 1 == 0) as u8;
-        }
-        cuts
-    }
-
-    /// Says of characters what they join.
-    fn mark(&self, chars: &mut CharTable) {
-        for (left, right) in self.all() {
-            let real = |c: char| if c == ' ' { MARK } else { c };
-            *chars.at(real(left)) |= JOINS_RIGHT;
-            *chars.at(real(right)) |= JOINS_LEFT;
-        }
-    }
+fn set_of(pairs: &[(char, char)]) -> PairSet {
+    let pairs: Vec<u64> = pairs.iter().map(|&(left, right)| pair(left as u32, right as u32)).collect();
+    PairSet::new(&pairs)
 }
