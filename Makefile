@@ -4,13 +4,14 @@
 #   make test    set everything up and run all tests
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
 #   make lint    formatting, lints and types
+#   make docs    the documentation as a site, in the folder site/
 #   make bench   five minutes of the benchmarks, written into docs/ and the README (needs the data, as parity)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parity lint bench clean check-tools
+.PHONY: demo test parity lint docs bench clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -29,6 +30,10 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python bench scripts
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
+
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "open site/index.html"
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m bench.run --quick --write
@@ -51,9 +56,13 @@ $(VENV)/installed-test: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
 $(VENV)/installed-bench: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) target python/polytok/_core*.so
+	rm -rf $(VENV) site target python/polytok/_core*.so

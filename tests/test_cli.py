@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import base64
-import doctest
 import io
 import json
 import os
 import pty
-import re
 import signal
 import subprocess
 import sys
@@ -499,37 +497,3 @@ def test_output_is_utf8_whatever_the_locale(model: Path, text: Path) -> None:
     )
     info = run("info", "-m", model)
     assert run("info", "-m", model, LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii") == info
-
-
-# The documentation
-
-DOCUMENTS = Path(__file__).parents[1] / "docs"
-
-
-def examples(document: Path) -> list[tuple[str, str]]:
-    """The commands of the ``console`` blocks, and what they print."""
-    blocks = re.findall(r"```console\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
-    return [
-        (command, shown) for block in blocks for command, shown in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", block, re.M)
-    ]
-
-
-WITH_COMMANDS = [str(path.relative_to(DOCUMENTS)) for path in sorted(DOCUMENTS.rglob("*.md")) if examples(path)]
-
-
-def test_there_are_examples_to_run() -> None:
-    assert {"cli.md", "training.md"} <= set(WITH_COMMANDS)
-
-
-@pytest.mark.parametrize("name", WITH_COMMANDS)
-def test_the_examples_of_the_documentation(tmp_path: Path, name: str) -> None:
-    tool = tmp_path / "bin" / "polytok"
-    tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polytok "$@"\n')
-    tool.chmod(0o755)
-    environment = {**ENVIRONMENT, "PATH": f"{tool.parent}{os.pathsep}{os.environ['PATH']}"}
-    checker = doctest.OutputChecker()
-    for line, expected in examples(DOCUMENTS / name):
-        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, cwd=tmp_path, env=environment, timeout=60)
-        printed = (done.stdout + done.stderr).decode()
-        assert checker.check_output(expected, printed, doctest.ELLIPSIS), f"{line}\n{printed}"

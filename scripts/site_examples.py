@@ -1,0 +1,30 @@
+"""Examples in docstrings become code blocks on the site: mkdocs.yml names this file as an extension of griffe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import griffe
+
+
+class Examples(griffe.Extension):
+    """Puts fences around the examples of every docstring that is collected."""
+
+    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring:
+            obj.docstring.value = fenced(obj.docstring.value)
+
+
+def fenced(text: str) -> str:
+    """A docstring whose examples stand in fences. An example ends at an empty line, as in doctest."""
+    lines: list[str] = []
+    is_example = False
+    for line in [*text.splitlines(), ""]:
+        if line.startswith(">>>") and not is_example:
+            is_example = True
+            lines.append("```pycon")
+        if not line and is_example:
+            is_example = False
+            lines.append("```")
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,141 @@
+"""The documentation: its links and anchors lead somewhere, its commands print what it says, and the site builds.
+
+The Python examples in it are doctests of their own.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import polytok
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return FENCED.sub("", page.read_text("utf-8"))
+
+
+def headings(page: Path) -> list[str]:
+    return re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+
+
+def github_anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def site_anchor(heading: str) -> str:
+    """As Python-Markdown makes it."""
+    ascii = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii).strip().lower())
+
+
+def named(pages: list[Path]) -> list[str]:
+    return [str(page.relative_to(ROOT)) for page in pages]
+
+
+# Links
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.is_file(), f"{target}: there is no such file"
+        if anchor:
+            for anchor_of in (github_anchor, site_anchor):
+                assert anchor in map(anchor_of, headings(file)), f"{target}: there is no such heading"
+
+
+def test_pages_stay_within_the_site() -> None:
+    for page in DOCS.rglob("*.md"):
+        for target in re.findall(r"\]\(([^)\s#]+)", prose(page)):
+            assert "://" in target or (page.parent / target).resolve().is_relative_to(DOCS), f"{page.name}: {target}"
+
+
+def test_the_site_has_every_page_and_the_index_every_guide() -> None:
+    listed = re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    index = (DOCS / "index.md").read_text("utf-8")
+    guides = [page for page in listed if "/" not in page and page != "index.md"]
+    assert [page for page in guides if f"({page}" not in index] == []
+
+
+def test_the_reference_has_every_public_name() -> None:
+    described = "".join(page.read_text("utf-8") for page in (DOCS / "reference").glob("*.md"))
+    named = set(re.findall(r"^::: polytok\.(\w+)$", described, re.MULTILINE))
+    errors = {name for name in polytok.__all__ if name.endswith("Error")}
+    assert "::: polytok.errors" in described
+    assert set(polytok.__all__) - errors - named == set()
+
+
+# Examples
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
+def test_examples_stand_in_fences(page: Path) -> None:
+    assert not re.search(r"^>>>", prose(page), re.MULTILINE)
+
+
+def commands(page: Path) -> list[tuple[str, str]]:
+    """The commands of the ``console`` blocks, and what they print."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    return [
+        (command, shown) for block in blocks for command, shown in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", block, re.M)
+    ]
+
+
+WITH_COMMANDS = [page for page in PAGES if commands(page)]
+
+
+def test_there_are_commands_to_run() -> None:
+    assert {"docs/cli.md", "docs/training.md"} <= set(named(WITH_COMMANDS))
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=named(WITH_COMMANDS))
+def test_commands_print_what_the_page_says(tmp_path: Path, page: Path) -> None:
+    tool = tmp_path / "bin" / "polytok"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polytok "$@"\n')
+    tool.chmod(0o755)
+    environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")} | {
+        "PATH": f"{tool.parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join([str(Path(polytok.__file__).parents[1]), *sys.path[1:]]),
+    }
+    checker = doctest.OutputChecker()
+    for line, expected in commands(page):
+        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, cwd=tmp_path, env=environment, timeout=60)
+        printed = (done.stdout + done.stderr).decode()
+        assert checker.check_output(expected, printed, doctest.ELLIPSIS), f"{line}\n{printed}"
+
+
+# The site
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is in the extra docs")
+def test_the_site_builds_and_loads_nothing_from_the_network(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0, done.stderr.decode()
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 20
+    for page in pages:
+        html = page.read_text("utf-8")
+        assert not re.search(r"<(script|img|iframe)[^>]+src=\"?(https?:)?//", html), page.name
+        assert not re.search(r"<link[^>]+(stylesheet|preload|preconnect)[^>]+href=\"?(https?:)?//", html), page.name
