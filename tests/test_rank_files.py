@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import random
 from pathlib import Path
@@ -40,6 +41,52 @@ def beside(config: Any, /, **files: Any) -> dict[str, bytes]:
     return {"tokenizer_config.json": json.dumps(config).encode()} | {
         f"{name}.json": json.dumps(value).encode() for name, value in files.items()
     }
+
+
+# Lines
+
+WHISPER = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+BYTE_LINES = [base64.b64encode(bytes([byte])) + b" %d" % byte for byte in range(256)]
+MERGED_LINES = [base64.b64encode(text) + b" %d" % (256 + rank) for rank, text in enumerate([b" a", b"ab", b" ab"])]
+LINES = [*BYTE_LINES, *MERGED_LINES]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\n".join([*LINES, b"= 259"]) + b"\n",
+        b"\n".join([b"= 259", *LINES]) + b"\n",
+        b"\n".join([*BYTE_LINES, b"= 300", *MERGED_LINES]),
+        b"\r\n".join(LINES) + b"\r\n",
+        b"\r".join(LINES),
+        b"\n\n".join(LINES) + b"\n\n\n",
+        b"\n".join(line.replace(b" ", b"\t  ") + b" " for line in LINES),
+        b"\n".join(reversed(LINES)),
+        b"\n".join([*LINES, base64.b64encode(b" abab") + b" 300", base64.b64encode(b"never reached") + b" 4000000000"]),
+    ],
+    ids=["empty last", "empty first", "empty within", "CRLF", "CR", "blank lines", "spaces", "backwards", "gaps"],
+)
+def test_lines_are_read_as_tiktoken_reads_them(data: bytes, tmp_path: Path) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(data)
+    ranks = importlib.import_module("tiktoken.load").load_tiktoken_bpe(str(path))
+    theirs = tiktoken.Encoding("x", pat_str=WHISPER, mergeable_ranks=ranks, special_tokens={"<|x|>": 5000})
+    options: dict[str, Any] = {"pattern": WHISPER, "special_tokens": {"<|x|>": 5000}}
+    ours = polytok.load(path, **options)
+    assert {bytes(piece): id for piece, id in zip(ours.spec.vocab.pieces(), ours.spec.vocab.ids, strict=True)} == ranks
+    for text in ("", "ab ab abab", " never reached\n\n x", "é" * 9):
+        ids = ours.encode(text)
+        assert ids == theirs.encode_ordinary(text)
+        with_empty = [id for pair in zip(ids, [ranks.get(b"", 5000)] * len(ids), strict=True) for id in pair]
+        assert ours.decode(with_empty) == theirs.decode(with_empty)
+    ours.save(path)
+    assert polytok.load(path, **options).spec.vocab == ours.spec.vocab
+
+
+def test_an_empty_token_is_written_as_it_was_read(tmp_path: Path) -> None:
+    data = b"\n".join([*LINES, b"= 259", b""])
+    assert formats.write(formats.read(data, pattern="", special_tokens={}), "tiktoken").data == data
 
 
 # By the configuration

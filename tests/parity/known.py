@@ -73,6 +73,13 @@ KNOWN = (
         "Both have the same text in 0.14.",
     ),
     Known(
+        "tiktoken 0.14",
+        "an empty token (whisper's multilingual.tiktoken, 50256), with a pattern that can match nothing",
+        "each empty match is an empty token",
+        "empty matches are nothing, as without an empty token",
+        "No published pattern can match nothing.",
+    ),
+    Known(
         "tiktoken 0.14, `_encode_bytes`",
         "special tokens in bytes that are not UTF-8",
         "never recognised",

@@ -21,7 +21,7 @@ name = "tiktoken"
 options = frozenset({"pattern", "special_tokens"})
 
 _MODEL = Bpe("rank", whole_piece_first=True)
-_FIRST_LINE = re.compile(rb"[\r\n]*[A-Za-z0-9+/]+={0,2}[ \t]+[0-9]{1,10}[ \t]*(?:[\r\n]|\Z)")
+_FIRST_LINE = re.compile(rb"[\r\n]*(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]{1,10}[ \t]*(?:[\r\n]|\Z)")
 
 
 def refusal(data: bytes) -> str | None:

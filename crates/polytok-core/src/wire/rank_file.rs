@@ -1,9 +1,13 @@
 //! tiktoken's rank files: lines `base64(bytes) SP rank`.
 //!
-//! Lines end as Python's `bytes.splitlines` has it, empty ones are skipped, the two fields are split at white space: as
-//! tiktoken reads them. Unlike tiktoken, base64 must be strict (Python drops what is not of its alphabet, so a damaged
-//! file would load as another vocabulary), and neither a rank nor a token may come twice. Ranks may have holes.
-//! Cost: one pass and two maps.
+//! Reference: `load_tiktoken_bpe` of tiktoken. Lines end as in Python's `bytes.splitlines`, empty lines are skipped,
+//! and the two fields are split at white space. Ranks may have gaps. An empty token is written `=`, as in whisper's
+//! multilingual.tiktoken: base64 of nothing is nothing, and a line of one field cannot be read.
+//!
+//! Two things are stricter than in tiktoken. Base64 must be valid: Python drops characters outside of its alphabet, so
+//! a damaged file would load as a different vocabulary. No rank and no token can occur twice: tiktoken fails on a
+//! repeated rank; for a repeated token it takes the last rank and Hunyuan's own loader the first. Cost: one pass and
+//! two maps.
 
 use std::collections::HashMap;
 
@@ -11,6 +15,9 @@ use super::texts::first_twice;
 use super::{base64, decimal, lines, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
+
+/// How an empty token is written. Python's base64 reads it as no bytes.
+const EMPTY: &[u8] = b"=";
 
 /// Reads all lines, in file order.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
@@ -26,7 +33,8 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
             (Some(text), Some(rank), None) => (text, rank),
             _ => return Err(wrong("not two fields (base64 and rank)")),
         };
-        base64::decode(text, &mut bytes).ok_or_else(|| wrong("the first field is not base64"))?;
+        let digits = if text == EMPTY { b"" } else { text };
+        base64::decode(digits, &mut bytes).ok_or_else(|| wrong("the first field is not base64"))?;
         let rank = decimal(rank).ok_or_else(|| wrong("the second field is not a rank from 0 to 4294967295"))?;
         push_row(&mut columns, &bytes, rank, 0.0, Kind::Normal)?;
         line_of_row.push(number);
@@ -58,6 +66,9 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
 pub fn write(columns: &VocabColumns) -> Vec<u8> {
     let mut out = Vec::with_capacity(columns.blob.len() * 4 / 3 + 12 * columns.ids.len());
     for (text, rank) in rows(columns).zip(&columns.ids) {
+        if text.is_empty() {
+            out.extend_from_slice(EMPTY);
+        }
         base64::encode(text, &mut out);
         out.extend_from_slice(format!(" {rank}\n").as_bytes());
     }
@@ -78,6 +89,15 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_token_comes_back() {
+        let data = b"YQ== 0\n= 1\nYg== 2\n";
+        let columns = read(data).unwrap();
+        assert_eq!((&columns.blob[..], &columns.ids[..]), (&b"ab"[..], &[0, 1, 2][..]));
+        assert_eq!(rows(&columns).map(<[u8]>::len).collect::<Vec<_>>(), [1, 0, 1]);
+        assert_eq!(write(&columns), data);
+    }
+
+    #[test]
     fn damage_is_an_error_that_names_the_line() {
         for (data, what) in [
             (&b"YQ== 0\nYg=="[..], "line 2: not two fields"),
@@ -86,6 +106,9 @@ mod tests {
             (b"YR== 0", "line 1: the first field is not base64"),
             (b"YQ= 0", "line 1: the first field is not base64"),
             (b"==== 0", "line 1: the first field is not base64"),
+            (b"=YQ== 0", "line 1: the first field is not base64"),
+            (b"= 0\n= 1", "line 2: the token \"\" again, first on line 1"),
+            (b"= ", "line 1: not two fields"),
             (b"YQ== x", "line 1: the second field is not a rank"),
             (b"YQ== 4294967296", "line 1: the second field is not a rank"),
             (b"YQ== 0\n\nYg== 0", "line 3: the rank 0 again, first on line 1"),
