@@ -40,5 +40,14 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<polytok_pattern::Error> for Error {
+    fn from(error: polytok_pattern::Error) -> Error {
+        match error {
+            polytok_pattern::Error::Pattern(text) => Error::Spec(text),
+            polytok_pattern::Error::Search(text) => Error::Encode(text),
+        }
+    }
+}
+
 /// The engine's result.
 pub type Result<T> = std::result::Result<T, Error>;

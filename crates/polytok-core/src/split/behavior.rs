@@ -6,9 +6,9 @@
 
 use super::cursor::Cursor;
 use super::literal::Finder;
-use super::program::Program;
 use crate::error::Result;
 use crate::spec::{Behavior, Pattern};
+use polytok_pattern::Splitter;
 
 /// A pattern and what is done with it.
 pub struct PatternSplit {
@@ -68,7 +68,7 @@ impl PatternSplit {
     }
 
     /// What `fill` reads with, if it goes on from where it stopped.
-    pub(super) fn streamed(&self) -> Option<&Program> {
+    pub(super) fn streamed(&self) -> Option<&Splitter> {
         self.finder.streamed().filter(|_| self.is_filled())
     }
 

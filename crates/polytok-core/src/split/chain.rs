@@ -138,7 +138,7 @@ impl Chain {
     /// A place behind `from` in `text` where a piece ends whatever stands before it; none where there is no fast way to tell.
     pub fn certain(&self, text: &str, from: usize) -> Option<usize> {
         match &self.steps[..] {
-            [Step::Cut(Cut::Pattern(pattern))] => pattern.streamed()?.certain(text.as_bytes(), from),
+            [Step::Cut(Cut::Pattern(pattern))] => pattern.streamed()?.certain(text, from),
             [Step::Cut(Cut::Words(words))] => words.certain(text, from),
             _ => None,
         }

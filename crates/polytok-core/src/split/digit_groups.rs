@@ -16,7 +16,7 @@ pub struct DigitGroups {
 impl DigitGroups {
     /// Compiles a step for a version of the Unicode tables.
     pub fn compile(unicode: Option<&str>) -> Result<DigitGroups> {
-        let pattern = super::unicode::restrict(r"\p{N}", unicode)?;
+        let pattern = polytok_pattern::restrict(r"\p{N}", unicode)?;
         let parsed = regex_syntax::parse(&pattern).map_err(|error| Error::Spec(format!("split: {error}")))?;
         let numbers = match parsed.kind() {
             HirKind::Class(Class::Unicode(class)) => class.iter().map(|range| (range.start(), range.end())).collect(),

@@ -4,10 +4,9 @@
 //! border of a character, and nothing matches in an empty text. Cost: linear for a plain text.
 
 use memchr::memmem;
+use polytok_pattern::Splitter;
 
-use super::Splitter;
 use super::cursor::Cursor;
-use super::program::Program;
 use crate::error::Result;
 use crate::spec::Pattern;
 
@@ -40,9 +39,13 @@ impl Finder {
         matches!(&self.search, Search::Regex(splitter) if splitter.leaves_no_gap())
     }
 
-    /// What `fill` reads with, if that is an automaton.
-    pub(super) fn streamed(&self) -> Option<&Program> {
-        if let Search::Regex(splitter) = &self.search { splitter.streamed() } else { None }
+    /// The pattern, if `fill` goes on from where it stopped.
+    pub(super) fn streamed(&self) -> Option<&Splitter> {
+        if let Search::Regex(splitter) = &self.search {
+            Some(splitter).filter(|splitter| splitter.is_stream())
+        } else {
+            None
+        }
     }
 
     /// A plain text that is not empty is looked for.
@@ -65,7 +68,7 @@ impl Finder {
     pub fn matches(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {
         match &self.search {
             _ if text.is_empty() => {}
-            Search::Regex(splitter) => return splitter.split(text, found),
+            Search::Regex(splitter) => splitter.split(text, found)?,
             Search::Text(finder) => {
                 let len = finder.needle().len();
                 finder.find_iter(text.as_bytes()).for_each(|at| found(at, at + len));
@@ -81,7 +84,7 @@ impl Finder {
     /// Writes the next matches to `pieces` and says how many; None if this search cannot go on from where it stopped.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
         match &self.search {
-            Search::Regex(splitter) => splitter.fill(text, cursor, pieces),
+            Search::Regex(splitter) => splitter.fill(text, &mut cursor.matches, pieces),
             Search::Text(_) | Search::Borders => None,
         }
     }

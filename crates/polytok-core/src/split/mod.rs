@@ -1,109 +1,14 @@
 //! Text to pieces by the split patterns that tokenizers use.
 //!
-//! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
-//! `pattern` (text to tree), `classes` (Unicode to at most 63 character classes), `program` (tree to steps) and then one of two
-//! ways over a text: in bulk with an `automaton` (steps to states) and what neighbouring characters tell (`rule`, `blocks`, with
-//! `char_groups`), both in `stream`; or `dispatch` (where to start) and
-//! `scanner` (steps over text), for every pattern of the family. Any other pattern is run by the general engine in `regex`. Both
-//! give what `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order
-//! of alternatives; what no match covers is dropped. BERT's two steps are no pattern here, but `words`.
-//!
-//! Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space, `(?i:…)` folds by simple
-//! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
-//! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
+//! Patterns are compiled and run by the crate polytok-pattern; here are the steps that cut by them, and those that cut or rewrite
+//! without one, in a [`chain`]. BERT's two steps are no pattern, but `words`.
 
-mod automaton;
 pub mod behavior;
-mod blocks;
 pub mod chain;
-mod char_groups;
-mod classes;
 pub mod cursor;
 pub mod digit_groups;
-mod dispatch;
 pub mod fixed_length;
 pub mod literal;
 pub mod metaspace;
-mod pattern;
-mod program;
-mod regex;
-mod rule;
-mod scanner;
 pub mod script;
-mod stream;
-mod unicode;
 mod words;
-
-use crate::error::Result;
-use cursor::Cursor;
-use program::Program;
-
-/// One split pattern, compiled.
-pub struct Splitter {
-    engine: Engine,
-}
-
-enum Engine {
-    Scanner(Box<Program>),
-    Regex(Box<regex::Regex>),
-}
-
-impl Splitter {
-    /// Compiles `pattern`: to a scanner when it is of the known family, else for the general engine.
-    pub fn compile(pattern: &str) -> Result<Splitter> {
-        let engine = match pattern::parse(pattern).and_then(|tree| Program::compile(&tree)) {
-            Some(program) => Engine::Scanner(Box::new(program)),
-            None => Engine::Regex(Box::new(regex::Regex::compile(pattern)?)),
-        };
-        Ok(Splitter { engine })
-    }
-
-    /// The same with the Unicode tables of a version, e.g. "15.0"; None for the engine's own.
-    pub fn compile_for(pattern: &str, version: Option<&str>) -> Result<Splitter> {
-        Splitter::compile(&unicode::restrict(pattern, version)?)
-    }
-
-    /// The pattern is run by the scanner, which is linear in the text, and not by the general engine.
-    pub fn is_scanner(&self) -> bool {
-        matches!(self.engine, Engine::Scanner(_))
-    }
-
-    /// Matches are known to cover every text.
-    pub(crate) fn leaves_no_gap(&self) -> bool {
-        matches!(&self.engine, Engine::Scanner(program) if program.leaves_no_gap())
-    }
-
-    /// The program, if it is read as a stream.
-    fn streamed(&self) -> Option<&Program> {
-        match &self.engine {
-            Engine::Scanner(program) if program.stream.is_some() => Some(program),
-            _ => None,
-        }
-    }
-
-    /// Derives at once what `fill` otherwise derives when it has read enough.
-    pub fn prepare(&self) {
-        if let Engine::Scanner(program) = &self.engine {
-            program.prepare();
-        }
-    }
-
-    /// Calls `piece(start, end)` for each match in `text`, left to right. `Error::Encode` if the general engine gives up.
-    #[inline]
-    pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
-        match &self.engine {
-            Engine::Scanner(program) => {
-                program.scan(text, piece);
-                Ok(())
-            }
-            Engine::Regex(regex) => regex.split(text, &mut piece),
-        }
-    }
-
-    /// Writes the next matches to `pieces`, which has room for 128 or more, and says how many; 0 when there are no more. None if
-    /// this engine cannot go on from where it stopped.
-    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
-        let Engine::Scanner(program) = &self.engine else { return None };
-        Some(program.fill(text, cursor, pieces))
-    }
-}

@@ -5,11 +5,9 @@
 //! characters are looked up 32 at a time by their two half bytes (AVX2; elsewhere one by one); each other character is looked up by
 //! itself, and its last bytes are of the kind of its first. Twin: [`Words::split`], character by character. Cost: linear.
 
-use super::char_groups::CharGroups;
-use super::classes::Classes;
+use polytok_pattern::ClassTable;
+
 use super::cursor::Cursor;
-use super::pattern;
-use super::program::has;
 
 /// The kinds of characters, as bits; a mark has none.
 const LETTER: u8 = 1;
@@ -21,9 +19,8 @@ const READ: usize = BLOCK + 3;
 
 /// A compiled step.
 pub(super) struct Words {
-    classes: Classes,
     /// The kind of each character.
-    kinds: CharGroups,
+    kinds: ClassTable,
     letters: AsciiSet,
     spaces: AsciiSet,
 }
@@ -50,16 +47,11 @@ impl Words {
     /// Words between `spaces`, without the characters of `alone`, all of them classes as regular expressions have them; None if one of
     /// these is not understood.
     pub(super) fn compile(spaces: &str, alone: &[&str]) -> Option<Words> {
-        let tree = pattern::parse(&format!("{spaces}|{}", alone.join("|")))?;
-        let (classes, masks) = Classes::build(&tree.sets)?;
-        let kind = |class: usize| match masks.iter().position(|&mask| has(mask, class as u8)) {
-            None => LETTER,
-            Some(0) => SPACE,
-            Some(_) => 0,
-        };
-        let kinds = CharGroups::build(&classes, std::array::from_fn(kind));
-        let ascii = |kind: u8| AsciiSet::new(|byte| kinds.ascii[byte] == kind);
-        Some(Words { letters: ascii(LETTER), spaces: ascii(SPACE), kinds, classes })
+        let classes: Vec<(&str, u8)> =
+            [(spaces, SPACE)].into_iter().chain(alone.iter().map(|&class| (class, 0))).collect();
+        let kinds = ClassTable::compile(&classes, LETTER)?;
+        let ascii = |kind: u8| AsciiSet::new(|byte| kinds.ascii()[byte] == kind);
+        Some(Words { letters: ascii(LETTER), spaces: ascii(SPACE), kinds })
     }
 
     /// Calls `piece(start, end)` for each piece, left to right.
@@ -67,7 +59,7 @@ impl Words {
     pub(super) fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) {
         let (mut from, mut before) = (0, SPACE);
         for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-            let kind = self.kind(c);
+            let kind = self.kinds.get(c);
             if before & kind & LETTER == 0 {
                 if before != SPACE {
                     piece(from, at);
@@ -114,15 +106,9 @@ impl Words {
     /// A place behind `from` where a piece ends or begins whatever stands before it.
     pub(super) fn certain(&self, text: &str, from: usize) -> Option<usize> {
         let from = (from..text.len()).find(|&at| text.is_char_boundary(at))?;
-        let mut kinds = text[from..].char_indices().map(|(at, c)| (from + at, self.kind(c)));
+        let mut kinds = text[from..].char_indices().map(|(at, c)| (from + at, self.kinds.get(c)));
         let (_, mut before) = kinds.next()?;
         kinds.find(|&(_, kind)| std::mem::replace(&mut before, kind) & kind & LETTER == 0).map(|(at, _)| at)
-    }
-
-    fn kind(&self, c: char) -> u8 {
-        let mut bytes = [0; 4];
-        c.encode_utf8(&mut bytes);
-        self.kinds.first(&self.classes, bytes)
     }
 
     /// The block at `at`, behind the block `before`. Behind the text there are spaces.
@@ -136,7 +122,7 @@ impl Words {
         let (mut bits, mut wide) = self.ascii(bytes);
         while wide != 0 {
             let place = wide.trailing_zeros() as usize;
-            let kind = self.kinds.first(&self.classes, four(bytes, place));
+            let kind = self.kinds.first(four(bytes, place));
             bits.letters |= u64::from(kind & LETTER) << place;
             bits.spaces |= u64::from(kind / SPACE) << place;
             wide &= wide - 1;
@@ -164,7 +150,7 @@ impl Words {
     fn one_by_one(&self, bytes: &[u8; READ]) -> (Bits, u64) {
         let (mut bits, mut wide) = (Bits::default(), 0);
         for (place, &byte) in bytes[..BLOCK].iter().enumerate() {
-            let kind = self.kinds.ascii.get(byte as usize).copied().unwrap_or_default();
+            let kind = self.kinds.ascii().get(byte as usize).copied().unwrap_or_default();
             bits.letters |= u64::from(kind & LETTER) << place;
             bits.spaces |= u64::from(kind / SPACE) << place;
             bits.begins |= u64::from(byte & 0xC0 != 0x80) << place;

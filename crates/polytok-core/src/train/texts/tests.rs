@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::spec::{Behavior, Pattern, Split};
-use crate::split::Splitter;
 use crate::train::counter::Order;
 use crate::train::progress::Silent;
+use polytok_pattern::Splitter;
 
 const CL100K: &str =
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 
-/// `pattern` for `version` ("15.0").
-pub(super) fn restrict<'p>(pattern: &'p str, version: Option<&str>) -> Result<Cow<'p, str>> {
+/// `pattern` for a version of Unicode, e.g. "15.0"; None stands for the engine's own. `Error::Pattern` if there is no such version.
+pub fn restrict<'p>(pattern: &'p str, version: Option<&str>) -> Result<Cow<'p, str>> {
     let Some(version) = version else { return Ok(Cow::Borrowed(pattern)) };
     let age = age(version)?;
     let mut restricted = String::with_capacity(2 * pattern.len());
@@ -35,7 +35,9 @@ fn age(version: &str) -> Result<String> {
     if is_plain && regex_syntax::parse(&name).is_ok() {
         return Ok(name);
     }
-    Err(Error::Spec(format!("there is no table of Unicode {version:?}: versions 1.1 to 16.0 are known, e.g. \"15.0\"")))
+    Err(Error::Pattern(format!(
+        "there is no table of Unicode {version:?}: versions 1.1 to 16.0 are known, e.g. \"15.0\""
+    )))
 }
 
 /// The length of the escape at the start, its braces included.
@@ -73,7 +75,7 @@ mod tests {
         assert_eq!(of("a|b\\"), "a|b\\");
         assert_eq!(restrict(r"\p{L}", None).unwrap(), r"\p{L}");
         for version in ["", "99.0", "15.0}", "x"] {
-            assert!(matches!(restrict("a", Some(version)), Err(Error::Spec(_))));
+            assert!(matches!(restrict("a", Some(version)), Err(Error::Pattern(_))));
         }
     }
 }

@@ -19,7 +19,7 @@ impl Regex {
         let limited = RegexBuilder::new(pattern).max_prog_size(MAX_PROGRAM).build();
         match limited {
             Ok(regex) => Ok(Regex { regex }),
-            Err(error) => Err(Error::Spec(format!(
+            Err(error) => Err(Error::Pattern(format!(
                 "the split pattern {pattern:?} cannot be compiled: {error}; write it in the syntax of fancy_regex"
             ))),
         }
@@ -37,7 +37,7 @@ impl Regex {
 }
 
 fn gave_up(pattern: &str, offset: usize, error: &fancy_regex::Error) -> Error {
-    Error::Encode(format!(
+    Error::Search(format!(
         "the split pattern {pattern:?} gave up in the text after byte {offset}: {error}; \
          split the text into shorter ones or use a pattern that needs less backtracking"
     ))

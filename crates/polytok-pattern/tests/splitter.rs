@@ -1,8 +1,6 @@
 //! The split scanner against `fancy_regex`, whose `find_iter` is what tiktoken splits with.
 
-use polytok_core::error::Error;
-use polytok_core::split::Splitter;
-use polytok_core::split::cursor::Cursor;
+use polytok_pattern::{Cursor, Error, Splitter};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -394,7 +392,7 @@ proptest! {
                 let pair = Pair { name: pattern, splitter, reference };
                 ["", "aabab ab", "(a)b[a]{0}p{N}09-", "a\nb$^ s\\p,:"].iter().for_each(|text| pair.check(text));
             }
-            (Err(Error::Spec(message)), Err(_)) => prop_assert!(message.contains("split pattern")),
+            (Err(Error::Pattern(message)), Err(_)) => prop_assert!(message.contains("split pattern")),
             (splitter, reference) => panic!("{pattern:?}: {:?}, {:?}", splitter.map(|_| ()), reference.map(|_| ())),
         }
     }
@@ -425,14 +423,14 @@ fn patterns_outside_the_family_fall_back() {
 #[test]
 fn a_bad_pattern_is_shown_with_the_reason() {
     let error = Splitter::compile("(a").err().unwrap();
-    assert!(matches!(&error, Error::Spec(text) if text.contains("\"(a\"") && text.contains("paren")), "{error}");
+    assert!(matches!(&error, Error::Pattern(text) if text.contains("\"(a\"") && text.contains("paren")), "{error}");
 }
 
 #[test]
 fn giving_up_is_an_error_with_the_offset() {
     let splitter = Splitter::compile(r"b|(c)?(?:a|(?=a)a)+(?!a)\1d").unwrap();
     let error = splitter.split(&format!("bb{}", "a".repeat(64)), |_, _| ()).err().unwrap();
-    assert!(matches!(&error, Error::Encode(text) if text.contains("after byte 2")), "{error}");
+    assert!(matches!(&error, Error::Search(text) if text.contains("after byte 2")), "{error}");
 }
 
 /// Texts on which a careless scanner is quadratic; a quadratic one would need hours for these.

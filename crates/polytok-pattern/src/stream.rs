@@ -16,7 +16,7 @@ use super::blocks::{self, Block, Word};
 use super::classes::Classes;
 use super::cursor::Cursor;
 use super::rule::{BEFORE, Rule};
-use crate::lazy::Lazy;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Characters that the automaton reads between two looks at the room that is left.
@@ -43,7 +43,7 @@ const START: usize = 4 * BEFORE;
 /// An automaton and its rule.
 pub(super) struct Stream {
     automaton: Automaton,
-    rule: Lazy<Option<Rule>>,
+    rule: OnceLock<Option<Rule>>,
     /// Bytes read so far, until there is a rule.
     read: AtomicUsize,
 }
@@ -98,7 +98,7 @@ impl Found<'_> {
 
 impl Stream {
     pub(super) fn new(automaton: Automaton) -> Stream {
-        Stream { automaton, rule: Lazy::default(), read: AtomicUsize::new(0) }
+        Stream { automaton, rule: OnceLock::new(), read: AtomicUsize::new(0) }
     }
 
     /// Writes the next matches to `pieces` and says how many; 0 when there are no more.
@@ -126,7 +126,7 @@ impl Stream {
 
     /// The rule, when it pays.
     fn rule(&self, classes: &Classes, text: &[u8], cursor: &Cursor) -> Option<&Rule> {
-        if let Some(rule) = self.rule.peek() {
+        if let Some(rule) = self.rule.get() {
             return rule.as_ref();
         }
         let new = if cursor.at == 0 { text.len() } else { 0 };
@@ -143,7 +143,12 @@ impl Stream {
 
     /// The rule, derived if it was not.
     pub(super) fn prepare(&self, classes: &Classes) -> Option<&Rule> {
-        self.rule.get(|| Rule::derive(&self.automaton, classes)).as_ref()
+        if self.rule.get().is_none() {
+            // Derived outside of the lock, so that a fork hardly ever happens within it; two threads may derive it twice.
+            let rule = Rule::derive(&self.automaton, classes);
+            return self.rule.get_or_init(|| rule).as_ref();
+        }
+        self.rule.get()?.as_ref()
     }
 
     /// A place behind `from`, the border of a character, that the rule tells.

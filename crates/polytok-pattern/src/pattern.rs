@@ -54,6 +54,13 @@ pub(super) fn parse(pattern: &str) -> Option<Tree> {
     parser.rest.is_empty().then_some(Tree { alternatives, sets: parser.sets })
 }
 
+/// The characters of `class`, or `None` if it is anything but one class or character.
+pub(super) fn single_set(class: &str) -> Option<Ranges> {
+    let mut parser = Parser { rest: class, fold: false, depth: 0, sets: Vec::new() };
+    parser.set()?;
+    if parser.rest.is_empty() { parser.sets.pop() } else { None }
+}
+
 struct Parser<'p> {
     rest: &'p str,
     /// Inside `(?i:…)`.

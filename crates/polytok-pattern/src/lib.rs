@@ -1,0 +1,114 @@
+//! The split patterns that tokenizers use: regular expressions that cut a text into pieces.
+//!
+//! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
+//! `pattern` (text to tree), `classes` (Unicode to at most 63 character classes), `program` (tree to steps) and then one of two
+//! ways over a text: in bulk with an `automaton` (steps to states) and what neighbouring characters tell (`rule`, `blocks`, with
+//! `char_groups`), both in `stream`; or `dispatch` (where to start) and
+//! `scanner` (steps over text), for every pattern of the family. Any other pattern is run by the general engine in `regex`. Both
+//! give what `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order
+//! of alternatives; what no match covers is dropped.
+//!
+//! Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space, `(?i:…)` folds by simple
+//! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
+//! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
+
+mod automaton;
+mod blocks;
+mod char_groups;
+mod class_table;
+mod classes;
+mod cursor;
+mod dispatch;
+mod error;
+mod pattern;
+mod program;
+mod regex;
+mod rule;
+mod scanner;
+mod stream;
+mod unicode;
+
+pub use class_table::ClassTable;
+pub use cursor::Cursor;
+pub use error::{Error, Result};
+pub use unicode::restrict;
+
+use program::Program;
+/// One split pattern, compiled.
+pub struct Splitter {
+    engine: Engine,
+}
+
+enum Engine {
+    Scanner(Box<Program>),
+    Regex(Box<regex::Regex>),
+}
+
+impl Splitter {
+    /// Compiles `pattern`: to a scanner when it is of the known family, else for the general engine.
+    pub fn compile(pattern: &str) -> Result<Splitter> {
+        let engine = match pattern::parse(pattern).and_then(|tree| Program::compile(&tree)) {
+            Some(program) => Engine::Scanner(Box::new(program)),
+            None => Engine::Regex(Box::new(regex::Regex::compile(pattern)?)),
+        };
+        Ok(Splitter { engine })
+    }
+
+    /// The same with the Unicode tables of a version, e.g. "15.0"; None for the engine's own.
+    pub fn compile_for(pattern: &str, version: Option<&str>) -> Result<Splitter> {
+        Splitter::compile(&unicode::restrict(pattern, version)?)
+    }
+
+    /// The pattern is run by the scanner, which is linear in the text, and not by the general engine.
+    pub fn is_scanner(&self) -> bool {
+        matches!(self.engine, Engine::Scanner(_))
+    }
+
+    /// Matches are known to cover every text.
+    pub fn leaves_no_gap(&self) -> bool {
+        matches!(&self.engine, Engine::Scanner(program) if program.leaves_no_gap())
+    }
+
+    /// `fill` goes on from where it stopped, so that pieces are known before the end of the text.
+    pub fn is_stream(&self) -> bool {
+        self.streamed().is_some()
+    }
+
+    /// A place behind `from` in `text` where a match ends whatever stands before it; None where there is no fast way to tell.
+    pub fn certain(&self, text: &str, from: usize) -> Option<usize> {
+        self.streamed()?.certain(text.as_bytes(), from)
+    }
+
+    fn streamed(&self) -> Option<&Program> {
+        match &self.engine {
+            Engine::Scanner(program) if program.stream.is_some() => Some(program),
+            _ => None,
+        }
+    }
+
+    /// Derives at once what `fill` otherwise derives when it has read enough.
+    pub fn prepare(&self) {
+        if let Engine::Scanner(program) = &self.engine {
+            program.prepare();
+        }
+    }
+
+    /// Calls `piece(start, end)` for each match in `text`, left to right. `Error::Encode` if the general engine gives up.
+    #[inline]
+    pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
+        match &self.engine {
+            Engine::Scanner(program) => {
+                program.scan(text, piece);
+                Ok(())
+            }
+            Engine::Regex(regex) => regex.split(text, &mut piece),
+        }
+    }
+
+    /// Writes the next matches to `pieces`, which has room for 128 or more, and says how many; 0 when there are no more. None if
+    /// this engine cannot go on from where it stopped.
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+        let Engine::Scanner(program) = &self.engine else { return None };
+        Some(program.fill(text, cursor, pieces))
+    }
+}
