@@ -90,6 +90,8 @@ pub(super) struct Automaton {
     pub(super) cells: Vec<Cell>,
     /// Cells of a row.
     pub(super) stride: usize,
+    /// Matches cover every text.
+    pub(super) leaves_no_gap: bool,
 }
 
 /// What a run of characters of one class does over and over.
@@ -127,7 +129,8 @@ impl Automaton {
                 return None;
             }
         }
-        Some(Automaton { cells, stride })
+        let leaves_no_gap = cells.iter().all(|cell| cell.gap() == 0);
+        Some(Automaton { cells, stride, leaves_no_gap })
     }
 
     /// The cycle in which characters of this class lead from this row back to it, if there is a short one, without gaps.
@@ -145,11 +148,6 @@ impl Automaton {
             }
         }
         None
-    }
-
-    /// Matches cover every text.
-    pub(super) fn leaves_no_gap(&self) -> bool {
-        self.cells.iter().all(|cell| cell.gap() == 0)
     }
 }
 

@@ -48,7 +48,7 @@ impl Rule {
     /// The rule of an automaton; None if it has too many cubes.
     pub(super) fn derive(automaton: &Automaton, classes: &Classes) -> Option<Rule> {
         // The pieces that ends make here are not told from gaps.
-        if !automaton.leaves_no_gap() {
+        if !automaton.leaves_no_gap {
             return None;
         }
         let members = groups(automaton, classes);

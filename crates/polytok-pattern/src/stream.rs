@@ -138,7 +138,7 @@ impl Stream {
 
     /// Matches cover every text.
     pub(super) fn leaves_no_gap(&self) -> bool {
-        self.automaton.leaves_no_gap()
+        self.automaton.leaves_no_gap
     }
 
     /// The rule, derived if it was not.

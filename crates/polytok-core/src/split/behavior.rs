@@ -15,12 +15,20 @@ pub struct PatternSplit {
     finder: Finder,
     behavior: Behavior,
     invert: bool,
+    /// Matches are the pieces, and there is nothing else.
+    is_filled: bool,
 }
 
 impl PatternSplit {
     /// Compiles a step.
     pub fn compile(pattern: &Pattern, behavior: Behavior, invert: bool) -> Result<PatternSplit> {
-        Ok(PatternSplit { finder: Finder::compile(pattern)?, behavior, invert })
+        let finder = Finder::compile(pattern)?;
+        let is_filled = match (behavior, invert) {
+            (Behavior::Matches, false) | (Behavior::Removed, true) => true,
+            (Behavior::Isolated, _) => finder.leaves_no_gap(),
+            _ => false,
+        };
+        Ok(PatternSplit { finder, behavior, invert, is_filled })
     }
 
     /// Its pattern is run by the scanner.
@@ -55,21 +63,12 @@ impl PatternSplit {
 
     /// Writes the next pieces to `pieces` and says how many; None if this step cannot go on from where it stopped.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
-        if self.is_filled() { self.finder.fill(text, cursor, pieces) } else { None }
-    }
-
-    /// Matches are the pieces, and there is nothing else.
-    fn is_filled(&self) -> bool {
-        match (self.behavior, self.invert) {
-            (Behavior::Matches, false) | (Behavior::Removed, true) => true,
-            (Behavior::Isolated, _) => self.finder.leaves_no_gap(),
-            _ => false,
-        }
+        if self.is_filled { self.finder.fill(text, cursor, pieces) } else { None }
     }
 
     /// What `fill` reads with, if it goes on from where it stopped.
     pub(super) fn streamed(&self) -> Option<&Splitter> {
-        self.finder.streamed().filter(|_| self.is_filled())
+        self.finder.streamed().filter(|_| self.is_filled)
     }
 
     /// Calls `part(start, end, is_match)` for each match and gap.
