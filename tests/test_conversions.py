@@ -199,8 +199,8 @@ def test_gaps_as_matches(step: PatternSplit) -> None:
 
 
 def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, int]]:
-    ids, _, _, starts, _, words, *_ = tokenizer._core.token_columns(text, False)
-    return list(zip(ids.tolist(), starts.tolist(), words.tolist(), strict=True))
+    found = tokenizer._core.token_columns(text)
+    return list(zip(found.ids.tolist(), found.first_starts.tolist(), found.words.tolist(), strict=True))
 
 
 def test_patterns_that_cannot_be_put() -> None:

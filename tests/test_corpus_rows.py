@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polytok.corpus.options import Options
+from polytok.corpus.options import DocumentOptions
 from polytok.corpus.rows import Rows, gathered, joined, limited, sliced
 from polytok.corpus.shuffle import order, shuffled
 
@@ -29,7 +29,7 @@ def lists(found: Rows) -> list[list[int]]:
     return [found.ids[start:end].tolist() for start, end in pairwise(found.offsets)]
 
 
-def plainly(texts: list[list[int]], options: Options) -> list[list[int]]:
+def plainly(texts: list[list[int]], options: DocumentOptions) -> list[list[int]]:
     """What the options say, one document after the other."""
     found: list[list[int]] = []
     for text in texts:
@@ -53,7 +53,7 @@ def plainly(texts: list[list[int]], options: Options) -> list[list[int]]:
     st.booleans(),
 )
 def test_limits(texts: list[list[int]], least: int, most: int | None, long: Any, ends: bool) -> None:
-    options = Options(min_tokens=least, max_tokens=most, long=long, eos=EOS if ends else None)
+    options = DocumentOptions(min_tokens=least, max_tokens=most, long=long, eos=EOS if ends else None)
     found = limited(rows(texts), options)
     assert lists(found.rows) == plainly(texts, options)
     assert found.short == sum(len(text) < least for text in texts)
@@ -85,10 +85,10 @@ def test_columns_go_with_their_rows() -> None:
     texts = [[1], [2, 2, 2], [], [4, 4]]
     table = arrow.table({"name": ["a", "b", "c", "d"]})
     for options, names in [
-        (Options(min_tokens=1), ["a", "b", "d"]),
-        (Options(max_tokens=2, long="skip"), ["a", "c", "d"]),
-        (Options(max_tokens=2, long="split"), ["a", "b", "b", "c", "d"]),
-        (Options(max_tokens=2), ["a", "b", "c", "d"]),
+        (DocumentOptions(min_tokens=1), ["a", "b", "d"]),
+        (DocumentOptions(max_tokens=2, long="skip"), ["a", "c", "d"]),
+        (DocumentOptions(max_tokens=2, long="split"), ["a", "b", "b", "c", "d"]),
+        (DocumentOptions(max_tokens=2), ["a", "b", "c", "d"]),
     ]:
         found = limited(rows(texts)._replace(columns=table), options).rows
         assert found.columns is not None and found.columns["name"].to_pylist() == names

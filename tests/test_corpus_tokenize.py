@@ -21,7 +21,7 @@ import polytok
 from format_samples import sentencepiece_spec
 from polytok import ArgumentError, FileError, FormatError, Reading, Tokenizer
 from polytok.cli import main
-from polytok.corpus import Options, Report, tokenize
+from polytok.corpus import DocumentOptions, Report, tokenize
 from polytok.corpus import open as open_dataset
 from polytok.corpus.plan import Plan
 from polytok.corpus.sources import sources
@@ -106,13 +106,13 @@ def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
 
 def test_threads_of_a_worker(tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[int] = []
-    encode = Tokenizer.encode_texts
+    encode = Tokenizer._encode_texts
 
     def noted(*arguments: Any, threads: int, **rest: Any) -> Any:
         used.append(threads)
         return encode(*arguments, threads=threads, **rest)
 
-    monkeypatch.setattr(Tokenizer, "encode_texts", noted)
+    monkeypatch.setattr(Tokenizer, "_encode_texts", noted)
     assert made(inputs / "a.txt", tmp_path / "three", threads=3) == encoded(TEXTS) and set(used) == {3}
     # The number does not belong to the job: the same folder goes on with another.
     assert made(inputs / "a.txt", tmp_path / "three", threads=1) == encoded(TEXTS)
@@ -261,7 +261,7 @@ def test_a_separator_with_an_escape_that_is_none(tmp_path: Path, capsys: pytest.
 
 def test_dtypes() -> None:
     def dtype(vocab_size: int, output: str = "megatron", said: Any = "auto") -> str:
-        return Options(output=output, dtype=said)._dtype(vocab_size)
+        return DocumentOptions(output=output, dtype=said)._dtype(vocab_size)
 
     assert [dtype(65536), dtype(65537), dtype(65537, "flat")] == ["uint16", "int32", "uint32"]
     assert dtype(100, "npy", "int32") == "int32"

@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,14 @@ class Core:
     def __init__(self, reference: Any) -> None:
         self.reference = reference
 
-    def token_columns(self, text: str, *options: object) -> tuple[Any, ...]:
+    def token_columns(self, text: str, options: object) -> SimpleNamespace:
         encoding = self.reference.encode(text, add_special_tokens=False)
         starts, ends = (np.array([span[i] for span in encoding.offsets], dtype=np.uint32) for i in (0, 1))
         words = np.array(encoding.word_ids, dtype=np.int32)
         said = [(at, token.encode()) for at, token in enumerate(encoding.tokens) if token not in WORDS]
-        return np.array(encoding.ids, dtype=np.uint32), starts, ends, starts, ends, words, said
+        ids = np.array(encoding.ids, dtype=np.uint32)
+        spans = {"starts": starts, "ends": ends, "first_starts": starts, "first_ends": ends}
+        return SimpleNamespace(ids=ids, **spans, words=words, said=said)
 
     def token_bytes(self, id: int) -> bytes:
         token: str = self.reference.id_to_token(id)
@@ -189,9 +192,10 @@ def test_rules(
 
     pairs = [(split(text), None if pair is None else split(pair)) for text, pair in batch]
     mine = []
+    options: Any = SimpleNamespace(add_special=add_special)
     for pair in pairs:
         try:
-            mine.append(encoder.encode(*pair, (add_special, None, None), truncation, pretokenized))
+            mine.append(encoder.encode(*pair, options, truncation, pretokenized))
         except ArgumentError:
             return  # The reference panics, or does not truncate at all; see test_options_that_make_no_sense.
         except EncodeError as error:
@@ -213,7 +217,7 @@ def encode_batch(reference: Any, pairs: list[Any], pretokenized: bool, add_speci
 
 def test_options_that_make_no_sense() -> None:
     _, encoder = twins("bert")
-    options = (True, None, None)
+    options: Any = SimpleNamespace(add_special=True)
     with pytest.raises(ArgumentError, match="the template alone has 2 tokens"):
         encoder.encode("a b", None, options, Truncation(1), False)
     with pytest.raises(ArgumentError, match="stride is 1, and must be less than the 1 tokens"):

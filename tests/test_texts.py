@@ -201,13 +201,13 @@ def test_encoding_a_column(threads: int) -> None:
     pick = random.Random(7)
     texts = ["".join(pick.choices(["text ", "é", "日本", "\n", "a"], k=pick.choice([0, 3, 900]))) for _ in range(400)]
     column = Texts.of_list(list(texts))
-    batch = tokenizer.encode_texts(column, threads=threads)
+    batch = tokenizer._encode_texts(column, threads=threads)
     assert batch.to_list() == tokenizer.encode_batch(texts).to_list()
-    around = tokenizer.encode_texts(column, begin=1, end=2, threads=threads)
+    around = tokenizer._encode_texts(column, begin=1, end=2, threads=threads)
     assert around.to_list() == [[1, *row, 2] for row in batch.to_list()]
-    assert tokenizer.encode_texts(Texts.of_list([]), threads=threads).to_list() == []
+    assert tokenizer._encode_texts(Texts.of_list([]), threads=threads).to_list() == []
 
 
 def test_ids_around_texts_are_of_the_vocabulary() -> None:
     with pytest.raises(TokenIdError, match="id 32768 is not in the vocabulary"):
-        polytok.load("default").encode_texts(Texts.of_list([b"a"]), end=32768)
+        polytok.load("default")._encode_texts(Texts.of_list([b"a"]), end=32768)

@@ -59,7 +59,7 @@ def encoding(given: Input) -> Callable[[], Ids]:
 
     def job() -> Ids:
         for texts in runs:
-            tokenizer.encode_texts(texts, threads=given.workers)
+            tokenizer._encode_texts(texts, threads=given.workers)
         return iter(())
 
     return job

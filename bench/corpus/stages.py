@@ -60,7 +60,7 @@ def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, 
         for found in clock.each("read, cut, check", read(paths, format)):
             size += found.texts.nbytes
             with clock.stage("encode"):
-                batch = tokenizer.encode_texts(found.texts, threads=1)
+                batch = tokenizer._encode_texts(found.texts, threads=1)
             with clock.stage("write"):
                 writer.write(batch.ids, batch.offsets, None)
         with clock.stage("write"):

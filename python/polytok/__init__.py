@@ -25,6 +25,7 @@ from .errors import (
 )
 from .loading import load
 from .lossless import Lossless
+from .options import Options
 from .spec import Kind, Spec, Vocab
 from .stream import StreamDecoder
 from .tokenizer import Tokenizer
@@ -50,6 +51,7 @@ __all__ = [
     "Kind",
     "LossError",
     "Lossless",
+    "Options",
     "Padding",
     "PieceError",
     "PolytokError",

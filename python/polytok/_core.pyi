@@ -18,10 +18,11 @@ __all__ = [
     "Checksum",
     "DecodeStream",
     "NativeFile",
+    "ResolvedOptions",
     "SentenceCounter",
-    "SpecialSet",
     "TextCounter",
     "Texts",
+    "TokenColumns",
     "Tokenizer",
     "WordCounter",
     "Words",
@@ -77,16 +78,6 @@ _Columns: TypeAlias = tuple[
 
 _Spans: TypeAlias = tuple[
     IdArray, npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32]
-]
-
-_TokenColumns: TypeAlias = tuple[
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.int32],
-    list[tuple[int, bytes]],
 ]
 
 _Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -203,8 +194,11 @@ class NativeFile:
     def compile(self, outline: Spec) -> Tokenizer: ...
 
 @final
-class SpecialSet:
-    """A set of special tokens, ready to be searched for."""
+class ResolvedOptions:
+    """A `polytok.Options`, resolved for one tokenizer."""
+
+    @property
+    def add_special(self) -> bool: ...
 
 @final
 class Tokenizer:
@@ -215,61 +209,29 @@ class Tokenizer:
     def cache_bytes(self) -> int: ...
     def clear_cache(self) -> None: ...
     def __new__(cls, spec: Spec) -> Tokenizer: ...
-    def special_set(self, texts: set[bytes]) -> SpecialSet: ...
-    def refused_set(self, texts: set[bytes]) -> SpecialSet: ...
+    def options(self, add_special: bool, special: set[bytes], reject: set[bytes]) -> ResolvedOptions: ...
     def special_tokens(self) -> list[tuple[bytes, int]]: ...
-    def encode(
-        self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
-    ) -> list[int]: ...
-    def encode_array(
-        self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
-    ) -> IdArray: ...
+    def encode(self, text: Text, options: ResolvedOptions | None = None) -> list[int]: ...
+    def encode_array(self, text: Text, options: ResolvedOptions | None = None) -> IdArray: ...
     def encode_batch(
-        self,
-        texts: list[Text],
-        threads: int,
-        add_special: bool,
-        special: SpecialSet | None = None,
-        reject: SpecialSet | None = None,
-    ) -> tuple[IdArray, npt.NDArray[np.int64]]: ...
+        self, texts: list[Text], options: ResolvedOptions | None, threads: int
+    ) -> tuple[IdArray, _Numbers]: ...
     def encode_texts(
         self,
         texts: Texts,
-        add_special: bool,
-        special: SpecialSet | None,
-        reject: SpecialSet | None,
+        options: ResolvedOptions | None,
         threads: int,
         begin: int | None = None,
         end: int | None = None,
     ) -> tuple[IdArray, _Numbers]: ...
-    def encode_arrow(
-        self,
-        column: ArrowColumn,
-        add_special: bool,
-        special: SpecialSet | None,
-        reject: SpecialSet | None,
-        threads: int,
-    ) -> ArrowColumn: ...
-    def count_arrow(
-        self,
-        column: ArrowColumn,
-        add_special: bool,
-        special: SpecialSet | None,
-        reject: SpecialSet | None,
-        threads: int,
-    ) -> ArrowColumn: ...
-    def count(
-        self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
-    ) -> int: ...
+    def encode_arrow(self, column: ArrowColumn, options: ResolvedOptions | None, threads: int) -> ArrowColumn: ...
+    def count_arrow(self, column: ArrowColumn, options: ResolvedOptions | None, threads: int) -> ArrowColumn: ...
+    def count(self, text: Text, options: ResolvedOptions | None = None) -> int: ...
     def tokens(
-        self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
+        self, text: Text, options: ResolvedOptions | None = None
     ) -> list[tuple[int, bytes, int, int, int, int]]: ...
-    def spans(
-        self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
-    ) -> _Spans: ...
-    def token_columns(
-        self, text: Text, add_special: bool, special: SpecialSet | None = None, reject: SpecialSet | None = None
-    ) -> _TokenColumns: ...
+    def spans(self, text: Text, options: ResolvedOptions | None = None) -> _Spans: ...
+    def token_columns(self, text: Text, options: ResolvedOptions | None = None) -> TokenColumns: ...
     def nbest(self, text: Text, n: int) -> list[tuple[list[int], float]]: ...
     def sample(self, text: Text, nbest_size: int, alpha: float, seed: int) -> list[int]: ...
     def sample_with_score(
@@ -289,6 +251,30 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes: ...
     def id_of(self, piece: bytes) -> int | None: ...
     def max_id(self) -> int | None: ...
+
+@final
+class TokenColumns:
+    """The tokens of a text as columns, without the template.
+
+    Spans count characters; the ``first_`` ones are those of a token that is the first of a window. ``words`` are the
+    numbers of the pieces, or -1. ``said`` are the texts of special tokens, and of unknown ones that do not have their
+    entry's text, each with the place of its token.
+    """
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def starts(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def ends(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def first_starts(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def first_ends(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def words(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def said(self) -> list[tuple[int, bytes]]: ...
 
 @final
 class ArrowArray:

@@ -25,8 +25,6 @@ Words: TypeAlias = Sequence[Text]
 Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
 Direction: TypeAlias = Literal["left", "right"]
 
-_Options: TypeAlias = "tuple[bool, _core.SpecialSet | None, _core.SpecialSet | None]"
-
 _DIRECTIONS = ("left", "right")
 _STRATEGIES = ("longest_first", "only_first", "only_second")
 
@@ -368,15 +366,14 @@ class Encoder:
         self,
         text: Text | Words,
         pair: Text | Words | None,
-        options: _Options,
+        options: _core.ResolvedOptions | None,
         truncation: Truncation | None,
         words: bool,
     ) -> Encoding:
         """The encoding of a text or of a pair; of lists if ``words``."""
-        add_special, *rest = options
-        plain: _Options = (False, rest[0], rest[1])
+        add_special = options is not None and options.add_special
         texts = [text] if pair is None else [text, pair]
-        columns = [self._words(one, plain) if words else self._text(one, plain) for one in texts]
+        columns = [self._words(one, options) if words else self._text(one, options) for one in texts]
         template = self._templates[len(columns) - 1]
         windows = [[(0, len(one.ids))] for one in columns]
         if truncation is not None:
@@ -409,13 +406,14 @@ class Encoder:
 
         return tuple(compiled(part) if isinstance(part, Insert) else part for part in parts)
 
-    def _text(self, text: object, options: _Options) -> Columns:
+    def _text(self, text: object, options: _core.ResolvedOptions | None) -> Columns:
         if not isinstance(text, (str, bytes)):
             raise TypeError("a text is a str or bytes; for lists of words say pretokenized=True")
-        ids, starts, ends, first_starts, first_ends, words, said = self._core.token_columns(text, *options)
-        return Columns(ids, starts, ends, first_starts, first_ends, words, dict(said), self._names)
+        found = self._core.token_columns(text, options)
+        spans = (found.starts, found.ends, found.first_starts, found.first_ends)
+        return Columns(found.ids, *spans, found.words, dict(found.said), self._names)
 
-    def _words(self, words: object, options: _Options) -> Columns:
+    def _words(self, words: object, options: _core.ResolvedOptions | None) -> Columns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
             raise TypeError("pretokenized=True takes lists of words")
         columns = [self._text(word, options) for word in words]

@@ -68,7 +68,7 @@ def load(
             return Tokenizer(formats.read(read(path), **said))
         may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
         if may_be_native and (file := ptok.opened(path)) is not None:
-            return Tokenizer.of_file(file)
+            return Tokenizer._of_file(file)
         return Tokenizer(_spec_of_path(path, said))
     return Tokenizer(formats.read(_bytes_of(source), **said))
 

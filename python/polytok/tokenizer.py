@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from . import _core, formats
 from .arrow import ArrowColumn, of_same_package
@@ -18,14 +18,17 @@ from .files import save_all
 from .fingerprint import fingerprint
 from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
+from .options import OptionKeywords, Options
 from .restriction import restricted
 from .spec import Spec
 from .stream import StreamDecoder
-from .values import Batch, Errors, IdArray, Ids, Spans, Special, Text, Token
+from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
 
-_Options: TypeAlias = "tuple[bool, _core.SpecialSet | None, _core.SpecialSet | None]"
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-_MAX_SETS = 16
+_MAX_OPTIONS = 16
+_TEMPLATE = Options(add_special=True)
 _MAX_SEED = 2**64
 _MOST = 2**31 - 1
 
@@ -34,20 +37,16 @@ class Tokenizer:
     """A tokenizer compiled from a `Spec`: immutable, safe in many threads at once, after a fork, and picklable.
 
     Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as
-    tiktoken does it: pairs are joined, lone ones become U+FFFD; spans are those of the repaired text. The options of
-    every encoding are the same:
+    tiktoken does it: pairs are joined, lone ones become U+FFFD; spans are those of the repaired text.
 
-    * ``add_special``: put the format's own special ids around the text (BOS, where the model has one).
-    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none,
-      so that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of
-      its own.
-    * ``reject_special``: raise `SpecialTokenError` if a special token stands in the text that is not in ``special``.
+    Every method that encodes takes the same three options: ``add_special``, ``special`` and ``reject_special``. They
+    are given as keywords, or together as one `Options` value: ``options=``.
 
     Every encoding raises `EncodeError` for text that the vocabulary has no way to cover, and `SpecialTokenError` for a
     text in ``special`` that is no special token of it.
     """
 
-    __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_outline", "_sets", "_texts")
+    __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_options", "_outline", "_texts")
 
     def __init__(self, spec: Spec) -> None:
         """Compile a Spec.
@@ -57,7 +56,7 @@ class Tokenizer:
         self._start(spec, _core.Tokenizer(spec), None)
 
     @classmethod
-    def of_file(cls, file: NativeFile) -> Tokenizer:
+    def _of_file(cls, file: NativeFile) -> Tokenizer:
         """The tokenizer of a native file that is used where it lies."""
         tokenizer = cls.__new__(cls)
         tokenizer._start(file.outline, file.compile(), file)
@@ -70,7 +69,7 @@ class Tokenizer:
         self._file = file
         self._encoder: Encoder | None = None
         self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
-        self._sets: dict[tuple[str, frozenset[str]], _core.SpecialSet] = {}
+        self._options: dict[Options, _core.ResolvedOptions] = {}
 
     @property
     def spec(self) -> Spec:
@@ -92,9 +91,7 @@ class Tokenizer:
 
     # Encoding
 
-    def encode(
-        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
-    ) -> list[int]:
+    def encode(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[int]:
         """The ids of a text.
 
         >>> import polytok
@@ -104,12 +101,12 @@ class Tokenizer:
         >>> tokenizer.encode("<|endoftext|>", special={"<|endoftext|>"})
         [32767]
         """
-        if special or reject_special:
-            return self._core.encode(text, *self._resolve(add_special, special, reject_special))
-        return self._core.encode(text, add_special)
+        if options is None and not keywords:
+            return self._core.encode(text)
+        return self._core.encode(text, self._chosen(options, keywords))
 
     def encode_array(
-        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
+        self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
     ) -> IdArray:
         """The ids as a numpy array of shape (tokens,), uint16 where every id of the vocabulary fits, else uint32.
 
@@ -117,18 +114,17 @@ class Tokenizer:
         >>> polytok.load("default").encode_array("a").dtype
         dtype('uint16')
         """
-        if special or reject_special:
-            return self._core.encode_array(text, *self._resolve(add_special, special, reject_special))
-        return self._core.encode_array(text, add_special)
+        if options is None and not keywords:
+            return self._core.encode_array(text)
+        return self._core.encode_array(text, self._chosen(options, keywords))
 
     def encode_batch(
         self,
         texts: Iterable[Text],
         *,
+        options: Options | None = None,
         threads: int | None = None,
-        add_special: bool = False,
-        special: Special = (),
-        reject_special: bool = False,
+        **keywords: Unpack[OptionKeywords],
     ) -> Batch:
         """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use).
 
@@ -141,17 +137,15 @@ class Tokenizer:
         """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch takes several texts; encode takes one")
-        options = self._resolve(add_special, special, reject_special)
-        return Batch(*self._core.encode_batch(list(texts), _threads(threads), *options))
+        return Batch(*self._core.encode_batch(list(texts), self._chosen(options, keywords), _threads(threads)))
 
     def encode_arrow(
         self,
         column: ArrowColumn,
         *,
-        add_special: bool = False,
-        special: Special = (),
-        reject_special: bool = False,
+        options: Options | None = None,
         threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
     ) -> Any:
         """The ids of a column of texts as a column of lists, without an object of Python for any text or id.
 
@@ -170,17 +164,16 @@ class Tokenizer:
         >>> polytok.load("default").encode_arrow(pyarrow.array(["a", None, "!"])).to_pylist()
         [[97], None, [33]]
         """
-        options = self._resolve(add_special, special, reject_special)
-        return of_same_package(self._core.encode_arrow(column, *options, _threads(threads)), column)
+        chosen = self._chosen(options, keywords)
+        return of_same_package(self._core.encode_arrow(column, chosen, _threads(threads)), column)
 
     def count_arrow(
         self,
         column: ArrowColumn,
         *,
-        add_special: bool = False,
-        special: Special = (),
-        reject_special: bool = False,
+        options: Options | None = None,
         threads: int | None = None,
+        **keywords: Unpack[OptionKeywords],
     ) -> Any:
         """The numbers of ids of a column of texts, as a column of int64; otherwise as `encode_arrow`.
 
@@ -188,45 +181,32 @@ class Tokenizer:
         >>> polytok.load("default").count_arrow(pyarrow.array(["a b", None, ""])).to_pylist()
         [2, None, 0]
         """
-        options = self._resolve(add_special, special, reject_special)
-        return of_same_package(self._core.count_arrow(column, *options, _threads(threads)), column)
+        chosen = self._chosen(options, keywords)
+        return of_same_package(self._core.count_arrow(column, chosen, _threads(threads)), column)
 
-    def encode_texts(
+    def _encode_texts(
         self,
         texts: _core.Texts,
+        options: Options | None = None,
         *,
         begin: int | None = None,
         end: int | None = None,
         threads: int | None = None,
-        add_special: bool = False,
-        special: Special = (),
-        reject_special: bool = False,
     ) -> Batch:
-        """The ids of a column of texts, as `encode_batch` gives them, each between the ids ``begin`` and ``end``.
+        """The ids of a column of texts, as `encode_batch` gives them, each between the ids ``begin`` and ``end``."""
+        return Batch(*self._core.encode_texts(texts, self._chosen(options, {}), _threads(threads), begin, end))
 
-        >>> import polytok
-        >>> texts = polytok._core.Texts.of_list([b"a", b"", b"!"])
-        >>> polytok.load("default").encode_texts(texts, end=32767).to_list()
-        [[97, 32767], [32767], [33, 32767]]
-        """
-        options = self._resolve(add_special, special, reject_special)
-        return Batch(*self._core.encode_texts(texts, *options, _threads(threads), begin, end))
-
-    def tokens(
-        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
-    ) -> list[Token]:
+    def tokens(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[Token]:
         """The tokens of a text, each with its piece and its span in the original text.
 
         >>> import polytok
         >>> [token.piece.decode() for token in polytok.load("default").tokens("a b")]
         ['a', ' b']
         """
-        rows = self._core.tokens(text, *self._resolve(add_special, special, reject_special))
+        rows = self._core.tokens(text, self._chosen(options, keywords))
         return [Token._make(row) for row in rows]
 
-    def spans(
-        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
-    ) -> Spans:
+    def spans(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Spans:
         """The tokens of a text as columns, which costs much less than `tokens`.
 
         >>> import polytok
@@ -234,19 +214,18 @@ class Tokenizer:
         >>> spans.starts.tolist(), spans.ends.tolist(), spans.byte_ends.tolist()
         ([0, 1], [1, 3], [1, 4])
         """
-        return Spans(*self._core.spans(text, *self._resolve(add_special, special, reject_special)))
+        return Spans(*self._core.spans(text, self._chosen(options, keywords)))
 
     def encoding(
         self,
         text: Text | Words,
         pair: Text | Words | None = None,
         *,
-        add_special: bool = False,
-        special: Special = (),
-        reject_special: bool = False,
+        options: Options | None = None,
         pretokenized: bool = False,
         truncation: Truncation | bool | None = None,
         padding: Padding | bool | None = None,
+        **keywords: Unpack[OptionKeywords],
     ) -> Encoding:
         """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
 
@@ -259,8 +238,8 @@ class Tokenizer:
         >>> encoding.tokens, encoding.type_ids
         (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
-        encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
-        encoding = encoder.encode(text, pair, options, encoder.truncation(truncation), pretokenized)
+        encoder, chosen = self._encodings(), self._chosen(options, keywords)
+        encoding = encoder.encode(text, pair, chosen, encoder.truncation(truncation), pretokenized)
         pads = encoder.padding(padding)
         return encoding if pads is None else padded([encoding], pads)[0]
 
@@ -268,12 +247,11 @@ class Tokenizer:
         self,
         texts: Iterable[Text | Words | tuple[Text | Words, Text | Words]],
         *,
-        add_special: bool = False,
-        special: Special = (),
-        reject_special: bool = False,
+        options: Options | None = None,
         pretokenized: bool = False,
         truncation: Truncation | bool | None = None,
         padding: Padding | bool | None = None,
+        **keywords: Unpack[OptionKeywords],
     ) -> list[Encoding]:
         """Many texts as by `encoding`, padded to the longest of them; pairs are tuples.
 
@@ -284,24 +262,22 @@ class Tokenizer:
         """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encodings takes several texts; encoding takes one")
-        encoder, options = self._encodings(), self._resolve(add_special, special, reject_special)
+        encoder, chosen = self._encodings(), self._chosen(options, keywords)
         limit, pads = encoder.truncation(truncation), encoder.padding(padding)
         pairs = (text if isinstance(text, tuple) else (text, None) for text in texts)
-        made = [encoder.encode(text, pair, options, limit, pretokenized) for text, pair in pairs]
+        made = [encoder.encode(text, pair, chosen, limit, pretokenized) for text, pair in pairs]
         return made if pads is None else padded(made, pads)
 
-    def count(
-        self, text: Text, *, add_special: bool = False, special: Special = (), reject_special: bool = False
-    ) -> int:
+    def count(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> int:
         """The number of ids of a text, without building them.
 
         >>> import polytok
         >>> polytok.load("default").count("a b")
         2
         """
-        if special or reject_special:
-            return self._core.count(text, *self._resolve(add_special, special, reject_special))
-        return self._core.count(text, add_special)
+        if options is None and not keywords:
+            return self._core.count(text)
+        return self._core.count(text, self._chosen(options, keywords))
 
     # Other segmentations
 
@@ -505,29 +481,32 @@ class Tokenizer:
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
 
-    def _resolve(self, add_special: bool, special: Special, reject_special: bool) -> _Options:
-        """The options as the engine takes them, with the sets to recognise and to refuse."""
-        if not special and not reject_special:
-            return add_special, None, None
-        if special == "all":
-            allowed = frozenset(self._texts)
-        elif isinstance(special, str):
-            raise ArgumentError(f'special={special!r} is neither "all" nor a set of texts')
-        else:
-            allowed = frozenset(special)
-        refused = self._set(frozenset(self._texts) - allowed, self._core.refused_set) if reject_special else None
-        return add_special, self._set(allowed, self._core.special_set), refused
+    def _chosen(self, options: Options | None, keywords: OptionKeywords) -> _core.ResolvedOptions | None:
+        """What a caller says, as a value or as keywords, as the engine takes it; None is all defaults."""
+        if options is None:
+            if not keywords:
+                return None
+            # The template alone is so common in calls of short texts that no value is made for it.
+            options = _TEMPLATE if keywords == {"add_special": True} else Options(**keywords)
+        elif keywords:
+            raise TypeError(f"options= and {', '.join(keywords)}= say the same thing: give one of them")
+        found = self._options.get(options)
+        return self._resolve(options) if found is None else found
 
-    def _set(self, texts: frozenset[str], make: Callable[[set[bytes]], _core.SpecialSet]) -> _core.SpecialSet:
-        found = self._sets.get((make.__name__, texts))
-        if found is None:
-            unknown = sorted(texts - self._texts.keys(), key=str)
-            if unknown:
-                raise SpecialTokenError(f"{unknown[0]!r} is not a special token of this vocabulary")
-            found = make({self._texts[text] for text in texts})
-            if len(self._sets) < _MAX_SETS:
-                self._sets[make.__name__, texts] = found
-        return found
+    def _resolve(self, options: Options) -> _core.ResolvedOptions:
+        """The sets of special tokens to recognise and to refuse, made once for each value."""
+        if not isinstance(options, Options):
+            raise TypeError(f"options must be a polytok.Options, not {type(options).__name__}")
+        known = self._texts.keys()
+        allowed = known if options.special == "all" else frozenset(options.special)
+        if unknown := sorted(allowed - known, key=str):
+            raise SpecialTokenError(f"{unknown[0]!r} is not a special token of this vocabulary")
+        refused = known - allowed if options.reject_special else ()
+        special, reject = ({self._texts[text] for text in texts} for texts in (allowed, refused))
+        resolved = self._core.options(options.add_special, special, reject)
+        if len(self._options) < _MAX_OPTIONS:
+            self._options[options] = resolved
+        return resolved
 
 
 def _threads(number: int | None) -> int:

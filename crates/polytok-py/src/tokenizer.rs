@@ -9,6 +9,7 @@ use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
 use polytok_core::post::Token;
+use polytok_core::special::SpecialSet;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -28,9 +29,24 @@ const COPIED: usize = 1 << 14;
 /// A first guess at how much room the ids of a text want.
 const FEW_BYTES_PER_ID: usize = 3;
 
-/// A set of special tokens, ready to be searched for.
-#[pyclass(frozen, name = "SpecialSet")]
-pub struct PySpecialSet(Option<polytok_core::special::SpecialSet>);
+/// The options of an encoding, resolved for one tokenizer: with the sets of special tokens to recognise and to refuse.
+#[pyclass(frozen, name = "ResolvedOptions")]
+pub struct PyOptions {
+    #[pyo3(get)]
+    add_special: bool,
+    special: Option<SpecialSet>,
+    reject: Option<SpecialSet>,
+}
+
+/// Options, or None for the defaults.
+type Options<'a, 'py> = Option<&'a Bound<'py, PyOptions>>;
+
+fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
+    options.map_or_else(EncodeOptions::default, |options| {
+        let PyOptions { add_special, special, reject } = options.get();
+        EncodeOptions { add_special: *add_special, special: special.as_ref(), reject: reject.as_ref() }
+    })
+}
 
 /// A compiled tokenizer.
 #[pyclass(frozen, name = "Tokenizer")]
@@ -63,17 +79,21 @@ type Spans<'py> = (
     Bound<'py, PyArray1<u32>>,
 );
 
-/// Ids, starts and ends in characters, the same as of the first token of a window, numbers of pieces; and the texts of special
-/// tokens, and of unknown ones where they are not their entry's, with their places.
-type TokenColumns<'py> = (
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<i32>>,
-    Vec<(usize, Bound<'py, PyBytes>)>,
-);
+/// The tokens of a text, as columns.
+#[pyclass(frozen, get_all, name = "TokenColumns")]
+pub struct PyTokenColumns {
+    ids: Py<PyArray1<u32>>,
+    /// In characters, like the other spans here.
+    starts: Py<PyArray1<u32>>,
+    ends: Py<PyArray1<u32>>,
+    /// The span of each token if it is the first of a window.
+    first_starts: Py<PyArray1<u32>>,
+    first_ends: Py<PyArray1<u32>>,
+    /// The number of the piece that each token is of, or -1.
+    words: Py<PyArray1<i32>>,
+    /// The texts of special tokens, and of unknown ones that do not have their entry's text, by place.
+    said: Vec<(usize, Py<PyBytes>)>,
+}
 
 /// Spans of bytes in characters.
 fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> (Vec<u32>, Vec<u32>) {
@@ -92,15 +112,6 @@ fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> 
 /// The spans of tokens in characters.
 fn token_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
     char_spans(text, tokens.iter().map(|token| (token.start, token.end)))
-}
-
-/// A set of special tokens, or none.
-type Set<'a, 'py> = Option<&'a Bound<'py, PySpecialSet>>;
-
-/// The options of every encoding, resolved: the template or not, the set to recognise, the set to refuse.
-fn engine_options<'a>(add_special: bool, special: Set<'a, '_>, reject: Set<'a, '_>) -> EncodeOptions<'a> {
-    let set = |set: Set<'a, '_>| set.and_then(|set| set.get().0.as_ref());
-    EncodeOptions { add_special, special: set(special), reject: set(reject) }
 }
 
 /// Runs without the GIL if the text is long enough to be worth it.
@@ -126,10 +137,13 @@ impl PyTokenizer {
         Ok(PyTokenizer::from(compiled))
     }
 
-    /// The set of the special tokens with these texts; the texts must be known.
-    fn special_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
-        let set = self.tokenizer.special_set(|text| texts.contains(text)).map_err(to_python)?;
-        Ok(PySpecialSet(set))
+    /// Options with the special tokens of these texts to recognise, and those to refuse; the texts must be known.
+    fn options(&self, add_special: bool, special: HashSet<Vec<u8>>, reject: HashSet<Vec<u8>>) -> PyResult<PyOptions> {
+        let chosen = || self.tokenizer.special_set(|text| special.contains(text)).map_err(to_python);
+        // Without a set the engine recognises the tokens that are always recognised, by a set of its own.
+        let special = if special.is_empty() { None } else { chosen()? };
+        let reject = self.tokenizer.specials().refused(|text| reject.contains(text)).map_err(to_python)?;
+        Ok(PyOptions { add_special, special, reject })
     }
 
     /// Bytes that the cache of each thread may take.
@@ -153,69 +167,53 @@ impl PyTokenizer {
         self.tokenizer.pool().clear();
     }
 
-    /// The set of these, to be refused.
-    fn refused_set(&self, texts: HashSet<Vec<u8>>) -> PyResult<PySpecialSet> {
-        let set = self.tokenizer.specials().refused(|text| texts.contains(text)).map_err(to_python)?;
-        Ok(PySpecialSet(set))
-    }
-
     /// (text, id) of every special token.
     fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
         self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
     }
 
-    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    #[pyo3(signature = (text, options=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
+        options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.ints.list(py, &self.tokenizer, &self.ids(py, text, engine_options(add_special, special, reject))?)
+        self.ints.list(py, &self.tokenizer, &self.ids(py, text, engine_options(options))?)
     }
 
-    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    #[pyo3(signature = (text, options=None))]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
+        options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.array(py, self.ids(py, text, engine_options(add_special, special, reject))?))
+        Ok(self.array(py, self.ids(py, text, engine_options(options))?))
     }
 
     /// Flat ids and row offsets (int64).
-    #[pyo3(signature = (texts, threads, add_special, special=None, reject=None))]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Bound<'py, PyAny>>,
+        options: Options<'_, 'py>,
         threads: usize,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
     ) -> PyResult<BatchArrays<'py>> {
         let texts: Vec<text::Text<'_>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
         let slices: Vec<_> = texts.iter().map(|text| Some(&**text)).collect();
-        let encode = engine_options(add_special, special, reject);
+        let encode = engine_options(options);
         let options = BatchOptions { encode, threads, ..Default::default() };
         self.batch(py, &slices, &options).map_err(|(_, error)| to_python(error))
     }
 
     /// Flat ids and row offsets (int64) of a column of texts, with an id before and one behind every text.
-    #[expect(clippy::too_many_arguments, reason = "the options of one Python call")]
-    #[pyo3(signature = (texts, add_special, special, reject, threads, begin=None, end=None))]
+    #[pyo3(signature = (texts, options, threads, begin=None, end=None))]
     fn encode_texts<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyTexts>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
+        options: Options<'_, 'py>,
         threads: usize,
         begin: Option<u32>,
         end: Option<u32>,
@@ -223,7 +221,7 @@ impl PyTokenizer {
         if let Some(id) = [begin, end].into_iter().flatten().find(|&id| Some(id) > self.tokenizer.max_id()) {
             return Err(to_python(Error::Id(id)));
         }
-        let encode = engine_options(add_special, special, reject);
+        let encode = engine_options(options);
         self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads }).map_err(in_row)
     }
 
@@ -231,12 +229,10 @@ impl PyTokenizer {
     fn encode_arrow<'py>(
         &self,
         column: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
+        options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let encode = engine_options(add_special, special, reject);
+        let encode = engine_options(options);
         arrow::encode(&self.tokenizer, self.is_narrow, column, &BatchOptions { encode, threads, ..Default::default() })
     }
 
@@ -244,41 +240,30 @@ impl PyTokenizer {
     fn count_arrow<'py>(
         &self,
         column: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
+        options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let encode = engine_options(add_special, special, reject);
+        let encode = engine_options(options);
         arrow::count(&self.tokenizer, column, &BatchOptions { encode, threads, ..Default::default() })
     }
 
-    #[pyo3(signature = (text, add_special, special=None, reject=None))]
-    fn count<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
-    ) -> PyResult<usize> {
+    #[pyo3(signature = (text, options=None))]
+    fn count<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<usize> {
         let text = text::text(text)?;
-        let options = engine_options(add_special, special, reject);
+        let options = engine_options(options);
         detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
     }
 
     /// (id, piece, start, end, byte start, byte end) of every token; start and end count characters.
-    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    #[pyo3(signature = (text, options=None))]
     fn tokens<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
+        options: Options<'_, 'py>,
     ) -> PyResult<Vec<TokenRow<'py>>> {
         let text = text::text(text)?;
-        let options = engine_options(add_special, special, reject);
+        let options = engine_options(options);
         let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
@@ -290,17 +275,10 @@ impl PyTokenizer {
     }
 
     /// Ids, first and last characters, first and last bytes of every token.
-    #[pyo3(signature = (text, add_special, special=None, reject=None))]
-    fn spans<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
-    ) -> PyResult<Spans<'py>> {
+    #[pyo3(signature = (text, options=None))]
+    fn spans<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<Spans<'py>> {
         let text = text::text(text)?;
-        let options = engine_options(add_special, special, reject);
+        let options = engine_options(options);
         let spans = detached(py, text.len(), || self.tokenizer.spans(&text, options)).map_err(to_python)?;
         let bytes = spans.starts.iter().copied().zip(spans.ends.iter().copied());
         let (starts, ends) = char_spans(&text, bytes);
@@ -314,35 +292,34 @@ impl PyTokenizer {
     }
 
     /// Columns of a text's tokens, without the template.
-    #[pyo3(signature = (text, add_special, special=None, reject=None))]
+    #[pyo3(signature = (text, options=None))]
     fn token_columns<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        add_special: bool,
-        special: Set<'_, 'py>,
-        reject: Set<'_, 'py>,
-    ) -> PyResult<TokenColumns<'py>> {
+        options: Options<'_, 'py>,
+    ) -> PyResult<PyTokenColumns> {
         let text = text::text(text)?;
-        let options = engine_options(add_special, special, reject);
+        let options = EncodeOptions { add_special: false, ..engine_options(options) };
         let (tokens, firsts) =
             detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
         let said = |(i, token): (usize, &Token)| {
             let unknown = token.unknown().filter(|_| self.tokenizer.spells_unknown());
-            token.found().or(unknown).map(|text| (i, PyBytes::new(py, text)))
+            token.found().or(unknown).map(|text| (i, PyBytes::new(py, text).unbind()))
         };
         let (starts, ends) = token_spans(&text, &tokens);
         let (first_starts, first_ends) =
             firsts.map_or_else(|| (starts.clone(), ends.clone()), |firsts| token_spans(&text, &firsts));
-        Ok((
-            column(py, tokens.iter().map(|token| token.id).collect()),
-            column(py, starts),
-            column(py, ends),
-            column(py, first_starts),
-            column(py, first_ends),
-            column(py, tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect()),
-            tokens.iter().enumerate().filter_map(said).collect(),
-        ))
+        let words = tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect();
+        Ok(PyTokenColumns {
+            ids: column(py, tokens.iter().map(|token| token.id).collect()).unbind(),
+            starts: column(py, starts).unbind(),
+            ends: column(py, ends).unbind(),
+            first_starts: column(py, first_starts).unbind(),
+            first_ends: column(py, first_ends).unbind(),
+            words: column(py, words).unbind(),
+            said: tokens.iter().enumerate().filter_map(said).collect(),
+        })
     }
 
     fn decode_bytes<'py>(

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..options import Options
 from ..tokenizer import Tokenizer
-from .options import EncodeOptions, add_encoding, add_verb, encode_options, load_tokenizer
+from .options import add_encoding, add_verb, encode_options, load_tokenizer
 from .style import one_line
 from .texts import STDIN, line_batches, whole_texts
 
@@ -66,18 +67,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _counted(
-    arguments: argparse.Namespace, tokenizer: Tokenizer, options: EncodeOptions
-) -> Iterator[tuple[str, Counts]]:
+def _counted(arguments: argparse.Namespace, tokenizer: Tokenizer, options: Options) -> Iterator[tuple[str, Counts]]:
     if not arguments.lines:
         for name, text in whole_texts(arguments.files):
-            yield name, Counts(len(text), _characters(text), tokenizer.count(text, **options))
+            yield name, Counts(len(text), _characters(text), tokenizer.count(text, options=options))
         return
     for name in arguments.files or [STDIN]:
         counts = Counts()
         for lines in line_batches(name):
             text = b"".join(lines)
-            ids = tokenizer.encode_batch(lines, **options).ids
+            ids = tokenizer.encode_batch(lines, options=options).ids
             counts = counts.plus(Counts(len(text), _characters(text), len(ids)))
         yield name, counts
 

@@ -16,12 +16,12 @@ from typing import IO, Any
 from ..errors import ArgumentError
 from ..files import replacing
 from ..npy import NpyWriter
+from ..options import Options
 from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
 from . import style
 from .options import (
-    EncodeOptions,
     add_color,
     add_encoding,
     add_verb,
@@ -99,12 +99,12 @@ def _batches(arguments: argparse.Namespace) -> Iterator[list[bytes]]:
     return (batch for name in arguments.files or [STDIN] for batch in line_batches(name))
 
 
-def _flat_ids(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: EncodeOptions) -> Iterator[IdArray]:
+def _flat_ids(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: Options) -> Iterator[IdArray]:
     for batch in batches:
         if len(batch) == 1:
-            yield tokenizer.encode_array(batch[0], **options)
+            yield tokenizer.encode_array(batch[0], options=options)
         else:
-            yield tokenizer.encode_batch(batch, **options).ids
+            yield tokenizer.encode_batch(batch, options=options).ids
 
 
 def _shown(
@@ -113,13 +113,13 @@ def _shown(
     options = encode_options(arguments)
     if output == "ids":
         for batch in batches:
-            encoded = tokenizer.encode_batch(batch, **options)
+            encoded = tokenizer.encode_batch(batch, options=options)
             yield from _id_lines(encoded) if len(batch) > 1 else _id_line(encoded[0])
         return
     special = _special_ids(tokenizer)
     for batch in batches:
         for text in batch:
-            tokens = tokenizer.tokens(text, **options)
+            tokens = tokenizer.tokens(text, options=options)
             yield _json(tokens) if output == "json" else _pieces(tokens, special if is_colored else None)
 
 

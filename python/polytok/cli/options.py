@@ -6,25 +6,18 @@ import argparse
 import json
 import os
 import sys
-from typing import IO, Any, TypedDict
+from typing import IO, Any
 
 from ..errors import ArgumentError
 from ..formats import all_formats
 from ..loading import load
+from ..options import Options
 from ..tokenizer import Tokenizer
 from ..values import Special
 
 _MODEL_HELP = 'a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)'
 
 _LOADING = ("format", "pattern", "special_tokens", "line", "name", "pre_tokenizer")
-
-
-class EncodeOptions(TypedDict):
-    """The keyword arguments that all of the Tokenizer's encoding methods take."""
-
-    add_special: bool
-    special: Special
-    reject_special: bool
 
 
 def add_plain_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
@@ -90,13 +83,10 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lines", action="store_true", help="each line is a text of its own, without its line feed")
 
 
-def encode_options(arguments: argparse.Namespace) -> EncodeOptions:
+def encode_options(arguments: argparse.Namespace) -> Options:
     """What the options of encoding say."""
-    return {
-        "add_special": arguments.add_special,
-        "special": "all" if "all" in arguments.special else frozenset(arguments.special),
-        "reject_special": arguments.reject_special,
-    }
+    special: Special = "all" if "all" in arguments.special else arguments.special
+    return Options(arguments.add_special, special, arguments.reject_special)
 
 
 def add_color(parser: argparse.ArgumentParser) -> None:

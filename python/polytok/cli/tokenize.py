@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..corpus import tokenize
-from ..corpus.options import Options
+from ..corpus.options import DocumentOptions
 from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
@@ -28,7 +28,7 @@ _EXAMPLES = """\
 
 The same command goes on with what an interrupted one has left.
 """
-_DEFAULT = Options()
+_DEFAULT = DocumentOptions()
 
 
 def add_parser(verbs: Any) -> None:
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
                 json_log=log,
                 reading=reading(arguments),
                 columns=tuple(arguments.columns),
-                **encode_options(arguments),
+                **encode_options(arguments)._asdict(),
                 **options,
             )
         except KeyboardInterrupt:

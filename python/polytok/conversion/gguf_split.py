@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from .. import probes
+from .. import _core, probes
 from ..errors import FormatError, PolytokError
 from ..spec import Bpe, Kind, PatternSplit, Spec, SplitStep, Vocab
 
@@ -86,11 +86,9 @@ def _losses(name: str, different: list[str], unicode: str) -> Iterator[str]:
 
 
 @cache
-def _tokenizer(steps: tuple[SplitStep, ...]) -> object:
-    from ..tokenizer import Tokenizer
-
+def _tokenizer(steps: tuple[SplitStep, ...]) -> _core.Tokenizer | None:
     try:
-        return Tokenizer(Spec(_BYTES, Bpe("rank"), split=steps))
+        return _core.Tokenizer(Spec(_BYTES, Bpe("rank"), split=steps))
     except PolytokError:
         return None
 
@@ -100,5 +98,5 @@ def _cuts(steps: tuple[SplitStep, ...], text: str) -> list[int] | None:
     tokenizer = _tokenizer(steps)
     if tokenizer is None:
         return None
-    found: list[int] = tokenizer._core.token_columns(text, False)[5].tolist()  # type: ignore[attr-defined]
+    found: list[int] = tokenizer.token_columns(text).words.tolist()
     return found

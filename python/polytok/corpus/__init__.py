@@ -6,7 +6,7 @@ from .export import export
 from .manifest import Manifest
 from .mapped import MappedShard
 from .merge import merge
-from .options import Options
+from .options import DocumentOptions
 from .report import Report
 from .tokenizing import tokenize
 from .verify import Damage, verify
@@ -15,9 +15,9 @@ from .windows import Windows
 __all__ = [
     "Damage",
     "Dataset",
+    "DocumentOptions",
     "Manifest",
     "MappedShard",
-    "Options",
     "Report",
     "Windows",
     "count_words",

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from ..errors import ArgumentError, PieceError
+from ..options import Options
 from ..reading import Reading
 from ..reading.choices import check_one_of
 from ..spec import Slot
@@ -27,7 +28,7 @@ _DTYPES = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DocumentOptions:
     """What becomes of documents.
 
     * ``output``: ``megatron``, ``flat``, ``npy``, ``parquet`` or ``arrow``.
@@ -91,17 +92,17 @@ class Options:
             raise ArgumentError(f"output={self.output!r} holds ids alone: columns go with {takes}")
         return columns
 
-    def resolved(self, tokenizer: Tokenizer) -> Options:
+    def resolved(self, tokenizer: Tokenizer) -> DocumentOptions:
         """With ids for pieces and for what ``add_special`` puts around, and the dtype that ``auto`` stands for.
 
         Raises `ArgumentError` for what the tokenizer does not have, and for a dtype that does not hold its ids.
         """
-        tokenizer.encode("", special=self.special, reject_special=self.reject_special)  # are those special tokens?
+        tokenizer.encode("", options=self.encoding)  # which checks that those are special tokens
         bos, eos = _id("bos", self.bos, tokenizer), _id("eos", self.eos, tokenizer)
         chosen = replace(self, dtype=self._dtype(tokenizer.vocab_size), bos=bos, eos=eos)
         return chosen._with_template(tokenizer) if self.add_special else chosen._with_room(0)
 
-    def _with_template(self, tokenizer: Tokenizer) -> Options:
+    def _with_template(self, tokenizer: Tokenizer) -> DocumentOptions:
         """With what ``add_special`` puts around as bos and eos, as far as it is an id each."""
         template = tokenizer.spec.post
         for name, given, around in (("bos", self.bos, template.before), ("eos", self.eos, template.after)):
@@ -118,7 +119,7 @@ class Options:
             )
         return self._with_room(len(template.before))
 
-    def _with_room(self, before: int) -> Options:
+    def _with_room(self, before: int) -> DocumentOptions:
         """These, unless what is cut off would have no place for text."""
         room = before + (self.bos is not None) + (self.eos is not None)
         if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= room:
@@ -139,6 +140,11 @@ class Options:
         return cast("Dtype", name)
 
     @property
+    def encoding(self) -> Options:
+        """The options of encoding among these."""
+        return Options(self.add_special, self.special, self.reject_special)
+
+    @property
     def ids(self) -> tuple[int | None, int | None]:
         """The ids of bos and eos, once they are resolved."""
         bos, eos = self.bos, self.eos
@@ -150,7 +156,7 @@ class Options:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> Options:
+    def from_json(cls, plain: dict[str, Any]) -> DocumentOptions:
         """The options of which `to_json` made this."""
         return cls(**{**plain, "reading": Reading(**plain["reading"])})
 

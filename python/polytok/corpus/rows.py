@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .options import Options
+from .options import DocumentOptions
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,7 +48,7 @@ class Limited(NamedTuple):
     long: int
 
 
-def limited(rows: Rows, options: Options) -> Limited:
+def limited(rows: Rows, options: DocumentOptions) -> Limited:
     """Rows within the limits of the options; those that are cut off keep the id that ends documents."""
     if not options.min_tokens and options.max_tokens is None:
         return Limited(rows, 0, 0)

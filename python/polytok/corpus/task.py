@@ -22,7 +22,7 @@ from ..tokenizer import Tokenizer
 from .documents import documents, schema_of
 from .journal import TOKENIZER, Journal, stem
 from .manifest import Counted
-from .options import Options
+from .options import DocumentOptions
 from .plan import Part
 from .report import EXAMPLES
 from .rows import Limited, Rows, gathered, limited
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def prepare(setup: dict[str, Any]) -> DoTask:
     """What does the tasks of a job: ``setup`` says which it is, where it writes, its options, the threads of a task."""
     place = storage(setup["storage"])
-    options = Options.from_json(setup["options"])
+    options = DocumentOptions.from_json(setup["options"])
     tokenizer = _tokenizer(place, setup["fingerprint"])
     # All shards have the columns that the first input has, those without any document, too.
     columns = schema_of(Source(**setup["first"]), options.reading, options.columns) if options.columns else None
@@ -63,7 +63,7 @@ def _tokenizer(place: Storage, fingerprint: str) -> Tokenizer:
 class _Task:
     job: str
     storage: Storage
-    options: Options
+    options: DocumentOptions
     tokenizer: Tokenizer
     columns: pyarrow.Schema | None
     threads: int
@@ -118,14 +118,8 @@ class _Task:
     def _encoded(self, found: Documents) -> Rows:
         options, (bos, eos) = self.options, self.options.ids
         try:
-            batch = self.tokenizer.encode_texts(
-                found.texts,
-                begin=bos,
-                end=eos,
-                threads=self.threads,
-                add_special=options.add_special,
-                special=options.special,
-                reject_special=options.reject_special,
+            batch = self.tokenizer._encode_texts(
+                found.texts, options.encoding, begin=bos, end=eos, threads=self.threads
             )
         except (EncodeError, SpecialTokenError) as error:
             raise self._at_fault(found) or error from error
@@ -133,10 +127,9 @@ class _Task:
 
     def _at_fault(self, found: Documents) -> Exception | None:
         """The error of the first document that cannot be encoded, with its place."""
-        special, reject = self.options.special, self.options.reject_special
         for row in range(len(found)):
             try:
-                self.tokenizer.count(found.texts[row], special=special, reject_special=reject)
+                self.tokenizer.count(found.texts[row], options=self.options.encoding)
             except (EncodeError, SpecialTokenError) as error:
                 return type(error)(f"{found.place(row)}: {error}")
         return None

@@ -16,7 +16,7 @@ from ..train.resources import processors
 from .job import Begun, Job, JobEvent, Records
 from .journal import stem
 from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
-from .options import Options
+from .options import DocumentOptions
 from .plan import Plan, Task, plan
 from .report import Report, by_source, counted_of, examples
 from .run import runner as made_runner
@@ -44,7 +44,7 @@ def tokenize(
     """Tokenize files into a dataset folder.
 
     ``inputs`` is a path, a pattern of paths, a URL, or a list of these; ``tokenizer`` is a `polytok.Tokenizer` or what
-    `polytok.load` takes; ``folder`` is a path or URL. ``options`` are those of `Options`.
+    `polytok.load` takes; ``folder`` is a path or URL. ``options`` are those of `DocumentOptions`.
 
     The work is done by ``workers`` processes, one for each processor by default, or by Ray (``runner="ray"``). Each
     encodes with so many ``threads``: by default one, or more where there are fewer tasks than workers. What is written
@@ -65,7 +65,7 @@ def tokenize(
     >>> report.total.documents
     2
     """
-    chosen = Options(**options)
+    chosen = DocumentOptions(**options)
     made = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
     place = storage(folder)
     planned = plan(inputs, chosen.reading, chosen.shard_size, outside=place.url)
@@ -77,7 +77,7 @@ def tokenize(
         return _Tokenizing(job, planned, watch).run(does, overwrite)
 
 
-def _job(place: Storage, tokenizer: Tokenizer, options: Options, planned: Plan, threads: int) -> Job:
+def _job(place: Storage, tokenizer: Tokenizer, options: DocumentOptions, planned: Plan, threads: int) -> Job:
     """The job, whose header is all that shapes the output."""
     name = TokenizerName(tokenizer.fingerprint, _name(tokenizer), tokenizer.vocab_size)
     header = {
@@ -121,7 +121,7 @@ def _name(tokenizer: Tokenizer) -> str:
     return origin.name or origin.format
 
 
-def _manifest(name: TokenizerName, options: Options, planned: Plan, records: Records) -> Manifest:
+def _manifest(name: TokenizerName, options: DocumentOptions, planned: Plan, records: Records) -> Manifest:
     counts = by_source(len(planned.sources), records.values())
     sources = tuple(
         SourceEntry(**asdict(counted), name=source.name, bytes=source.size)

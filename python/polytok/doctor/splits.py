@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from .. import _core
 from ..errors import PolytokError
 from ..pattern_coverage import covers_all_text
 from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Template
-from ..tokenizer import Tokenizer
 from .finding import Finding, Severity, examples, shown
 
 _REGEX_SIGNS = re.compile(r"\\[pPsSwWdDbB]|\(\?|\[\^|\]\+")
@@ -94,15 +94,14 @@ def _cut_entries(spec: Spec) -> tuple[list[bytes], int] | None:
     rows = rows[:: max(1, len(rows) // _SAMPLE)]
     texts = [text for row in rows if _is_text(text := spec.vocab.piece(int(row)))]
     try:
-        tokenizer = Tokenizer(plain)
+        tokenizer = _core.Tokenizer(plain)
         return [text for text in texts if _pieces(tokenizer, text) > 1], len(texts)
     except PolytokError:
         return None
 
 
-def _pieces(tokenizer: Tokenizer, text: bytes) -> int:
-    words = tokenizer._core.token_columns(text, False)[5]
-    return int(words.max(initial=-1)) + 1
+def _pieces(tokenizer: _core.Tokenizer, text: bytes) -> int:
+    return int(tokenizer.token_columns(text).words.max(initial=-1)) + 1
 
 
 def _is_text(piece: bytes) -> bool:

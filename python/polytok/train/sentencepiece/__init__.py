@@ -19,14 +19,14 @@ from .assembly import assembled
 from .counts import SentenceCounts, checked, counted, description
 from .meta import reserved
 from .normalization import denormalizer, normalizer
-from .options import NAMES, Options, Profile, chosen
+from .options import NAMES, Profile, SentencePieceOptions, chosen
 from .vocab_file import vocab_text
 
 __all__ = [
-    "Options",
     "Profile",
     "SentencePieceBpeTrainer",
     "SentencePieceCharTrainer",
+    "SentencePieceOptions",
     "SentencePieceTrainer",
     "SentencePieceWordTrainer",
     "vocab_text",
@@ -119,7 +119,7 @@ class SentencePieceTrainer:
 
 
 # What the options are, for help(), and for the command's --help.
-_OPTIONS_SAID = (inspect.getdoc(Options) or "").partition("\n\n")[2]
+_OPTIONS_SAID = (inspect.getdoc(SentencePieceOptions) or "").partition("\n\n")[2]
 
 _SHARED = (
     "line",
@@ -148,7 +148,7 @@ def with_options(*left_out: str) -> Any:
     """Gives a trainer's class the signature and the description of its options, so that they can be listed."""
 
     def decorate(cls: type[SentencePieceTrainer]) -> type[SentencePieceTrainer]:
-        declared = inspect.signature(Options, eval_str=True).parameters
+        declared = inspect.signature(SentencePieceOptions, eval_str=True).parameters
         taken = [declared[name] for name in NAMES if name not in left_out]
         for name in ("max_memory", "threads"):
             taken.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None))

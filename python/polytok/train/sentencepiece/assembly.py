@@ -26,13 +26,13 @@ from ...spec import (
     Word,
 )
 from .meta import Meta
-from .options import Options
+from .options import SentencePieceOptions
 
 _BPE = Bpe("score", symbols="chars")
 _MODELS: dict[str, Model] = {"unigram": Unigram(), "bpe": _BPE, "word": Word(), "char": Char()}
 # Fields that a Spec has a place for; given with the default of SentencePiece, they are told in "written_defaults".
 _IN_SPEC = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
-_DEFAULTS = {field.name: field.default for field in fields(Options)}
+_DEFAULTS = {field.name: field.default for field in fields(SentencePieceOptions)}
 _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces")
 _NOT_IN_FILE = frozenset(
     {
@@ -52,7 +52,7 @@ _NOT_IN_FILE = frozenset(
 
 
 def assembled(
-    options: Options,
+    options: SentencePieceOptions,
     explicit: Collection[str],
     model: str,
     meta: Meta,
@@ -109,7 +109,7 @@ def _rows(
     return rows
 
 
-def _check_size(options: Options, model: str, found: int, size: int) -> None:
+def _check_size(options: SentencePieceOptions, model: str, found: int, size: int) -> None:
     if options.hard_vocab_limit and model != "char" and found != size:
         raise ArgumentError(
             f"vocab_size={size} is too high: the text gives {found} pieces; lower it, give more text, or set "
@@ -117,14 +117,14 @@ def _check_size(options: Options, model: str, found: int, size: int) -> None:
         )
 
 
-def _names(options: Options, meta: Meta) -> dict[str, int]:
+def _names(options: SentencePieceOptions, meta: Meta) -> dict[str, int]:
     kinds = {"unk": Kind.UNKNOWN, "bos": Kind.CONTROL, "eos": Kind.CONTROL, "pad": Kind.CONTROL}
     ids = {text: id for id, (text, _) in meta.items()}
     found = {role: ids.get(getattr(options, f"{role}_piece")) for role in kinds}
     return {role: id for role, id in found.items() if id is not None and meta[id][1] == kinds[role]}
 
 
-def _extra(options: Options, explicit: Collection[str], model: str, size: int) -> dict[str, Any]:
+def _extra(options: SentencePieceOptions, explicit: Collection[str], model: str, size: int) -> dict[str, Any]:
     """The fields of the file that a Spec has no place for, as SentencePiece's API would set them."""
     trainer: dict[str, Any] = {}
     for name in sorted(explicit):  # in an order that is the same in every process
@@ -143,7 +143,7 @@ def _extra(options: Options, explicit: Collection[str], model: str, size: int) -
     return {**messages, "written_defaults": written_defaults} if written_defaults else messages
 
 
-def _written_defaults(options: Options, explicit: Collection[str], model: str) -> Iterator[str]:
+def _written_defaults(options: SentencePieceOptions, explicit: Collection[str], model: str) -> Iterator[str]:
     """The fields with a place in the Spec that stand in the file although they have their default."""
     if model == "unigram":
         yield "trainer_spec.model_type"
@@ -166,7 +166,7 @@ def _field(value: Any) -> Any:
     return tuple(text.encode() for text in value) if isinstance(value, tuple) else value
 
 
-def _normalizer(options: Options) -> dict[str, bytes]:
+def _normalizer(options: SentencePieceOptions) -> dict[str, bytes]:
     if options.normalization_rule_tsv is not None:
         return {"name": b"user_defined", "normalization_rule_tsv": os.fspath(options.normalization_rule_tsv).encode()}
     return {"name": options.normalization_rule_name.encode()}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ... import _core
 from ...errors import ArgumentError
 from ..counting import Counts
-from .options import Options
+from .options import SentencePieceOptions
 
 _MODELS = ("bpe", "unigram", "word", "char")
 _ALL = ("line", "sentences", "tsv", "max_sentence_length", "add_dummy_prefix", "remove_extra_whitespaces")
@@ -36,7 +36,7 @@ def counted(model: str) -> frozenset[str]:
     return frozenset({"profile", *_SHAPING[model], *_RULES, *_RESERVED})
 
 
-def description(model: str, options: Options, reserved: Sequence[str], charsmap: bytes) -> dict[str, Any]:
+def description(model: str, options: SentencePieceOptions, reserved: Sequence[str], charsmap: bytes) -> dict[str, Any]:
     """What is counted with these options, as JSON has it."""
     return {
         "model": model,

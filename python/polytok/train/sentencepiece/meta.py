@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from ...errors import ArgumentError
 from ...spec import Kind
-from .options import Options
+from .options import SentencePieceOptions
 
 Meta = dict[int, tuple[str, Kind]]
 _SPACE = "\u2581"
 
 
-def reserved(options: Options, model: str) -> Meta:
+def reserved(options: SentencePieceOptions, model: str) -> Meta:
     """The text and the kind of each id that is not trained.
 
     The four special pieces have the ids that they are given; others take the lowest free ones, in order. A symbol that
     is spelled like one of the special pieces gives its kind to that piece.
 
-    >>> meta = reserved(Options(vocab_size=10, user_defined_symbols=("<sep>", "</s>")), "bpe")
+    >>> meta = reserved(SentencePieceOptions(vocab_size=10, user_defined_symbols=("<sep>", "</s>")), "bpe")
     >>> [(id, text, kind.name) for id, (text, kind) in meta.items()]
     [(0, '<unk>', 'UNKNOWN'), (1, '<s>', 'CONTROL'), (2, '</s>', 'USER_DEFINED'), (3, '<sep>', 'USER_DEFINED')]
     """
@@ -46,7 +46,7 @@ def reserved(options: Options, model: str) -> Meta:
     return meta
 
 
-def _special(options: Options) -> Meta:
+def _special(options: SentencePieceOptions) -> Meta:
     meta: Meta = {}
     unk = options.unk_piece
     for role in ("unk", "bos", "eos", "pad"):
@@ -68,7 +68,7 @@ def _special(options: Options) -> Meta:
     return meta
 
 
-def _symbols(options: Options, model: str) -> Iterator[tuple[str, Kind]]:
+def _symbols(options: SentencePieceOptions, model: str) -> Iterator[tuple[str, Kind]]:
     for text in options.control_symbols:
         yield text, Kind.CONTROL
     for text in options.user_defined_symbols:

@@ -9,10 +9,10 @@ from pathlib import Path
 from ... import _core
 from ...errors import ArgumentError
 from ...spec import Line, SentencePieceNormalize
-from .options import Options
+from .options import SentencePieceOptions
 
 
-def normalizer(options: Options) -> SentencePieceNormalize:
+def normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
     """What is done to texts, in training and afterwards."""
     return SentencePieceNormalize(
         charsmap=_charsmap(options),
@@ -22,7 +22,7 @@ def normalizer(options: Options) -> SentencePieceNormalize:
     )
 
 
-def denormalizer(options: Options) -> SentencePieceNormalize | None:
+def denormalizer(options: SentencePieceOptions) -> SentencePieceNormalize | None:
     """What is done to decoded texts."""
     if options.denormalization_rule_tsv is None:
         return None
@@ -34,7 +34,7 @@ def denormalizer(options: Options) -> SentencePieceNormalize | None:
     )
 
 
-def _charsmap(options: Options) -> bytes:
+def _charsmap(options: SentencePieceOptions) -> bytes:
     if options.precompiled_charsmap is not None:
         return options.precompiled_charsmap
     if options.normalization_rule_tsv is not None:

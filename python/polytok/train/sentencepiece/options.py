@@ -39,7 +39,7 @@ _MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class SentencePieceOptions:
     """What shapes a SentencePiece vocabulary; names and defaults are those of `spm_train`, but for the first four.
 
     * ``vocab_size``: how many pieces, with the reserved ones.
@@ -108,10 +108,10 @@ class Options:
     auto_character_coverage: bool = False
 
 
-NAMES = tuple(field.name for field in fields(Options))
+NAMES = tuple(field.name for field in fields(SentencePieceOptions))
 
 
-def chosen(given: Mapping[str, Any], model: str) -> tuple[Options, frozenset[str]]:
+def chosen(given: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, frozenset[str]]:
     """The options, checked, and the names of those that do not just have SentencePiece's defaults.
 
     >>> options, explicit = chosen({"vocab_size": 100}, "bpe")
@@ -127,7 +127,7 @@ def chosen(given: Mapping[str, Any], model: str) -> tuple[Options, frozenset[str
             together[name] = _symbols(name, together[name])
     if isinstance(together.get("vocab_size"), (list, tuple)):
         raise ArgumentError("vocab_size: SentencePiece's trainers make one size at a time: train once for each")
-    options = Options(**together)
+    options = SentencePieceOptions(**together)
     check_types(options)
     _check(options, model)
     return options, frozenset(together)
@@ -141,7 +141,7 @@ def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
     return tuple(text(name, symbol) for symbol in listed)
 
 
-def _check(options: Options, model: str) -> None:
+def _check(options: SentencePieceOptions, model: str) -> None:
     """What SentencePiece checks before it reads anything."""
     _check_ranges(options)
     one_of("line", options.line, ("0.2.1", "0.2.3"))
@@ -164,7 +164,7 @@ def _check(options: Options, model: str) -> None:
         raise ArgumentError("normalization_rule_tsv and precompiled_charsmap exclude each other")
 
 
-def _check_auto_coverage(options: Options, model: str) -> None:
+def _check_auto_coverage(options: SentencePieceOptions, model: str) -> None:
     if model != "bpe" or options.line != "0.2.3":
         raise ArgumentError("auto_character_coverage is for BPE of line='0.2.3'")
     if not options.byte_fallback:
@@ -173,7 +173,7 @@ def _check_auto_coverage(options: Options, model: str) -> None:
         raise ArgumentError("auto_character_coverage and required_chars exclude each other")
 
 
-def _check_ranges(options: Options) -> None:
+def _check_ranges(options: SentencePieceOptions) -> None:
     ranges: dict[str, tuple[float, float]] = {
         "vocab_size": (1, 2**31 - 1),
         "character_coverage": (0.98, 1.0),

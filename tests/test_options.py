@@ -1,0 +1,86 @@
+"""The options of encoding, as a value and as keywords."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import polytok
+from format_samples import sentencepiece_spec
+from polytok import Options, Tokenizer
+from polytok.errors import ArgumentError, SpecialTokenError
+from tokenizer_samples import rank_spec
+
+TEXT = "<a>x<b>"
+TOKENIZER = Tokenizer(rank_spec(special={"<a>": 300, "<b>": 301}))
+WAYS: dict[str, Callable[..., Any]] = {
+    "encode": TOKENIZER.encode,
+    "encode_array": lambda text, **options: TOKENIZER.encode_array(text, **options).tolist(),
+    "encode_batch": lambda text, **options: TOKENIZER.encode_batch([text], **options).to_list()[0],
+    "count": TOKENIZER.count,
+    "tokens": TOKENIZER.tokens,
+    "spans": lambda text, **options: [column.tolist() for column in TOKENIZER.spans(text, **options)],
+    "encoding": lambda text, **options: TOKENIZER.encoding(text, **options).ids,
+    "encodings": lambda text, **options: TOKENIZER.encodings([text], **options)[0].ids,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("special", [(), "all", {"<a>"}, ["<b>", "<a>"]], ids=str)
+def test_a_value_means_what_its_keywords_mean(way: str, special: Any) -> None:
+    expected = WAYS[way](TEXT, special=special)
+    assert WAYS[way](TEXT, options=Options(special=special)) == expected
+    with pytest.raises(TypeError, match="say the same thing"):
+        WAYS[way](TEXT, options=Options(), special=special)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_rejection_works_in_every_way(way: str) -> None:
+    for options in ({"reject_special": True}, {"options": Options(reject_special=True)}):
+        with pytest.raises(SpecialTokenError):
+            WAYS[way](TEXT, **options)
+
+
+def test_one_value_serves_several_tokenizers() -> None:
+    options = Options(add_special=True, special="all")
+    other = Tokenizer(sentencepiece_spec())
+    assert TOKENIZER.encode("<a>", options=options) == [300]
+    assert other.encode("a", options=options) == other.encode("a", add_special=True) == [1, *other.encode("a")]
+
+
+def test_more_values_than_are_kept() -> None:
+    names = {f"<{number}>": 300 + number for number in range(40)}
+    tokenizer = Tokenizer(rank_spec(special=names))
+    for _ in range(2):
+        assert [tokenizer.encode(name, special={name}) for name in names] == [[id] for id in names.values()]
+
+
+def test_equal_values_are_equal() -> None:
+    assert Options(special=["<a>", "<b>"]) == Options(special={"<b>", "<a>"}) != Options(special={"<a>"})
+    assert hash(Options(special=["<a>"])) == hash(Options(special={"<a>"}))
+    assert pickle.loads(pickle.dumps(Options(True, {"<a>"}))) == Options(True, {"<a>"})
+    with pytest.raises(AttributeError):
+        Options().add_special = True  # type: ignore[misc]
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(ArgumentError, match="neither"):
+        Options(special="<a>")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'add_specials'"):
+        TOKENIZER.encode("a", add_specials=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"must be a polytok\.Options, not str"):
+        TOKENIZER.encode("a", options="all")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="positional"):
+        TOKENIZER.encode("a", "b")  # type: ignore[call-arg, arg-type]
+
+
+def test_the_ways_to_encode() -> None:
+    """Ten are public, and no other is shown by completion."""
+    public = [name for name in dir(polytok.Tokenizer) if name[0] != "_"]
+    assert [name for name in public if name.startswith(("encod", "count", "span", "token"))] == [
+        *("count", "count_arrow", "encode", "encode_array", "encode_arrow", "encode_batch", "encoding", "encodings"),
+        *("spans", "token_bytes", "tokens"),
+    ]
