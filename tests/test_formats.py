@@ -26,7 +26,7 @@ from format_samples import (
     small_file,
     unigram_spec,
 )
-from polytok import formats
+from polytok import Tokenizer, formats
 from polytok.errors import ArgumentError, FormatError, LossError
 from polytok.formats.tiktoken_known import KNOWN
 from polytok.spec import (
@@ -270,6 +270,20 @@ def test_models_that_sentencepiece_does_not_load(data: bytes, lines: tuple[Line,
             assert message in str(caught.value)
         else:
             formats.read(data, line=line)
+
+
+@pytest.mark.parametrize("model", [1, 2, 3, 4])
+def test_an_unused_nul_piece_is_skipped(model: int) -> None:
+    sentencepiece = pytest.importorskip("sentencepiece")
+    nul = (b"\0", -2.0, Kind.UNUSED)
+    data = pieces(UNK, A, nul, nul, (b"b", -3.0, Kind.NORMAL), model=model)
+    reference = sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer = Tokenizer(formats.read(data))
+    for text in ("ab", "a\0b", "\0", "a \0\0 b"):
+        assert tokenizer.encode(text) == reference.encode(text)
+    for id in range(5):
+        assert tokenizer.decode([id]) == reference.decode([id])
+    assert formats.write(tokenizer.spec, "sentencepiece").data == data
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,8 @@ pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
     for (row, text) in rows(columns).enumerate() {
         let kind = columns.kinds[row];
         let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
-        if rules.newest() && rules.byte_fallback && text == b"\0" {
-            // SentencePiece 0.2.3 passes over it; the reader has marked it UNUSED.
+        if text == b"\0" && rules.newest() && (rules.byte_fallback || kind == Kind::Unused) {
+            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback it takes any NUL for unused, as the reader does.
             continue;
         }
         check_text(text, rules).map_err(wrong)?;
@@ -139,5 +139,8 @@ mod tests {
         let twice = [unk, (&b"a"[..], 0.0, Kind::Control), (&b"a"[..], 0.0, Kind::Normal)];
         assert!(error(&twice, &rules).contains("the same text"));
         assert_eq!(check_pieces(&columns(&twice), &old), Ok(()));
+        let unused = [unk, (&b"\0"[..], 0.0, Kind::Unused), (&b"\0"[..], 0.0, Kind::Unused)];
+        assert_eq!(check_pieces(&columns(&unused), &rules), Ok(()));
+        assert!(error(&unused, &old).contains("NUL"));
     }
 }
