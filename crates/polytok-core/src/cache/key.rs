@@ -1,4 +1,4 @@
-//! The key of a short piece: its bytes, its length, and whether it is a part, in one 128-bit number.
+//! The key of a short piece or word: its bytes, its length and one more bit, in 128 bits.
 
 /// Longest piece of a key, in bytes.
 pub const KEY: usize = 15;
@@ -14,23 +14,35 @@ const BYTES: [u128; KEY + 2] = {
     bytes
 };
 
-/// What the highest byte of a key holds: the length, or 0 if the piece is too long, and above it the part's bit.
-const PART: u64 = 1 << 60;
+/// What the highest byte of a key holds: the length, or 0 if the piece is too long, and above it the flag.
+const FLAG: u64 = 1 << 60;
 const LEN: u64 = 15 << 56;
 
-/// A piece as the cache sees it. Whether it is a whole piece or a part of one gives other ids where a vocabulary takes whole pieces
-/// without merging. The three highest bits are free for the count of an entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A piece as a cache sees it, with a flag: whether it is a part of a longer piece, which has other ids where a vocabulary takes
+/// whole pieces without merging; or, of a word, whether a U+2581 is before it. The three highest bits are free for the count of an
+/// entry.
+#[derive(Clone, Copy, Debug, Default, Eq)]
 #[repr(C, align(16))]
 pub struct Key {
     pub(super) low: u64,
     pub(super) high: u64,
 }
 
+impl PartialEq for Key {
+    /// Without a branch between the halves.
+    #[inline]
+    fn eq(&self, other: &Key) -> bool {
+        (self.low ^ other.low) | (self.high ^ other.high) == 0
+    }
+}
+
 impl Key {
+    /// That of no piece.
+    pub(crate) const NONE: Key = Key { low: 0, high: 0 };
+
     /// The key of `text[start..end]`; one that is not kept if that is too long.
     #[inline]
-    pub fn new(text: &[u8], start: usize, end: usize, is_part: bool) -> Key {
+    pub fn new(text: &[u8], start: usize, end: usize, flag: bool) -> Key {
         let window = match text.get(start..).and_then(<[u8]>::first_chunk) {
             Some(&window) => u128::from_le_bytes(window),
             None => window_at_end(text, start),
@@ -38,7 +50,7 @@ impl Key {
         // What stands behind the piece is masked out; the length is no branch, as it cannot be foreseen.
         let len = (end - start).min(KEY + 1);
         let bytes = window & BYTES[len];
-        let high = (bytes >> 64) as u64 | (len as u64) << 56 & LEN | if is_part { PART } else { 0 };
+        let high = (bytes >> 64) as u64 | (len as u64) << 56 & LEN | if flag { FLAG } else { 0 };
         Key { low: bytes as u64, high }
     }
 
@@ -57,7 +69,7 @@ impl Key {
     /// A number that is in the order of the bytes; of a whole piece that is kept as a short one.
     #[inline]
     pub fn sortable(self) -> u128 {
-        let bytes = (self.high & !(PART | LEN)) as u128;
+        let bytes = (self.high & !(FLAG | LEN)) as u128;
         // The length, which tells `a` from `a\0`, stands where the sixteenth byte would.
         (bytes << 64 | self.low as u128).swap_bytes() | (self.high >> 56 & 15) as u128
     }
@@ -70,7 +82,7 @@ impl Key {
 
     #[inline]
     pub(super) fn is_part(self) -> bool {
-        self.high & PART != 0
+        self.high & FLAG != 0
     }
 
     /// Multiply and fold.

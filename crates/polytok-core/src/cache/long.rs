@@ -1,7 +1,7 @@
 //! Entries of 64 bytes: up to 32 bytes of text and 7 ids.
 
 use super::key::{Key, fold};
-use super::sets::Entry;
+use super::sets::CacheEntry;
 
 /// Longest piece, in bytes.
 pub(crate) const LONGEST: usize = 32;
@@ -69,7 +69,7 @@ impl LongEntry {
     }
 }
 
-impl Entry for LongEntry {
+impl CacheEntry for LongEntry {
     type Key = LongKey;
     const EMPTY: LongEntry = LongEntry { first: 0, last: 0, len: 0, is_part: false, count: 0, ids: [0; IDS] };
 

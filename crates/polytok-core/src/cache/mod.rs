@@ -23,7 +23,7 @@ pub use waiting::{Piece, WAITING, Waiting};
 pub(crate) use long::LONGEST;
 use long::{LongEntry, LongKey};
 use records::Records;
-use sets::Sets;
+pub(crate) use sets::{CacheEntry, Sets};
 use short::ShortEntry;
 
 /// Bytes that a cache may take if nobody says otherwise.

@@ -4,7 +4,7 @@
 //! compared in full. When the memory is full, all is forgotten: such pieces are deep indentation, which comes again at once, or rare words
 //! and sentences, which hardly come again after so many others.
 
-use super::sets::{Entry, Sets};
+use super::sets::{CacheEntry, Sets};
 use crate::hash::hash_bytes;
 use crate::huge;
 
@@ -29,7 +29,7 @@ struct Place {
     at: u32,
 }
 
-impl Entry for Place {
+impl CacheEntry for Place {
     type Key = u64;
     const EMPTY: Place = Place { hash: 0, at: 0 };
 

@@ -1,8 +1,9 @@
-//! A table of two-way sets that doubles while entries come in, up to a limit.
+//! The policy of all caches: a table of two-way sets that doubles while entries are inserted, up to a limit.
 //!
-//! A set is the newer and the older of two entries, side by side. An entry that comes in pushes out the older one, whatever it is.
-//! The table is doubled when as many came in as there are sets, so that until the limit is reached hardly any is lost.
-//! Entries that are known beforehand are added all at once, as the oldest.
+//! A set is the newer and the older of two entries, in one cache line or two. An inserted entry replaces the older one, whatever that
+//! is. The table is doubled when the number of insertions reaches the number of sets, so hardly any entry is lost until the limit
+//! is reached. Entries that are known beforehand are added all at once, as the oldest. What an entry holds, and what it is found
+//! by, is up to its type ([`CacheEntry`]).
 
 use crate::huge;
 use crate::prefetch::prefetch;
@@ -14,14 +15,14 @@ const FEWEST: usize = 1 << 8;
 const ADDED: usize = 64;
 
 /// What a set holds two of.
-pub(super) trait Entry: Copy {
+pub(crate) trait CacheEntry: Copy {
     /// What it is found by.
     type Key;
     /// No entry.
     const EMPTY: Self;
-    /// It is one.
+    /// Whether this is no entry.
     fn is_empty(&self) -> bool;
-    /// It is that of this key.
+    /// Whether this is the entry of the key.
     fn is_of(&self, key: &Self::Key) -> bool;
     /// Its key.
     fn key(&self) -> Self::Key;
@@ -34,29 +35,29 @@ pub(super) trait Entry: Copy {
 struct Set<E>([E; 2]);
 
 #[derive(Debug)]
-pub(super) struct Sets<E> {
+pub(crate) struct Sets<E> {
     /// As many as a power of two, or none.
     sets: Vec<Set<E>>,
     most: usize,
     insertions: usize,
 }
 
-impl<E: Entry> Sets<E> {
-    /// An empty table that takes at most so many bytes.
-    pub(super) fn new(limit: usize) -> Sets<E> {
+impl<E: CacheEntry> Sets<E> {
+    /// An empty table that takes at most this many bytes.
+    pub(crate) fn new(limit: usize) -> Sets<E> {
         let most = limit / size_of::<Set<E>>();
         let most = if most == 0 { 0 } else { 1 << most.ilog2() };
         Sets { sets: Vec::new(), most, insertions: 0 }
     }
 
     /// Bytes taken.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.sets.capacity() * size_of::<Set<E>>()
     }
 
-    /// The only entry that may be that of the key. Which of two it is, is no branch.
+    /// The only entry that can be that of the key. Which of the two it is cannot be foreseen, so it is not a branch.
     #[inline]
-    pub(super) fn candidate(&self, hash: u32, key: &E::Key) -> Option<&E> {
+    pub(crate) fn candidate(&self, hash: u32, key: &E::Key) -> Option<&E> {
         let Set(entries) = self.sets.get(self.place(hash))?;
         Some(&entries[entries[1].is_of(key) as usize])
     }
@@ -66,8 +67,8 @@ impl<E: Entry> Sets<E> {
         hash as usize & self.sets.len().wrapping_sub(1)
     }
 
-    /// One more entry, which must not be there already.
-    pub(super) fn insert(&mut self, entry: E) {
+    /// Inserts an entry, which must not be present.
+    pub(crate) fn insert(&mut self, entry: E) {
         if self.insertions >= self.sets.len() && self.sets.len() < self.most {
             self.grow();
         }
@@ -142,7 +143,7 @@ impl<E: Entry> Sets<E> {
 
     /// Asks the processor for the line of this hash.
     #[inline]
-    pub(super) fn prefetch(&self, hash: u32) {
+    pub(crate) fn prefetch(&self, hash: u32) {
         prefetch(&self.sets, self.place(hash));
     }
 }

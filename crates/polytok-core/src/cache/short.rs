@@ -1,7 +1,7 @@
 //! Entries of 32 bytes: at most 15 bytes of text and 4 ids.
 
 use super::key::Key;
-use super::sets::Entry;
+use super::sets::CacheEntry;
 
 /// Most ids of an entry.
 pub const IDS: usize = 4;
@@ -44,9 +44,9 @@ impl ShortEntry {
     }
 }
 
-impl Entry for ShortEntry {
+impl CacheEntry for ShortEntry {
     type Key = Key;
-    const EMPTY: ShortEntry = ShortEntry { key: Key { low: 0, high: 0 }, ids: [0; IDS] };
+    const EMPTY: ShortEntry = ShortEntry { key: Key::NONE, ids: [0; IDS] };
 
     fn is_empty(&self) -> bool {
         self.key.high >> COUNT_SHIFT == 0

@@ -13,9 +13,9 @@
 //! Cost: linear. Worst input: characters that are all rewritten, which costs what normalizing costs. Twin: the normalized text.
 
 use super::letters::{Char, Letter, Letters, STRETCHES, Stretch};
-use super::memo::SPACE;
 use crate::normalize::charsmap::KeyChar;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::space_mark;
 use crate::utf8::decode_strict;
 
 /// Characters that end a run of copied ones.
@@ -56,7 +56,10 @@ impl Letters {
         let mut rules =
             Rules { marks: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)], is_fine: normalizer.is_usual() };
         let is_listed = normalizer.charsmap().is_none_or(|map| map.characters(&mut |char| rules.add(&char)));
-        if !is_listed || !rules.is_fine || pieces.any(|piece| piece.windows(3).skip(1).any(|part| part == SPACE)) {
+        if !is_listed
+            || !rules.is_fine
+            || pieces.any(|piece| piece.windows(3).skip(1).any(|part| part == space_mark::BYTES))
+        {
             return false;
         }
         if !rules.marks.iter().any(|&(char, _)| char == '\u{2581}') {
@@ -142,23 +145,23 @@ impl Letters {
     pub fn rewrite(&self, normalizer: &SentencePieceNormalizer, text: &[u8], cursor: &mut Cursor, out: &mut Vec<u8>) {
         out.clear();
         let mut after_space = cursor.has_space;
-        out.extend_from_slice(if after_space { SPACE } else { b"" });
+        out.extend_from_slice(if after_space { space_mark::BYTES } else { b"" });
         while cursor.at < text.len() {
             let (output, consumed) = normalizer.step(&text[cursor.at..]);
             let spaces = if after_space { output.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
             let kept = &output[spaces..];
             for &byte in kept {
-                out.extend_from_slice(if byte == b' ' { SPACE } else { std::slice::from_ref(&byte) });
+                out.extend_from_slice(if byte == b' ' { space_mark::BYTES } else { std::slice::from_ref(&byte) });
             }
             after_space = kept.last().map_or(after_space, |&last| last == b' ');
             cursor.at += consumed;
-            if cursor.at < text.len() && !out.ends_with(SPACE) && self.is_cut(out, text, cursor.at) {
+            if cursor.at < text.len() && !out.ends_with(space_mark::BYTES) && self.is_cut(out, text, cursor.at) {
                 *cursor = Cursor { at: cursor.at, has_space: false };
                 return;
             }
         }
-        while out.ends_with(SPACE) {
-            out.truncate(out.len() - SPACE.len());
+        while out.ends_with(space_mark::BYTES) {
+            out.truncate(out.len() - space_mark::BYTES.len());
         }
     }
 

@@ -10,11 +10,13 @@
 use super::best_path::{Score, State, search, walk};
 use super::certain::{LONGEST, Word, code};
 use super::letters::{Letters, STRETCHES, Stretch, What};
-use super::memo::{END, Key, Memo, PATH, Path, SPACE};
+use super::memo::{END, Memo, PATH, Path, word_key};
 use super::raw::{Cursor, Stop};
+use crate::cache::Key;
 use crate::error::Result;
 use crate::model::UNKNOWN;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::space_mark;
 use crate::trie::Trie;
 
 /// Scratch of longer words than this is given back after the call.
@@ -188,7 +190,7 @@ impl<S: Score> Dictionary<'_, S> {
                     self.scores[entry as usize].behind(sum)
                 }
                 What::Unknown(chars) => {
-                    to.unknown(if start < end { &text[start..end] } else { SPACE }, stretch.start)?;
+                    to.unknown(if start < end { &text[start..end] } else { space_mark::BYTES }, stretch.start)?;
                     (0..chars).fold(sum, |sum, _| self.unknown_score.behind(sum))
                 }
             };
@@ -226,7 +228,7 @@ impl<S: Score> Dictionary<'_, S> {
         if stretch.has_space {
             let mut spelled = std::mem::take(&mut scratch.spelled);
             spelled.clear();
-            spelled.extend_from_slice(SPACE);
+            spelled.extend_from_slice(space_mark::BYTES);
             spelled.extend_from_slice(word);
             let result = self.missed_word(&spelled, stretch.start, (key, path), sum, scratch, to);
             scratch.spelled = spelled;
@@ -300,8 +302,8 @@ impl<S: Score> Dictionary<'_, S> {
 fn key_of(text: &[u8], stretch: &Stretch) -> Key {
     let (start, end) = (stretch.start as usize, stretch.end as usize);
     match stretch.has_space {
-        true => Key::with_space(text, start, end, true),
-        false => Key::new(text, start, end),
+        true => Key::new(text, start, end, true),
+        false => word_key(text, start, end),
     }
 }
 
