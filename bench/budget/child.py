@@ -1,0 +1,52 @@
+"""The program that callgrind runs: one cell by one build. It prints a digest of what the build returned."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import sys
+from pathlib import Path
+
+from .. import builds
+from ..operations import OPERATIONS
+from .callgrind import Requests
+from .cells import CELLS, LOAD, Cell
+
+FIRST, AGAIN = "first", "again"
+
+
+def main() -> None:
+    cell, path = CELLS[sys.argv[1]], Path(sys.argv[2])
+    print(count_load(cell, path) if cell.operation == LOAD else count_documents(cell, path))
+
+
+def count_load(cell: Cell, path: Path) -> str:
+    """The second load, which imports nothing; its tokenizer's ids for a text."""
+    engine, requests = builds.engine("counted", path), Requests()
+    engine.load(cell.vocabulary)
+    gc.disable()
+    with requests.counted(FIRST):
+        adapter = engine.load(cell.vocabulary)
+    return OPERATIONS["list"].evidence(adapter, adapter.ids(cell.documents[1][0])).hex()
+
+
+def count_documents(cell: Cell, path: Path) -> str:
+    """The documents' first pass, and again."""
+    operation, requests = OPERATIONS[cell.operation], Requests()
+    adapter = builds.engine("counted", path).load(cell.vocabulary)
+    call = operation.find(adapter)
+    assert call is not None, "polytok has every operation"
+    warm_up, test = ([operation.given(adapter, document) for document in each] for each in cell.documents)
+    for given in warm_up:
+        call(given)
+    gc.disable()
+    for name in (FIRST, AGAIN):
+        with requests.counted(name):
+            for given in test:
+                call(given)
+    digests = [operation.evidence(adapter, call(given)) for given in test]
+    return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The budget of instructions: what is counted, and what of two budgets is compared."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.budget import __main__ as budget
+from bench.budget import callgrind
+from bench.budget.cells import CELLS, LOAD
+from bench.cases import DATA
+from bench.operations import OPERATIONS
+
+ROOT = Path(__file__).parents[1]
+BEFORE = budget.Budget(1000, 100, "texts", "ids", {"first": 50_000, "again": 20_000})
+COUNTED = """
+from bench.budget.callgrind import Requests
+requests = Requests()
+for name, times in (("short", 1000), ("long", 2000)):
+    with requests.counted(name):
+        for _ in range(times):
+            pass
+print("done")
+"""
+
+
+def grown(**instructions: int) -> budget.Budget:
+    return replace(BEFORE, instructions=BEFORE.instructions | instructions)
+
+
+def test_every_cell_has_a_known_operation_and_no_two_have_a_name() -> None:
+    assert {cell.operation for cell in CELLS.values()} <= {*OPERATIONS, LOAD}
+    assert len({(cell.vocabulary, cell.text, cell.operation, cell.document) for cell in CELLS.values()}) == len(CELLS)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="needs the vocabularies")
+def test_a_piece_is_a_match_of_the_pattern_or_a_token_or_an_entry() -> None:
+    cells = [replace(CELLS[name]) for name in ("cl100k_base en numpy", "llama2 en numpy", "llama2 load")]
+    for cell in cells:
+        cell.__dict__["documents"] = ((), ("don't 12345",))
+    assert [cell.pieces() for cell in cells] == [5, 9, 32000]
+    assert cells[0].size == 11 and cells[0].digest == cells[1].digest != cells[2].digest
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None or os.uname().machine != "x86_64", reason="needs valgrind")
+def test_only_what_is_asked_for_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "loops.py").write_text(COUNTED)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    one, two = callgrind.count("loops", []), callgrind.count("loops", [])
+    assert one.output == "done\n" and one.instructions.keys() == {"short", "long"}
+    assert 1.5 < one.instructions["long"] / one.instructions["short"] < 2.5
+    assert all(abs(count - two.instructions[name]) < 100 for name, count in one.instructions.items())
+
+
+def test_a_program_that_nobody_counts_is_refused() -> None:
+    with pytest.raises(OSError, match="not running under valgrind"):
+        callgrind.Requests()
+
+
+def test_a_file_of_callgrind_has_a_name_and_a_total() -> None:
+    assert callgrind.parsed("desc: Trigger: Client Request: first\nsummary: 0\ntotals: 123\n") == ("first", 123)
+    with pytest.raises(ValueError, match="no name"):
+        callgrind.parsed("desc: Trigger: Program termination\ntotals: 0\n")
+
+
+def test_rows_have_the_figures_and_the_growth() -> None:
+    assert list(budget.rows({"a": grown(first=51_000)}, {"a": BEFORE})) == [
+        ("a", "first", "51.00", "510.0", "50.00", "+2.00 %"),
+        ("a", "again", "20.00", "200.0", "20.00", "+0.00 %"),
+    ]
+    (row,) = budget.rows({"load": replace(BEFORE, instructions={"first": 10})}, {})
+    assert row[-2:] == ("", "")
+
+
+def test_the_gate_fails_for_growth_other_texts_other_output_and_nothing_before(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = dict.fromkeys("abcd", BEFORE)
+    assert budget.verdict({"a": grown(first=50_900)}, before, 2) == 0
+    found = {
+        "a": grown(again=20_401),
+        "b": replace(BEFORE, given="others"),
+        "c": replace(BEFORE, returned="others"),
+        "d": grown(first=1),
+        "e": BEFORE,
+    }
+    assert budget.verdict(found, before, 2) == 1
+    said = capsys.readouterr().out
+    for line in ("a: +2.0", "b: other texts", "c: other output", "e: nothing to compare with", "1 of 5 cells"):
+        assert line in said
+    assert budget.verdict({}, before, 2) == 1 and budget.verdict(found, before, None) == 0
