@@ -11,8 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
 use crate::huge;
-use crate::post::Count;
-use crate::tokenizer::{EncodeOptions, Scratch, Tokenizer};
+use crate::scratch::Scratch;
+use crate::sink::Count;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// Bytes of text in one run.
 const RUN: usize = 1 << 16;

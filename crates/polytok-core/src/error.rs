@@ -51,3 +51,11 @@ impl From<polytok_pattern::Error> for Error {
 
 /// The engine's result.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// The error for bytes that are not UTF-8, which a step takes characters of.
+pub fn not_utf8(at: usize) -> Error {
+    Error::Encode(format!(
+        "the text is not UTF-8 at byte {at}, and this tokenizer takes only characters; decode the bytes first, for example with \
+         errors=\"replace\""
+    ))
+}

@@ -33,3 +33,10 @@ mod linux {
         unsafe { madvise(from as *mut c_void, to.saturating_sub(from), MADV_HUGEPAGE) };
     }
 }
+
+/// Frees a buffer of more than `kept` items.
+pub(crate) fn release<T>(buffer: &mut Vec<T>, kept: usize) {
+    if buffer.capacity() > kept {
+        *buffer = Vec::new();
+    }
+}

@@ -15,6 +15,7 @@
 
 pub mod batch;
 pub mod boundary;
+pub(crate) mod by_lengths;
 pub mod byte_level;
 pub mod cache;
 pub mod checksum;
@@ -24,7 +25,6 @@ pub mod encode;
 pub mod error;
 pub mod hash;
 pub(crate) mod huge;
-mod kernel;
 pub mod lazy;
 pub mod model;
 pub mod native;
@@ -34,8 +34,11 @@ pub mod post;
 pub mod prefetch;
 pub mod rng;
 mod routes;
+pub mod scratch;
+pub mod segment;
 pub mod segmentations;
-mod sink;
+mod segmenter;
+pub mod sink;
 pub mod space_mark;
 pub mod spec;
 pub mod special;

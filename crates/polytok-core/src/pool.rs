@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cache::DEFAULT_LIMIT;
-use crate::tokenizer::Scratch;
+use crate::scratch::Scratch;
 
 /// Scratches that no thread is using.
 pub struct Pool {
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn caches_are_cleared_and_limited() {
         let pool = Pool::default();
-        let insert = |scratch: &mut Scratch| scratch.cache.insert(b"a", Key::new(b"a", 0, 1, false), &[1]);
+        let insert = |scratch: &mut Scratch| scratch.segmenter.cache.insert(b"a", Key::new(b"a", 0, 1, false), &[1]);
         pool.with(insert);
         assert!(pool.cached() > 0);
         pool.clear();

@@ -1,12 +1,12 @@
 //! The other ways to cut a text: SentencePiece's n-best, sampling, sampling with scores, and entropy.
 
 use crate::error::{Error, Result};
-use crate::model::Segment;
-use crate::model::unigram::Unigram;
+use crate::model::CompiledModel;
 use crate::model::unigram::sample::SampleOptions;
 use crate::post::Out;
 use crate::rng::Rng;
-use crate::tokenizer::{Compiled, Tokenizer};
+use crate::segment::Segment;
+use crate::tokenizer::Tokenizer;
 
 /// The most that SentencePiece draws from.
 const MAX_NBEST: i32 = 512;
@@ -15,7 +15,7 @@ impl Tokenizer {
     /// The `n` best segmentations and their scores, best first (Unigram only).
     pub fn nbest(&self, text: &[u8], n: usize) -> Result<Vec<(Vec<u32>, f32)>> {
         let normalized = self.normalized(text)?;
-        let found = self.unigram("nbest")?.nbest(&normalized, n)?;
+        let found = self.segmenter.model.unigram("nbest")?.nbest(&normalized, n)?;
         found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
 
@@ -25,18 +25,23 @@ impl Tokenizer {
         let normalized = self.normalized(text)?;
         let mut rng = Rng::new(seed);
         let mut segments = Vec::new();
-        match &self.model {
-            Compiled::Unigram(unigram) => segments = unigram.sample(&normalized, nbest_size, alpha, &mut rng)?,
-            Compiled::Bpe(bpe, _) if self.splits.is_empty() => {
+        match &self.segmenter.model {
+            CompiledModel::Unigram(unigram) => segments = unigram.sample(&normalized, nbest_size, alpha, &mut rng)?,
+            CompiledModel::Bpe(bpe) if self.segmenter.splits.is_empty() => {
                 check_dropout(nbest_size, alpha)?;
                 self.with_scratch(|scratch| {
-                    bpe.segment_whole(&normalized, Some((alpha, &mut rng)), &mut scratch.model.bpe, &mut |segment| {
-                        segments.push(segment);
-                        Ok(())
-                    })
+                    bpe.segment_whole(
+                        &normalized,
+                        Some((alpha, &mut rng)),
+                        &mut scratch.segmenter.model.bpe,
+                        &mut |segment| {
+                            segments.push(segment);
+                            Ok(())
+                        },
+                    )
                 })?;
             }
-            Compiled::Bpe(..) => return Err(only("sample", "Unigram and for BPE without a split pattern")),
+            CompiledModel::Bpe(..) => return Err(only("sample", "Unigram and for BPE without a split pattern")),
             _ => return Err(only("sample", "Unigram and BPE")),
         }
         self.ids_of(&normalized, &segments)
@@ -45,26 +50,23 @@ impl Tokenizer {
     /// Segmentations at random with their log probabilities (Unigram only).
     pub fn sample_with_score(&self, text: &[u8], options: SampleOptions, seed: u64) -> Result<Vec<(Vec<u32>, f32)>> {
         let normalized = self.normalized(text)?;
-        let found = self.unigram("sample_with_score")?.sample_with_score(&normalized, options, &mut Rng::new(seed))?;
+        let found = self.segmenter.model.unigram("sample_with_score")?.sample_with_score(
+            &normalized,
+            options,
+            &mut Rng::new(seed),
+        )?;
         found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
 
     /// The entropy of the segmentations in nats (Unigram only).
     pub fn entropy(&self, text: &[u8], alpha: f32) -> Result<f32> {
-        self.unigram("entropy")?.entropy(&self.normalized(text)?, alpha)
-    }
-
-    fn unigram(&self, what: &str) -> Result<&Unigram> {
-        match &self.model {
-            Compiled::Unigram(unigram) => Ok(unigram),
-            _ => Err(only(what, "Unigram")),
-        }
+        self.segmenter.model.unigram("entropy")?.entropy(&self.normalized(text)?, alpha)
     }
 
     fn ids_of(&self, normalized: &[u8], segments: &[Segment]) -> Result<Vec<u32>> {
         let mut ids: Vec<u32> = Vec::with_capacity(segments.len());
-        let mut out = Out::new(normalized, &self.fallback, &mut ids);
-        segments.iter().try_for_each(|&segment| out.take(0, segment))?;
+        let mut out = Out::new(&self.segmenter.fallback, &mut ids);
+        segments.iter().try_for_each(|&segment| out.take(normalized, 0, segment))?;
         Ok(ids)
     }
 }

@@ -1,33 +1,25 @@
 //! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::boundary::Boundary;
-use crate::cache::{Cache, Waiting};
+use crate::by_lengths::ByLengths;
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
-use crate::model::Segment;
-use crate::model::bpe::{Bpe, BpeRules, BpeScratch};
-use crate::model::longest::Longest;
-use crate::model::plamo2::{Plamo2, Plamo2Scratch};
-use crate::model::unigram::wide::{WideScratch, WideUnigram};
-use crate::model::unigram::{Unigram, UnigramScratch};
-use crate::model::whole::{Unit, Whole};
-use crate::model::word_level::WordLevel;
-use crate::model::wordpiece::WordPiece;
+use crate::model::{CompiledModel, ModelParts};
 use crate::native::Tables;
 use crate::normalize::Normalizer;
 use crate::normalize::bert::Bert;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::pool::Pool;
-use crate::post::{Count, Fallback, Spans, Spelling, Token, Tokens};
-use crate::routes::stretches::LazyStretches;
-use crate::routes::unescaped::StretchRoom;
-use crate::sink::tiling::{Lens, TilingScratch};
+use crate::post::template::{Template, TemplateStep};
+use crate::post::{Fallback, Spelling};
+use crate::routes::Route;
+use crate::scratch::Scratch;
+use crate::segmenter::Segmenter;
 use crate::sink::trim::{Piece, trim};
-use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TemplatePart, UnigramRules, Unknown};
+use crate::sink::{Count, Sink, Spans, Token, Tokens};
+use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::chain::Chain;
 use crate::trie::Trie;
@@ -39,110 +31,20 @@ const TYPICAL_BYTES_PER_ID: usize = 5;
 
 /// An immutable tokenizer; many threads may use one at once.
 pub struct Tokenizer {
-    pub(crate) vocab: Arc<Vocab>,
     pub(crate) specials: Specials,
-    pub(crate) normalizer: Normalizer,
-    pub(crate) splits: Chain,
-    /// Where texts are encoded without being rewritten first.
-    pub(crate) stretches: LazyStretches,
-    pub(crate) model: Compiled,
-    pub(crate) fallback: Fallback,
-    pub(crate) template: Vec<TemplatePart>,
+    pub(crate) normalizer: Arc<Normalizer>,
+    /// The faster way of texts before normalization, if there is one.
+    pub(crate) route: Option<Route>,
+    pub(crate) segmenter: Segmenter,
+    pub(crate) template: Template,
+    pub(crate) by_lengths: ByLengths,
     decoder: Decoder,
     /// See `Spec::trim`.
     trim: Option<bool>,
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
-    /// See `tiling`.
-    pub(crate) lens: Lazy<Lens>,
     pool: Pool,
-}
-
-/// A compiled model.
-pub(crate) enum Compiled {
-    Bpe(Box<Bpe>, Option<Boundary>),
-    Unigram(Box<Unigram>),
-    Longest(Longest),
-    Whole(Whole),
-    WordLevel(WordLevel),
-    WideUnigram(WideUnigram),
-    WordPiece(WordPiece),
-    Plamo2(Plamo2),
-}
-
-/// Pieces that are entries, and their ids.
-pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, u32)> + 'v>;
-
-/// What a thread needs while it encodes; kept from call to call.
-#[derive(Default)]
-pub struct Scratch {
-    pub(crate) normalized: Vec<u8>,
-    pub(crate) spare: Vec<u8>,
-    pub(crate) model: ModelScratch,
-    pub(crate) cache: Cache,
-    pub(crate) segments: Vec<Segment>,
-    pub(crate) tiling: TilingScratch,
-    pub(crate) ids: Vec<u32>,
-    /// Those of a piece that is encoded part by part.
-    pub(crate) whole: Vec<u32>,
-    waiting: Vec<Box<Waiting>>,
-    /// See `Pool`.
-    pub(crate) epoch: usize,
-    pub(crate) stretches: Option<Box<StretchRoom>>,
-}
-
-/// What models need.
-#[derive(Default)]
-pub(crate) struct ModelScratch {
-    pub(crate) bpe: BpeScratch,
-    pub(crate) unigram: UnigramScratch,
-    wide: WideScratch,
-    pieces: Vec<Segment>,
-    plamo2: Plamo2Scratch,
-}
-
-impl Scratch {
-    /// Room for pieces, of which nobody waits yet.
-    #[inline]
-    pub(crate) fn waiting(&mut self) -> Box<Waiting> {
-        let mut waiting = self.waiting.pop().unwrap_or_default();
-        waiting.clear();
-        waiting
-    }
-
-    /// Takes the room back.
-    #[inline]
-    pub(crate) fn keep(&mut self, waiting: Box<Waiting>) {
-        self.waiting.push(waiting);
-    }
-
-    /// Forgets what is cached; from now on that takes at most so many bytes. No model has both kinds of caches.
-    pub(crate) fn renew(&mut self, limit: usize) {
-        self.cache = Cache::new(limit);
-        self.model.unigram.renew(limit);
-    }
-
-    /// Bytes that caches take.
-    pub(crate) fn cached(&self) -> usize {
-        self.cache.bytes() + self.model.unigram.bytes()
-    }
-
-    /// Gives back what one huge text made the buffers grow to.
-    pub(crate) fn release(&mut self) {
-        const KEPT: usize = 1 << 20;
-        fn shrink<T>(buffer: &mut Vec<T>) {
-            if buffer.capacity() > KEPT {
-                *buffer = Vec::new();
-            }
-        }
-        shrink(&mut self.normalized);
-        shrink(&mut self.spare);
-        shrink(&mut self.segments);
-        shrink(&mut self.ids);
-        self.tiling.release(KEPT);
-        self.model.bpe.release(KEPT);
-    }
 }
 
 /// What this engine does not run is refused, so that nobody gets ids that are not the reference's.
@@ -193,33 +95,41 @@ impl Tokenizer {
             _ => Spelling::Plain,
         };
         let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
-        let normalizer = Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.line)?;
-        let has_prefix = normalizer.has_prefix_space();
-        let model = Compiled::compile(spec.model, &vocab, user_defined, has_prefix, spec.unknown, spec.line, tables)?;
+        let normalizer = Arc::new(Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.line)?);
+        let model_parts = ModelParts {
+            vocab: &vocab,
+            user_defined: user_defined.clone(),
+            has_prefix_space: normalizer.has_prefix_space(),
+            unknown: spec.unknown,
+            line: spec.line,
+        };
+        let model = CompiledModel::compile(spec.model, model_parts, tables)?;
         let normalized = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
         };
         let specials = Specials::new(spec.special, &vocab, spec.matching, &normalized)?;
-        check_template(&spec.single, &vocab, &specials)?;
         let apart = normalizer.bert().map(Bert::apart).unwrap_or_default();
-        let splits = Chain::compile_apart(&spec.split, &apart)?;
-        let fallback = Fallback::compile(spec.unknown, spelling, &vocab)?;
-        let escape = normalizer.escape().filter(|_| splits.is_empty() && spec.line == Line::V0_2_3);
+        let segmenter = Segmenter {
+            boundary: model.boundary(tables)?,
+            model,
+            splits: Chain::compile_apart(&spec.split, &apart)?,
+            user_defined,
+            fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
+            vocab,
+        };
+        let route = Route::choose(&normalizer, &segmenter, spec.line);
         Ok(Tokenizer {
-            stretches: LazyStretches::of(escape),
-            splits,
-            fallback,
-            decoder: Decoder::compile(&spec.decode, &vocab, spec.line)?,
-            template: spec.single,
+            decoder: Decoder::compile(&spec.decode, &segmenter.vocab, spec.line)?,
+            template: Template::compile(spec.single, &segmenter.vocab, &specials)?,
+            by_lengths: ByLengths::compile(&segmenter, route.as_ref()),
             trim: spec.trim,
             byte_level,
-            vocab,
             specials,
             normalizer,
-            model,
+            route,
+            segmenter,
             rows: Lazy::default(),
-            lens: Lazy::default(),
             pool: Pool::default(),
         })
     }
@@ -243,20 +153,20 @@ impl Tokenizer {
 
     /// The bytes of an id: its piece, or its text if it is a special token.
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
-        self.vocab.row(id).map(|row| self.vocab.bytes(row)).or_else(|| self.specials.text(id))
+        self.segmenter.vocab.row(id).map(|row| self.segmenter.vocab.bytes(row)).or_else(|| self.specials.text(id))
     }
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        let rows = self.rows.get(|| Rows::index(&self.vocab, 0..self.vocab.len()).ok()).as_ref()?;
+        let rows = self.rows.get(|| Rows::index(&self.segmenter.vocab, 0..self.segmenter.vocab.len()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
-        rows.find(&self.vocab, piece).map(|row| self.vocab.id(row as usize)).or_else(special)
+        rows.find(&self.segmenter.vocab, piece).map(|row| self.segmenter.vocab.id(row as usize)).or_else(special)
     }
 
     /// The largest id that an encoding can hold; None if there is no id.
     pub fn max_id(&self) -> Option<u32> {
         let specials = self.specials.tokens().iter().map(|token| token.id);
-        specials.chain(self.vocab.size().checked_sub(1)).max()
+        specials.chain(self.segmenter.vocab.size().checked_sub(1)).max()
     }
 
     /// Appends the ids of a text.
@@ -274,24 +184,17 @@ impl Tokenizer {
     /// The tokens of a text, with their spans in it, but not their words.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let plain = self.plain_tokens(text, options)?;
-        if let [TemplatePart::Slot] = self.template[..] {
+        if self.template.is_plain() {
             return Ok(plain);
         }
-        let (mut tokens, mut at) = (Vec::with_capacity(plain.len() + 2), 0);
-        for part in &self.template {
-            match part {
-                TemplatePart::Insert(ids) if options.add_special => {
-                    let insert = |&id| Token { id, start: at, end: at, word: None, said: None };
-                    tokens.extend(ids.iter().map(insert));
-                }
-                TemplatePart::Insert(_) => {}
-                TemplatePart::Slot => {
-                    tokens.extend_from_slice(&plain);
-                    at = text.len() as u32;
-                }
+        let mut tokens = Tokens::with_room(plain.len() + 2);
+        for step in self.template.steps(options.add_special, text.len()) {
+            match step {
+                TemplateStep::Insert(ids, at) => tokens.insert(ids, at),
+                TemplateStep::Text => tokens.extend(&plain),
             }
         }
-        Ok(tokens)
+        Ok(tokens.finish())
     }
 
     /// The same as columns.
@@ -339,7 +242,7 @@ impl Tokenizer {
 
     /// Whether the text of an unknown token is the unknown text itself, and not its entry.
     pub fn spells_unknown(&self) -> bool {
-        matches!(self.model, Compiled::Unigram(_) | Compiled::WideUnigram(_))
+        self.segmenter.model.spells_unknown()
     }
 
     /// The text in which `trim` counts spaces.
@@ -347,7 +250,7 @@ impl Tokenizer {
         if let Some(text) = token.found().or(token.unknown()) {
             return Piece::Text(text);
         }
-        let piece = self.vocab.row(token.id).map_or(&[][..], |row| self.vocab.bytes(row));
+        let piece = self.segmenter.vocab.row(token.id).map_or(&[][..], |row| self.segmenter.vocab.bytes(row));
         if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }
     }
 
@@ -373,7 +276,7 @@ impl Tokenizer {
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        self.decoder.append(&self.vocab, &self.specials, ids, skip_special, state, out)
+        self.decoder.append(&self.segmenter.vocab, &self.specials, ids, skip_special, state, out)
     }
 
     /// Appends what a stream still holds back, and makes the state new.
@@ -414,124 +317,4 @@ fn check_steps(normalize: &[Normalize], split: &[Split], decode: &Decode) -> Res
         }
     }
     Ok(())
-}
-
-/// How often a template may repeat the text, so that a hostile file cannot fill the memory.
-const MOST_SLOTS: usize = 16;
-
-fn check_template(parts: &[TemplatePart], vocab: &Vocab, specials: &Specials) -> Result<()> {
-    let slots = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
-    if slots > MOST_SLOTS {
-        return Err(Error::Spec(format!(
-            "post: the text comes {slots} times; at most {MOST_SLOTS} times are possible"
-        )));
-    }
-    let ids = parts.iter().filter_map(|part| if let TemplatePart::Insert(ids) = part { Some(ids) } else { None });
-    match ids.flatten().find(|&&id| vocab.row(id).is_none() && specials.text(id).is_none()) {
-        Some(id) => Err(Error::Spec(format!("post: id {id} is neither in the vocabulary nor a special token's"))),
-        None => Ok(()),
-    }
-}
-
-impl Compiled {
-    fn compile(
-        model: Model,
-        vocab: &Arc<Vocab>,
-        user_defined: Option<Arc<Trie>>,
-        has_prefix_space: bool,
-        unknown: Unknown,
-        line: Line,
-        tables: &mut Tables,
-    ) -> Result<Compiled> {
-        Ok(match model {
-            Model::Bpe { priority, symbols, whole_piece_first, reserved, scalars } => {
-                let has_prefix = symbols == Symbols::Groups && has_prefix_space;
-                let rules = BpeRules {
-                    whole_piece_first,
-                    has_prefix,
-                    scalars,
-                    unknown,
-                    ..BpeRules::new(symbols, reserved, line)
-                };
-                let bpe = Bpe::compile(vocab.clone(), &priority, &rules, user_defined, tables)?;
-                let boundary = match bpe.can_cut() {
-                    true => Some(tables.get("boundary", || Ok(Boundary::new(bpe.reachable(), symbols)))?),
-                    false => None,
-                };
-                Compiled::Bpe(Box::new(bpe), boundary)
-            }
-            Model::Unigram(rules @ (UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp)) => {
-                Compiled::WideUnigram(WideUnigram::compile(vocab, rules, tables)?)
-            }
-            Model::Unigram(UnigramRules::SentencePiece) => {
-                Compiled::Unigram(Box::new(Unigram::compile(vocab, line, tables)?))
-            }
-            Model::Longest => Compiled::Longest(Longest::compile(vocab, tables)?),
-            Model::Word => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
-            Model::Char => Compiled::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
-            Model::WordLevel => Compiled::WordLevel(WordLevel::compile(vocab.clone())?),
-            Model::WordPiece { continuing_prefix, max_chars, phantom_space } => {
-                Compiled::WordPiece(WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space, tables)?)
-            }
-            Model::Plamo2 => Compiled::Plamo2(Plamo2::compile(vocab, tables)?),
-        })
-    }
-
-    /// One piece. `at` is where it stands in the text; `is_part` says that it was cut out of a longer one.
-    #[inline]
-    pub(crate) fn segment(
-        &self,
-        piece: &[u8],
-        at: usize,
-        is_part: bool,
-        scratch: &mut ModelScratch,
-        emit: &mut impl FnMut(Segment) -> Result<()>,
-    ) -> Result<()> {
-        match self {
-            Compiled::Bpe(bpe, _) if bpe.takes_raw() => bpe.segment_raw(piece, is_part, &mut scratch.bpe, emit),
-            Compiled::Bpe(bpe, _) => bpe.segment(piece, at, is_part, &mut scratch.bpe, emit),
-            Compiled::Unigram(unigram) => {
-                let mut result = Ok(());
-                unigram.segment(piece, &mut scratch.unigram, |segment| {
-                    if result.is_ok() {
-                        result = emit(segment);
-                    }
-                });
-                result
-            }
-            Compiled::Longest(longest) => longest.segment(piece, emit),
-            Compiled::Whole(whole) => whole.segment(piece, emit),
-            Compiled::WordLevel(words) => words.segment(piece, emit),
-            Compiled::WideUnigram(unigram) => unigram.segment(piece, &mut scratch.wide, emit),
-            Compiled::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
-            Compiled::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
-        }
-    }
-
-    /// Whether a part of a piece may have other ids than a whole piece of the same bytes.
-    #[inline]
-    pub(crate) fn parts_differ(&self) -> bool {
-        matches!(self, Compiled::Bpe(bpe, _) if bpe.takes_whole_pieces())
-    }
-
-    /// Where pieces may be cut further, if that is known.
-    #[inline]
-    pub(crate) fn cuts(&self) -> Option<&Boundary> {
-        if let Compiled::Bpe(_, cuts) = self { cuts.as_ref() } else { None }
-    }
-
-    /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
-    pub(crate) fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> Option<OwnEntries<'v>> {
-        match self {
-            Compiled::Bpe(bpe, _) => Some(Box::new(bpe.own_entries()?)),
-            Compiled::WordPiece(wordpiece) => Some(Box::new(wordpiece.own_entries(vocab))),
-            _ => None,
-        }
-    }
-
-    /// Whether a piece is cut differently from the same piece elsewhere.
-    #[inline]
-    pub(crate) fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
-        matches!(self, Compiled::Bpe(bpe, _) if bpe.depends_on_place(piece, at))
-    }
 }

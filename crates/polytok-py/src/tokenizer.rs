@@ -8,7 +8,7 @@ use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
-use polytok_core::post::Token;
+use polytok_core::sink::Token;
 use polytok_core::special::SpecialSet;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;

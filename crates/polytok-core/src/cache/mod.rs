@@ -9,16 +9,16 @@
 //! seen yet are entries.
 //! What comes out is what went in or nothing; a limit of 0 keeps nothing.
 
+mod block;
 mod key;
 mod long;
 mod records;
 mod sets;
 mod short;
-mod waiting;
 
+pub use block::{BLOCK, Block, Piece};
 pub use key::{KEY, Key};
 pub use short::IDS;
-pub use waiting::{Piece, WAITING, Waiting};
 
 pub(crate) use long::LONGEST;
 use long::{LongEntry, LongKey};

@@ -1,4 +1,4 @@
-//! Pieces to ids: one file per algorithm.
+//! Pieces to ids: one file or folder per algorithm, and here the one place that tells them apart.
 
 pub mod bpe;
 pub mod longest;
@@ -8,16 +8,213 @@ pub mod whole;
 pub mod word_level;
 pub mod wordpiece;
 
-/// The id of a segment that no vocabulary entry covers.
-pub const UNKNOWN: u32 = u32::MAX;
+use std::borrow::Cow;
+use std::sync::Arc;
 
-/// A stretch of the normalized text and the entry that covers it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// The entry's id, or [`UNKNOWN`].
-    pub id: u32,
-    /// Where it starts in the normalized text, in bytes.
-    pub start: u32,
-    /// Where it ends.
-    pub end: u32,
+use crate::boundary::Boundary;
+use crate::error::{Error, Result, not_utf8};
+use crate::huge::release;
+use crate::native::Tables;
+use crate::post::Out;
+use crate::segment::Segment;
+use crate::sink::Sink;
+use crate::spec::{Line, Model, Symbols, UnigramRules, Unknown};
+use crate::trie::Trie;
+use crate::vocab::Vocab;
+use bpe::{Bpe, BpeRules, BpeScratch};
+use longest::Longest;
+use plamo2::{Plamo2, Plamo2Scratch};
+use unigram::wide::{WideScratch, WideUnigram};
+use unigram::{Unigram, UnigramScratch};
+use whole::{Unit, Whole};
+use word_level::WordLevel;
+use wordpiece::WordPiece;
+
+/// A compiled model. Routes share those that they have their own view of.
+pub(crate) enum CompiledModel {
+    Bpe(Arc<Bpe>),
+    Unigram(Arc<Unigram>),
+    Longest(Longest),
+    Whole(Whole),
+    WordLevel(WordLevel),
+    WideUnigram(WideUnigram),
+    WordPiece(WordPiece),
+    Plamo2(Plamo2),
+}
+
+/// Pieces that are entries, and their ids.
+pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, u32)> + 'v>;
+
+/// The memory of models.
+#[derive(Default)]
+pub(crate) struct ModelScratch {
+    pub bpe: BpeScratch,
+    pub unigram: UnigramScratch,
+    wide: WideScratch,
+    pieces: Vec<Segment>,
+    plamo2: Plamo2Scratch,
+    ids: Vec<u32>,
+}
+
+impl ModelScratch {
+    /// Frees buffers of more than `kept` items.
+    pub fn release(&mut self, kept: usize) {
+        self.bpe.release(kept);
+        release(&mut self.ids, kept);
+    }
+}
+
+/// What a model is compiled from besides its own fields.
+pub(crate) struct ModelParts<'a> {
+    pub vocab: &'a Arc<Vocab>,
+    pub user_defined: Option<Arc<Trie>>,
+    pub has_prefix_space: bool,
+    pub unknown: Unknown,
+    pub line: Line,
+}
+
+impl CompiledModel {
+    pub fn compile(model: Model, parts: ModelParts, tables: &mut Tables) -> Result<CompiledModel> {
+        let ModelParts { vocab, user_defined, line, .. } = parts;
+        Ok(match model {
+            Model::Bpe { priority, symbols, whole_piece_first, reserved, scalars } => {
+                let has_prefix = symbols == Symbols::Groups && parts.has_prefix_space;
+                let unknown = parts.unknown;
+                let rules = BpeRules {
+                    whole_piece_first,
+                    has_prefix,
+                    scalars,
+                    unknown,
+                    ..BpeRules::new(symbols, reserved, line)
+                };
+                CompiledModel::Bpe(Arc::new(Bpe::compile(vocab.clone(), &priority, &rules, user_defined, tables)?))
+            }
+            Model::Unigram(rules @ (UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp)) => {
+                CompiledModel::WideUnigram(WideUnigram::compile(vocab, rules, tables)?)
+            }
+            Model::Unigram(UnigramRules::SentencePiece) => {
+                CompiledModel::Unigram(Arc::new(Unigram::compile(vocab, line, tables)?))
+            }
+            Model::Longest => CompiledModel::Longest(Longest::compile(vocab, tables)?),
+            Model::Word => CompiledModel::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
+            Model::Char => CompiledModel::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
+            Model::WordLevel => CompiledModel::WordLevel(WordLevel::compile(vocab.clone())?),
+            Model::WordPiece { continuing_prefix, max_chars, phantom_space } => CompiledModel::WordPiece(
+                WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space, tables)?,
+            ),
+            Model::Plamo2 => CompiledModel::Plamo2(Plamo2::compile(vocab, tables)?),
+        })
+    }
+
+    /// Where pieces may be split further, if that is known.
+    pub fn boundary(&self, tables: &mut Tables) -> Result<Option<Boundary>> {
+        match self {
+            CompiledModel::Bpe(bpe) if bpe.can_cut() => {
+                tables.get("boundary", || Ok(Boundary::new(bpe.reachable(), bpe.symbols()))).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Segments one piece. `at` is where it stands in the text; `is_part`: it was split from a longer one at a boundary.
+    #[inline]
+    pub fn segment(
+        &self,
+        piece: &[u8],
+        at: usize,
+        is_part: bool,
+        scratch: &mut ModelScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            CompiledModel::Bpe(bpe) => bpe.segment(piece, at, is_part, &mut scratch.bpe, emit),
+            CompiledModel::Unigram(unigram) => unigram.segment(piece, &mut scratch.unigram, emit),
+            CompiledModel::Longest(longest) => longest.segment(piece, emit),
+            CompiledModel::Whole(whole) => whole.segment(piece, emit),
+            CompiledModel::WordLevel(words) => words.segment(piece, emit),
+            CompiledModel::WideUnigram(unigram) => unigram.segment(piece, &mut scratch.wide, emit),
+            CompiledModel::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
+            CompiledModel::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
+        }
+    }
+
+    /// Segments a text that is not split.
+    pub fn encode_text<S: Sink>(
+        &self,
+        text: &[u8],
+        vocab: &Vocab,
+        scratch: &mut ModelScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        out.begin_word();
+        match self {
+            CompiledModel::Bpe(bpe) => {
+                bpe.segment_whole(text, None, &mut scratch.bpe, &mut |segment| out.take(text, 0, segment))
+            }
+            CompiledModel::Unigram(unigram) => unigram.encode(text, vocab, &mut scratch.unigram, out),
+            CompiledModel::Longest(longest) => longest.encode(text, &mut scratch.ids, out),
+            model => model.segment(text, 0, false, scratch, &mut |segment| out.take(text, 0, segment)),
+        }
+    }
+
+    /// Segments a text that is not UTF-8 from byte `valid` on; `split` gives the pieces of the text before that.
+    pub fn segment_invalid(
+        &self,
+        text: &[u8],
+        valid: usize,
+        split: &dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()>,
+        scratch: &mut ModelScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            CompiledModel::Bpe(bpe) if bpe.is_of_bytes() => {
+                bpe.segment_invalid(text, valid, split, &mut scratch.bpe, emit)
+            }
+            _ => Err(not_utf8(valid)),
+        }
+    }
+
+    /// Whether a piece that is an entry is taken without merging, so that a part of a piece may have other ids.
+    #[inline]
+    pub fn takes_whole_pieces(&self) -> bool {
+        matches!(self, CompiledModel::Bpe(bpe) if bpe.takes_whole_pieces())
+    }
+
+    /// Whether a piece has other ids here than elsewhere in the text.
+    #[inline]
+    pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
+        matches!(self, CompiledModel::Bpe(bpe) if bpe.depends_on_place(piece, at))
+    }
+
+    /// Whether a token stands for no other text than its own bytes.
+    pub fn covers_own_bytes(&self) -> bool {
+        matches!(self, CompiledModel::Bpe(bpe) if bpe.covers_own_bytes())
+    }
+
+    /// The ids that characters without an entry become byte by byte, if the model knows them: they cover other text than their own.
+    pub fn byte_ids(&self) -> Option<Vec<u32>> {
+        if let CompiledModel::Bpe(bpe) = self { bpe.byte_ids().map(|ids| ids.to_vec()) } else { None }
+    }
+
+    /// Whether the text of an unknown token is the unknown text itself, and not its entry.
+    pub fn spells_unknown(&self) -> bool {
+        matches!(self, CompiledModel::Unigram(_) | CompiledModel::WideUnigram(_))
+    }
+
+    /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
+    pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> Option<OwnEntries<'v>> {
+        match self {
+            CompiledModel::Bpe(bpe) => Some(Box::new(bpe.own_entries()?)),
+            CompiledModel::WordPiece(wordpiece) => Some(Box::new(wordpiece.own_entries(vocab))),
+            _ => None,
+        }
+    }
+
+    /// The Unigram model, for segmentations that only it has; else an error that names `what` was asked for.
+    pub fn unigram(&self, what: &str) -> Result<&Unigram> {
+        match self {
+            CompiledModel::Unigram(unigram) => Ok(unigram),
+            _ => Err(Error::Argument(format!("{what} needs a SentencePiece Unigram model"))),
+        }
+    }
 }

@@ -9,9 +9,9 @@
 //! Invariant: the cost of a place is final when a place before it is looked at. Cost: a trie walk per character, so the text's
 //! length times the longest entry; 16 bytes per byte of text. Twin: `plamo2` in python/polytok/reference/llama_cpp_models.py.
 
-use super::{Segment, UNKNOWN};
 use crate::error::Result;
 use crate::native::Tables;
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::Kind;
 use crate::trie::Trie;
 use crate::utf8::char_len;

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use super::{Segment, UNKNOWN};
 use crate::error::{Error, Result};
 use crate::native::Tables;
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::Line;
 use crate::trie::Trie;
 use crate::utf8;

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use super::{Segment, UNKNOWN};
 use crate::error::Result;
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::Kind;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;

@@ -11,9 +11,9 @@
 
 use std::borrow::Cow;
 
-use super::{Segment, UNKNOWN};
 use crate::error::Result;
 use crate::native::Tables;
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::Kind;
 use crate::trie::{NONE, ROOT, Trie};
 use crate::vocab::Vocab;

@@ -4,10 +4,12 @@ pub mod accents;
 pub mod bert;
 pub mod byte_level;
 pub mod charsmap;
+pub mod escape;
 pub mod growth;
 pub mod invalid;
 pub mod lowercase;
 pub mod nmt;
+pub mod origin;
 pub mod output;
 pub mod precompiled;
 pub mod replace;
@@ -22,13 +24,15 @@ pub mod wpm;
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Result, not_utf8};
+use crate::space_mark;
 use crate::spec::{Line, Normalize};
-use crate::split::chain::not_utf8;
 use crate::trie::Trie;
 use crate::utf8::valid;
 use crate::vocab::Vocab;
+pub use escape::{Escape, Prefix};
 use growth::{Bounded, limit, too_long};
+use origin::Origin;
 use output::{Aligned, Output, Span, spans_of};
 use sentencepiece::SentencePieceNormalizer;
 
@@ -49,15 +53,6 @@ enum Step {
     Ugm(Box<ugm::UgmNormalize>),
     Wpm(Box<wpm::WpmNormalize>),
     ByteLevel,
-}
-
-/// A rewriting that leaves all as it is, but makes each space a U+2581.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Escape {
-    /// A text that is not empty gets a space before it.
-    pub has_prefix: bool,
-    /// Bytes that are no UTF-8 become U+FFFD.
-    pub mends: bool,
 }
 
 /// All steps, one after the other.
@@ -84,16 +79,28 @@ impl Normalizer {
         self.steps.is_empty()
     }
 
-    /// What is done to a text, if that is nothing but making spaces visible.
+    /// What is done to a text that is UTF-8, if that is nothing but making spaces visible.
     pub fn escape(&self) -> Option<Escape> {
+        let escape = |prefix, covers_first| Some(Escape { prefix, covers_first, mends: false });
         match &self.steps[..] {
             [Step::SentencePiece(step)] => step.escape(),
-            [Step::PrefixSpace, Step::Replace(step)] if step.is_escape() => {
-                Some(Escape { has_prefix: true, mends: false })
+            [Step::PrefixSpace, Step::Replace(step)] if step.is_escape() => escape(Prefix::Always, false),
+            [Step::Replace(step)] | [Step::ReplaceInvalid(_), Step::Replace(step)] if step.is_escape() => {
+                escape(Prefix::Never, false)
             }
-            [Step::Replace(step)] if step.is_escape() => Some(Escape { has_prefix: false, mends: false }),
+            [Step::Prepend(mark), Step::Replace(step)]
+            | [Step::ReplaceInvalid(_), Step::Prepend(mark), Step::Replace(step)]
+                if step.is_escape() && mark == space_mark::TEXT =>
+            {
+                escape(Prefix::Always, true)
+            }
             _ => None,
         }
+    }
+
+    /// Whether text that is UTF-8 stays as it is.
+    pub fn keeps_text(&self) -> bool {
+        matches!(self.steps[..], [] | [Step::ReplaceInvalid(_)])
     }
 
     /// SentencePiece's step, if it is the only one.
@@ -132,8 +139,23 @@ impl Normalizer {
         Ok(())
     }
 
-    /// The same, and for each byte of it what it stands for.
-    pub fn normalize_with_spans(&self, text: &[u8]) -> Result<(Vec<u8>, Vec<Span>)> {
+    /// The normalized text, in `out`, and where its bytes come from. `may_be_offsets`: the origin may be offsets, which are
+    /// cheaper than spans.
+    pub fn normalize_with_origin(&self, text: &[u8], may_be_offsets: bool, out: &mut Vec<u8>) -> Result<Origin> {
+        if may_be_offsets
+            && let Some(step) = self.sentencepiece()
+            && let Some((normalized, offsets)) = step.whole_chars(text)
+        {
+            *out = normalized;
+            return Ok(Origin::Offsets(offsets));
+        }
+        let (normalized, spans) = self.normalize_with_spans(text)?;
+        *out = normalized;
+        Ok(Origin::Spans(spans))
+    }
+
+    /// The normalized text, and for each byte of it what it stands for.
+    fn normalize_with_spans(&self, text: &[u8]) -> Result<(Vec<u8>, Vec<Span>)> {
         let mut normalized = text.to_vec();
         let bytes = || (0..text.len() as u32).map(|at| (at, at + 1)).collect();
         // Bytes that are only moved keep their own places.

@@ -13,7 +13,8 @@
 use std::sync::Arc;
 
 use super::charsmap::Charsmap;
-use super::{Escape, growth};
+use super::escape::{Escape, Prefix};
+use super::growth;
 use crate::error::Result;
 use crate::space_mark;
 use crate::spec::{Line, SentencePieceNormalize};
@@ -72,8 +73,9 @@ impl SentencePieceNormalizer {
     /// What is done to a text, if that is nothing but making spaces visible (and mending what is no UTF-8).
     pub fn escape(&self) -> Option<Escape> {
         let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == space_mark::BYTES;
-        let has_prefix = self.add_dummy_prefix;
-        (is_plain && !(has_prefix && self.whitespace_as_suffix)).then_some(Escape { has_prefix, mends: true })
+        let prefix = if self.add_dummy_prefix { Prefix::Always } else { Prefix::Never };
+        let has_suffix = self.add_dummy_prefix && self.whitespace_as_suffix;
+        (is_plain && !has_suffix).then_some(Escape { prefix, covers_first: false, mends: true })
     }
 
     /// Whether spaces are made visible, collapsed, and there is one before the text: what models are trained with.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::spec::{Kind, Line};
 use crate::trie::Trie;
+use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
 const MAX_NESTED: usize = 64;
@@ -38,6 +39,25 @@ pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], u32)> {
         nested.len() <= MAX_NESTED
     });
     pieces
+}
+
+/// The user-defined pieces in a text, longest first, left to right: start, end and id.
+pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item = (usize, usize, u32)> + 't {
+    let mut at = if trie.is_some() { 0 } else { text.len() };
+    std::iter::from_fn(move || {
+        let trie = trie?;
+        while at < text.len() {
+            let start = at;
+            match trie.longest_prefix(&text[at..]) {
+                Some((len, id)) => {
+                    at += len;
+                    return Some((start, at, id));
+                }
+                None => at += char_len(&text[at..]),
+            }
+        }
+        None
+    })
 }
 
 fn match_text(piece: &[u8], line: Line) -> &[u8] {

@@ -1,4 +1,93 @@
-//! Faster ways through the pipeline, each for one family.
+//! Faster ways through the pipeline, each for one family of vocabularies. A tokenizer has at most one of them, chosen when it is
+//! compiled.
+//!
+//! A route gives ids alone, of texts before normalization. It says which texts it takes, has a memory of its own, and is tested against
+//! the general way: normalize, split, model.
 
-pub(crate) mod stretches;
-pub(crate) mod unescaped;
+mod bert_words;
+mod sentencepiece_bpe;
+mod sentencepiece_unigram;
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::huge::release;
+use crate::model::CompiledModel;
+use crate::normalize::Normalizer;
+use crate::post::Out;
+use crate::segmenter::{Segmenter, SegmenterScratch};
+use crate::sink::IdSink;
+use crate::spec::Line;
+use bert_words::BertWords;
+use sentencepiece_bpe::{SentencePieceBpe, TextParts};
+use sentencepiece_unigram::SentencePieceUnigram;
+
+/// The route of a tokenizer.
+pub(crate) enum Route {
+    SentencePieceBpe(SentencePieceBpe),
+    SentencePieceUnigram(SentencePieceUnigram),
+    BertWords(BertWords),
+}
+
+/// The memory of routes.
+#[derive(Default)]
+pub(crate) struct RouteScratch {
+    text: Vec<u8>,
+    spare: Vec<u8>,
+    parts: Option<Box<TextParts>>,
+}
+
+impl RouteScratch {
+    /// Frees buffers of more than `kept` bytes.
+    pub fn release(&mut self, kept: usize) {
+        release(&mut self.text, kept);
+        release(&mut self.spare, kept);
+    }
+}
+
+impl Route {
+    /// The route of texts of this vocabulary, if there is one.
+    pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter, line: Line) -> Option<Route> {
+        let Segmenter { model, splits, .. } = segmenter;
+        match model {
+            CompiledModel::Bpe(bpe) if line == Line::V0_2_3 => {
+                SentencePieceBpe::choose(bpe, normalizer, segmenter).map(Route::SentencePieceBpe)
+            }
+            CompiledModel::Unigram(unigram) if splits.is_empty() => {
+                SentencePieceUnigram::choose(unigram, normalizer, segmenter).map(Route::SentencePieceUnigram)
+            }
+            _ => BertWords::choose(normalizer, segmenter).map(Route::BertWords),
+        }
+    }
+
+    /// Whether `run` may be called for this text. Tables may be built meanwhile.
+    #[inline]
+    pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
+        match self {
+            Route::SentencePieceBpe(route) => route.takes(segmenter, text),
+            Route::SentencePieceUnigram(route) => route.takes(segmenter, text),
+            Route::BertWords(route) => route.takes(text),
+        }
+    }
+
+    /// Encodes a text that the route takes, which starts at byte `at` of the caller's.
+    pub fn run<S: IdSink>(
+        &self,
+        segmenter: &Segmenter,
+        (text, at): (&[u8], usize),
+        scratch: &mut RouteScratch,
+        segmenter_scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        match self {
+            Route::SentencePieceBpe(route) => route.run(segmenter, (text, at), scratch, segmenter_scratch, out),
+            Route::SentencePieceUnigram(route) => route.run(text, &mut segmenter_scratch.model.unigram, out),
+            Route::BertWords(route) => route.run(segmenter, text, scratch, segmenter_scratch, out),
+        }
+    }
+
+    /// The route if its tokens, side by side, are the text with its spaces.
+    pub fn as_escaped(&self) -> Option<&SentencePieceBpe> {
+        if let Route::SentencePieceBpe(route) = self { Some(route) } else { None }
+    }
+}

@@ -6,7 +6,7 @@
 //! Cost: linear in the tokens' texts.
 
 use crate::byte_level::char_of;
-use crate::post::Token;
+use crate::sink::Token;
 
 /// A token's own text.
 pub enum Piece<'a> {

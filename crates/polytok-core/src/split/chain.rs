@@ -10,8 +10,9 @@ use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
 use super::script::ScriptSplit;
 use super::words::Words;
-use crate::error::{Error, Result};
+use crate::error::{Result, not_utf8};
 use crate::normalize::byte_level::ByteLevel;
+use crate::normalize::escape::Escape;
 use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::output::{Aligned, Output, Span};
 use crate::spec::{Behavior, Scheme, Split};
@@ -106,6 +107,11 @@ impl Chain {
     #[inline]
     pub fn cuts_words(&self) -> bool {
         self.cuts_words
+    }
+
+    /// What is done to a text, if nothing is split and spaces are only made visible.
+    pub fn escape(&self) -> Option<Escape> {
+        if let [Step::Rewrite(Rewrite::Metaspace(step))] = &self.steps[..] { step.escape() } else { None }
     }
 
     /// Nothing is cut.
@@ -224,13 +230,6 @@ fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<Words> {
     }
     let named = [class.as_str(), apart];
     Words::compile(&spaces, &named[..1 + !apart.is_empty() as usize])
-}
-
-/// The error for bytes that no step can take.
-pub fn not_utf8(at: usize) -> Error {
-    Error::Encode(format!(
-        "the text is no UTF-8 at byte {at}, and this tokenizer takes characters only: decode it first, e.g. with errors=\"replace\""
-    ))
 }
 
 impl Step {

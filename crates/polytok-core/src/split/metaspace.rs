@@ -6,7 +6,9 @@
 
 use super::behavior::PatternSplit;
 use crate::error::Result;
+use crate::normalize::escape::{Escape, Prefix};
 use crate::normalize::output::Output;
+use crate::space_mark;
 use crate::spec::{Behavior, Pattern, Scheme};
 
 /// A compiled step.
@@ -25,6 +27,17 @@ impl Metaspace {
     pub fn cut(replacement: &str) -> Result<PatternSplit> {
         let pattern = Pattern { text: replacement.to_string(), is_regex: false, unicode: None };
         PatternSplit::compile(&pattern, Behavior::MergedWithNext, false)
+    }
+
+    /// What is done to a text that is not split, if the replacement is U+2581.
+    pub fn escape(&self) -> Option<Escape> {
+        let prefix = match self.prepend {
+            Scheme::Always => Prefix::UnlessSpace,
+            Scheme::First => Prefix::FirstUnlessSpace,
+            Scheme::Never => Prefix::Never,
+        };
+        let escape = Escape { prefix, covers_first: true, mends: false };
+        (self.replacement == space_mark::TEXT).then_some(escape)
     }
 
     /// Writes the piece `input[start..end]` rewritten. `is_first`: it starts where the original text starts.

@@ -7,8 +7,8 @@
 use super::{Bpe, BpeScratch, Emit};
 use crate::boundary::neighbours::BytePairs;
 use crate::error::Result;
-use crate::model::Segment;
 use crate::model::bpe::merging::Merging;
+use crate::segment::Segment;
 
 /// Fewer bytes are not worth the look at all entries.
 const LEAST: usize = 1 << 10;
@@ -30,6 +30,54 @@ impl ByteCuts {
 }
 
 impl Bpe {
+    /// Segments a text that is not UTF-8 from byte `valid` on, by tiktoken's rule (0.14, `_encode_bytes`): the text before that is split
+    /// and encoded. The tokens of its last piece, together with all white-space tokens before it if it starts with one, are taken back,
+    /// and their bytes become one piece with all that follows.
+    pub fn segment_invalid(
+        &self,
+        text: &[u8],
+        valid: usize,
+        split: &dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()>,
+        scratch: &mut BpeScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let (segments, last_piece) = self.segment_prefix(&text[..valid], split, scratch)?;
+        let (kept, taken_back) = segments.split_at(last_start(text, &segments, last_piece));
+        kept.iter().try_for_each(|&segment| emit(segment))?;
+        let from = taken_back.first().map_or(valid, |segment| segment.start as usize);
+        if taken_back.iter().map(|segment| (segment.end - segment.start) as usize).sum::<usize>() == valid - from {
+            let place = |at: u32| at + from as u32;
+            return self.segment_broken(&text[from..], scratch, &mut |segment| emit(moved(segment, place)));
+        }
+        // Text that no pattern matched is in no segment: the piece is put together, with the place of each byte.
+        let taken_back = taken_back.iter().flat_map(|segment| segment.start..segment.end);
+        let mut places: Vec<u32> = taken_back.chain(valid as u32..text.len() as u32).collect();
+        let piece: Vec<u8> = places.iter().map(|&at| text[at as usize]).collect();
+        places.push(text.len() as u32);
+        self.segment_broken(&piece, scratch, &mut |segment| emit(moved(segment, |at| places[at as usize])))
+    }
+
+    /// The segments of the valid text, and the number of those before its last piece.
+    fn segment_prefix(
+        &self,
+        prefix: &[u8],
+        split: &dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()>,
+        scratch: &mut BpeScratch,
+    ) -> Result<(Vec<Segment>, usize)> {
+        let (mut segments, mut last_piece, mut result) = (Vec::new(), 0, Ok(()));
+        split(std::str::from_utf8(prefix).unwrap_or_default(), &mut |start, end| {
+            last_piece = segments.len();
+            let mut push = |segment: Segment| {
+                segments.push(moved(segment, |at| at + start as u32));
+                Ok(())
+            };
+            if result.is_ok() {
+                result = self.segment(&prefix[start..end], start, false, scratch, &mut push);
+            }
+        })?;
+        result.map(|()| (segments, last_piece))
+    }
+
     /// `segment` for a piece of any bytes.
     pub fn segment_broken(
         &self,
@@ -66,4 +114,20 @@ impl Bpe {
         });
         ByteCuts { joined, alone }
     }
+}
+
+/// The number of segments that are not taken back.
+fn last_start(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
+    let is_space = |segment: &Segment| {
+        text[segment.start as usize..segment.end as usize].iter().all(|byte| b" \n\t".contains(byte))
+    };
+    if !segments.get(last_piece).is_some_and(is_space) {
+        return last_piece;
+    }
+    segments[..last_piece].iter().rposition(|segment| !is_space(segment)).map_or(0, |at| at + 1)
+}
+
+/// The same segment elsewhere.
+fn moved(segment: Segment, place: impl Fn(u32) -> u32) -> Segment {
+    Segment { start: place(segment.start), end: place(segment.end), ..segment }
 }

@@ -15,13 +15,12 @@ use crate::cache;
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Warmup};
 use crate::model::whole::refused;
-use crate::model::{Segment, UNKNOWN};
 use crate::native::Tables;
-use crate::normalize::Escape;
+use crate::normalize::user_defined;
 use crate::rng::Rng;
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
-use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::{Dictionary, Emit};
 use by_text::{ByText, table_pays_after};
@@ -79,14 +78,12 @@ pub struct Bpe {
     resegments: bool,
     /// The normalizer puts a space before every text: a symbol of its own that takes no continuation bytes (llama2.c).
     has_prefix: bool,
-    /// See `take_raw`.
-    raw: Lazy<Escape>,
     /// A bit for each row that its own text becomes; built when it is first asked for.
-    own_rows: Lazy<Vec<u64>>,
+    own_row_bits: Lazy<Vec<u64>>,
     /// Where bytes that are no UTF-8 are cut; built when there are some.
     byte_cuts: Lazy<ByteCuts>,
-    /// llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
-    merges_fallbacks: bool,
+    /// See `can_cut`.
+    can_cut: bool,
 }
 
 /// Memory of a run, kept between runs.
@@ -132,12 +129,17 @@ impl Bpe {
             true => source.build_all()?.into(),
             false => tables.get("bpe", || source.build())?.into(),
         };
+        // llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
         let merges_fallbacks = symbols == Symbols::Groups && merging.peek().is_some_and(Merging::merges_bytes);
         let scalars = match symbols {
             Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
             _ => None,
         };
+        // Unused rows are split again as the last candidate of the whole text says.
+        let is_plain = |scalars: &Scalars| merging.peek().is_some_and(|merging| scalars.can_cut(&merging.pairs));
+        let can_cut = !resegments && !merges_fallbacks && scalars.as_ref().is_none_or(is_plain);
         Ok(Bpe {
+            can_cut,
             vocab,
             dictionary,
             symbols,
@@ -150,10 +152,8 @@ impl Bpe {
             frozen,
             resegments,
             has_prefix,
-            raw: Lazy::default(),
-            own_rows: Lazy::default(),
+            own_row_bits: Lazy::default(),
             byte_cuts: Lazy::default(),
-            merges_fallbacks,
             priority: match priority {
                 Priority::Merges(_) => Priority::Merges(Vec::new()), // never pruned
                 other => other.clone(),
@@ -163,7 +163,18 @@ impl Bpe {
 
     /// Whether a token stands for no other text than its own bytes.
     pub fn covers_own_bytes(&self) -> bool {
-        matches!(self.symbols, Symbols::Bytes | Symbols::Chars)
+        matches!(self.symbols, Symbols::Bytes | Symbols::Chars) || self.is_of_scalars() && self.can_cut()
+    }
+
+    /// Whether symbols are Hugging Face's characters.
+    pub fn is_of_scalars(&self) -> bool {
+        self.scalars.is_some()
+    }
+
+    /// The ids that Hugging Face's characters without an entry become byte by byte, if every byte has one.
+    pub fn byte_ids(&self) -> Option<Box<[u32; 256]>> {
+        let rows = self.scalars.as_ref()?.byte_rows()?;
+        Some(Box::new(rows.map(|row| self.vocab.id(row as usize))))
     }
 
     /// Whether there are pieces that are matched before merging.
@@ -176,16 +187,20 @@ impl Bpe {
         self.symbols == Symbols::Bytes
     }
 
+    /// What merging starts from.
+    pub fn symbols(&self) -> Symbols {
+        self.symbols
+    }
+
     /// Whether a piece that is an entry is taken without merging.
     #[inline]
     pub fn takes_whole_pieces(&self) -> bool {
         self.whole_piece_first
     }
 
-    /// Whether pieces that no merge can cross may be taken out of a text and merged on their own. Unused rows are split
-    /// again as the last candidate of the whole text says, so then they may not; nor where characters at the ends differ.
+    /// Whether pieces may be split where no merge can cross, and their parts merged by themselves.
     pub fn can_cut(&self) -> bool {
-        !self.resegments && !self.merges_fallbacks && self.scalars.is_none()
+        self.can_cut
     }
 
     /// The entries that merging can reach.
@@ -194,16 +209,20 @@ impl Bpe {
         rows.map(|row| self.vocab.bytes(row))
     }
 
-    /// The entries that merging their own text yields, as they stand in texts, with their ids, the last merged first. None where they
-    /// are not known, or not yet, or where texts may come in another way later.
+    /// The entries that merging their own text yields, with their ids, the last merged first; None if they are not known, or not
+    /// yet. Only for symbols that are bytes: the others have a route, which caches texts as they are before normalization.
     pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
-        let stays = self.is_of_bytes() || self.takes_raw();
-        let merging = self.merging.peek().filter(|_| stays)?;
+        let entries = if self.is_of_bytes() { self.own_rows()? } else { return None };
+        Some(entries.map(|(entry, id)| (Cow::Borrowed(entry), id)))
+    }
+
+    /// The rows that merging their own text yields, by their bytes and ids.
+    fn own_rows(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
         // A table of a file may name any row.
-        Some(merging.own_rows()?.filter_map(|row| {
+        Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
             match self.becomes(row, entry) {
-                Emit::Id(id) => Some((self.as_in_text(entry)?, id)),
+                Emit::Id(id) => Some((entry, id)),
                 _ => None,
             }
         }))
@@ -309,11 +328,11 @@ impl Bpe {
         symbols: &mut Vec<Symbol>,
         push: impl Fn(Range<usize>, &mut Vec<Symbol>),
     ) {
-        self.frozen_matches(text, |start, end, id| {
+        for (start, end, id) in user_defined::matches(self.frozen.as_deref(), text) {
             push(at..start, symbols);
             symbols.push(Symbol::new(FROZEN + id, start));
             at = end;
-        });
+        }
         push(at..text.len(), symbols);
     }
 
@@ -337,22 +356,6 @@ impl Bpe {
     fn source(&self) -> Source<'_> {
         let Bpe { vocab, dictionary, priority, symbols, .. } = self;
         Source { vocab, dictionary, priority, symbols: *symbols, prefix: &[] }
-    }
-
-    /// Calls `found(start, end, id)` for each user-defined piece in the text, longest first, left to right.
-    #[inline]
-    pub fn frozen_matches(&self, text: &[u8], mut found: impl FnMut(usize, usize, u32)) {
-        let Some(trie) = &self.frozen else { return };
-        let mut at = 0;
-        while at < text.len() {
-            match trie.longest_prefix(&text[at..]) {
-                Some((len, id)) => {
-                    found(at, at + len, id);
-                    at += len;
-                }
-                None => at += utf8::char_len(&text[at..]),
-            }
-        }
     }
 
     /// Final symbols that are rows; their lengths sum up to `len`, which need not be that of the piece.

@@ -10,40 +10,27 @@ use std::borrow::Cow;
 use super::{Bpe, BpeScratch, Emit, Splits};
 use crate::cache::KEY;
 use crate::error::Result;
-use crate::model::Segment;
 use crate::model::bpe::merge::MergeScratch;
 use crate::model::bpe::merging::Merging;
 use crate::model::bpe::units::Space;
-use crate::normalize::Escape;
+use crate::segment::Segment;
+use crate::space_mark;
 use crate::spec::Symbols;
-use crate::utf8::decode_strict;
+use crate::utf8::{decode_strict, only_char};
 
-/// What stands for a space in entries.
-const MARK: &str = "\u{2581}";
 /// What stands for a byte that is no character.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Bpe {
-    /// From now on pieces stand as they are in the text. None may then be given that was rewritten and has spaces of its own.
-    pub fn take_raw(&self, escape: Escape) {
-        self.raw.get(|| escape);
-    }
-
-    /// Whether they do.
-    #[inline]
-    pub fn takes_raw(&self) -> bool {
-        self.raw.peek().is_some()
-    }
-
-    /// `segment` for such a piece; where segments start and end is counted in the piece as it is.
+    /// `segment` for a part of a text that is not normalized; segments start and end in the part as it is. `mends`: bytes that are not
+    /// UTF-8 become U+FFFD.
     pub fn segment_raw(
         &self,
         piece: &[u8],
-        is_part: bool,
+        mends: bool,
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let mends = self.raw.peek().is_some_and(|escape| escape.mends);
         if piece.len() <= KEY
             && (!mends || std::str::from_utf8(piece).is_ok())
             && let Some(merging) = self.merging.peek().filter(|merging| self.merges_raw(merging))
@@ -53,7 +40,7 @@ impl Bpe {
         if !piece.contains(&b' ') && (!mends || std::str::from_utf8(piece).is_ok()) {
             return match self.own_id(piece) {
                 Some(id) => emit(Segment { id, start: 0, end: piece.len() as u32 }),
-                None => self.segment(piece, 0, is_part, scratch, emit),
+                None => self.segment(piece, 0, true, scratch, emit),
             };
         }
         let mut rewritten = std::mem::take(&mut scratch.rewritten);
@@ -78,7 +65,7 @@ impl Bpe {
             }
             raw as u32
         };
-        let result = self.segment(&rewritten, 0, is_part, scratch, &mut |segment| {
+        let result = self.segment(&rewritten, 0, true, scratch, &mut |segment| {
             let (start, end) = (place(segment.start), place(segment.end));
             emit(Segment { id: segment.id, start, end })
         });
@@ -107,23 +94,23 @@ impl Bpe {
         self.emit_symbols(piece, symbols, &Splits::default(), emit)
     }
 
-    /// The text that an entry is found for; None if no text is.
-    pub(super) fn as_in_text<'a>(&self, entry: &'a [u8]) -> Option<Cow<'a, [u8]>> {
-        if !self.takes_raw() {
-            return Some(Cow::Borrowed(entry));
-        }
-        let text = std::str::from_utf8(entry).ok().filter(|text| !text.contains(' '))?;
-        Some(match text.contains(MARK) {
-            true => Cow::Owned(text.replace(MARK, " ").into_bytes()),
-            false => Cow::Borrowed(entry),
-        })
+    /// `own_entries` for such parts: the text that each entry is found for.
+    pub fn own_entries_raw(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
+        Some(self.own_rows()?.filter_map(|(entry, id)| {
+            let text = std::str::from_utf8(entry).ok().filter(|text| !text.contains(' '))?;
+            let raw = match text.contains(space_mark::CHAR) {
+                true => Cow::Owned(text.replace(space_mark::CHAR, " ").into_bytes()),
+                false => Cow::Borrowed(entry),
+            };
+            Some((raw, id))
+        }))
     }
 
     /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<u32> {
         let merging = self.merging.peek()?;
         let rows = merging.own_rows()?;
-        let own_rows = self.own_rows.get(|| {
+        let own_row_bits = self.own_row_bits.get(|| {
             let mut bits = vec![0; self.vocab.len().div_ceil(64)];
             // A table of a file may name any row.
             let rows = rows.map(|row| row as usize).filter(|&row| row < self.vocab.len());
@@ -131,7 +118,7 @@ impl Bpe {
             bits
         });
         let row = self.dictionary.normal.find(&self.vocab, text)?;
-        let is_own = own_rows.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1);
+        let is_own = own_row_bits.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1);
         match is_own.then(|| self.becomes(row, text)) {
             Some(Emit::Id(id)) => Some(id),
             _ => None,
@@ -140,7 +127,7 @@ impl Bpe {
 
     /// The id that a character alone becomes; None if it is unknown, or not simply an id.
     pub fn id_of_char(&self, unit: &[u8]) -> Option<u32> {
-        let emit = match self.dictionary.normal.find(&self.vocab, unit) {
+        let emit = match self.row_of_char(unit) {
             Some(row) => self.becomes(row, unit),
             None => self.dictionary.emit(&self.vocab, unit),
         };
@@ -149,8 +136,15 @@ impl Bpe {
 
     /// Whether a character alone is unknown.
     pub fn is_unknown(&self, unit: &[u8]) -> bool {
-        self.dictionary.normal.find(&self.vocab, unit).is_none()
-            && self.dictionary.emit(&self.vocab, unit) == Emit::Unknown
+        let is_unknown = || self.is_of_scalars() || self.dictionary.emit(&self.vocab, unit) == Emit::Unknown;
+        self.row_of_char(unit).is_none() && is_unknown()
+    }
+
+    fn row_of_char(&self, unit: &[u8]) -> Option<u32> {
+        match &self.scalars {
+            Some(scalars) => only_char(unit).and_then(|c| scalars.row(c)),
+            None => self.dictionary.normal.find(&self.vocab, unit),
+        }
     }
 }
 
@@ -159,7 +153,7 @@ impl Bpe {
 fn rewrite(text: &[u8], mends: bool) -> (&[u8], usize) {
     match text.first() {
         None => (REPLACEMENT, 0),
-        Some(b' ') => (MARK.as_bytes(), 1),
+        Some(b' ') => (space_mark::BYTES, 1),
         Some(0..0x80) => (&text[..1], 1),
         _ if !mends => (&text[..1], 1),
         _ => decode_strict(text).map_or((REPLACEMENT, 1), |(_, len)| (&text[..len], len)),

@@ -6,9 +6,10 @@
 //! merge. Symbols count their own lengths, an entry of a byte one, so what is dropped moves all spans behind it.
 //! Cost: linear.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::merge::Symbol;
+use super::pairs::Pairs;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, ScalarRules, Unknown};
 use crate::utf8::only_char;
@@ -63,6 +64,26 @@ impl Scalars {
         }
         let bytes = rules.byte_fallback.then_some(bytes);
         Ok(Scalars { rows, affixes, bytes, unknown, fuses: rules.fuse_unknown })
+    }
+
+    /// Whether pieces may be split where no pair of `pairs` merges: what a character becomes must not depend on its neighbours, and
+    /// no entry of a byte may merge, since its text is not the text it stands for.
+    pub fn can_cut(&self, pairs: &Pairs) -> bool {
+        let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
+        let rows: HashSet<u32> = rows.into_iter().collect();
+        let is_byte = |row: u32| rows.contains(&row);
+        !pairs.list().iter().any(|pair| is_byte(pair.left) || is_byte(pair.right) || is_byte(pair.merged))
+    }
+
+    /// The rows of all bytes, if characters without a row become them.
+    pub fn byte_rows(&self) -> Option<[u32; 256]> {
+        let rows = self.bytes.as_ref()?;
+        rows.iter().all(Option::is_some).then(|| rows.map(|row| row.unwrap_or_default()))
+    }
+
+    /// The row of a character in the middle of a piece.
+    pub fn row(&self, c: char) -> Option<u32> {
+        self.rows[place(false, false, &self.affixes)].get(&c).copied()
     }
 
     /// Appends the symbols of a piece; the sum of their lengths.
@@ -181,13 +202,13 @@ mod tests {
 
     fn cut(bpe: &Bpe, text: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
-        let mut emit = |segment: crate::model::Segment| {
+        let mut emit = |segment: crate::segment::Segment| {
             out.push((segment.id, segment.start, segment.end));
             Ok(())
         };
         bpe.segment(text.as_bytes(), 0, false, &mut BpeScratch::default(), &mut emit).unwrap();
         let mut whole = Vec::new();
-        let mut emit = |segment: crate::model::Segment| {
+        let mut emit = |segment: crate::segment::Segment| {
             whole.push((segment.id, segment.start, segment.end));
             Ok(())
         };

@@ -7,8 +7,10 @@
 mod lanes;
 
 use crate::error::Result;
-use crate::model::{Segment, UNKNOWN};
 use crate::native::Tables;
+use crate::post::Out;
+use crate::segment::{Segment, UNKNOWN};
+use crate::sink::Sink;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::is_reachable;
@@ -30,17 +32,15 @@ impl Longest {
         Ok(Longest { trie, lanes })
     }
 
-    /// Whether `ids` may be called.
-    #[inline]
-    pub fn finds_ids(&self) -> bool {
-        self.lanes.is_some()
-    }
-
-    /// Appends the ids of a text in which nothing is unknown.
-    pub fn ids(&self, text: &[u8], ids: &mut Vec<u32>) {
-        if let Some(lanes) = &self.lanes {
+    /// Encodes a text: by lanes if ids alone are needed.
+    pub fn encode<S: Sink>(&self, text: &[u8], ids: &mut Vec<u32>, out: &mut Out<S>) -> Result<()> {
+        if let (Some(lanes), Some(out)) = (&self.lanes, S::by_ids(out)) {
+            ids.clear();
             lanes.walk(text, ids);
+            out.take_ids(ids);
+            return Ok(());
         }
+        self.segment(text, &mut |segment| out.take(text, 0, segment))
     }
 
     /// Cuts the text; a byte that starts no entry is unknown.

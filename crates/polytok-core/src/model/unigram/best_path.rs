@@ -14,7 +14,7 @@
 
 use std::ops::Add;
 
-use crate::model::UNKNOWN;
+use crate::segment::UNKNOWN;
 use crate::trie::{NONE, Trie};
 use crate::utf8::char_len;
 

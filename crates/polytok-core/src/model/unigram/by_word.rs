@@ -8,7 +8,8 @@ use super::words::{Dictionary, Receiver};
 use super::{BestPathScores, Unigram, UnigramScratch, certain, raw};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
-use crate::post::{Out, Sink};
+use crate::post::Out;
+use crate::sink::{IdSink, Sink};
 use crate::spec::Kind;
 use crate::vocab::Vocab;
 
@@ -17,22 +18,25 @@ use crate::vocab::Vocab;
 pub(super) const TABLES_PAY_AFTER: usize = 1 << 18;
 
 /// The tables.
-pub(super) struct WordTables {
+pub struct WordTables {
     letters: Letters,
     /// The length of each entry in bytes.
     lens: Vec<u32>,
-    /// Whether texts need not be normalized first.
-    takes_raw: bool,
 }
 
 impl WordTables {
-    fn new(unigram: &Unigram, normalizer: Option<&SentencePieceNormalizer>, vocab: &Vocab) -> Option<WordTables> {
-        let pieces = unigram.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row));
-        let mut letters = if is_tame(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
-        let lens = pieces.clone().map(|piece| piece.len() as u32).collect();
+    /// The tables for normalized texts; None if words cannot be proven.
+    fn new(unigram: &Unigram, vocab: &Vocab) -> Option<WordTables> {
+        let pieces = unigram.pieces(vocab);
+        let letters = if is_tame(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
+        Some(WordTables { letters, lens: pieces.map(|piece| piece.len() as u32).collect() })
+    }
+
+    /// The tables for texts before normalization; None also if the normalizer rewrites too much.
+    pub fn raw(unigram: &Unigram, normalizer: &SentencePieceNormalizer, vocab: &Vocab) -> Option<WordTables> {
+        let mut tables = WordTables::new(unigram, vocab)?;
         let user_defined = vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
-        let takes_raw = normalizer.is_some_and(|normalizer| letters.learn(normalizer, user_defined, pieces));
-        Some(WordTables { letters, lens, takes_raw })
+        tables.letters.learn(normalizer, user_defined, unigram.pieces(vocab)).then_some(tables)
     }
 }
 
@@ -45,79 +49,73 @@ fn is_tame(unigram: &Unigram) -> bool {
         }
 }
 
-/// A model that takes texts word by word.
-#[derive(Clone, Copy)]
-pub struct ByWord<'a> {
-    unigram: &'a Unigram,
-    tables: &'a WordTables,
+/// Whether `encode_raw` takes this text.
+pub fn takes_raw(text: &[u8]) -> bool {
+    text.len() <= raw::LONGEST && memchr::memchr(0, text).is_none()
 }
 
 impl Unigram {
-    /// What takes a text of this many bytes word by word; None until it pays, and if words cannot be proven. The vocabulary and
-    /// the normalizer are the model's.
-    #[inline]
-    pub fn by_word(
+    /// Sends the segments of a normalized text of less than 4 GiB, left to right: word by word once that pays.
+    pub fn encode<S: Sink>(
         &self,
-        bytes: usize,
-        normalizer: Option<&SentencePieceNormalizer>,
+        text: &[u8],
         vocab: &Vocab,
-    ) -> Option<ByWord<'_>> {
-        let tables = self.by_word.get(bytes, || WordTables::new(self, normalizer, vocab));
-        tables.map(|tables| ByWord { unigram: self, tables })
+        scratch: &mut UnigramScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        match self.words.get(text.len(), || WordTables::new(self, vocab)) {
+            Some(tables) => self.encode_words(tables, None, text, scratch, out),
+            None => self.segment(text, scratch, &mut |segment| out.take(text, 0, segment)),
+        }
     }
 
-    /// The same, whether it pays or not.
-    #[cfg(test)]
-    pub fn by_word_now(&self, normalizer: Option<&SentencePieceNormalizer>, vocab: &Vocab) -> Option<ByWord<'_>> {
-        self.by_word(TABLES_PAY_AFTER, normalizer, vocab)
-    }
-}
-
-impl<'a> ByWord<'a> {
-    /// Sends the segments of `text`, left to right. `text` must be shorter than 4 GiB.
-    pub fn encode<S: Sink>(self, text: &[u8], scratch: &mut UnigramScratch, out: &mut Out<S>) -> Result<()> {
-        self.send(None, text, scratch, out)
-    }
-
-    /// Whether `encode_raw` takes this text.
-    pub fn takes_raw(self, text: &[u8]) -> bool {
-        self.tables.takes_raw && text.len() <= raw::LONGEST && memchr::memchr(0, text).is_none()
-    }
-
-    /// The same as `encode` for a text that the normalizer did not see yet; without spans.
-    pub fn encode_raw<S: Sink>(
-        self,
+    /// The same for a text before normalization, if `takes_raw`; without spans. `tables` are those of `WordTables::raw`.
+    pub fn encode_raw<S: IdSink>(
+        &self,
+        tables: &WordTables,
         normalizer: &SentencePieceNormalizer,
         text: &[u8],
         scratch: &mut UnigramScratch,
         out: &mut Out<S>,
     ) -> Result<()> {
-        self.send(Some(normalizer), text, scratch, out)
+        self.encode_words(tables, Some(normalizer), text, scratch, out)
     }
 
-    fn send<S: Sink>(
-        self,
+    /// The tables for normalized texts, whether they pay or not.
+    #[cfg(test)]
+    pub fn words_now(&self, vocab: &Vocab) -> Option<&WordTables> {
+        self.words.now(|| WordTables::new(self, vocab))
+    }
+
+    pub(super) fn encode_words<S: Sink>(
+        &self,
+        tables: &WordTables,
         normalizer: Option<&SentencePieceNormalizer>,
         text: &[u8],
         scratch: &mut UnigramScratch,
         out: &mut Out<S>,
     ) -> Result<()> {
-        let mut sender = Sender::new(&self.unigram.ids, &self.tables.lens, out);
-        self.solve(normalizer, text, scratch, &mut sender)?;
-        sender.flush();
-        Ok(())
+        let mut sender = Sender::new(&self.ids, &tables.lens, text, out);
+        self.solve(tables, normalizer, text, scratch, &mut sender)?;
+        sender.flush()
+    }
+
+    /// The bytes of the entries, in the order of the tables.
+    fn pieces<'v>(&self, vocab: &'v Vocab) -> impl Iterator<Item = &'v [u8]> + Clone {
+        self.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row))
     }
 
     fn solve(
-        self,
+        &self,
+        tables: &WordTables,
         normalizer: Option<&SentencePieceNormalizer>,
         text: &[u8],
         scratch: &mut UnigramScratch,
         to: &mut impl Receiver,
     ) -> Result<()> {
-        let (Unigram { trie, ids, unknown_score, .. }, letters) = (self.unigram, &self.tables.letters);
+        let (Unigram { trie, ids, unknown_score, .. }, letters) = (self, &tables.letters);
         let words = &mut scratch.words;
-        match &self.unigram.best_path {
+        match &self.best_path {
             BestPathScores::Double(scores) => {
                 let (rows, unknown_score) = (scores.rows(ids), *unknown_score as f64);
                 Dictionary { trie, scores: &scores.table, rows, unknown_score, letters }

@@ -17,7 +17,7 @@
 //! (`is_tame`). Cost: that of the search; worst input: the same.
 
 use super::best_path::Score;
-use crate::model::UNKNOWN;
+use crate::segment::UNKNOWN;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 

@@ -7,7 +7,7 @@
 //! Cost: a node for each piece at each place; the sums look at every pair of neighbours.
 
 use crate::model::unigram::Unigram;
-use crate::model::{Segment, UNKNOWN};
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::Line;
 use crate::trie::NONE;
 use crate::utf8::char_len;

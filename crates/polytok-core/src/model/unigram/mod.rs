@@ -20,15 +20,16 @@ mod words;
 
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Warmup};
-use crate::model::{Segment, UNKNOWN};
 use crate::native::{Part, PartWriter, Stored, Tables};
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::{Kind, Line};
 use crate::table::Table;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::Vocab;
 use best_path::{Score, search, walk};
-use by_word::{TABLES_PAY_AFTER, WordTables};
+use by_word::TABLES_PAY_AFTER;
+pub use by_word::{WordTables, takes_raw};
 use words::{Row, WordsScratch};
 
 /// How far below the lowest score an unknown character is.
@@ -45,7 +46,7 @@ pub struct Unigram {
     pub(super) unknown_score: f32,
     pub(super) line: Line,
     best_path: BestPathScores,
-    by_word: Warmup<WordTables>,
+    words: Warmup<WordTables>,
 }
 
 /// Scores as `segment` adds them, in the precision of the line.
@@ -117,22 +118,31 @@ impl Unigram {
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
-            by_word: Warmup::after(TABLES_PAY_AFTER),
+            words: Warmup::after(TABLES_PAY_AFTER),
         })
     }
 
     /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
-    pub fn segment(&self, norm: &[u8], scratch: &mut UnigramScratch, mut emit: impl FnMut(Segment)) {
+    pub fn segment(
+        &self,
+        norm: &[u8],
+        scratch: &mut UnigramScratch,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
         let states = &mut scratch.words.states;
         match &self.best_path {
             BestPathScores::Double(scores) => search(&self.trie, &scores.table, self.unknown_score, norm, 0.0, states),
             BestPathScores::Single(scores) => search(&self.trie, &scores.table, self.unknown_score, norm, 0.0, states),
         };
+        let mut result = Ok(());
         walk(states, |start, end, entry| {
-            let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
-            emit(Segment { id, start, end });
+            if result.is_ok() {
+                let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
+                result = emit(Segment { id, start, end });
+            }
         });
         scratch.words.release();
+        result
     }
 }
 
@@ -162,7 +172,7 @@ impl Stored for Unigram {
             unknown_score: part.number("unknown_score")?,
             line,
             best_path,
-            by_word: Warmup::after(TABLES_PAY_AFTER),
+            words: Warmup::after(TABLES_PAY_AFTER),
         };
         let entries = match &unigram.best_path {
             BestPathScores::Double(scores) => scores.table.len(),

@@ -14,9 +14,9 @@
 //! input: many paths with almost the same score, as in a long run of one character.
 
 use crate::error::{Error, Result};
-use crate::model::Segment;
 use crate::model::unigram::lattice::{BEGIN, Lattice, Viterbi};
 use crate::model::unigram::{Unigram, UnigramScratch};
+use crate::segment::Segment;
 use crate::spec::Line;
 use crate::trie::NONE;
 
@@ -53,7 +53,10 @@ impl Unigram {
         }
         if n <= 1 || norm.is_empty() {
             let mut best = Vec::new();
-            self.segment(norm, &mut UnigramScratch::default(), |segment| best.push(segment));
+            self.segment(norm, &mut UnigramScratch::default(), &mut |segment| {
+                best.push(segment);
+                Ok(())
+            })?;
             return Ok(vec![(best, 0.0)]);
         }
         let lattice = Lattice::new(self, norm);

@@ -10,11 +10,11 @@
 //! Cost: that of the lattice for one draw; that of the search for draws without replacement.
 
 use crate::error::{Error, Result};
-use crate::model::Segment;
 use crate::model::unigram::lattice::{BEGIN, Lattice};
 use crate::model::unigram::nbest::{Hypothesis, Path, Scored, Strategy, search};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::rng::Rng;
+use crate::segment::Segment;
 use crate::spec::Line;
 
 /// The most segmentations of one call: a bound on its memory.
@@ -51,7 +51,10 @@ impl Unigram {
         }
         if nbest_size >= 0 || norm.is_empty() {
             let mut best = Vec::new();
-            self.segment(norm, &mut UnigramScratch::default(), |segment| best.push(segment));
+            self.segment(norm, &mut UnigramScratch::default(), &mut |segment| {
+                best.push(segment);
+                Ok(())
+            })?;
             return Ok(best);
         }
         let lattice = Lattice::new(self, norm);

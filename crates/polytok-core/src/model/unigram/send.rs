@@ -3,37 +3,43 @@
 use super::memo::{END, PATH, Path};
 use super::words::Receiver;
 use crate::error::Result;
-use crate::model::{Segment, UNKNOWN};
-use crate::post::{Out, Sink};
+use crate::post::Out;
+use crate::segment::{Segment, UNKNOWN};
+use crate::sink::Sink;
 
-/// Ids that wait to be sent.
-const WAITING: usize = 256;
+/// Ids that are sent together.
+const BATCH: usize = 256;
 
-/// Sends pieces to a sink, those from memory many at a time.
+/// Sends pieces on: to a sink of ids alone many at a time.
 pub(super) struct Sender<'a, 'o, S> {
     /// By entry, as the lengths are.
     ids: &'a [u32],
     lens: &'a [u32],
+    text: &'a [u8],
     out: &'a mut Out<'o, S>,
-    waiting: [u32; WAITING],
+    batch: [u32; BATCH],
     count: usize,
 }
 
 impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
-    pub fn new(ids: &'a [u32], lens: &'a [u32], out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
-        Sender { ids, lens, out, waiting: [0; WAITING], count: 0 }
+    pub fn new(ids: &'a [u32], lens: &'a [u32], text: &'a [u8], out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
+        Sender { ids, lens, text, out, batch: [0; BATCH], count: 0 }
     }
 
+    /// Sends the ids that are left. Only a sink of ids alone has any.
     #[inline]
-    pub fn flush(&mut self) {
-        self.out.take_cached(&self.waiting[..self.count]);
+    pub fn flush(&mut self) -> Result<()> {
+        if let Some(out) = S::by_ids(self.out) {
+            out.take_ids(&self.batch[..self.count]);
+        }
         self.count = 0;
+        Ok(())
     }
 
-    fn known_pieces(&mut self, path: Path, mut start: u32) -> Result<()> {
+    fn path_with_spans(&mut self, path: Path, mut start: u32) -> Result<()> {
         for entry in (0..PATH).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
             let end = start + self.lens[entry as usize];
-            self.out.take(0, Segment { id: self.id(entry), start, end })?;
+            self.out.take(self.text, 0, Segment { id: self.id(entry), start, end })?;
             start = end;
         }
         Ok(())
@@ -48,13 +54,13 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
 impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
     fn known(&mut self, path: Path, ids: &[u32; PATH], count: usize, start: u32) -> Result<()> {
-        if S::SPANS {
-            return self.known_pieces(path, start);
+        if S::by_ids(self.out).is_none() {
+            return self.path_with_spans(path, start);
         }
-        if self.count + PATH > WAITING {
-            self.flush();
+        if self.count + PATH > BATCH {
+            self.flush()?;
         }
-        if let Some(room) = self.waiting[self.count..].first_chunk_mut::<PATH>() {
+        if let Some(room) = self.batch[self.count..].first_chunk_mut::<PATH>() {
             *room = *ids;
         }
         self.count += count;
@@ -63,20 +69,20 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
 
     #[inline]
     fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()> {
-        if S::SPANS {
-            return self.out.take(0, Segment { id: self.id(entry), start, end });
+        if S::by_ids(self.out).is_none() {
+            return self.out.take(self.text, 0, Segment { id: self.id(entry), start, end });
         }
-        if self.count == WAITING {
-            self.flush();
+        if self.count == BATCH {
+            self.flush()?;
         }
-        self.waiting[self.count] = self.id(entry);
+        self.batch[self.count] = self.id(entry);
         self.count += 1;
         Ok(())
     }
 
     #[inline]
     fn unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
-        self.flush();
+        self.flush()?;
         self.out.take_unknown_run(text, start)
     }
 }

@@ -34,7 +34,11 @@ pub(crate) fn model(pieces: &str, line: Line) -> Unigram {
 
 pub(crate) fn segments(model: &Unigram, text: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
-    model.segment(text.as_bytes(), &mut UnigramScratch::default(), |segment| segments.push(segment));
+    let mut push = |segment| {
+        segments.push(segment);
+        Ok(())
+    };
+    model.segment(text.as_bytes(), &mut UnigramScratch::default(), &mut push).unwrap();
     segments
 }
 
@@ -99,7 +103,11 @@ fn long_texts_are_rebased_and_scratch_is_given_back() {
     let text = "ab".repeat(600_000);
     for line in [Line::V0_2_1, Line::V0_2_3] {
         let (mut scratch, mut count) = (UnigramScratch::default(), 0);
-        model("a:-3.3 b:-5.1 ab:-8.5", line).segment(text.as_bytes(), &mut scratch, |_| count += 1);
+        let mut add = |_| {
+            count += 1;
+            Ok(())
+        };
+        model("a:-3.3 b:-5.1 ab:-8.5", line).segment(text.as_bytes(), &mut scratch, &mut add).unwrap();
         assert!(count >= 600_000 && scratch.words.states.capacity() == 0, "{count}");
     }
     // Around 60 million, single precision has steps of 4: without rebasing, small differences are lost.

@@ -10,8 +10,8 @@
 
 use super::best_path::{State, Wide, search, walk};
 use crate::error::{Error, Result};
-use crate::model::{Segment, UNKNOWN};
 use crate::native::Tables;
+use crate::segment::{Segment, UNKNOWN};
 use crate::spec::{Kind, UnigramRules};
 use crate::trie::Trie;
 use crate::vocab::Vocab;

@@ -14,8 +14,8 @@ use super::memo::{END, Memo, PATH, Path, word_key};
 use super::raw::{Cursor, Stop};
 use crate::cache::Key;
 use crate::error::Result;
-use crate::model::UNKNOWN;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::segment::UNKNOWN;
 use crate::space_mark;
 use crate::trie::Trie;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::model::unigram::by_word::ByWord;
 use crate::model::unigram::tests::vocab;
 use crate::model::unigram::{Unigram, UnigramScratch};
+use crate::model::unigram::{WordTables, takes_raw};
 use crate::native::Tables;
 use crate::normalize::charsmap::tests::blob;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -47,16 +47,24 @@ fn models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram, Senten
     (Unigram::compile(vocab, line, &mut Tables::default()).unwrap(), normalizer)
 }
 
-fn check(unigram: &Unigram, by_word: ByWord, normalizer: &SentencePieceNormalizer, text: &[u8], fallback: &Fallback) {
+fn check(
+    unigram: &Unigram,
+    tables: &WordTables,
+    normalizer: &SentencePieceNormalizer,
+    text: &[u8],
+    fallback: &Fallback,
+) {
     let mut normalized = Vec::new();
     normalizer.normalize(text, &mut normalized);
     let mut expected: Vec<u32> = Vec::new();
-    let mut out = Out::new(&normalized, fallback, &mut expected);
-    unigram.segment(&normalized, &mut UnigramScratch::default(), |segment| out.take(0, segment).unwrap());
+    let mut out = Out::new(fallback, &mut expected);
+    let mut take = |segment| out.take(&normalized, 0, segment);
+    unigram.segment(&normalized, &mut UnigramScratch::default(), &mut take).unwrap();
     let mut scratch = UnigramScratch::default();
     for _ in 0..2 {
         let mut ids: Vec<u32> = Vec::new();
-        by_word.encode_raw(normalizer, text, &mut scratch, &mut Out::new(text, fallback, &mut ids)).unwrap();
+        let out = &mut Out::new(fallback, &mut ids);
+        unigram.encode_raw(tables, normalizer, text, &mut scratch, out).unwrap();
         assert_eq!(
             ids,
             expected,
@@ -85,14 +93,14 @@ proptest! {
         for line in [Line::V0_2_1, Line::V0_2_3] {
             let vocab = vocab(&rows);
             let (unigram, normalizer) = models(&vocab, &rules, line);
-            let by_word = unigram.by_word_now(Some(&normalizer), &vocab).unwrap();
-            if by_word.takes_raw(text.as_bytes()) {
+            let tables = WordTables::raw(&unigram, &normalizer, &vocab);
+            if let Some(tables) = tables.filter(|_| takes_raw(text.as_bytes())) {
                 for fallback in [&Fallback::Unk(0), &bytes, &Fallback::Drop] {
-                    check(&unigram, by_word, &normalizer, text.as_bytes(), fallback);
+                    check(&unigram, &tables, &normalizer, text.as_bytes(), fallback);
                 }
                 let mut broken = text.clone().into_bytes();
                 broken.retain(|&byte| byte != 0xB8 && byte != 0x81);
-                check(&unigram, by_word, &normalizer, &broken, &bytes);
+                check(&unigram, &tables, &normalizer, &broken, &bytes);
             }
         }
     }
@@ -103,7 +111,7 @@ fn usual_rules_are_taken_raw_and_unusual_ones_are_not() {
     let vocab = vocab(&[("a", -1.0, Kind::Normal), ("▁a", -1.0, Kind::Normal)]);
     let takes = |rules: &[(&str, &str)]| {
         let (unigram, normalizer) = models(&vocab, rules, Line::V0_2_3);
-        unigram.by_word_now(Some(&normalizer), &vocab).is_some_and(|by_word| by_word.takes_raw(b"a"))
+        WordTables::raw(&unigram, &normalizer, &vocab).is_some()
     };
     assert!(takes(&[]) && takes(&RULES));
     assert!(!takes(&[("ab", "c")]), "ASCII inside of a key");

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use crate::model::unigram::tests::vocab;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::native::Tables;
-use crate::post::{Fallback, Out, Token, Tokens};
+use crate::post::{Fallback, Out};
+use crate::sink::{Token, Tokens};
 use crate::spec::{Kind, Line};
 use crate::vocab::Vocab;
 
@@ -17,24 +18,24 @@ fn compile(pieces: &[(String, f32, Kind)], line: Line) -> (Unigram, Vocab) {
     (Unigram::compile(&vocab, line, &mut Tables::default()).unwrap(), vocab)
 }
 
-fn tokens(run: impl FnOnce(&mut Out<Tokens>), text: &[u8]) -> Vec<Token> {
+fn tokens(run: impl FnOnce(&mut Out<Tokens>)) -> Vec<Token> {
     let mut tokens = Tokens::default();
-    run(&mut Out::new(text, &Fallback::Unk(0), &mut tokens));
+    run(&mut Out::new(&Fallback::Unk(0), &mut tokens));
     tokens.finish()
 }
 
 /// Ids and tokens are those of the twin, also from memory.
 fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramScratch) {
     let twin = |out: &mut Out<Tokens>| {
-        model.segment(text, &mut UnigramScratch::default(), |segment| out.take(0, segment).unwrap());
+        model.segment(text, &mut UnigramScratch::default(), &mut |segment| out.take(text, 0, segment)).unwrap();
     };
-    let expected = tokens(twin, text);
-    let Some(by_word) = model.by_word_now(None, vocab) else { return };
+    let expected = tokens(twin);
+    let Some(tables) = model.words_now(vocab) else { return };
     for _ in 0..2 {
         let mut ids: Vec<u32> = Vec::new();
-        by_word.encode(text, scratch, &mut Out::new(text, &Fallback::Unk(0), &mut ids)).unwrap();
+        model.encode_words(tables, None, text, scratch, &mut Out::new(&Fallback::Unk(0), &mut ids)).unwrap();
         assert!(ids.iter().eq(expected.iter().map(|token| &token.id)), "{:?}", String::from_utf8_lossy(text));
-        assert_eq!(tokens(|out| by_word.encode(text, scratch, out).unwrap(), text), expected);
+        assert_eq!(tokens(|out| model.encode_words(tables, None, text, scratch, out).unwrap()), expected);
     }
 }
 
@@ -118,14 +119,20 @@ fn large_scores_are_searched_whole() {
     let huge = [("a".to_string(), -1e30, Kind::Normal), ("b".to_string(), -1.0, Kind::Normal)];
     for line in LINES {
         let (model, vocab) = compile(&huge, line);
-        assert!(model.by_word_now(None, &vocab).is_none());
+        assert!(model.words_now(&vocab).is_none());
     }
 }
 
 #[test]
-fn tables_are_made_when_they_pay() {
+fn tables_are_built_when_they_pay() {
     let (model, vocab) = compile(&near_ties(), Line::V0_2_3);
-    let first = (0..1 << 20).find(|_| model.by_word(1000, None, &vocab).is_some());
+    let encode = |text: &[u8]| {
+        let mut ids: Vec<u32> = Vec::new();
+        let out = &mut Out::new(&Fallback::Unk(0), &mut ids);
+        model.encode(text, &vocab, &mut UnigramScratch::default(), out).unwrap();
+        model.words.peek().is_some()
+    };
+    let first = (0..1 << 20).find(|_| encode(&[b'a'; 1000]));
     assert!(first.is_some_and(|first| (100..300).contains(&first)), "{first:?}");
-    assert!(model.by_word(0, None, &vocab).is_some());
+    assert!(encode(b""));
 }

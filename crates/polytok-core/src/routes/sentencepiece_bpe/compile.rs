@@ -1,26 +1,30 @@
-//! The tables of stretches, from the entries of a vocabulary.
+//! The tables of the route, from the entries of a vocabulary.
 
-use super::{BYTES, Frozen, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, Stretches, VALUE};
+use super::{BYTES, Frozen, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, VALUE};
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pair};
-use crate::model::UNKNOWN;
 use crate::model::bpe::Bpe;
-use crate::normalize::Escape;
 use crate::normalize::user_defined::matched_pieces;
 use crate::post::Fallback;
+use crate::segment::UNKNOWN;
+use crate::space_mark;
 use crate::spec::Line;
 use crate::trie::Trie;
 use crate::utf8::only_char;
 use crate::vocab::Vocab;
 
 /// What spaces become.
-pub(super) const MARK: char = '\u{2581}';
+pub(super) const MARK: char = space_mark::CHAR;
 
-impl Stretches {
-    /// The tables; None where texts must be rewritten first. `bpe` is told that it gets texts as they are.
-    pub fn compile(escape: Escape, bpe: &Bpe, vocab: &Vocab, fallback: &Fallback) -> Option<Stretches> {
+impl TextTables {
+    /// The tables; None if texts must be rewritten first.
+    pub fn compile(bpe: &Bpe, vocab: &Vocab, fallback: &Fallback) -> Option<TextTables> {
+        if !bpe.can_cut() {
+            return None;
+        }
         let bytes = match fallback {
+            _ if bpe.is_of_scalars() => Some(bpe.byte_ids()?),
             Fallback::Bytes(ids) if !ids.contains(&UNKNOWN) => Some(ids.clone()),
             // An error names a place in the rewritten text.
             Fallback::Bytes(_) | Fallback::Error => return None,
@@ -48,14 +52,13 @@ impl Stretches {
         let space = chars.get(MARK as u32);
         let (cuts, pairs) = (cuts(&joined), set_of(&joined));
         let ascii = [PIECE; 256];
-        let mut stretches = Stretches { escape, cuts, pairs, chars, ascii, frozen: None, bytes, replacement, invalid };
+        let mut tables = TextTables { cuts, pairs, chars, ascii, frozen: None, bytes, replacement, invalid };
         if bpe.has_frozen() {
-            stretches.freeze(matched_pieces(vocab, Line::V0_2_3), bpe)?;
+            tables.freeze(matched_pieces(vocab, Line::V0_2_3), bpe)?;
         }
-        *stretches.chars.at(' ') = space;
-        (0..128).for_each(|byte| stretches.ascii[byte] = stretches.chars.get(byte as u32) & VALUE);
-        bpe.take_raw(escape);
-        Some(stretches)
+        *tables.chars.at(' ') = space;
+        (0..128).for_each(|byte| tables.ascii[byte] = tables.chars.get(byte as u32) & VALUE);
+        Some(tables)
     }
 
     /// Takes up the user-defined pieces. One that is a character, and starts no other, is like any character that joins nothing.

@@ -1,85 +1,85 @@
-//! Pieces that wait to be looked up. Doing one step for many of them before the next step lets the processor compute keys and
-//! fetch cache lines side by side, which is most of the cost of a lookup.
+//! Pieces that are looked up together. One step is done for all of them before the next step, so that the processor computes keys and
+//! fetches cache lines in parallel, which is most of the cost of a lookup.
 
 use super::short::IDS;
 use super::{Cache, Key};
 
-/// How many pieces wait.
-pub const WAITING: usize = 128;
+/// The number of pieces of a block.
+pub const BLOCK: usize = 128;
 
 /// A piece of the text: where it is, and whether it was cut out of a longer one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// First byte.
     pub start: usize,
-    /// Behind the last byte.
+    /// The byte after the last one.
     pub end: usize,
     /// It is not a whole piece of the split.
     pub is_part: bool,
 }
 
-/// The pieces, and room for what is made of them. Made once and then kept: what is left of pieces before is never looked at.
+/// The pieces, and room for their ids. Allocated once and then kept: what remains of earlier pieces is never read.
 #[derive(Debug)]
-pub struct Waiting {
-    ranges: [(u32, u32); WAITING],
-    are_parts: [bool; WAITING],
+pub struct Block {
+    ranges: [(u32, u32); BLOCK],
+    are_parts: [bool; BLOCK],
     count: usize,
-    keys: [Key; WAITING],
-    hashes: [u32; WAITING],
-    /// Ids of pieces that were found, one after the other.
-    pub(crate) found: [u32; WAITING * IDS],
+    keys: [Key; BLOCK],
+    hashes: [u32; BLOCK],
+    /// Ids of cached pieces, one after the other.
+    pub(crate) ids: [u32; BLOCK * IDS],
 }
 
-impl Waiting {
-    /// Nobody waits.
-    pub fn new() -> Waiting {
-        Waiting {
-            ranges: [(0, 0); WAITING],
-            are_parts: [false; WAITING],
+impl Block {
+    /// An empty block.
+    pub fn new() -> Block {
+        Block {
+            ranges: [(0, 0); BLOCK],
+            are_parts: [false; BLOCK],
             count: 0,
-            keys: [Key::default(); WAITING],
-            hashes: [0; WAITING],
-            found: [0; WAITING * IDS],
+            keys: [Key::default(); BLOCK],
+            hashes: [0; BLOCK],
+            ids: [0; BLOCK * IDS],
         }
     }
 
-    /// One more piece; true if no other has room.
+    /// Adds a piece; true if the block is full.
     #[inline]
     pub fn push(&mut self, start: usize, end: usize, is_part: bool) -> bool {
         self.ranges[self.count] = (start as u32, end as u32);
         self.are_parts[self.count] = is_part;
         self.count += 1;
-        self.count == WAITING
+        self.count == BLOCK
     }
 
-    /// Lets `fill` write whole pieces, of which it says how many; nobody waits yet.
+    /// Lets `fill` write whole pieces into an empty block; it returns their number.
     #[inline]
     pub fn fill<E>(&mut self, fill: impl FnOnce(&mut [(u32, u32)]) -> Result<usize, E>) -> Result<usize, E> {
-        self.count = fill(&mut self.ranges)?.min(WAITING);
-        self.are_parts = [false; WAITING];
+        self.count = fill(&mut self.ranges)?.min(BLOCK);
+        self.are_parts = [false; BLOCK];
         Ok(self.count)
     }
 
-    /// How many wait.
+    /// The number of pieces.
     #[inline]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Nobody waits any more.
+    /// Removes all pieces.
     #[inline]
     pub fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// One of those that wait.
+    /// The piece at `at`.
     #[inline]
     pub fn piece(&self, at: usize) -> Piece {
         let (start, end) = self.ranges[at];
         Piece { start: start as usize, end: end as usize, is_part: self.are_parts[at] }
     }
 
-    /// Computes the keys of all and has the processor fetch where they may be. `parts_differ` says whether parts have other ids
+    /// Computes the keys of all pieces and has the processor fetch their cache lines. `parts_differ`: parts may have other ids
     /// than whole pieces.
     #[inline]
     pub fn prepare(&mut self, text: &[u8], cache: &Cache, parts_differ: bool) {
@@ -95,11 +95,11 @@ impl Waiting {
         }
     }
 
-    /// Looks up the piece at `at`, whose key is computed, and writes its ids behind the `count` that were found; says how many,
-    /// 0 if it is not there.
+    /// Looks up the piece at `at`, whose key is computed, and writes its ids after the first `count` ids. Returns the number of ids,
+    /// 0 if the piece is not cached.
     #[inline]
     pub fn look_up(&mut self, at: usize, count: usize, cache: &Cache) -> usize {
-        self.found[count..].first_chunk_mut().map_or(0, |room| cache.get(self.keys[at], self.hashes[at], room))
+        self.ids[count..].first_chunk_mut().map_or(0, |room| cache.get(self.keys[at], self.hashes[at], room))
     }
 
     /// The key of the piece at `at`.
@@ -109,8 +109,8 @@ impl Waiting {
     }
 }
 
-impl Default for Waiting {
-    fn default() -> Waiting {
-        Waiting::new()
+impl Default for Block {
+    fn default() -> Block {
+        Block::new()
     }
 }

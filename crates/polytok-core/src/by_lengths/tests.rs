@@ -2,55 +2,19 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::native::tests::specs;
-use crate::post::{Spans, Token, Tokens};
-use crate::spec::{Behavior, Normalize, Pattern, Replace, SentencePieceNormalize, Spec, SpecialToken, Split, Unknown};
+use crate::sink::{Spans, Token, Tokens};
+use crate::spec::{
+    Behavior, Kind, Normalize, Pattern, Replace, SentencePieceNormalize, Spec, SpecialToken, Split, Unknown,
+};
 use crate::tokenizer::EncodeOptions;
-
-/// The slow way.
-struct Slow(Tokens);
-
-impl Sink for Slow {
-    const SPANS: bool = true;
-
-    fn begin_part(&mut self, at: u32, origin: Origin) {
-        self.0.begin_part(at, origin);
-    }
-
-    fn wants_words(&self) -> bool {
-        self.0.wants_words()
-    }
-
-    fn begin_word(&mut self) {
-        self.0.begin_word();
-    }
-
-    fn push(&mut self, id: u32, start: u32, end: u32) {
-        self.0.push(id, start, end);
-    }
-
-    fn push_all(&mut self, ids: &[u32]) {
-        self.0.push_all(ids);
-    }
-
-    fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
-        self.0.push_unknown(id, text, start, end);
-    }
-
-    fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
-        self.0.extend_unknown(text, start, end);
-    }
-
-    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
-        self.0.special(id, text, start, end);
-    }
-}
 
 fn split(text: &str, behavior: Behavior) -> Vec<Split> {
     let pattern = Pattern { text: text.into(), is_regex: true, unicode: None };
     vec![Split::Pattern { pattern, behavior, invert: false }]
 }
 
-fn variants() -> Vec<Tokenizer> {
+/// Tokenizers of all families, each with another that has only the general way.
+fn variants() -> Vec<(Tokenizer, Tokenizer)> {
     let mut all = specs();
     let bytes = Spec { unknown: Unknown::Drop, ..all[0].clone() };
     all.push(Spec { split: split(r" ?\p{L}+|\s+|[^\s\p{L}]+", Behavior::Matches), ..bytes.clone() });
@@ -78,7 +42,12 @@ fn variants() -> Vec<Tokenizer> {
     }
     let special = |text: &str, id| SpecialToken { text: text.into(), id, always: true, ..SpecialToken::default() };
     all.iter_mut().for_each(|spec| spec.special = vec![special("[x]", 50)]);
-    all.into_iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect()
+    let general = |spec| {
+        let mut tokenizer = Tokenizer::compile(spec).unwrap();
+        (tokenizer.by_lengths, tokenizer.route) = (ByLengths::never(), None);
+        tokenizer
+    };
+    all.into_iter().map(|spec| (Tokenizer::compile(spec.clone()).unwrap(), general(spec))).collect()
 }
 
 /// The same vocabulary with pieces for bytes, which unknown characters become.
@@ -95,11 +64,13 @@ fn with_bytes(spec: &Spec) -> Spec {
     spec
 }
 
-/// The tables that are made when enough text came by.
-fn hurry(tokenizer: &Tokenizer) {
-    tokenizer.stretches.hurry();
-    if let Compiled::Unigram(unigram) = &tokenizer.model {
-        unigram.by_word_now(tokenizer.normalizer.sentencepiece(), &tokenizer.vocab);
+/// Builds the tables that are built once they pay.
+fn warm_up(tokenizer: &Tokenizer) {
+    if let Some(Route::SentencePieceBpe(route)) = &tokenizer.route {
+        route.warm_up(&tokenizer.segmenter);
+    }
+    if let CompiledModel::Unigram(unigram) = &tokenizer.segmenter.model {
+        unigram.words_now(&tokenizer.segmenter.vocab);
     }
 }
 
@@ -111,7 +82,7 @@ fn tokens<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::resu
 
 proptest! {
     #[test]
-    fn tokens_are_those_of_the_slow_way(
+    fn tokens_are_those_of_the_general_way(
         parts in proptest::collection::vec(
             prop_oneof![
                 6 => prop::sample::select(vec!["a", "b", "c", "ab", "abc", "\u{2581}", " ", "é", "caab"]),
@@ -126,10 +97,10 @@ proptest! {
         if let Some(byte) = broken.and_then(|at| text.get_mut(at)) {
             *byte = 0xE9;
         }
-        for tokenizer in variants().iter().inspect(|tokenizer| if has_tables { hurry(tokenizer) }) {
+        for (tokenizer, general) in variants().iter().inspect(|(tokenizer, _)| if has_tables { warm_up(tokenizer) }) {
             for words in [true, false] {
                 let found = tokens(tokenizer, &text, Tokens::new(words)).map(Tokens::finish);
-                let expected = tokens(tokenizer, &text, Slow(Tokens::new(words))).map(|slow| slow.0.finish());
+                let expected = tokens(general, &text, Tokens::new(words)).map(Tokens::finish);
                 let columns = tokens(tokenizer, &text, Spans::default());
                 let rows = columns.map(|Spans { ids, starts, ends, .. }| ids.into_iter().zip(starts.into_iter().zip(ends)));
                 let bare = |tokens: &Vec<Token>| tokens.iter().map(|token| (token.id, (token.start, token.end))).collect();

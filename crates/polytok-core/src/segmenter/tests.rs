@@ -1,13 +1,14 @@
-//! The kernel against the model piece by piece, without cache and blocks.
+//! The segmenter against the model piece by piece, without cache and blocks.
 
 use crate::error::Result;
 use crate::model::bpe::BpeScratch;
+use crate::model::{CompiledModel, ModelScratch};
 use crate::post::Out;
 use crate::spec::{
     Behavior, Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, ScalarRules, Spec, Split, Symbols,
     TemplatePart, UnigramRules, Unknown, VocabColumns,
 };
-use crate::tokenizer::{Compiled, EncodeOptions, ModelScratch, Tokenizer};
+use crate::tokenizer::{EncodeOptions, Tokenizer};
 use proptest::prelude::*;
 
 /// Rows: the unknown one if there is one, bytes or characters, and entries of them.
@@ -93,19 +94,23 @@ fn tokenizers(entries: &[String]) -> Vec<Tokenizer> {
 /// What the model makes of each piece.
 fn by_model(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
     let (mut ids, mut scratch) = (Vec::new(), ModelScratch::default());
-    let mut out = Out::new(text.as_bytes(), &tokenizer.fallback, &mut ids);
-    match &tokenizer.model {
-        Compiled::Bpe(bpe, _) if tokenizer.splits.is_empty() => {
-            bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut |segment| out.take(0, segment))?;
+    let mut out = Out::new(&tokenizer.segmenter.fallback, &mut ids);
+    match &tokenizer.segmenter.model {
+        CompiledModel::Bpe(bpe) if tokenizer.segmenter.splits.is_empty() => {
+            bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut |segment| {
+                out.take(text.as_bytes(), 0, segment)
+            })?;
         }
-        model if tokenizer.splits.is_empty() => {
-            model.segment(text.as_bytes(), 0, false, &mut scratch, &mut |segment| out.take(0, segment))?;
+        model if tokenizer.segmenter.splits.is_empty() => {
+            model.segment(text.as_bytes(), 0, false, &mut scratch, &mut |segment| {
+                out.take(text.as_bytes(), 0, segment)
+            })?;
         }
         model => {
             let mut pieces = Vec::new();
-            tokenizer.splits.split(text, |start, end| pieces.push((start, end)))?;
+            tokenizer.segmenter.splits.split(text, |start, end| pieces.push((start, end)))?;
             for (start, end) in pieces {
-                let take = &mut |segment| out.take(start, segment);
+                let take = &mut |segment| out.take(text.as_bytes(), start, segment);
                 model.segment(&text.as_bytes()[start..end], start, false, &mut scratch, take)?;
             }
         }
@@ -145,7 +150,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn the_kernel_is_the_model(
+    fn the_segmenter_is_the_model(
         entries in prop::collection::btree_set("[ab é]{2,6}|[ab]{15,17}", 0..24),
         texts in prop::collection::vec(text(), 3),
         limit in prop::sample::select(vec![0usize, 256, 2048, 1 << 20]),

@@ -1,29 +1,29 @@
 //! The walk over a text: a table for ASCII, 64 bytes at a time, and a number for each other character.
 
 use super::compile::MARK;
-use super::{Frozen, JOINS_LEFT, JOINS_RIGHT, PIECE, Stretches, VALUE};
+use super::{Frozen, JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, VALUE};
 use crate::boundary::pair_set::pair;
 use crate::utf8::decode_four;
 
 /// Bytes that are taken at a time.
 const BLOCK: usize = 64;
 
-/// Stretches of a batch.
-pub const ROOM: usize = 192;
+/// Parts that are found at a time.
+pub(super) const ROOM: usize = 192;
 
-/// Stretches in the order of the text; each starts where the one before it ends. Made once and then kept.
-pub struct Batch {
+/// Parts in the order of the text; each starts where the one before it ends. Allocated once and then kept.
+pub(super) struct Parts {
     borders: [u32; ROOM + 1],
     values: [u32; ROOM],
     len: usize,
-    /// Which stretches are a `PIECE`.
+    /// Which parts are a `PIECE`.
     pieces: [u8; ROOM],
     piece_count: usize,
 }
 
 /// How far a text is cut.
-pub struct Cursor {
-    /// What is cut so far; the stretch that is open starts here.
+pub(super) struct Cursor {
+    /// What is cut so far; the part that is open starts here.
     start: usize,
     /// What is looked at so far.
     at: usize,
@@ -43,13 +43,13 @@ struct Char {
     len: usize,
 }
 
-impl Batch {
+impl Parts {
     /// An empty one.
-    pub fn new() -> Batch {
-        Batch { borders: [0; ROOM + 1], values: [PIECE; ROOM], len: 0, pieces: [0; ROOM], piece_count: 0 }
+    pub fn new() -> Parts {
+        Parts { borders: [0; ROOM + 1], values: [PIECE; ROOM], len: 0, pieces: [0; ROOM], piece_count: 0 }
     }
 
-    /// Each stretch: first byte, behind the last byte, and its id if it has one (see `PIECE` and its neighbours).
+    /// Each part: its first byte, the byte after its last one, and its id if it has one (see `PIECE` and its neighbours).
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, u32)> {
         let borders = self.borders.iter().zip(&self.borders[1..]).zip(&self.values);
@@ -79,20 +79,20 @@ impl Batch {
         self.len += 1;
     }
 
-    /// Whether a block, the stretch before it and a user-defined piece have room.
+    /// Whether a block, the part before it and a user-defined piece have room.
     #[inline]
     fn has_room(&self) -> bool {
         self.len + BLOCK + 2 <= ROOM
     }
 }
 
-impl Default for Batch {
-    fn default() -> Batch {
-        Batch::new()
+impl Default for Parts {
+    fn default() -> Parts {
+        Parts::new()
     }
 }
 
-impl Stretches {
+impl TextTables {
     /// The start of a text that ends at `end`.
     pub fn cursor(&self, text: &[u8], end: usize) -> Cursor {
         let nothing = Char { number: 0, code: 0, len: 0 };
@@ -101,22 +101,22 @@ impl Stretches {
         cursor
     }
 
-    /// Puts the next stretches into `batch`; false if these are the last.
-    pub fn fill(&self, text: &[u8], cursor: &mut Cursor, batch: &mut Batch) -> bool {
-        batch.begin(cursor.start);
-        while batch.has_room() {
+    /// Puts the next parts into `parts`; false if these are the last.
+    pub fn fill(&self, text: &[u8], cursor: &mut Cursor, parts: &mut Parts) -> bool {
+        parts.begin(cursor.start);
+        while parts.has_room() {
             if cursor.at < cursor.stop {
-                self.scan(text, cursor, batch);
+                self.scan(text, cursor, parts);
                 continue;
             }
             if cursor.start < cursor.at {
-                batch.push(cursor.at, cursor.last.value_from(cursor.start, cursor.at));
+                parts.push(cursor.at, cursor.last.value_from(cursor.start, cursor.at));
             }
             if cursor.stop == cursor.end {
                 return false;
             }
             let (end, id) = cursor.frozen;
-            batch.push(end, id);
+            parts.push(end, id);
             (cursor.start, cursor.at) = (end, end);
             self.find_frozen(text, cursor);
         }
@@ -137,10 +137,10 @@ impl Stretches {
         }
     }
 
-    /// Goes on until the batch is full, or up to the next stop.
-    fn scan(&self, text: &[u8], cursor: &mut Cursor, batch: &mut Batch) {
+    /// Goes on until the parts is full, or up to the next stop.
+    fn scan(&self, text: &[u8], cursor: &mut Cursor, parts: &mut Parts) {
         let Cursor { mut start, mut at, stop, mut last, .. } = *cursor;
-        while at < stop && batch.has_room() {
+        while at < stop && parts.has_room() {
             if at > start && text[at - 1] < 128 {
                 let len = ascii_len(text, at).min(stop - at);
                 if len > 0 {
@@ -148,7 +148,7 @@ impl Stretches {
                     while cuts != 0 {
                         let cut = at + cuts.trailing_zeros() as usize;
                         let value = if cut == start + 1 { self.ascii[text[start] as usize] } else { PIECE };
-                        batch.push(cut, value);
+                        parts.push(cut, value);
                         start = cut;
                         cuts &= cuts - 1;
                     }
@@ -160,7 +160,7 @@ impl Stretches {
             }
             let next = self.char_at(text, at);
             if start < at && !self.joins(last, next) {
-                batch.push(at, last.value_from(start, at));
+                parts.push(at, last.value_from(start, at));
                 start = at;
             }
             last = next;
@@ -190,7 +190,7 @@ impl Stretches {
         left.number & JOINS_RIGHT != 0 && right.number & JOINS_LEFT != 0 && self.pairs.has(pair(left.code, right.code))
     }
 
-    /// The character at `at`, by strict decoding. Behind the text there are bytes that continue nothing.
+    /// The character at `at`, by strict decoding. The bytes after the text continue nothing.
     #[inline(always)]
     fn char_at(&self, text: &[u8], at: usize) -> Char {
         match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
@@ -204,7 +204,7 @@ impl Stretches {
 }
 
 impl Char {
-    /// The id of a stretch that this character ends, if it is alone there.
+    /// The id of a part that this character ends, if it is alone there.
     #[inline]
     fn value_from(self, start: usize, end: usize) -> u32 {
         if end - start == self.len { self.number & VALUE } else { PIECE }

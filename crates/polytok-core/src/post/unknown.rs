@@ -1,0 +1,99 @@
+//! What becomes of text that no entry covers.
+
+use crate::error::{Error, Result};
+use crate::segment::UNKNOWN;
+use crate::spec::{Kind, Unknown};
+use crate::vocab::Vocab;
+
+/// What becomes of unknown text.
+pub enum Fallback {
+    /// An error that names it.
+    Error,
+    /// This id, once per run.
+    Unk(u32),
+    /// This id, which the model gives itself and which spells what it covers (Unigram in double precision).
+    Spelled(u32),
+    /// Nothing.
+    Drop,
+    /// These ids, one per byte.
+    Bytes(Box<[u32; 256]>),
+}
+
+/// Whose rules unknown text follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// SentencePiece's.
+    Plain,
+    /// Hugging Face's Unigram: each unknown piece prints its text.
+    Pieces,
+    /// llama.cpp's: a byte is whatever row spells it.
+    Texts,
+}
+
+impl Fallback {
+    /// Whether unknown text is an error, which says where it is.
+    pub fn may_fail(&self) -> bool {
+        match self {
+            Fallback::Error => true,
+            Fallback::Bytes(ids) => ids.contains(&UNKNOWN),
+            _ => false,
+        }
+    }
+
+    /// Finds the unknown piece, or the byte pieces: those of kind Byte, or what else `spelling` says.
+    pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
+        match unknown {
+            Unknown::Error => Ok(Fallback::Error),
+            Unknown::Drop => Ok(Fallback::Drop),
+            Unknown::Unk => (0..vocab.len())
+                .find(|&row| vocab.kind(row) == Kind::Unknown)
+                .map(|row| vocab.id(row))
+                .map(if spelling == Spelling::Pieces { Fallback::Spelled } else { Fallback::Unk })
+                .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
+            Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(bytes_by_text(vocab))),
+            Unknown::Bytes => {
+                let mut ids = Box::new([UNKNOWN; 256]);
+                for row in vocab.rows_of(Kind::Byte) {
+                    let digits = vocab.bytes(row).strip_prefix(b"<0x").and_then(|rest| rest.strip_suffix(b">"));
+                    let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+                    let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                    let byte = byte.ok_or_else(|| {
+                        let piece = String::from_utf8_lossy(vocab.bytes(row));
+                        Error::Spec(format!(
+                            "entry {row} is of kind BYTE, but its piece is {piece:?}, not <0x00> to <0xFF>"
+                        ))
+                    })?;
+                    ids[byte as usize] = vocab.id(row);
+                }
+                Ok(Fallback::Bytes(ids))
+            }
+        }
+    }
+}
+
+/// llama.cpp's `byte_to_token`: the entry `<0xHH>` in capitals, or else the entry that is the byte alone.
+fn bytes_by_text(vocab: &Vocab) -> Box<[u32; 256]> {
+    let mut ids = Box::new([UNKNOWN; 256]);
+    let rows = || (0..vocab.len()).map(|row| (vocab.bytes(row), vocab.id(row)));
+    for (piece, id) in rows() {
+        if let &[byte] = piece {
+            ids[byte as usize] = id;
+        }
+    }
+    for (piece, id) in rows() {
+        if let &[b'<', b'0', b'x', high, low, b'>'] = piece
+            && let (Some(high), Some(low)) = (capital_digit(high), capital_digit(low))
+        {
+            ids[(high << 4 | low) as usize] = id;
+        }
+    }
+    ids
+}
+
+fn capital_digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}

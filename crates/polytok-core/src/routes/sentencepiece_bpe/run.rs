@@ -1,0 +1,173 @@
+//! The walk over a text: its parts are looked up in the cache, batch by batch; the model is asked for what is missing.
+
+use super::scan::{Parts, ROOM};
+use super::{BYTES, INVALID, PADDING, PIECE, SentencePieceBpe, TextTables};
+use crate::cache::{IDS, Key};
+use crate::error::Result;
+use crate::post::Out;
+use crate::routes::RouteScratch;
+use crate::segment::{Segment, UNKNOWN};
+use crate::segmenter::{Segmenter, SegmenterScratch, remember};
+use crate::sink::{IdSink, Place};
+
+/// Room for parts of a text and their ids. Allocated once and then kept.
+pub(crate) struct TextParts {
+    parts: Parts,
+    /// Of those that the cache is asked for.
+    keys: [(Key, u32); ROOM],
+    /// Ids of parts that were found, one after the other.
+    ids: [u32; ROOM * IDS],
+}
+
+impl Default for TextParts {
+    fn default() -> TextParts {
+        TextParts { parts: Parts::new(), keys: [(Key::default(), 0); ROOM], ids: [0; ROOM * IDS] }
+    }
+}
+
+/// A walk.
+struct Walk<'a> {
+    route: &'a SentencePieceBpe,
+    tables: &'a TextTables,
+    segmenter: &'a Segmenter,
+    text: &'a [u8],
+}
+
+impl SentencePieceBpe {
+    /// Encodes a text that `takes` took, which starts at byte `at` of the caller's.
+    pub fn run<S: IdSink>(
+        &self,
+        segmenter: &Segmenter,
+        (text, at): (&[u8], usize),
+        scratch: &mut RouteScratch,
+        segmenter_scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let Some(tables) = self.tables.peek().filter(|_| !text.is_empty()) else { return Ok(()) };
+        let RouteScratch { text: loaded, parts, .. } = scratch;
+        let room = parts.get_or_insert_default();
+        let end = self.load(text, at, loaded);
+        out.begin_part(Place::same(at));
+        let walk = Walk { route: self, tables, segmenter, text: loaded };
+        let mut cursor = tables.cursor(loaded, end);
+        loop {
+            let has_more = tables.fill(loaded, &mut cursor, &mut room.parts);
+            walk.encode_parts(room, segmenter_scratch, out)?;
+            if !has_more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The text as `fill` takes it, in `buffer`; where it ends there.
+    fn load(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
+        buffer.clear();
+        buffer.reserve(text.len() + 1 + PADDING);
+        if self.escape.prefix.applies(text, at) {
+            buffer.push(b' ');
+        }
+        buffer.extend_from_slice(text);
+        let end = buffer.len();
+        buffer.resize(end + PADDING, 0);
+        end
+    }
+}
+
+impl Walk<'_> {
+    /// The ids of parts. First all keys are computed and cache lines asked for, then all are looked up.
+    fn encode_parts<S: IdSink>(
+        &self,
+        room: &mut TextParts,
+        scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let TextParts { parts, keys, ids } = room;
+        for ((start, end), slot) in parts.pieces().zip(keys.iter_mut()) {
+            let key = Key::new(self.text, start, end, false);
+            let hash = key.hash();
+            scratch.cache.prefetch(hash);
+            *slot = (key, hash);
+        }
+        let mut keys = keys.iter();
+        let mut count = 0;
+        for (start, end, value) in parts.iter() {
+            let Some(room) = ids[count..].first_chunk_mut::<IDS>() else { break };
+            let more = match value {
+                PIECE => keys.next().map_or(0, |&(key, hash)| scratch.cache.get(key, hash, room)),
+                BYTES => self.ids_of_bytes(start, end, room),
+                INVALID => self.ids_of_invalid(room),
+                id => {
+                    room[0] = id;
+                    1
+                }
+            };
+            count += more;
+            if more == 0 {
+                out.take_ids(&ids[..count]);
+                count = 0;
+                self.encode_missed((start, end, value), scratch, out)?;
+            }
+        }
+        out.take_ids(&ids[..count]);
+        Ok(())
+    }
+
+    /// A part that is not cached, or unknown text; the ids are cached if they do not depend on what is around.
+    #[inline(never)]
+    fn encode_missed<S: IdSink>(
+        &self,
+        (start, end, value): (usize, usize, u32),
+        scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let piece = &self.text[start..end];
+        if value != PIECE {
+            return out.take(piece, 0, Segment { id: UNKNOWN, start: 0, end: piece.len() as u32 });
+        }
+        let SegmenterScratch { model, segments, ids, cache, .. } = scratch;
+        let key = Key::new(self.text, start, end, false);
+        if let Some(ids) = cache.get_long(piece, key) {
+            out.take_ids(ids);
+            return Ok(());
+        }
+        segments.clear();
+        self.route.bpe.segment_raw(piece, self.route.escape.mends, &mut model.bpe, &mut |segment| {
+            segments.push(segment);
+            Ok(())
+        })?;
+        ids.clear();
+        for segment in segments.iter() {
+            match (segment.id, self.tables.bytes.as_deref()) {
+                (UNKNOWN, Some(bytes)) => {
+                    let unknown = &piece[segment.start as usize..segment.end as usize];
+                    ids.extend(unknown.iter().map(|&byte| bytes[byte as usize]));
+                }
+                // Adjacent unknown text becomes one unknown token.
+                (UNKNOWN, None) => return segments.iter().try_for_each(|&segment| out.take(piece, 0, segment)),
+                (id, _) => ids.push(id),
+            }
+        }
+        let own_entries = || Some(Box::new(self.route.bpe.own_entries_raw()?) as _);
+        remember(piece, key, ids, cache, self.segmenter.vocab.len(), own_entries);
+        out.take_ids(ids);
+        Ok(())
+    }
+
+    /// The ids of an unknown character's bytes.
+    #[inline]
+    fn ids_of_bytes(&self, start: usize, end: usize, room: &mut [u32; IDS]) -> usize {
+        let (Some(ids), Some(bytes)) = (&self.tables.bytes, self.text[start..].first_chunk::<IDS>()) else { return 0 };
+        for i in 0..IDS {
+            room[i] = ids[bytes[i] as usize];
+        }
+        end - start
+    }
+
+    /// The ids of a byte that is not UTF-8; none if it is unknown.
+    #[inline]
+    fn ids_of_invalid(&self, room: &mut [u32; IDS]) -> usize {
+        let ids = self.tables.replacement.as_deref().unwrap_or_default();
+        room[..ids.len()].copy_from_slice(ids);
+        ids.len()
+    }
+}

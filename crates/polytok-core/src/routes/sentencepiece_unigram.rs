@@ -1,0 +1,45 @@
+//! SentencePiece's Unigram before normalization: words are found in the text as it is; see `model::unigram::raw`.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::lazy::Warmup;
+use crate::model::unigram::{Unigram, UnigramScratch, WordTables, takes_raw};
+use crate::normalize::Normalizer;
+use crate::post::Out;
+use crate::segmenter::Segmenter;
+use crate::sink::IdSink;
+
+/// Bytes of text after which the tables pay: building them takes as long as searching some hundred kilobytes.
+const TABLES_PAY_AFTER: usize = 1 << 17;
+
+/// The route.
+pub(crate) struct SentencePieceUnigram {
+    unigram: Arc<Unigram>,
+    normalizer: Arc<Normalizer>,
+    tables: Warmup<WordTables>,
+}
+
+impl SentencePieceUnigram {
+    /// The route if SentencePiece's normalizer is the only one and unknown text is not an error, which would name a place in the
+    /// normalized text.
+    pub fn choose(unigram: &Arc<Unigram>, normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<Self> {
+        normalizer.sentencepiece()?;
+        let (unigram, normalizer) = (unigram.clone(), normalizer.clone());
+        let route = SentencePieceUnigram { unigram, normalizer, tables: Warmup::after(TABLES_PAY_AFTER) };
+        (!segmenter.fallback.may_fail()).then_some(route)
+    }
+
+    #[inline]
+    pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
+        let tables = || WordTables::raw(&self.unigram, self.normalizer.sentencepiece()?, &segmenter.vocab);
+        self.tables.get(text.len(), tables).is_some() && takes_raw(text)
+    }
+
+    pub fn run<S: IdSink>(&self, text: &[u8], scratch: &mut UnigramScratch, out: &mut Out<S>) -> Result<()> {
+        match (self.tables.peek(), self.normalizer.sentencepiece()) {
+            (Some(tables), Some(normalizer)) => self.unigram.encode_raw(tables, normalizer, text, scratch, out),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The number of ids.
+
+use super::{IdSink, Sink};
+use crate::post::Out;
+
+/// Counts ids without keeping them.
+pub struct Count(pub usize);
+
+impl Sink for Count {
+    type Ids = Self;
+
+    #[inline]
+    fn by_ids<'o, 'a>(out: &'o mut Out<'a, Self>) -> Option<&'o mut Out<'a, Self>> {
+        Some(out)
+    }
+
+    #[inline]
+    fn push(&mut self, _id: u32, _start: u32, _end: u32) {
+        self.0 += 1;
+    }
+
+    #[inline]
+    fn insert(&mut self, ids: &[u32], _at: u32) {
+        self.push_all(ids);
+    }
+
+    fn special(&mut self, _id: u32, _text: &[u8], _start: u32, _end: u32) {
+        self.0 += 1;
+    }
+}
+
+impl IdSink for Count {
+    #[inline]
+    fn push_all(&mut self, ids: &[u32]) {
+        self.0 += ids.len();
+    }
+}

@@ -1,0 +1,73 @@
+//! Ids and spans as columns.
+
+use super::Sink;
+use super::{Origin, Place};
+use crate::normalize::output::Span;
+use crate::post::Out;
+
+/// Tokens as columns.
+#[derive(Default)]
+pub struct Spans {
+    /// The ids.
+    pub ids: Vec<u32>,
+    /// The first byte of each.
+    pub starts: Vec<u32>,
+    /// The byte after the last one of each.
+    pub ends: Vec<u32>,
+    place: Place,
+}
+
+impl Spans {
+    /// Adds a token.
+    #[inline]
+    pub fn add(&mut self, id: u32, (start, end): Span) {
+        self.ids.push(id);
+        self.starts.push(start);
+        self.ends.push(end);
+    }
+}
+
+impl Sink for Spans {
+    type Ids = Vec<u32>;
+
+    #[inline]
+    fn by_ids<'o, 'a>(_out: &'o mut Out<'a, Self>) -> Option<&'o mut Out<'a, Vec<u32>>> {
+        None
+    }
+
+    fn begin_part(&mut self, place: Place) {
+        self.place = place;
+    }
+
+    #[inline]
+    fn push(&mut self, id: u32, start: u32, end: u32) {
+        self.add(id, self.place.original(start, end));
+    }
+
+    fn push_tiles(&mut self, ids: &[u32], ends: &[u32]) {
+        let first = std::iter::once(&0).chain(ends);
+        match self.place {
+            Place { at, origin: Origin::Same } => {
+                self.ids.extend_from_slice(ids);
+                self.starts.extend(first.take(ends.len()).map(|start| at + start));
+                self.ends.extend(ends.iter().map(|end| at + end));
+            }
+            _ => first.zip(ends).zip(ids).for_each(|((&start, &end), &id)| self.push(id, start, end)),
+        }
+    }
+
+    fn insert(&mut self, ids: &[u32], at: u32) {
+        ids.iter().for_each(|&id| self.add(id, (at, at)));
+    }
+
+    fn extend_unknown(&mut self, _text: &[u8], start: u32, end: u32) {
+        let (_, end) = self.place.original(start, end);
+        if let Some(last) = self.ends.last_mut() {
+            *last = end;
+        }
+    }
+
+    fn special(&mut self, id: u32, _text: &[u8], start: u32, end: u32) {
+        self.add(id, (start, end));
+    }
+}
