@@ -389,6 +389,18 @@ def test_texts_of_special_tokens_are_what_was_found() -> None:
         assert (found.ids, found.tokens, found.offsets) == (expected.ids, expected.tokens, expected.offsets)
 
 
+@pytest.mark.parametrize("byte_fallback", [True, False])
+@pytest.mark.parametrize("missing", [0, 0x80])
+def test_an_entry_can_be_a_byte_and_unknown(byte_fallback: bool, missing: int) -> None:
+    rows = [["a", -1.0], ["b", -9.0], ["bc", -3.0], *([f"<0x{byte:02X}>", 0.0] for byte in range(256 - missing))]
+    model = {"type": "Unigram", "vocab": rows, "byte_fallback": byte_fallback}
+    for byte in b"bcy":
+        theirs, ours = both_of({"model": model | {"unk_id": 3 + byte}})
+        for text in ("axc", "abcc", "a\u00e9b", "bb", "yb", "xyx", "<0x62>"):
+            expected, found = theirs.encode(text), ours.encoding(text)
+            assert (found.ids, found.tokens, found.offsets) == (expected.ids, expected.tokens, expected.offsets)
+
+
 def test_spans_of_many_bytes_of_one_character_stretch_are_linear() -> None:
     rows = [["<unk>", 0.0], *([f"<0x{byte:02X}>", -1.0] for byte in range(256))]
     _, ours = both_of({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})

@@ -245,9 +245,15 @@ impl Tokenizer {
         self.segmenter.model.spells_unknown()
     }
 
+    /// The text of an unknown token, unless it is the entry of a byte: one entry can be both.
+    pub fn unknown_text<'a>(&self, token: &'a Token) -> Option<&'a [u8]> {
+        let is_byte = |text: &&[u8]| matches!(&self.model, Compiled::WideUnigram(model) if model.falls_back(text));
+        token.unknown().filter(|text| !is_byte(text))
+    }
+
     /// The text in which `trim` counts spaces.
     fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
-        if let Some(text) = token.found().or(token.unknown()) {
+        if let Some(text) = token.found().or(self.unknown_text(token)) {
             return Piece::Text(text);
         }
         let piece = self.segmenter.vocab.row(token.id).map_or(&[][..], |row| self.segmenter.vocab.bytes(row));

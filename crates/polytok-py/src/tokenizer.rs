@@ -267,7 +267,8 @@ impl PyTokenizer {
         let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
-            let piece = token.unknown().or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
+            let unknown = self.tokenizer.unknown_text(&token);
+            let piece = unknown.or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
             let (start, end) = (chars.char_at(token.start as usize), chars.count_to(token.end as usize));
             (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
@@ -304,7 +305,7 @@ impl PyTokenizer {
         let (tokens, firsts) =
             detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
         let said = |(i, token): (usize, &Token)| {
-            let unknown = token.unknown().filter(|_| self.tokenizer.spells_unknown());
+            let unknown = self.tokenizer.unknown_text(token).filter(|_| self.tokenizer.spells_unknown());
             token.found().or(unknown).map(|text| (i, PyBytes::new(py, text).unbind()))
         };
         let (starts, ends) = token_spans(&text, &tokens);

@@ -113,12 +113,22 @@ impl WideUnigram {
         {
             return send(self.ids[entry as usize]);
         }
-        if let Some(ids) = &self.bytes
-            && bytes.iter().all(|&byte| ids[byte as usize].is_some())
-        {
-            return bytes.iter().filter_map(|&byte| ids[byte as usize]).try_for_each(send);
+        match self.byte_ids(bytes) {
+            Some(mut ids) => ids.try_for_each(send),
+            None => send(self.unknown.unwrap_or(UNKNOWN)),
         }
-        send(self.unknown.unwrap_or(UNKNOWN))
+    }
+
+    /// The entries of the bytes of an unknown stretch; None if one of them has no entry.
+    fn byte_ids(&self, bytes: &[u8]) -> Option<impl Iterator<Item = u32>> {
+        let ids = self.bytes.as_deref()?;
+        let has_all = bytes.iter().all(|&byte| ids[byte as usize].is_some());
+        has_all.then(|| bytes.iter().filter_map(|&byte| ids[byte as usize]))
+    }
+
+    /// Whether an unknown stretch becomes the entries of its bytes.
+    pub fn falls_back(&self, bytes: &[u8]) -> bool {
+        self.trie.get(bytes).is_none() && self.byte_ids(bytes).is_some()
     }
 }
 
