@@ -19,7 +19,7 @@ from bench.cases import DATA
 from bench.operations import OPERATIONS
 
 ROOT = Path(__file__).parents[1]
-BEFORE = budget.Budget(1000, 100, "texts", "ids", {"first": 50_000, "again": 20_000})
+BEFORE = budget.Budget("folder", 1000, 100, "texts", "ids", {"first": 50_000, "again": 20_000})
 COUNTED = """
 from bench.budget.callgrind import Requests
 requests = Requests()
@@ -82,17 +82,25 @@ def test_rows_have_the_figures_and_the_growth() -> None:
 def test_the_gate_fails_for_growth_other_texts_other_output_and_nothing_before(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    before = dict.fromkeys("abcd", BEFORE)
+    before = dict.fromkeys("abcde", BEFORE)
     assert budget.verdict({"a": grown(first=50_900)}, before, 2) == 0
     found = {
         "a": grown(again=20_401),
         "b": replace(BEFORE, given="others"),
         "c": replace(BEFORE, returned="others"),
         "d": grown(first=1),
-        "e": BEFORE,
+        "e": replace(BEFORE, build="file"),
+        "f": BEFORE,
     }
     assert budget.verdict(found, before, 2) == 1
     said = capsys.readouterr().out
-    for line in ("a: +2.0", "b: other texts", "c: other output", "e: nothing to compare with", "1 of 5 cells"):
+    for line in (
+        "a: +2.0",
+        "b: other texts",
+        "c: other output",
+        "e: a folder beside",
+        "f: nothing to compare with",
+        "1 of 6",
+    ):
         assert line in said
     assert budget.verdict({}, before, 2) == 1 and budget.verdict(found, before, None) == 0

@@ -25,8 +25,10 @@ HEAD = ("vocabulary, text, operation", "pass", "per byte", "per piece", "before,
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The instructions of each pass over a cell. ``given`` and ``returned`` are digests of texts and of what came out;
-    ``pieces`` are matches of the split pattern, tokens where there is none, or when a file is loaded its entries."""
+    ``pieces`` are matches of the split pattern, tokens where there is none, or when a file is loaded its entries.
+    ``build`` is a folder or a file: the former is called by way of Python's functions."""
 
+    build: str
     size: int
     pieces: int
     given: str
@@ -89,7 +91,8 @@ def budget(name: str, build: Path) -> Budget:
     cell = CELLS[name]
     done = count("bench.budget.child", [name, str(build)])
     print(name, file=sys.stderr, flush=True)
-    return Budget(cell.size, cell.pieces(), cell.digest, done.output.strip(), done.instructions)
+    kind = "folder" if build.is_dir() else "file"
+    return Budget(kind, cell.size, cell.pieces(), cell.digest, done.output.strip(), done.instructions)
 
 
 def rows(found: dict[str, Budget], before: dict[str, Budget]) -> Iterator[tuple[str, ...]]:
@@ -112,6 +115,8 @@ def _compared(budget: Budget, before: Budget | None, which: str) -> tuple[str, s
 
 def incomparable(budget: Budget, before: Budget) -> str | None:
     """Why two figures say nothing about each other."""
+    if budget.build != before.build:
+        return "a folder beside a file"
     if budget.given != before.given:
         return "other texts"
     return "other output" if budget.returned != before.returned else None

@@ -29,7 +29,8 @@ MOST_PEERS = 2
 def chosen(names: Collection[str]) -> list[Vocabulary]:
     """The vocabularies with these names, or all."""
     if unknown := set(names) - {row.name for row in VOCABULARIES}:
-        raise SystemExit(f"no vocabulary is named {', '.join(sorted(unknown))}")
+        known = ", ".join(row.name for row in VOCABULARIES)
+        raise SystemExit(f"no vocabulary is named {', '.join(sorted(unknown))}; choose from {known}")
     return [row for row in VOCABULARIES if not names or row.name in names]
 
 
