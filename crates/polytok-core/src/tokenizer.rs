@@ -247,8 +247,7 @@ impl Tokenizer {
 
     /// The text of an unknown token, unless it is the entry of a byte: one entry can be both.
     pub fn unknown_text<'a>(&self, token: &'a Token) -> Option<&'a [u8]> {
-        let is_byte = |text: &&[u8]| matches!(&self.model, Compiled::WideUnigram(model) if model.falls_back(text));
-        token.unknown().filter(|text| !is_byte(text))
+        token.unknown().filter(|text| !self.segmenter.model.falls_back(text))
     }
 
     /// The text in which `trim` counts spaces.

@@ -201,6 +201,11 @@ impl CompiledModel {
         matches!(self, CompiledModel::Unigram(_) | CompiledModel::WideUnigram(_))
     }
 
+    /// Whether the model itself spells this unknown text by the entries of its bytes.
+    pub fn falls_back(&self, text: &[u8]) -> bool {
+        matches!(self, CompiledModel::WideUnigram(unigram) if unigram.falls_back(text))
+    }
+
     /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
     pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> Option<OwnEntries<'v>> {
         match self {
