@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gguf_samples
-from polytok import formats
+from polytok import conversion, formats
 from polytok.spec import (
     Bpe,
     ByteFallbackDecode,
@@ -189,4 +189,4 @@ SMALL = {
 
 def small_file(format_name: str) -> bytes:
     """A small file of the format."""
-    return formats.write(SMALL[format_name](), format_name).data
+    return conversion.write(SMALL[format_name](), format_name).data

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import polytok
 from format_samples import SMALL, longest_spec, merges_spec, rank_spec, real, sentencepiece_spec, unigram_spec
-from polytok import formats, probes
+from polytok import conversion, formats, probes
 from polytok.conversion import adapted
 from polytok.conversion.base import Converted
 from polytok.conversion.derivation import NO_ROW, How, derivations, merge_alike, same_merging
@@ -249,7 +249,7 @@ def small(format_name: str) -> polytok.Tokenizer:
     if format_name == "tiktoken":
         vocab = [*LETTERS, b"th", b"the", b" the", b"in", b"ing"]
         return polytok.Tokenizer(by_rank(vocab))
-    return polytok.load(formats.write(SMALL[format_name](), format_name).data, format=format_name)
+    return polytok.load(conversion.write(SMALL[format_name](), format_name).data, format=format_name)
 
 
 @pytest.mark.parametrize(("source", "target"), MATRIX)
@@ -272,8 +272,8 @@ def test_the_small_matrix(source: str, target: str) -> None:
 
 def test_llama2_and_llama2c() -> None:
     model, exported = real("sentencepiece/llama2.model"), real("llama2c/tokenizer.bin")
-    assert formats.write(formats.read(model), "llama2c").data == exported
-    again = formats.read(formats.write(formats.read(exported), "sentencepiece").data)
+    assert conversion.write(formats.read(model), "llama2c").data == exported
+    again = formats.read(conversion.write(formats.read(exported), "sentencepiece").data)
     original = formats.read(model)
     assert again.vocab == original.vocab
     assert (again.model, again.normalize, again.unknown, again.names) == (
@@ -291,7 +291,7 @@ def test_the_default_vocabulary_as_minbpe_and_back() -> None:
     again = formats.read(result.data)
     from polytok import data
 
-    assert formats.write(again, "tiktoken").data == data.default_ranks()
+    assert conversion.write(again, "tiktoken").data == data.default_ranks()
 
 
 def test_tekken_as_ranks() -> None:
@@ -301,7 +301,7 @@ def test_tekken_as_ranks() -> None:
 
 def test_minbpe_needs_bytes_first() -> None:
     with pytest.raises(FormatError, match="numbers the 256 bytes first"):
-        formats.write(formats.read(real("tiktoken/cl100k_base.tiktoken")), "minbpe")
+        conversion.write(formats.read(real("tiktoken/cl100k_base.tiktoken")), "minbpe")
 
 
 def test_whole_pieces_are_lost_in_minbpe() -> None:
@@ -311,7 +311,7 @@ def test_whole_pieces_are_lost_in_minbpe() -> None:
 
 def test_other_formats_extra_is_a_note() -> None:
     model = real("sentencepiece/llama2.model")
-    notes = formats.write(formats.read(model), "llama2c").notes
+    notes = conversion.write(formats.read(model), "llama2c").notes
     assert any(note.startswith("extra: trainer_spec") for note in notes)
 
 

@@ -21,7 +21,7 @@ import pytest
 
 import gguf_samples
 from format_samples import REAL, SMALL, real, small_file
-from polytok import Tokenizer, formats
+from polytok import Tokenizer, conversion, formats
 from polytok.errors import EncodeError, FormatError, PolytokError, SpecError
 from polytok.spec import Spec
 
@@ -113,8 +113,8 @@ SMALL_FILES: dict[str, Callable[[], tuple[str, bytes]]] = {
         ),
     ),
     "wordpiece": lambda: ("wordpiece", VOCAB_TXT),
-    "ptok": lambda: ("ptok", formats.write(SMALL["minbpe"](), "ptok").data),
-    "ptok of scores": lambda: ("ptok", formats.write(SMALL["sentencepiece"](), "ptok").data),
+    "ptok": lambda: ("ptok", conversion.write(SMALL["minbpe"](), "ptok").data),
+    "ptok of scores": lambda: ("ptok", conversion.write(SMALL["sentencepiece"](), "ptok").data),
 }
 REAL_FILES = {
     **{path: found[0] for path, found in REAL.items()},
@@ -163,7 +163,7 @@ def test_flipped_bytes(name: str) -> None:
 
 def check_that_it_writes(spec: Spec) -> None:
     try:
-        written = formats.write(spec, spec.origin.format)
+        written = conversion.write(spec, spec.origin.format)
     except PolytokError:
         return
     again = outcome(written.data, spec.origin.format)

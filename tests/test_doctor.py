@@ -22,7 +22,7 @@ from format_samples import (
     sentencepiece_spec,
     unigram_spec,
 )
-from polytok import cli, formats
+from polytok import cli, conversion
 from polytok.conversion import adapted
 from polytok.conversion.rows import with_texts
 from polytok.doctor import CHECKS, Severity, examine, findings
@@ -221,7 +221,7 @@ def test_round_trips() -> None:
 def file(tmp_path: Path) -> Callable[[Spec, str, str], Path]:
     def written(spec: Spec, format: str, name: str) -> Path:
         path = tmp_path / name
-        path.write_bytes(formats.write(spec, format).data)
+        path.write_bytes(conversion.write(spec, format).data)
         return path
 
     return written

@@ -11,6 +11,7 @@ import pytest
 
 import polytok
 from format_samples import real, small_file
+from polytok import conversion
 from polytok.errors import ArgumentError, FormatError
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -95,7 +96,7 @@ def test_berts_vocabulary(tmp_path: Path, lower: bool) -> None:
             assert tokenizer.encode(text, special="all", add_special=True) == reference.encode(text).ids
             ids = tokenizer.encode(text)
             assert tokenizer.decode(ids) == reference.decode(ids, skip_special_tokens=False)
-    assert polytok.formats.write(tokenizer.spec, "wordpiece").data == data
+    assert conversion.write(tokenizer.spec, "wordpiece").data == data
 
 
 def test_other_files_in_a_folder(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from format_samples import (
     small_file,
     unigram_spec,
 )
-from polytok import Tokenizer, formats
+from polytok import Tokenizer, conversion, formats
 from polytok.errors import ArgumentError, FormatError, LossError
 from polytok.formats.tiktoken_known import KNOWN
 from polytok.spec import (
@@ -44,7 +44,7 @@ from polytok.spec import (
 
 
 def reread(spec: Spec, format_name: str, **options: Any) -> Spec:
-    return formats.read(formats.write(spec, format_name).data, **options)
+    return formats.read(conversion.write(spec, format_name).data, **options)
 
 
 # The table
@@ -70,7 +70,7 @@ def test_a_real_file_comes_back_byte_for_byte(path: str) -> None:
     format_name, size = REAL[path]
     spec = formats.read(data)
     assert (spec.origin.format, len(spec.vocab)) == (format_name, size)
-    written = formats.write(spec, format_name, strict=True)
+    written = conversion.write(spec, format_name, strict=True)
     assert written.losses == ()
     assert written.data == data
     assert formats.read(written.data) == spec
@@ -103,7 +103,7 @@ def test_names_and_template(path: str, names: dict[str, int]) -> None:
 
 
 def test_llama2_exports_as_llama2c_does() -> None:
-    written = formats.write(formats.read(real("sentencepiece/llama2.model")), "llama2c")
+    written = conversion.write(formats.read(real("sentencepiece/llama2.model")), "llama2c")
     assert written.data == real("llama2c/tokenizer.bin")
     assert "normalize: U+2581 in a text is no longer a space" in written.losses
 
@@ -161,7 +161,7 @@ def test_a_trained_model_comes_back_and_loads_in_sentencepiece(trained: bytes) -
     spec = formats.read(trained)
     ids = {"unk": before.unk_id(), "bos": before.bos_id(), "eos": before.eos_id(), "pad": before.pad_id()}
     assert dict(spec.names) == {name: number for name, number in ids.items() if number >= 0}
-    written = formats.write(spec, "sentencepiece", strict=True)
+    written = conversion.write(spec, "sentencepiece", strict=True)
     assert written.data == trained
     after = sentencepiece.SentencePieceProcessor(model_proto=written.data)
     for text in (*SENTENCES[:5], "unknown \u2603 \U0001f600", "  two  spaces "):
@@ -173,14 +173,14 @@ def test_a_trained_model_comes_back_and_loads_in_sentencepiece(trained: bytes) -
 def test_a_spec_from_memory_loads_in_sentencepiece(make: Callable[..., Spec]) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
     spec = make()
-    written = formats.write(spec, "sentencepiece", strict=True)
+    written = conversion.write(spec, "sentencepiece", strict=True)
     processor = sentencepiece.SentencePieceProcessor(model_proto=written.data)
     assert [processor.id_to_piece(row).encode() for row in range(len(spec.vocab))] == spec.vocab.pieces()
     assert replace(formats.read(written.data), origin=spec.origin, extra={}) == spec
 
 
 def test_an_edited_spec_writes_the_edit() -> None:
-    spec = formats.read(formats.write(unigram_spec(), "sentencepiece").data)
+    spec = formats.read(conversion.write(unigram_spec(), "sentencepiece").data)
     edited = replace(
         spec,
         normalize=(SentencePieceNormalize(b"", False, False, True, True),),
@@ -202,7 +202,7 @@ def test_unknown_fields_survive_at_every_level() -> None:
     assert spec.decode == SentencePieceDecode(unk_surface=b"")
     assert dict(kept["trainer_spec"]) == {"vocab_size": 3, "unknown": b"\xc2\x0c\x03new"}
     assert kept["self_test_data"] == (b"\x0a\x00",)
-    assert formats.write(spec, "sentencepiece", strict=True).data == data
+    assert conversion.write(spec, "sentencepiece", strict=True).data == data
 
 
 def test_invalid_utf8_in_strings_survives() -> None:
@@ -224,7 +224,7 @@ def test_a_nul_piece_is_retired_by_the_newest_line() -> None:
     base = sentencepiece_spec()
     rows = list(zip(base.vocab.pieces(), base.vocab.ids, base.vocab.scores, base.vocab.kinds, strict=True))
     vocab = Vocab.from_rows([*rows, (b"\0", len(rows), 0.0, Kind.NORMAL)])
-    written = formats.write(replace(base, vocab=vocab), "sentencepiece")
+    written = conversion.write(replace(base, vocab=vocab), "sentencepiece")
     assert written.losses == (f"vocab: 1 kinds change, the first in row {len(rows)}: 1 becomes 5",)
     with pytest.raises(FormatError, match="must not contain NUL"):
         formats.read(written.data, line="0.2.1")
@@ -283,7 +283,7 @@ def test_an_unused_nul_piece_is_skipped(model: int) -> None:
         assert tokenizer.encode(text) == reference.encode(text)
     for id in range(5):
         assert tokenizer.decode([id]) == reference.decode([id])
-    assert formats.write(tokenizer.spec, "sentencepiece").data == data
+    assert conversion.write(tokenizer.spec, "sentencepiece").data == data
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_an_unused_nul_piece_is_skipped(model: int) -> None:
 )
 def test_what_a_model_cannot_express(spec: Spec, message: str) -> None:
     with pytest.raises(FormatError, match=message):
-        formats.write(spec, "sentencepiece")
+        conversion.write(spec, "sentencepiece")
 
 
 def test_what_a_model_does_not_carry_is_named() -> None:
@@ -313,10 +313,10 @@ def test_what_a_model_does_not_carry_is_named() -> None:
         names={"eos": 2},
         extra={"gguf": 1},
     )
-    losses = formats.write(spec, "sentencepiece").losses
+    losses = conversion.write(spec, "sentencepiece").losses
     assert [loss.split(":")[0] for loss in losses] == ["vocab", "special", "split", "post", "names", "names", "extra"]
     with pytest.raises(LossError, match=r"cannot carry all of this tokenizer:\n  vocab: the restriction"):
-        formats.write(spec, "sentencepiece", strict=True)
+        conversion.write(spec, "sentencepiece", strict=True)
 
 
 # llama2.c
@@ -328,7 +328,7 @@ def test_llama2c_kinds_and_layout() -> None:
         b"<unk>", b"\n<s>\n", b"\n</s>\n", b"<0x41>", b"  ", "é".encode(),
     ]  # fmt: skip
     assert spec.vocab.kinds.tolist() == [2, 3, 3, *[6] * 256, *[1] * 8]
-    assert formats.write(spec, "llama2c", strict=True).data == small_file("llama2c")
+    assert conversion.write(spec, "llama2c", strict=True).data == small_file("llama2c")
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_llama2c_kinds_and_layout() -> None:
 )
 def test_what_llama2c_cannot_express(spec: Spec, message: str) -> None:
     with pytest.raises(FormatError, match=message):
-        formats.write(spec, "llama2c")
+        conversion.write(spec, "llama2c")
 
 
 def test_llama2c_counts_on_its_first_tokens() -> None:
@@ -366,17 +366,17 @@ def test_rwkv_round_trip_and_losses() -> None:
     spec = longest_spec()
     again = reread(spec, "rwkv")
     assert replace(again, origin=spec.origin) == spec
-    losses = formats.write(replace(spec, special=(SpecialToken("<x>", 9),)), "rwkv").losses
+    losses = conversion.write(replace(spec, special=(SpecialToken("<x>", 9),)), "rwkv").losses
     assert len(losses) == 1 and losses[0].startswith("special: ")
     with pytest.raises(FormatError, match="longest token that fits"):
-        formats.write(rank_spec(), "rwkv")
+        conversion.write(rank_spec(), "rwkv")
 
 
 # minbpe
 
 
 def test_minbpe_file() -> None:
-    written = formats.write(merges_spec(), "minbpe", strict=True)
+    written = conversion.write(merges_spec(), "minbpe", strict=True)
     assert written.data == (
         b"minbpe v1\n" rb"\p{L}+| ?\S+|\s+" b"\n2\n<|endoftext|> 300\n<|a|> 301\n97 98\n256 256\n240 159\n"
     )
@@ -398,12 +398,12 @@ def test_minbpe_file() -> None:
 def test_minbpe_basic_has_no_split() -> None:
     spec = formats.read(b"minbpe v1\r\n\r\n0\r\n97 98")
     assert (spec.split, spec.special, spec.vocab.piece(256)) == ((), (), b"ab")
-    assert formats.write(spec, "minbpe", strict=True).data == b"minbpe v1\n\n0\n97 98\n"
+    assert conversion.write(spec, "minbpe", strict=True).data == b"minbpe v1\n\n0\n97 98\n"
 
 
 def test_minbpe_losses() -> None:
     spec = merges_spec(split=(PatternSplit(" a|b"),), special=(SpecialToken("a b", 300), SpecialToken("c", 301)))
-    losses = formats.write(spec, "minbpe").losses
+    losses = conversion.write(spec, "minbpe").losses
     assert [loss.split(":")[0] for loss in losses] == ["special", "split"]
     assert "white space" in losses[0] and "stripped" in losses[1]
 
@@ -421,7 +421,7 @@ def test_minbpe_losses() -> None:
 )
 def test_what_minbpe_cannot_express(spec: Spec, message: str) -> None:
     with pytest.raises(FormatError, match=message):
-        formats.write(spec, "minbpe")
+        conversion.write(spec, "minbpe")
 
 
 # tiktoken
@@ -461,7 +461,7 @@ def test_one_file_of_two_vocabularies() -> None:
     harmony = formats.read(data, name="o200k_harmony")
     assert harmony.origin.name == "o200k_harmony"
     assert SpecialToken("<|call|>", 200012) in harmony.special
-    assert [loss.split(":")[0] for loss in formats.write(harmony, "tiktoken").losses] == ["special"]
+    assert [loss.split(":")[0] for loss in conversion.write(harmony, "tiktoken").losses] == ["special"]
     with pytest.raises(ArgumentError, match="not the file of that vocabulary"):
         formats.read(data, name="llama3")
     with pytest.raises(ArgumentError, match="the file of 'o200k_base' or 'o200k_harmony'"):
@@ -473,7 +473,7 @@ def test_the_caller_overrides_what_is_known() -> None:
     spec = formats.read(data, pattern=r"\S+|\s+", special_tokens={"<x>": 60000})
     assert (spec.split, spec.special) == ((PatternSplit(r"\S+|\s+"),), (SpecialToken("<x>", 60000),))
     assert (spec.origin.name, dict(spec.names)) == (None, {})
-    losses = formats.write(spec, "tiktoken").losses
+    losses = conversion.write(spec, "tiktoken").losses
     assert [loss.split(":")[0] for loss in losses] == ["special", "split", "names"]
 
 
@@ -487,7 +487,7 @@ def test_an_unknown_rank_file_needs_both() -> None:
     assert (spec.origin.name, dict(spec.names)) == ("mine", {"eos": 301})
     plain = formats.read(data, pattern="", special_tokens={})
     assert replace(plain, origin=rank_spec().origin) == rank_spec()
-    assert formats.write(plain, "tiktoken", strict=True).data == data
+    assert conversion.write(plain, "tiktoken", strict=True).data == data
 
 
 def test_a_written_rank_file_loads_in_tiktoken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -503,12 +503,12 @@ def test_a_rank_file_need_not_be_sorted() -> None:
     data = b"YQ== 5\nYg== 0\n"
     spec = formats.read(data, pattern="", special_tokens={})
     assert (spec.vocab.pieces(), spec.vocab.ids.tolist()) == ([b"a", b"b"], [5, 0])
-    assert formats.write(spec, "tiktoken").data == data
+    assert conversion.write(spec, "tiktoken").data == data
 
 
 def test_tiktoken_cannot_express_other_models() -> None:
     with pytest.raises(FormatError, match="tiktoken merges bytes; it cannot run"):
-        formats.write(longest_spec(), "tiktoken")
+        conversion.write(longest_spec(), "tiktoken")
 
 
 @pytest.mark.parametrize("tokens", [{"": 1}, {"<x>": -1}, {"<x>": 2**32}, {"<x>": True}, {"<x>": "1"}, {1: 1}])
@@ -555,7 +555,7 @@ def test_the_line_is_checked_and_kept() -> None:
     data = small_file("sentencepiece")
     assert formats.read(data).line == "0.2.3"
     assert formats.read(data, line="0.2.1").line == "0.2.1"
-    assert formats.write(formats.read(data, line="0.2.1"), "sentencepiece", strict=True).data == data
+    assert conversion.write(formats.read(data, line="0.2.1"), "sentencepiece", strict=True).data == data
     with pytest.raises(ArgumentError, match="line is '0.1'"):
         formats.read(data, line="0.1")  # type: ignore[arg-type]
 
@@ -605,7 +605,7 @@ def test_base64_is_the_standard_one() -> None:
         data = base64.b64encode(text[:length]) + b" 7\n"
         spec = formats.read(data, pattern="", special_tokens={})
         assert spec.vocab.blob == text[:length]
-        assert formats.write(spec, "tiktoken").data == data
+        assert conversion.write(spec, "tiktoken").data == data
 
 
 def test_a_longest_model_stays_one() -> None:

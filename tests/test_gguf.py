@@ -31,7 +31,7 @@ from gguf_samples import (
     vocabulary,
     wpm,
 )
-from polytok import formats
+from polytok import conversion, formats
 from polytok.errors import ArgumentError, EncodeError, FormatError
 from polytok.formats import gguf_pretokenizers as known
 from polytok.reference import gguf, llama_cpp
@@ -120,7 +120,7 @@ def test_real_files_and_the_twin(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_real_files_come_back(name: str) -> None:
     data = (FOLDER / name).read_bytes()
-    written = formats.write(formats.read(data), "gguf", strict=True)
+    written = conversion.write(formats.read(data), "gguf", strict=True)
     assert written.data == data
 
 
@@ -131,7 +131,7 @@ def test_every_family_and_the_twin(name: str) -> None:
     for seed in range(3):
         compare(tokenizer, twin, generated(twin, seed))
         compare(tokenizer, twin, generated(twin, seed, bad=True))
-    assert formats.write(tokenizer.spec, "gguf", strict=True).data == data
+    assert conversion.write(tokenizer.spec, "gguf", strict=True).data == data
 
 
 @pytest.mark.parametrize("name", [*known.EXPRESSIONS])
@@ -165,7 +165,7 @@ def test_unknown_pre_tokenizers_are_named() -> None:
         polytok.load(data)
     tokenizer = polytok.load(data, pre_tokenizer="llama-bpe")
     assert tokenizer.spec.split == polytok.load(file(bpe("llama-bpe"))).spec.split
-    assert formats.write(tokenizer.spec, "gguf").data == data
+    assert conversion.write(tokenizer.spec, "gguf").data == data
     with pytest.raises(FormatError, match="'nothing' is not known"):
         polytok.load(data, pre_tokenizer="nothing")
     with pytest.raises(ArgumentError, match="pre_tokenizer= means nothing"):
@@ -177,7 +177,7 @@ def test_changed_specs_are_written() -> None:
 
     spec = formats.read(file(spm()))
     changed = replace(spec, names={**spec.names, "eos": 5}, post=polytok.spec.Template.around((), (5,)))
-    again = formats.read(formats.write(changed, "gguf", strict=True).data)
+    again = formats.read(conversion.write(changed, "gguf", strict=True).data)
     assert (again.names["eos"], again.post) == (5, changed.post)
     assert again.extra["gguf"]["keys"]["tokenizer.ggml.eos_token_id"][3] == struct.pack("<I", 5)
 
@@ -187,7 +187,7 @@ def test_specs_without_their_file_are_written(name: str) -> None:
     from dataclasses import replace
 
     spec = formats.read(file(SMALL_VOCABULARIES[name]))
-    again = formats.read(formats.write(replace(spec, extra={}), "gguf").data)
+    again = formats.read(conversion.write(replace(spec, extra={}), "gguf").data)
     wanted = replace(spec, extra={})
     for part in ("model", "normalize", "split", "unknown", "post", "decode", "names", "matching"):
         assert getattr(again, part) == getattr(wanted, part), part
@@ -201,7 +201,7 @@ def test_versions_and_byte_orders(version: int, order: str) -> None:
     data = file(keys, version=version, order=order)
     spec = formats.read(data)
     assert spec.vocab == formats.read(file(spm())).vocab
-    assert formats.write(spec, "gguf", strict=True).data == data
+    assert conversion.write(spec, "gguf", strict=True).data == data
 
 
 def test_tensors_are_not_read(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_the_gguf_package_reads_what_is_written(tmp_path: Path) -> None:
     path = tmp_path / "vocab.gguf"
     for keys in SMALL_VOCABULARIES.values():
         spec = formats.read(file(keys))
-        path.write_bytes(formats.write(spec, "gguf").data)
+        path.write_bytes(conversion.write(spec, "gguf").data)
         fields = package.GGUFReader(path).fields
         tokens = fields["tokenizer.ggml.tokens"]
         assert [bytes(tokens.parts[at]) for at in tokens.data] == [

@@ -14,7 +14,7 @@ tokenizers = pytest.importorskip("tokenizers")
 import texts  # noqa: E402
 from format_samples import VOCAB, real  # noqa: E402
 from huggingface_samples import SAMPLES, sample  # noqa: E402
-from polytok import Tokenizer, formats  # noqa: E402
+from polytok import Tokenizer, conversion, formats  # noqa: E402
 from polytok.errors import EncodeError, FormatError  # noqa: E402
 from polytok.spec import Bpe, Kind, PatternSplit, Spec  # noqa: E402
 from texts import Words  # noqa: E402
@@ -72,7 +72,7 @@ def test_a_component_encodes_as_tokenizers_does(kind: str, name: str) -> None:
 def test_a_component_is_written_as_it_was(kind: str, name: str) -> None:
     data = sample(kind, name).to_str().encode()
     spec = formats.read(data)
-    written = formats.write(spec, "huggingface", strict=True)
+    written = conversion.write(spec, "huggingface", strict=True)
     assert json.loads(written.data) == json.loads(data)
     assert formats.read(written.data) == spec
 
@@ -81,7 +81,7 @@ def test_a_component_is_written_as_it_was(kind: str, name: str) -> None:
 def test_a_component_is_made_anew(kind: str, name: str) -> None:
     reference = sample(kind, name)
     spec = replace(formats.read(reference.to_str().encode()), extra={})
-    written = formats.write(spec, "huggingface", strict=True)
+    written = conversion.write(spec, "huggingface", strict=True)
     assert replace(formats.read(written.data), extra={}) == spec
     again = tokenizers.Tokenizer.from_str(written.data.decode())
     for text in small_texts(name)[:80]:
@@ -101,7 +101,7 @@ def test_a_real_file_comes_back(name: str) -> None:
     data = real(f"huggingface/{name}")
     spec = formats.read(data)
     assert spec.origin.format == "huggingface"
-    written = formats.write(spec, "huggingface", strict=True)
+    written = conversion.write(spec, "huggingface", strict=True)
     assert json.loads(written.data) == json.loads(data)
     assert formats.read(written.data) == spec
 
@@ -121,7 +121,7 @@ def test_what_is_made_of_a_real_file_encodes_as_before(name: str) -> None:
     data = real(f"huggingface/{name}")
     reference = tokenizers.Tokenizer.from_str(data.decode())
     spec = replace(formats.read(data), extra={})
-    again = tokenizers.Tokenizer.from_str(formats.write(spec, "huggingface", strict=True).data.decode())
+    again = tokenizers.Tokenizer.from_str(conversion.write(spec, "huggingface", strict=True).data.decode())
     for text in real_texts(spec)[:100]:
         assert again.encode(text).ids == reference.encode(text).ids
         assert again.encode(text).offsets == reference.encode(text).offsets
@@ -165,7 +165,7 @@ def test_ids_of_added_tokens_are_tokenizers_own() -> None:
     reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=listed)))
     assert all(reference.token_to_id(token.text) == token.id for token in spec.special)
     assert "'x' has the id 9 in the file, tokenizers gives it 3" in spec.extra["huggingface"]["warnings"][0]
-    assert formats.write(spec, "huggingface").losses == ()
+    assert conversion.write(spec, "huggingface").losses == ()
 
 
 def test_ids_of_added_tokens_where_those_of_the_vocabulary_have_holes() -> None:
@@ -242,7 +242,7 @@ def test_legacy_components(member: str, value: Any) -> None:
     spec = formats.read(json.dumps(made).encode(), format="huggingface")
     newest = formats.read(reference.to_str().encode(), format="huggingface")
     assert replace(spec, extra={}) == replace(newest, extra={})
-    assert json.loads(formats.write(spec, "huggingface", strict=True).data) == made
+    assert json.loads(conversion.write(spec, "huggingface", strict=True).data) == made
 
 
 BROKEN: list[tuple[dict[str, Any], str]] = [
@@ -309,14 +309,16 @@ def test_what_json_can_do() -> None:
 def test_an_edited_spec_writes_the_edit() -> None:
     spec = read(normalizer={"type": "NFC"}, pre_tokenizer={"type": "Whitespace"})
     edited = replace(spec, split=(PatternSplit("x|y", "isolated"),))
-    made = json.loads(formats.write(edited, "huggingface", strict=True).data)
+    made = json.loads(conversion.write(edited, "huggingface", strict=True).data)
     assert made["normalizer"] == {"type": "NFC"}
     assert made["pre_tokenizer"]["pattern"] == {"Regex": "x|y"}
 
 
 def test_patterns_go_to_oniguruma_and_back() -> None:
     pattern = r"\p{N}{1,3}+|\s++$|(?:a|b){2}+"
-    made = json.loads(formats.write(replace(read(), split=(PatternSplit(pattern),)), "huggingface", strict=True).data)
+    made = json.loads(
+        conversion.write(replace(read(), split=(PatternSplit(pattern),)), "huggingface", strict=True).data
+    )
     expected = r"(?>\p{N}{1,3})|\s++\z|(?>(?:a|b){2})"
     assert made["pre_tokenizer"] == {
         "type": "Split", "pattern": {"Regex": expected}, "behavior": "Removed", "invert": True,

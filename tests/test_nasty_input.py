@@ -18,7 +18,7 @@ from format_samples import merges_spec, rank_spec, small_file
 from parity import checks, tasks
 from parity.checks import Outcome
 from parity.references import SentencePiece
-from polytok import FormatError, Kind, SpecError, TokenIdError, formats
+from polytok import FormatError, Kind, SpecError, TokenIdError, conversion
 from polytok.spec import BytesDecode, ChainDecode
 from reference_specs import DATA, needs_data
 
@@ -206,7 +206,7 @@ def test_a_piece_of_more_than_100_kilobytes() -> None:
     assert "120000 bytes" in str(outcome(lambda: polytok.load(data)))
     older = polytok.load(data, line="0.2.1")
     assert older.decode(older.encode(long.decode())).endswith(long.decode())
-    ranks = formats.write(rank_spec(), "tiktoken").data + base64.b64encode(long) + b" 500\n"
+    ranks = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(long) + b" 500\n"
     loaded = polytok.load(ranks, pattern="", special_tokens={})
     assert loaded.encode(long) == [500]
 
@@ -245,7 +245,7 @@ def test_a_short_charsmap(charsmap: bytes) -> None:
 
 
 def test_special_ids_outside_of_the_vocabulary() -> None:
-    data = formats.write(merges_spec(), "minbpe").data
+    data = conversion.write(merges_spec(), "minbpe").data
     far = data.replace(b"<|a|> 301", b"<|a|> 4294967294")
     tokenizer = polytok.load(far)
     assert tokenizer.encode("<|a|>", special="all") == [4294967294]
@@ -264,11 +264,11 @@ def test_a_vocabulary_without_bos_and_eos() -> None:
 
 
 def test_duplicate_ids() -> None:
-    doubled = formats.write(rank_spec(), "tiktoken").data + base64.b64encode(b"zz") + b" 97\n"
+    doubled = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(b"zz") + b" 97\n"
     message = outcome(lambda: polytok.load(doubled, pattern="", special_tokens={}))
     assert isinstance(message, str)
     assert "97" in message
-    twice = formats.write(rank_spec(), "tiktoken").data + base64.b64encode(b"ab") + b" 999\n"
+    twice = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(b"ab") + b" 999\n"
     assert isinstance(outcome(lambda: polytok.load(twice, pattern="", special_tokens={})), str)
     rwkv = b"1 'a' 1\n1 'b' 1\n"
     assert isinstance(outcome(lambda: polytok.load(rwkv, format="rwkv")), str)
@@ -278,8 +278,8 @@ NESTED = """
 import sys, polytok
 sys.path.insert(0, sys.argv[1])
 from format_samples import rank_spec
-from polytok import formats
-ranks = formats.write(rank_spec(), "tiktoken").data
+from polytok import conversion
+ranks = conversion.write(rank_spec(), "tiktoken").data
 tokenizer = polytok.load(ranks, pattern=sys.argv[2], special_tokens={})
 for text in ("a" * 30 + "!", "a" * 50_000 + "!", "b" * 1000, "ab" * 20_000):
     try:
@@ -301,6 +301,6 @@ def test_a_nested_pattern_as_tiktoken() -> None:
     spec = rank_spec()
     ranks = {piece: int(id) for piece, id in zip(spec.vocab.pieces(), spec.vocab.ids, strict=True)}
     theirs = tiktoken.Encoding("nested", pat_str="(a+)+|b", mergeable_ranks=ranks, special_tokens={})
-    ours = polytok.load(formats.write(spec, "tiktoken").data, pattern="(a+)+|b", special_tokens={})
+    ours = polytok.load(conversion.write(spec, "tiktoken").data, pattern="(a+)+|b", special_tokens={})
     for text in ("aaa", "aabab", "abba", "xaay", ""):
         assert ours.encode(text) == theirs.encode_ordinary(text)

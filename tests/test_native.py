@@ -13,7 +13,7 @@ import pytest
 
 import polytok
 from format_samples import REAL, SMALL, real, unigram_spec
-from polytok import FormatError, Tokenizer, _core, formats
+from polytok import FormatError, Tokenizer, _core, conversion, formats
 from polytok.fingerprint import fingerprint
 from polytok.formats import ptok
 from polytok.plain import from_plain, to_plain
@@ -41,7 +41,7 @@ SAMPLES = _samples()
 
 
 def _file(spec: Spec) -> bytes:
-    return formats.write(spec, "ptok", strict=True).data
+    return conversion.write(spec, "ptok", strict=True).data
 
 
 @pytest.mark.parametrize("name", SAMPLES)

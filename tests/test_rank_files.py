@@ -13,7 +13,7 @@ import pytest
 
 import polytok
 from format_samples import rank_spec, real, small_file
-from polytok import FormatError, Tokenizer, formats
+from polytok import FormatError, Tokenizer, conversion, formats
 from polytok.formats import gpt2_pair
 from polytok.formats.tiktoken_families import FAMILIES, KIMI, QWEN
 from polytok.formats.tiktoken_known import LLAMA3, O200K
@@ -86,7 +86,7 @@ def test_lines_are_read_as_tiktoken_reads_them(data: bytes, tmp_path: Path) -> N
 
 def test_an_empty_token_is_written_as_it_was_read(tmp_path: Path) -> None:
     data = b"\n".join([*LINES, b"= 259", b""])
-    assert formats.write(formats.read(data, pattern="", special_tokens={}), "tiktoken").data == data
+    assert conversion.write(formats.read(data, pattern="", special_tokens={}), "tiktoken").data == data
 
 
 # By the configuration

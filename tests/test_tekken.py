@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from format_samples import rank_spec, real, small_file, tekken_spec
-from polytok import Tokenizer, formats
+from polytok import Tokenizer, conversion, formats
 from polytok.errors import FormatError
 from polytok.spec import PatternSplit, Spec, SpecialToken, Template
 
@@ -79,9 +79,9 @@ def test_entries_behind_the_live_ones_are_kept() -> None:
     data = json.dumps(value).encode()
     spec = formats.read(data)
     assert len(spec.vocab) == len(tekken_spec().vocab)
-    assert formats.write(spec, "tekken", strict=True).data == data
+    assert conversion.write(spec, "tekken", strict=True).data == data
     shorter = replace(spec, special=spec.special[:4], vocab=replace(spec.vocab, ids=spec.vocab.ids - 1))
-    written = formats.write(shorter, "tekken")
+    written = conversion.write(shorter, "tekken")
     assert [loss.split(":")[0] for loss in written.losses] == ["extra"]
     assert len(json.loads(written.data)["vocab"]) == len(spec.vocab)
 
@@ -90,7 +90,7 @@ def test_other_fields_are_kept() -> None:
     value = document(image={"image_patch_size": 16, "special_ids": {"img": 10}}, audio={"sampling_rate": 16000.5})
     value["special_tokens"][3]["is_control"] = False
     spec = read(value)
-    assert json.loads(formats.write(spec, "tekken", strict=True).data) == value
+    assert json.loads(conversion.write(spec, "tekken", strict=True).data) == value
 
 
 # Layout
@@ -114,13 +114,13 @@ def test_what_json_dumps_wrote_comes_back_byte_for_byte(layout: dict[str, Any], 
     value["vocab"][97]["token_str"] = None
     value["vocab"][258]["token_str"] = "\ufffd"
     data = (json.dumps(value, **layout) + end).encode()
-    assert formats.write(formats.read(data), "tekken", strict=True).data == data
+    assert conversion.write(formats.read(data), "tekken", strict=True).data == data
 
 
 def test_other_layouts_come_back_as_equal_json() -> None:
     data = b"\n " + small_file("tekken").replace(b'"rank"', b'"r\\u0061nk" ').replace(b',"token_', b' ,\r\n"token_')
     spec = formats.read(data, format="tekken")
-    assert json.loads(formats.write(spec, "tekken", strict=True).data) == json.loads(data)
+    assert json.loads(conversion.write(spec, "tekken", strict=True).data) == json.loads(data)
 
 
 # Versions
@@ -129,7 +129,7 @@ def test_other_layouts_come_back_as_equal_json() -> None:
 @pytest.mark.parametrize("version", ["v1", "v2", "v3", "v7", "v11", "v13", "v15"])
 def test_versions(version: str) -> None:
     value = document(config=config(version=version))
-    assert json.loads(formats.write(read(value), "tekken", strict=True).data) == value
+    assert json.loads(conversion.write(read(value), "tekken", strict=True).data) == value
 
 
 def test_old_files_need_no_special_tokens() -> None:
@@ -139,9 +139,9 @@ def test_old_files_need_no_special_tokens() -> None:
     assert [token.text for token in spec.special[17:22]] == [
         *("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]", "<SPECIAL_20>", "<SPECIAL_21>")
     ]
-    assert "special_tokens" not in json.loads(formats.write(spec, "tekken", strict=True).data)
+    assert "special_tokens" not in json.loads(conversion.write(spec, "tekken", strict=True).data)
     renamed = replace(spec, special=(SpecialToken("<a>", 0), *spec.special[1:]), names={"bos": 1, "eos": 2, "pad": 11})
-    again = formats.read(formats.write(renamed, "tekken").data)
+    again = formats.read(conversion.write(renamed, "tekken").data)
     assert again.special == renamed.special
 
 
@@ -215,4 +215,4 @@ def test_other_json_is_not_tekken(data: bytes) -> None:
 )
 def test_what_tekken_cannot_express(spec: Spec, message: str) -> None:
     with pytest.raises(FormatError, match=message):
-        formats.write(spec, "tekken")
+        conversion.write(spec, "tekken")

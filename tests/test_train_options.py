@@ -9,7 +9,8 @@ import pytest
 
 import polytok
 from polytok.errors import ArgumentError
-from polytok.train import memory_size, specs
+from polytok.resources import memory_size
+from polytok.train import specs
 
 TEXTS = ["low lower lowest", "new newer newest"]
 HUGGING = {"ties": "huggingface", "byte_level": False}

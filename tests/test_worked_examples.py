@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import polytok
-from polytok import Kind, formats, reference
+from polytok import Kind, conversion, reference
 from reference_specs import DATA, needs_data
 
 VOCAB = DATA / "vocab"
@@ -26,7 +26,7 @@ def test_the_article_on_byte_pair_encoding(tmp_path: Path) -> None:
 def test_a_model_with_a_pattern_and_special_tokens(tmp_path: Path) -> None:
     spec = reference.train("the cat, the hat", 256 + 4, pattern=r"[^\w\s]+| ?\w+|\s+")
     path = tmp_path / "toy.model"
-    path.write_bytes(formats.write(spec, "minbpe").data.replace(b"\n0\n", b"\n1\n<|endoftext|> 260\n", 1))
+    path.write_bytes(conversion.write(spec, "minbpe").data.replace(b"\n0\n", b"\n1\n<|endoftext|> 260\n", 1))
     tokenizer = polytok.load(path)
     text = "the hat<|endoftext|> the cat"
     assert tokenizer.encode(text) == reference.encode(tokenizer.spec, text)

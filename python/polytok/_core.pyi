@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any, TypeAlias, final
+from typing import IO, Any, Protocol, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 from .arrow import ArrowColumn
 from .spec import NormalizeStep, Spec, SplitStep, Vocab
-from .train.bpe_learning import Rules, Units
 from .values import IdArray, Ids, Text
 
 __all__ = [
@@ -133,14 +132,39 @@ def counts_description(file: IO[bytes]) -> str: ...
 def bpe_derivations(
     vocab: Vocab, priority: str, merges: npt.NDArray[np.uint32] | None, symbols: str, reserved: bool
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
+
+class _Units(Protocol):
+    """polytok.train.bpe_learning.Units."""
+
+    @property
+    def unit(self) -> str: ...
+    @property
+    def prefix(self) -> str: ...
+    @property
+    def suffix(self) -> str: ...
+
+class _Rules(Protocol):
+    """polytok.train.bpe_learning.Rules."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def min_count(self) -> int: ...
+    @property
+    def below_length(self) -> int | None: ...
+    @property
+    def first_seen(self) -> bool: ...
+    @property
+    def room(self) -> int | None: ...
+
 def bpe_alphabet(
-    words: WordCounter, units: Units, special: list[str], initial: list[str], limit: int | None
+    words: WordCounter, units: _Units, special: list[str], initial: list[str], limit: int | None
 ) -> list[bytes]: ...
 def bpe_learn(
     words: WordCounter,
-    units: Units,
+    units: _Units,
     initial: list[bytes],
-    rules: Rules,
+    rules: _Rules,
     progress: Callable[[str, int, int], object] | None,
     each: Callable[[int, int, int, int, int, bytes, int], object] | None,
 ) -> tuple[

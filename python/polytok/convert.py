@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import formats, probes
-from .conversion import adapted
+from .conversion import adapted, write
 from .divergence import Comparison, Divergence
 from .spec import PatternSplit, Spec
 from .tokenizer import Tokenizer
@@ -44,7 +44,7 @@ def convert(
     >>> conversion.losses, conversion.divergences
     ((), ())
     """
-    written = formats.write(tokenizer.spec, format, strict=strict)
+    written = write(tokenizer.spec, format, strict=strict)
     chosen: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
     comparison = Comparison(tokenizer, read_back(written.data, format, tokenizer.spec))
     return Conversion(

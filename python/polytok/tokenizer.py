@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _core, formats
+from . import _core
 from .arrow import ArrowColumn, of_same_package
 from .encoding import Encoder, Encoding, Padding, Truncation, Words, padded
 from .errors import ArgumentError, PieceError, SpecialTokenError
@@ -19,6 +19,7 @@ from .fingerprint import fingerprint
 from .formats.ptok import NativeFile
 from .lossless import Lossless, lossless
 from .options import OptionKeywords, Options
+from .resources import processors
 from .restriction import restricted
 from .spec import Spec
 from .stream import StreamDecoder
@@ -461,8 +462,10 @@ class Tokenizer:
         Raises `FormatError` if the format has no way to express this tokenizer, `ArgumentError` for a name that files
         of several formats have, and `FileError` if the file cannot be written.
         """
+        from .conversion import write  # as much to import as all formats
+
         target = Path(path)
-        written = formats.write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
+        written = write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
         save_all(target, written.data, written.companions)
         return written.losses
 
@@ -511,11 +514,7 @@ class Tokenizer:
 
 def _threads(number: int | None) -> int:
     """As many as are wanted, or one for each processor that this process may use."""
-    if number is not None:
-        return _count("threads", number, least=1)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return processors() if number is None else _count("threads", number, least=1)
 
 
 def _seed(seed: int | None) -> int:

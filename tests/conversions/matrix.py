@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polytok
-from polytok import formats
+from polytok import conversion, formats
 from polytok.convert import read_back
 from polytok.errors import FormatError, PolytokError
 from polytok.tokenizer import Tokenizer
@@ -93,7 +93,7 @@ def row(arguments: tuple[str, int]) -> list[Cell]:
 def convert(source: str, tokenizer: Tokenizer, target: str, texts: Sequence[str]) -> Cell:
     """One cell."""
     try:
-        written = formats.write(tokenizer.spec, target)
+        written = conversion.write(tokenizer.spec, target)
     except FormatError as error:
         return Cell(source, target, "refused", why=(str(error),))
     again = read_back(written.data, target, tokenizer.spec)

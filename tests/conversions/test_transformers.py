@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conversions import matrix
-from polytok import formats
+from polytok import conversion
 from reference_specs import needs_data
 
 transformers = pytest.importorskip("transformers")
@@ -18,7 +18,7 @@ transformers = pytest.importorskip("transformers")
 def test_transformers_encodes_alike(source: str, tmp_path: Path) -> None:
     tokenizer = matrix.load(source)
     path = tmp_path / "tokenizer.json"
-    path.write_bytes(formats.write(tokenizer.spec, "huggingface", strict=True).data)
+    path.write_bytes(conversion.write(tokenizer.spec, "huggingface", strict=True).data)
     theirs = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(path), clean_up_tokenization_spaces=False, split_special_tokens=True
     )

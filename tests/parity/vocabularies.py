@@ -16,7 +16,7 @@ import tiktoken
 import tiktoken_ext.openai_public
 
 import polytok
-from polytok import formats, reference
+from polytok import conversion, formats, reference
 from polytok.formats.tiktoken_families import KIMI, QWEN
 from polytok.formats.tiktoken_known import KNOWN, O200K
 from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken
@@ -224,7 +224,7 @@ MINBPE_SIZE = 600
 
 
 def minbpe(name: str) -> Vocabulary:
-    load = functools.cache(lambda: polytok.Tokenizer(formats.read(formats.write(minbpe_spec(name), "minbpe").data)))
+    load = functools.cache(lambda: polytok.Tokenizer(formats.read(conversion.write(minbpe_spec(name), "minbpe").data)))
     twin = functools.cache(lambda: _references(Twin(minbpe_spec(name), TWIN_LIMIT)))
     return Vocabulary(name, "minbpe", load, lambda: _references(), twin, "bytes")
 

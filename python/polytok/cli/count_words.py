@@ -11,7 +11,8 @@ from typing import Any
 from .. import corpus
 from ..corpus.run import RUNNERS
 from ..errors import ArgumentError
-from ..train import KINDS, Counts, ProgressBar, TrainingReport, count_words
+from ..progress import ProgressBar
+from ..train import KINDS, Counts, TrainingReport, count_words
 from . import kind_options, training
 from . import reading as reading_options
 from .options import add_plain_verb

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import editing, lists
+from ..conversion import write
 from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
 from ..file_names import format_of
 from ..files import save_all
-from ..formats import all_formats, write
+from ..formats import all_formats
 from ..tokenizer import Tokenizer
 from .options import add_verb, load_tokenizer, stdout
 from .style import json_piece

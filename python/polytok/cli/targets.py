@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..conversion import write
 from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
-from ..formats import write
 from ..train import TrainingReport, specs
 
 # What each kind can become, the format first that its name alone asks for where others share it.

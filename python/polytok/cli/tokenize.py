@@ -15,7 +15,7 @@ from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..files import not_written
-from ..train import memory_size
+from ..resources import memory_size
 from .options import add_verb, encode_options, load_tokenizer
 from .reading import add_inputs, names, reading
 from .style import show

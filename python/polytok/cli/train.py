@@ -7,9 +7,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from ..conversion import write
 from ..errors import ArgumentError
 from ..files import save_all
-from ..formats import all_formats, write
+from ..formats import all_formats
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..train import KINDS, TrainingReport, kind_named, specs

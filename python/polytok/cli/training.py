@@ -6,8 +6,10 @@ import argparse
 import sys
 
 from ..errors import ArgumentError
+from ..progress import ProgressBar
 from ..reading import Reading
-from ..train import Inputs, ProgressBar, TrainingReport, memory_size
+from ..resources import memory_size
+from ..train import Inputs, TrainingReport
 from ..train.inputs import named
 from . import reading as reading_options
 from .texts import STDIN

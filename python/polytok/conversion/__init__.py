@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from .. import formats
+from ..errors import LossError
 from ..spec import Spec
 from .base import Converted
 from .byte_bpe import to_minbpe, to_rank_file
@@ -19,7 +21,7 @@ from .huggingface import to_huggingface
 from .llama2c import to_llama2c
 from .sentencepiece import to_sentencepiece
 
-__all__ = ["Converted", "adapted"]
+__all__ = ["Converted", "adapted", "write"]
 
 _ADAPTERS: Mapping[str, Callable[[Spec], Converted]] = {
     "gguf": to_gguf,
@@ -39,6 +41,24 @@ def adapted(spec: Spec, format: str) -> Converted:
         return Converted(spec)
     converted = adapter(spec)
     return converted if converted.spec is spec else converted.then(_without_extra(converted.spec, format))
+
+
+def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
+    """Write a Spec as a file of a format, adapted to it if another format gave it.
+
+    What the format cannot carry is listed in ``losses``; with ``strict`` it is an error.
+    """
+    chosen = formats.named(format)
+    converted = adapted(spec, format)
+    result = chosen.write(converted.spec)
+    is_foreign = spec.origin.format not in (format, "memory")
+    # What another format names or keeps beside its tokenizer concerns no text.
+    aside = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
+    losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in aside))))
+    if strict and losses:
+        listed = "".join(f"\n  {loss}" for loss in losses)
+        raise LossError(f"a {format} file cannot carry all of this tokenizer:{listed}")
+    return replace(result, losses=losses, notes=(*converted.notes, *result.notes, *aside))
 
 
 def _without_extra(spec: Spec, format: str) -> Converted:

@@ -14,6 +14,7 @@ from functools import cache
 
 from .. import _core, probes
 from ..errors import FormatError, PolytokError
+from ..formats import gguf_pretokenizers as known
 from ..spec import Bpe, Kind, PatternSplit, Spec, SplitStep, Vocab
 
 _BYTES = Vocab.from_rows((bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256))
@@ -51,8 +52,6 @@ class Chosen:
 
 def nearest(spec: Spec) -> Chosen:
     """The pre-tokenizer made for the pattern, or that which cuts most texts alike; FormatError if none comes near."""
-    from ..formats import gguf_pretokenizers as known
-
     assert isinstance(spec.model, Bpe)
     texts = probes.TROUBLE
     wanted = [_cuts(spec.split, text) for text in texts]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..spec import Bpe, Kind, Spec, Vocab
 from .base import some
 from .derivation import NO_ROW, Derivations, How, derivations
@@ -86,10 +87,8 @@ def _ties(
 
 
 def _runs_agree(vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32], pieces: list[str]) -> bool:
-    from ..tokenizer import Tokenizer
-
     before, after = (
-        Tokenizer(Spec(vocab, each, unknown="bytes" if (vocab.kinds == Kind.BYTE).any() else "unk"))
+        _core.Tokenizer(Spec(vocab, each, unknown="bytes" if (vocab.kinds == Kind.BYTE).any() else "unk"))
         for each in (model, replace(model, priority="merges", merges=merges))
     )
     longest = max(map(len, pieces))

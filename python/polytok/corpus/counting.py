@@ -17,8 +17,8 @@ from ..errors import ArgumentError
 from ..plain import from_plain, to_plain
 from ..progress import ProgressBar
 from ..reading import Reading
+from ..resources import checked_memory, processors
 from ..train import Counts, TrainingReport
-from ..train.resources import checked_memory, processors
 from ..train.work import counting
 from .documents import documents
 from .job import Job, Records

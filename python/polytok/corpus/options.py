@@ -9,10 +9,10 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from ..checks import number, one_of
 from ..errors import ArgumentError, PieceError
 from ..options import Options
 from ..reading import Reading
-from ..reading.choices import check_one_of
 from ..spec import Slot
 from ..tokenizer import Tokenizer
 from ..values import Special
@@ -62,15 +62,15 @@ class DocumentOptions:
 
     def __post_init__(self) -> None:
         """Raises `ArgumentError` for what is none of those."""
-        check_one_of("output", self.output, tuple(WRITERS))
-        check_one_of("dtype", self.dtype, get_args(Dtype))
-        check_one_of("long", self.long, get_args(Long))
-        _number("min_tokens", self.min_tokens, 0, _MOST)
-        _number("shuffle", self.shuffle, 0, _MOST)
-        _number("seed", self.seed, 0, 2**64 - 1)
-        _number("shard_size", self.shard_size, 1, _LARGEST_SHARD)
+        one_of("output", self.output, tuple(WRITERS))
+        one_of("dtype", self.dtype, get_args(Dtype))
+        one_of("long", self.long, get_args(Long))
+        number("min_tokens", self.min_tokens, least=0, most=_MOST)
+        number("shuffle", self.shuffle, least=0, most=_MOST)
+        number("seed", self.seed, least=0, most=2**64 - 1)
+        number("shard_size", self.shard_size, least=1, most=_LARGEST_SHARD)
         if self.max_tokens is not None:
-            _number("max_tokens", self.max_tokens, 1, _MOST)
+            number("max_tokens", self.max_tokens, least=1, most=_MOST)
             if self.max_tokens < self.min_tokens:
                 raise ArgumentError(f"max_tokens={self.max_tokens} is less than min_tokens={self.min_tokens}")
         if not isinstance(self.reading, Reading):
@@ -182,8 +182,3 @@ def _id(name: str, said: int | str | None, tokenizer: Tokenizer) -> int | None:
 
 def _texts(ids: Sequence[int], tokenizer: Tokenizer) -> str:
     return " ".join(repr(tokenizer.token_bytes(id).decode(errors="replace")) for id in ids)
-
-
-def _number(name: str, value: object, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ArgumentError(f"{name}={value!r} is no whole number from {least} to {most}")

@@ -11,8 +11,8 @@ from ..errors import ArgumentError
 from ..formats import ptok
 from ..loading import load
 from ..progress import ProgressBar
+from ..resources import processors
 from ..tokenizer import Tokenizer
-from ..train.resources import processors
 from .job import Begun, Job, JobEvent, Records
 from .journal import stem
 from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerName

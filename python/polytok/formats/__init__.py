@@ -1,20 +1,20 @@
-"""Files to Specs and back. One module per format; `all_formats` is the table that names them.
+"""Files to Specs, and Specs to files. One module per format; `all_formats` is the table that names them.
 
-A file's format is told by its magic and structure, never by its name or size.
+A file's format is told by its magic and structure, never by its name or size. A format writes Specs of its own dialect;
+`polytok.conversion.write` takes any Spec.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 
-from ..errors import ArgumentError, FormatError, LossError
+from ..errors import ArgumentError, FormatError
 from ..spec import Line, Spec
 from . import ptok
 from .base import Format, ReadOptions, Written
 
-__all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named", "read", "write"]
+__all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named", "read"]
 
 
 @cache
@@ -90,23 +90,3 @@ def read(
         return chosen.read(data, options)
     except FormatError as error:
         raise FormatError(f"{chosen.name}: {error}") from error
-
-
-def write(spec: Spec, format: str, *, strict: bool = False) -> Written:
-    """Write a tokenizer file, of a Spec that another format gave too (see polytok.conversion).
-
-    What the format cannot carry is listed in ``losses``; with ``strict`` it is an error.
-    """
-    from ..conversion import adapted  # as much to import as all formats
-
-    chosen = named(format)
-    converted = adapted(spec, format)
-    result = chosen.write(converted.spec)
-    is_foreign = spec.origin.format not in (format, "memory")
-    # What another format names or keeps beside its tokenizer concerns no text.
-    aside = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
-    losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in aside))))
-    if strict and losses:
-        listed = "".join(f"\n  {loss}" for loss in losses)
-        raise LossError(f"a {format} file cannot carry all of this tokenizer:{listed}")
-    return replace(result, losses=losses, notes=(*converted.notes, *result.notes, *aside))

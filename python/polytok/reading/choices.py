@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ..checks import one_of
 from ..errors import ArgumentError
 
 Format = Literal["text", "jsonl", "parquet", "arrow"]
@@ -47,7 +47,7 @@ class Reading:
         kinds = {"format": Format, "unit": Unit, "invalid": Invalid, "records": Choice, "broken": Choice}
         for name, kind in kinds.items():
             may_lack = (None,) if name in _MAY_LACK else ()
-            check_one_of(name, getattr(self, name), (*get_args(kind), *may_lack))
+            one_of(name, getattr(self, name), (*get_args(kind), *may_lack))
         if not isinstance(self.field, str) or not self.field:
             raise ArgumentError(f"field={self.field!r} is no name of a field")
         if (self.unit == "separator") != (self.separator is not None):
@@ -59,9 +59,3 @@ class Reading:
     def names(self) -> list[str]:
         """The field, from the outside in."""
         return self.field.split(".")
-
-
-def check_one_of(name: str, value: object, allowed: Sequence[object]) -> None:
-    """Raises `ArgumentError` for a value that is none of those."""
-    if value not in allowed:
-        raise ArgumentError(f"{name}={value!r} is none of {', '.join(map(repr, allowed))}")

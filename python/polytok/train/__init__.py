@@ -5,13 +5,11 @@ may be trained on, counting.py counts words, work.py puts all together. This pac
 nothing of each other: what a trainer gives is a Spec.
 """
 
-from ..progress import ProgressBar, Report
 from ..reading import Reading
 from .base import KINDS, Kind, Trainer, kind_named
 from .counting import Counts, Order
 from .feeding import TrainingWarning
 from .inputs import Inputs, TrainingReport
-from .resources import memory_size
 from .work import count_words, specs, train
 
 __all__ = [
@@ -20,15 +18,12 @@ __all__ = [
     "Inputs",
     "Kind",
     "Order",
-    "ProgressBar",
     "Reading",
-    "Report",
     "Trainer",
     "TrainingReport",
     "TrainingWarning",
     "count_words",
     "kind_named",
-    "memory_size",
     "specs",
     "train",
 ]

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, cast
 
+from ..checks import optional_number
 from ..errors import ArgumentError
 from ..progress import Report
 from ..spec import Spec
 from .counting import Counts
-from .options import optional_number
 
 
 class Trainer(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal
 
+from .. import checks
 from ..errors import ArgumentError
 from ..spec import NormalizeStep, ReplaceInvalid, Spec
 from . import bpe_huggingface, options
@@ -79,10 +80,10 @@ class BpeTrainer:
         end_of_word_suffix: str = "",
         counts: Counts | None = None,
     ) -> None:
-        options.one_of("ties", ties, _TIES)
+        checks.one_of("ties", ties, _TIES)
         sizes, special = options.sizes(vocab_size), options.special_tokens(special_tokens)
-        options.number("min_frequency", min_frequency, least=0)
-        options.optional_number("max_token_length", max_token_length, least=2)
+        checks.number("min_frequency", min_frequency, least=0)
+        checks.optional_number("max_token_length", max_token_length, least=2)
         self.keeps_bytes = options.flag("byte_level", byte_level)
         self.notes: list[str] = []
         self._is_one, self._verbose = isinstance(vocab_size, int), verbose
@@ -96,7 +97,7 @@ class BpeTrainer:
             alphabet = options.characters("initial_alphabet", default if initial_alphabet is None else initial_alphabet)
             if unk_token is not None:
                 options.text("unk_token", unk_token)
-            limits = (options.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
+            limits = (checks.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
             common = (sizes, special, min_frequency, max_token_length)
             self._rules = HuggingFace(*common, byte_level, unk_token, alphabet, *limits)
         else:

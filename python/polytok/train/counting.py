@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from .. import _core
+from ..checks import number
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import replacing
 from ..plain import from_plain, to_plain
 from ..progress import Report
+from ..resources import processors, room
 from ..spec import NormalizeStep, PatternSplit, SplitStep
-from .options import number, steps
-from .resources import processors, room
+from .options import steps
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from .. import _core
+from ..checks import number, optional_number
 from ..errors import ArgumentError
 from ..lists import Emoji, Entry, emoji, kaomoji, listed
 from ..progress import Report
+from ..resources import processors
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .matching import checked
-from .options import flag, number, optional_number, sizes, text
-from .resources import processors
+from .options import flag, sizes, text
 from .splits import steps_of
 
 MOST_IDS: Final = 65_536

@@ -8,6 +8,7 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from ..checks import number
 from ..errors import ArgumentError
 
 _MOST_ENTRIES = 2**31 - 3
@@ -31,18 +32,6 @@ def sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
     for size in wanted:
         number("vocab_size", size, least=1, most=_MOST_ENTRIES)
     return wanted
-
-
-def number(name: str, value: Any, *, least: int, most: int = 2**63 - 1) -> int:
-    """A whole number in a range."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ArgumentError(f"{name}={value!r} is not a whole number from {least} to {most}")
-    return value
-
-
-def optional_number(name: str, value: Any, *, least: int, most: int = 2**63 - 1) -> int | None:
-    """The same, or None."""
-    return None if value is None else number(name, value, least=least, most=most)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -113,13 +102,6 @@ def _is_of(value: Any, annotation: Any) -> bool:
         return False
     known = (int, float) if annotation is float else get_origin(annotation) or annotation
     return isinstance(value, known)
-
-
-def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    """One of several names."""
-    if value not in known:
-        raise ArgumentError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
-    return value
 
 
 def special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import checks
 from ..spec import BertNormalize, NormalizeStep, ReplaceInvalid, Spec
 from . import options
 from .bpe_huggingface import HuggingFace, wordpiece_spec
@@ -67,12 +68,12 @@ class WordPieceTrainer:
         self._rules = HuggingFace(
             sizes=options.sizes(vocab_size),
             special=options.special_tokens(special_tokens),
-            min_frequency=options.number("min_frequency", min_frequency, least=0),
+            min_frequency=checks.number("min_frequency", min_frequency, least=0),
             max_token_length=None,
             byte_level=False,
             unk_token=options.text("unk_token", unk_token),
             initial_alphabet=options.characters("initial_alphabet", initial_alphabet),
-            limit_alphabet=options.optional_number("limit_alphabet", limit_alphabet, least=0),
+            limit_alphabet=checks.optional_number("limit_alphabet", limit_alphabet, least=0),
             prefix=options.text("continuing_subword_prefix", continuing_subword_prefix),
             suffix=options.text("end_of_word_suffix", end_of_word_suffix),
         )

@@ -10,13 +10,13 @@ from typing import Any
 from ..errors import ArgumentError
 from ..progress import ProgressBar, Report
 from ..reading import Reading
+from ..resources import checked_memory
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from .base import kind_named
 from .counting import Counts, is_counts
 from .feeding import TrainingWarning, feed
 from .inputs import Inputs, TrainingReport, paths_of
-from .resources import checked_memory
 
 # Counts are the same for every size.
 _ANY_SIZE = 2**16

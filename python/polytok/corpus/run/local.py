@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...train.resources import processors
+from ...resources import processors
 from .base import (
     ATTEMPTS,
     Assignment,

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import _core
+from ...checks import number
 from ...errors import ArgumentError
 from ...progress import Report
+from ...resources import processors
 from ...spec import Spec
 from ..counting import Counts
-from ..options import number
-from ..resources import processors
 from .assembly import assembled
 from .counts import SentenceCounts, checked, counted, description
 from .meta import reserved

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from ...checks import one_of
 from ...errors import ArgumentError
 from ...spec import Line
-from ..options import check_types, one_of, text
+from ..options import check_types, text
 
 Profile = Literal["lossless", "sentencepiece", "llama2c"]
 Sentences = Literal["lines", "items", "texts"]

@@ -1,13 +1,13 @@
-"""How much memory a training may take, and how many threads."""
+"""How much memory work may take, and how many processors there are for it."""
 
 from __future__ import annotations
 
 import os
 import re
 
-from .. import _core
-from ..errors import ArgumentError
-from .options import number
+from . import _core
+from .checks import number
+from .errors import ArgumentError
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FEWEST_BYTES = 2**24
