@@ -85,6 +85,13 @@ def test_the_reference_has_every_public_name() -> None:
     assert set(polytok.__all__) - errors - named == set()
 
 
+def test_the_files_that_are_named_exist() -> None:
+    rooms = [ROOT, ROOT / "crates/polytok-core/src", ROOT / "crates/polytok-pattern/src"]
+    for page in (DOCS / "performance.md", DOCS / "how-it-works.md"):
+        for name in re.findall(r"`([a-z_0-9/-]+(?:\.rs|/))`", prose(page)):
+            assert any((room / name).exists() for room in rooms), f"{page.name}: {name}"
+
+
 # Examples
 
 
