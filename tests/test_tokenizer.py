@@ -353,6 +353,18 @@ def test_saving_reports_losses_and_leaves_nothing_behind(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("name", ["a" * 5000, "a" * 300, "\0", "a\0.ptok", "\ud800"])
+def test_a_path_that_cannot_be(tmp_path: Path, default: Tokenizer, name: str) -> None:
+    for path in (name, str(tmp_path / name), tmp_path / name):
+        with pytest.raises(polytok.FileError, match="cannot read the tokenizer file: "):
+            polytok.load(path)
+    with pytest.raises(polytok.FileError, match="cannot write: "):
+        default.save(tmp_path / name, "ptok")
+    with pytest.raises(polytok.FileError, match="cannot use the folder of the cache: "):
+        polytok.load("cl100k_base", cache_dir=tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     ranks, pipe = tmp_path / "ranks.tiktoken", tmp_path / "pipe"
     tokenizer = Tokenizer(rank_spec())

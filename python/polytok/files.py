@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,21 @@ class Siblings(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def system_path(path: str | os.PathLike[str], action: str) -> Path:
+    """The path, if the system can look it up, whether or not a file is there. `FileError` if its name is too long or
+    has a character that no name can have, or if a folder of it cannot be entered; ``action`` is what cannot be done."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise FileError(error.errno, f"cannot {action}: {error.strerror}", os.fspath(path)) from error
+    except ValueError as error:
+        what = f"cannot {action}: the path has a character that no file name can have"
+        raise FileError(errno.EINVAL, what, os.fspath(path)) from error
+    return Path(path)
 
 
 def read(path: Path) -> bytes:
@@ -82,7 +98,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     A target that is a device or a pipe is written as it is. Raises `FileError` where the system does not let it be
     written.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(system_path(path, "write")))
     if target.exists() and not target.is_file():
         with _opened(target, path) as file:
             yield file

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from . import formats, named
 from .errors import ArgumentError
-from .files import Siblings, read
+from .files import Siblings, read, system_path
 from .formats import gguf_file, gpt2_pair, ptok
 from .formats.base import ReadOptions
 from .formats.folder import read_folder
@@ -63,7 +63,7 @@ def load(
     if cache_dir is not None:
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
+        path = system_path(source, "read the tokenizer file")
         if path.exists() and not path.is_file() and not path.is_dir():  # A pipe gives its bytes once.
             return Tokenizer(formats.read(read(path), **said))
         may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()

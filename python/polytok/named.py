@@ -18,7 +18,7 @@ from typing import Any
 
 from . import formats
 from .errors import ArgumentError, FetchError, FileError
-from .files import replacing
+from .files import replacing, system_path
 from .formats import gpt2_pair
 from .formats.base import ReadOptions
 from .formats.folder import ONE_FILE, PAIR, read_folder
@@ -88,7 +88,7 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
     """Where files are kept: the folder that is given, ``POLYTOK_CACHE_DIR``, or the system's place for caches."""
     chosen = cache_dir or os.environ.get("POLYTOK_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return system_path(chosen, "use the folder of the cache")
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "polytok"
     if sys.platform == "win32":
