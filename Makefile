@@ -3,7 +3,7 @@
 #   make demo    set everything up and encode and decode a text in several scripts
 #   make test    set everything up and run all tests
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
-#   make lint    formatting, lints and types
+#   make lint    formatting, lints, types, and whether the documentation builds
 #   make docs    the documentation as a site, in the folder site/
 #   make bench   five minutes of the benchmarks, written into docs/ and the README (needs the data, as parity)
 PYTHON ?= python3
@@ -23,13 +23,14 @@ test: $(VENV)/installed-test
 parity: $(VENV)/installed-test
 	$(BIN)/python -m tests.parity --full
 
-lint: $(VENV)/installed-test
+lint: $(VENV)/installed-test $(VENV)/installed-docs
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python bench scripts
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir target/site
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
