@@ -353,6 +353,20 @@ def test_saving_reports_losses_and_leaves_nothing_behind(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o400])
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, default: Tokenizer, mode: int) -> None:
+    target, link = tmp_path / "a.ptok", tmp_path / "link.ptok"
+    target.write_bytes(b"old")
+    target.chmod(mode)
+    link.symlink_to(target)
+    for path in (target, link):
+        default.save(path)
+        assert target.stat().st_mode & 0o777 == mode
+    target.chmod(0o600)
+    assert polytok.load(target).fingerprint == default.fingerprint
+
+
 @pytest.mark.parametrize("name", ["a" * 5000, "a" * 300, "\0", "a\0.ptok", "\ud800"])
 def test_a_path_that_cannot_be(tmp_path: Path, default: Tokenizer, name: str) -> None:
     for path in (name, str(tmp_path / name), tmp_path / name):

@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -60,19 +61,33 @@ def read(path: Path) -> bytes:
 class Draft:
     """A file under a temporary name beside its target: `keep` gives it the target's name, `discard` removes it.
 
-    Raises `FileError`, with the target's name, where the system does not let it be made or renamed.
+    It has the permissions of the file that it replaces, from the first byte on. Raises `FileError`, with the target's
+    name, if the system does not let it be made or renamed.
     """
 
     def __init__(self, target: Path) -> None:
         self.target = target
         self._path = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         try:
-            self.file = open(self._path, "x+b")  # noqa: SIM115
+            mode = _permissions(target)
+            opener = partial(os.open, mode=0o666 if mode is None else mode)
+            self.file = open(self._path, "x+b", opener=opener)  # noqa: SIM115
         except OSError as error:
             raise not_written(error, target) from error
+        if mode is not None:
+            self._allow(mode)
+
+    def _allow(self, mode: int) -> None:
+        """Give the file these permissions, of which the process's umask may have taken some."""
+        try:
+            if _permissions(self._path) != mode:
+                os.chmod(self._path, mode)
+        except OSError as error:
+            self.discard()
+            raise not_written(error, self.target) from error
 
     def keep(self) -> None:
-        """Close the file and rename it, which replaces a file of that name."""
+        """Close the file and rename it, which replaces a file of that name ."""
         try:
             self.file.close()
             os.replace(self._path, self.target)
@@ -89,6 +104,14 @@ class Draft:
     def is_named(self, name: object) -> bool:
         """Whether an error that names a file means this one."""
         return name in (None, str(self._path))
+
+
+def _permissions(path: Path) -> int | None:
+    """Who can read and write a file; None if there is no file."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        return None
 
 
 @contextmanager
