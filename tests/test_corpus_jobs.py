@@ -16,7 +16,7 @@ import pytest
 
 import corpus_kills
 from corpus_work import WORK
-from polytok import ArgumentError, PolytokError
+from polytok import ArgumentError, FileError, PolytokError
 from polytok.corpus.job import Begun, Job
 from polytok.corpus.run.base import Assignment, Done, Retried, Work
 from polytok.corpus.run.local import LocalRunner
@@ -267,6 +267,18 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
     run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # which waits until the workers are gone
     run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path, exists: bool) -> None:
+    folder, outside = tmp_path / "out", tmp_path / "outside"
+    folder.mkdir()
+    if exists:
+        outside.write_bytes(b"kept")
+    (folder / ".lock").symlink_to(outside)
+    with pytest.raises(FileError, match="this is a link"):
+        run(job(folder))
+    assert (outside.read_bytes() if outside.exists() else None) == (b"kept" if exists else None)
 
 
 def test_workers_do_not_hear_ctrl_c_from_their_first_moment_on(tmp_path: Path) -> None:

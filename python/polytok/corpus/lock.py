@@ -45,8 +45,11 @@ def locked(folder: Path) -> Iterator[int]:
 
 def _taken(path: Path) -> int | None:
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        # A link could lead out of the folder, where a file would be made and left.
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise FileError(error.errno, "this is a link, and not the lock of a job: remove it", str(path)) from error
         raise FileError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
     if _locks(file) and _is_there(path, file):
         return file
@@ -69,6 +72,6 @@ def _locks(file: int) -> bool:
 def _is_there(path: Path, file: int) -> bool:
     """Whether the file that was opened is still that of the path: who held the lock before has removed it."""
     try:
-        return os.path.samestat(os.stat(path), os.fstat(file))
+        return os.path.samestat(os.lstat(path), os.fstat(file))
     except FileNotFoundError:
         return False
