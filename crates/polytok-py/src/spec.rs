@@ -7,6 +7,7 @@ use polytok_core::spec::{
     ScalarRules, Scheme, SentencePieceNormalize, Spec, SpecialToken, Split, Symbols, TemplatePart, UnigramRules,
     Unknown, VocabColumns,
 };
+use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -34,6 +35,13 @@ fn column<T: numpy::Element + Clone>(object: &Bound<'_, PyAny>, name: &str) -> P
 
 /// Reads a whole Spec.
 pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
+    fields(object).map_err(|error| match error.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
+        true => spec_error(format!("a text of the Spec has half of a surrogate pair: {error}")),
+        false => error,
+    })
+}
+
+fn fields(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     let trim = object.getattr("trim")?;
     Ok(Spec {
         vocab: vocab(&object.getattr("vocab")?)?,

@@ -61,11 +61,22 @@ class Format(Protocol):
         """The Spec as a file, or FormatError where the format cannot express the model at all."""
 
 
+def is_utf8(text: str) -> bool:
+    """Whether UTF-8 can spell a text: it has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:
     """The caller's special tokens, checked."""
     for text, number in mapping.items():
         if not isinstance(text, str) or not text:
             raise ArgumentError(f"special_tokens: {text!r} is not a text")
+        if not is_utf8(text):
+            raise ArgumentError(f"special_tokens: {text!r} has half of a surrogate pair, which UTF-8 cannot spell")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_ID:
             raise ArgumentError(f"special_tokens: the id of {text!r} is {number!r}, not a number from 0 to {MAX_ID}")
     return tuple(SpecialToken(text, number) for text, number in mapping.items())

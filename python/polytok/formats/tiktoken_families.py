@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FormatError
+from .base import is_utf8
 from .tiktoken_known import Scheme
 
 KIMI = (
@@ -86,7 +87,13 @@ def _class_name(config: Json) -> str | None:
 def _text(token: Any) -> str | None:
     """The text of a token, which stands there itself or as an object with its content."""
     text = token.get("content") if isinstance(token, dict) else token
-    return text if isinstance(text, str) and text else None
+    if not isinstance(text, str) or not text:
+        return None
+    if not is_utf8(text):
+        raise FormatError(
+            f"tokenizer_config.json: the token {text!r} has half of a surrogate pair, which UTF-8 cannot spell"
+        )
+    return text
 
 
 def _object(config: Json, key: str) -> Json:

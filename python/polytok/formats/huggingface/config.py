@@ -15,6 +15,7 @@ from typing import Any
 
 from ...errors import FormatError
 from ...spec import Spec, SpecialToken, Template
+from ..base import is_utf8
 from . import added_tokens
 from .fields import Fields, Json, brief
 
@@ -74,7 +75,7 @@ def tokens_of(config: Mapping[str, Json]) -> list[SpecialToken]:
 def text_of(token: Json) -> str | None:
     """The text of a token, which stands there itself or as an object with its content."""
     text = token.get("content") if isinstance(token, dict) else token
-    return text if isinstance(text, str) and text else None
+    return _spelled(text) if isinstance(text, str) and text else None
 
 
 def _number(key: str) -> int:
@@ -85,11 +86,20 @@ def _number(key: str) -> int:
 
 def _token(value: Json, where: str) -> SpecialToken:
     if isinstance(value, str):
-        return SpecialToken(value, 0)
+        return SpecialToken(_spelled(value), 0)
     fields = Fields(value, f"{FILE}: {where}")
     special = fields.flag("special", True)
     flags: dict[str, Any] = {name: fields.flag(name, False) for name in ("single_word", "lstrip", "rstrip")}
-    return SpecialToken(fields.text("content"), 0, special, **flags, normalized=fields.flag("normalized", not special))
+    return SpecialToken(
+        _spelled(fields.text("content")), 0, special, **flags, normalized=fields.flag("normalized", not special)
+    )
+
+
+def _spelled(text: str) -> str:
+    """The text of a token, which UTF-8 must be able to spell."""
+    if not is_utf8(text):
+        raise FormatError(f"{FILE}: the token {text!r} has half of a surrogate pair, which UTF-8 cannot spell")
+    return text
 
 
 def _with_tokens(spec: Spec, listed: list[SpecialToken], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:

@@ -1,0 +1,54 @@
+"""Input that is wrong in an unusual way is a PolytokError too."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from polytok.errors import ArgumentError, FormatError, SpecError
+
+RANKS = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"bos_token": "\ud800"},
+        {"eos_token": {"content": "a\udfff"}},
+        {"additional_special_tokens": ["\ud800"]},
+        {"added_tokens_decoder": {"256": {"content": "\ud800"}}},
+    ],
+)
+def test_a_token_with_half_of_a_surrogate_pair(tmp_path: Path, config: dict[str, Any]) -> None:
+    bpe = {"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
+    kimi = {"auto_map": {"AutoTokenizer": ["tokenization_kimi.TikTokenTokenizer", None]}}
+    folders: dict[str, dict[str, Any]] = {
+        "whole": {"tokenizer.json": bpe, "tokenizer_config.json": config},
+        "pair": {"vocab.json": {"a": 0}, "tokenizer_config.json": {"tokenizer_class": "GPT2Tokenizer"} | config},
+        "lines": {"tokenizer_config.json": {"tokenizer_class": "BertTokenizer"} | config},
+        "ranks": {"tokenizer_config.json": kimi | config},
+    }
+    for name, files in folders.items():
+        (tmp_path / name).mkdir()
+        for file, value in files.items():
+            (tmp_path / name / file).write_text(json.dumps(value))
+    (tmp_path / "pair/merges.txt").write_text("#version: 0.2\n")
+    (tmp_path / "lines/vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n")
+    (tmp_path / "ranks/tiktoken.model").write_bytes(RANKS)
+    for name in folders:
+        # Kimi's class looks at neither additional_special_tokens nor a role that is listed.
+        if name != "ranks" or "additional_special_tokens" not in config:
+            with pytest.raises(FormatError, match="half of a surrogate pair"):
+                polytok.load(tmp_path / name)
+
+
+def test_a_text_with_half_of_a_surrogate_pair() -> None:
+    with pytest.raises(ArgumentError, match=r"special_tokens: '\\ud800' has half of a surrogate pair"):
+        polytok.load(RANKS, pattern="", special_tokens={"\ud800": 300})
+    with pytest.raises(SpecError, match="a text of the Spec has half of a surrogate pair"):
+        polytok.load(RANKS, pattern="\ud800", special_tokens={})
