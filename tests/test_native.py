@@ -158,6 +158,21 @@ FORGED = [
     {"spec": b'{"model":{"$":"Longest"},"normalize":[1]}'},
     {"spec": b'{"model":{"$":"Longest"},"post":7}'},
     {"spec": b'{"model":{"$":"Longest"},"vocab":7}'},
+    *(
+        {"spec": b'{"model":{"$":"Longest"},"post":{"$":"Template",%b}}' % parts}
+        for parts in (
+            b'"single":[1]',
+            b'"single":null',
+            b'"pair":null',
+            b'"pair":[{"$":"Template"}]',
+            b'"pair":[{"$":"Insert","ids":["x"]}]',
+            b'"pair":[{"$":"Insert","ids":[-1]}]',
+            b'"pair":[{"$":"Insert","ids":7}]',
+            b'"pair":[{"$":"Insert","ids":[1],"type_id":null}]',
+            b'"pair":[{"$":"Slot","text":2}]',
+            b'"pair":[{"$":"Slot","text":"x"}]',
+        )
+    ),
     {"spec": b'{"model":{"$":"Longest"},"names":{"$":"bytes","at":[0]}}'},
     {"spec": b'{"model":{"$":"array","type":"O","shape":[1],"at":[0,8]}}'},
     {"spec": b"[" * 100_000},

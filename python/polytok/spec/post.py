@@ -1,17 +1,25 @@
-"""What stands around a text, and what the spans of its tokens leave out."""
+"""The ids around a text, and the white space that the spans of its tokens leave out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from ..errors import SpecError
+
+_IDS = range(2**32)
 
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Ids of a template that stand in no text."""
+    """Ids of a template that belong to no text."""
 
     ids: tuple[int, ...]
     type_id: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.ids, tuple | list) or not all(map(_is_id, (*self.ids, self.type_id))):
+            raise SpecError(f"post: {self!r} needs ids and a type_id from 0 to 4294967295")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +29,30 @@ class Slot:
     text: Literal[0, 1] = 0
     type_id: int = 0
 
+    def __post_init__(self) -> None:
+        if not _is_id(self.text) or self.text > 1 or not _is_id(self.type_id):
+            raise SpecError(f"post: {self!r} needs the text 0 or 1 and a type_id from 0 to 4294967295")
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, int) and value in _IDS
+
 
 TemplatePart = Insert | Slot
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What stands around one text, and around a pair of texts, when special tokens are asked for
-    (``add_special=True``). Without, only the slots count."""
+    """The ids around one text, and around a pair of texts, if special tokens are asked for (``add_special=True``).
+    Without them only the slots count."""
 
     single: tuple[TemplatePart, ...] = (Slot(0),)
     pair: tuple[TemplatePart, ...] = (Slot(0), Slot(1, 1))
+
+    def __post_init__(self) -> None:
+        for parts in (self.single, self.pair):
+            if not isinstance(parts, tuple | list) or not all(isinstance(part, TemplatePart) for part in parts):
+                raise SpecError(f"post: a template is a tuple of Insert and Slot, not {parts!r:.200}")
 
     @property
     def before(self) -> tuple[int, ...]:
@@ -41,13 +62,13 @@ class Template:
 
     @property
     def after(self) -> tuple[int, ...]:
-        """The ids behind a single text."""
+        """The ids after a single text."""
         slot = self.single.index(Slot(0)) if Slot(0) in self.single else len(self.single)
         return tuple(id for part in self.single[slot:] if isinstance(part, Insert) for id in part.ids)
 
     @classmethod
     def around(cls, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Template:
-        """Ids before and behind one text; a pair gets them around each of its texts."""
+        """Ids before and after one text; a pair gets them around each of its texts."""
 
         def side(number: Literal[0, 1]) -> tuple[TemplatePart, ...]:
             parts = (Insert(before, number), Slot(number, number), Insert(after, number))
@@ -58,6 +79,6 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """Spans leave out the white space at the ends of tokens, but with ``add_prefix_space`` one space of the first."""
+    """Spans leave out the white space at the ends of tokens, except one space of the first with ``add_prefix_space``."""
 
     add_prefix_space: bool = True
