@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -268,6 +269,36 @@ def test_columns_that_lie_are_refused(column: pa.Array) -> None:
             TOKENIZER.encode_arrow(given)
         with pytest.raises(ArgumentError, match="Arrow: "):
             Texts.of_arrow(given)
+
+
+class Gives:
+    """An object whose methods of Arrow's interface return what a function makes of capsules."""
+
+    def __init__(self, change: Callable[[Any, Any], Any], name: str) -> None:
+        column = pa.array(ROWS)
+        setattr(type(self), name, lambda _: change(*column.__arrow_c_array__()))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda schema, array: (),
+        lambda schema, array: None,
+        lambda schema, array: (schema,),
+        lambda schema, array: (array, schema),
+        lambda schema, array: (schema, schema),
+        lambda schema, array: [schema, array],
+        lambda schema, array: (schema, array, array),
+        lambda schema, array: ("schema", "array"),
+        lambda schema, array: array,
+    ],
+)
+def test_an_object_that_gives_no_capsules(change: Callable[[Any, Any], Any]) -> None:
+    for name in ("__arrow_c_array__", "__arrow_c_stream__"):
+        given = type("Gives", (Gives,), {})(change, name)
+        for take in (TOKENIZER.encode_arrow, TOKENIZER.count_arrow, Texts.of_arrow):
+            with pytest.raises(ArgumentError, match=f"Arrow: {name} of Gives did not return "):
+                take(given)
 
 
 @pytest.mark.parametrize("type", TYPES, ids=str)

@@ -1,5 +1,5 @@
-//! Columns of texts that come in. A capsule holds a struct of Arrow's C interface, which is moved out of it; so a capsule is
-//! used up once it was read.
+//! Columns of texts that come in. A capsule holds a struct of Arrow's C interface, which is moved out of it; so a
+//! capsule is used up once it was read.
 
 use std::ffi::CStr;
 
@@ -26,7 +26,8 @@ pub struct Chunks {
     pub is_stream: bool,
 }
 
-/// The texts of an object with `__arrow_c_array__` or `__arrow_c_stream__`; several chunks are joined, which copies them.
+/// The texts of an object with `__arrow_c_array__` or `__arrow_c_stream__`; several chunks are joined, which copies
+/// them.
 pub fn texts(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
     let mut chunks = chunks(object)?.chunks;
     Ok(if chunks.len() == 1 { chunks.swap_remove(0) } else { Texts::joined(&chunks) })
@@ -35,10 +36,10 @@ pub fn texts(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
 /// The texts of an object, chunk by chunk.
 pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     let (is_stream, data_type, arrays) = if object.hasattr("__arrow_c_array__")? {
-        let (data_type, array) = array(&object.call_method0("__arrow_c_array__")?)?;
+        let (data_type, array) = array(object)?;
         (false, data_type, vec![array])
     } else if object.hasattr("__arrow_c_stream__")? {
-        let (data_type, arrays) = stream(&object.call_method0("__arrow_c_stream__")?)?;
+        let (data_type, arrays) = stream(object)?;
         (true, data_type, arrays)
     } else {
         return Err(PyTypeError::new_err(format!(
@@ -51,20 +52,27 @@ pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     Ok(Chunks { chunks: chunks.map_err(broken)?, data_type, is_stream })
 }
 
-/// An array, as a pair of capsules.
-fn array(pair: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
-    let pair = pair.cast::<PyTuple>()?;
-    let (schema, array) = (capsule(&pair.get_item(0)?)?, capsule(&pair.get_item(1)?)?);
-    let (schema, array) = (pointer(&schema, c"arrow_schema")?, pointer(&array, c"arrow_array")?);
-    // SAFETY: capsules with these names hold such structs, says Arrow's capsule interface; what is taken is marked as released.
+/// An object's array, which it gives as a pair of capsules.
+fn array(object: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
+    let given = object.call_method0("__arrow_c_array__")?;
+    let wrong = || not_capsules(object, "__arrow_c_array__", "a tuple of two capsules, arrow_schema and arrow_array");
+    let pair = given.cast::<PyTuple>().map_err(|_| wrong())?;
+    let [schema, array] = &pair.iter().collect::<Vec<_>>()[..] else { return Err(wrong()) };
+    let schema = pointer(schema, c"arrow_schema").ok_or_else(wrong)?;
+    let array = pointer(array, c"arrow_array").ok_or_else(wrong)?;
+    // SAFETY: capsules with these names hold such structs, says Arrow's capsule interface; what is taken is marked as
+    // released.
     let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array)) };
     let data_type = text_type(&schema)?;
     Ok((data_type.clone(), checked(array, data_type)?))
 }
 
-/// All arrays of a stream, as a capsule. The GIL is let go meanwhile, as a stream may need it in another thread.
+/// All arrays of an object's stream, which it gives as a capsule. The GIL is released meanwhile: a stream can need it
+/// in another thread.
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
-    let pointer = pointer(&capsule(object)?, c"arrow_array_stream")?;
+    let given = object.call_method0("__arrow_c_stream__")?;
+    let wrong = || not_capsules(object, "__arrow_c_stream__", "the capsule arrow_array_stream");
+    let pointer = pointer(&given, c"arrow_array_stream").ok_or_else(wrong)?;
     // SAFETY: as above.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer) };
     object.py().detach(|| {
@@ -154,12 +162,14 @@ fn checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayData> {
 /// How long anything can be.
 const MOST: usize = isize::MAX as usize / 16;
 
-fn capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
-    Ok(object.cast::<PyCapsule>()?.clone())
+/// The struct of a capsule of this name.
+fn pointer<T>(object: &Bound<'_, PyAny>, name: &CStr) -> Option<*mut T> {
+    Some(object.cast::<PyCapsule>().ok()?.pointer_checked(Some(name)).ok()?.as_ptr().cast())
 }
 
-fn pointer<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr) -> PyResult<*mut T> {
-    Ok(capsule.pointer_checked(Some(name))?.as_ptr().cast())
+fn not_capsules(object: &Bound<'_, PyAny>, method: &str, expected: &str) -> PyErr {
+    let class = object.get_type().name().map_or_else(|_| "the object".into(), |name| name.to_string());
+    broken(format!("{method} of {class} did not return {expected}"))
 }
 
 fn used_up() -> PyErr {
