@@ -79,6 +79,6 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """Spans leave out the white space at the ends of tokens, except one space of the first with ``add_prefix_space``."""
+    """Spans leave out white space at the ends of tokens, except one space of the first with ``add_prefix_space``."""
 
     add_prefix_space: bool = True
