@@ -37,7 +37,7 @@ mod texts;
 mod tests;
 
 use super::counter::WordCounter;
-use super::progress::{Progress, Silent};
+use super::progress::{NoProgress, Progress};
 use crate::error::{Error, Result};
 pub use alphabet::{Alphabet, alphabet};
 use cells::Cells;
@@ -96,7 +96,7 @@ pub trait Watch: Progress {
     }
 }
 
-impl Watch for Silent {}
+impl Watch for NoProgress {}
 
 /// How merges are learnt.
 #[derive(Clone, Debug)]

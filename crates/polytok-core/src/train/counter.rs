@@ -5,7 +5,7 @@
 //! one that a single thread makes. With a limit, what was counted is written as a sorted run when the memory is used
 //! up, and the runs are merged as streams at the end: the result is the same. Cost: one lookup a word; with a
 //! limit, each run is written and read once more for every factor of [`MOST_RUNS`]. Worst input: no word occurs twice; the
-//! result then is as large as the text, as [`Words`] is in memory whatever the limit.
+//! result then is as large as the text, as [`WordCounts`] is in memory whatever the limit.
 
 mod entry;
 mod merge;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use super::progress::Progress;
 use super::room::{limit_for, megabytes};
-use super::words::Words;
+use super::words::WordCounts;
 use crate::cache::Key;
 use crate::error::{Error, Result};
 use entry::Entry;
@@ -207,16 +207,16 @@ impl WordCounter {
     }
 
     /// All words, each once.
-    pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<Words> {
+    pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<WordCounts> {
         self.words(order, None, progress)
     }
 
     /// The same, if they take no more than so many bytes; all stay counted.
-    pub fn words(&mut self, order: Order, room: Option<usize>, progress: &mut dyn Progress) -> Result<Words> {
+    pub fn words(&mut self, order: Order, room: Option<usize>, progress: &mut dyn Progress) -> Result<WordCounts> {
         let (count, bytes) = self.sizes();
-        let (mut words, mut needed) = (Words::with_capacity(count, bytes), 0);
+        let (mut words, mut needed) = (WordCounts::with_capacity(count, bytes), 0);
         self.each(order, progress, &mut |word, count| {
-            needed += word.len() + Words::EACH;
+            needed += word.len() + WordCounts::WORD_OVERHEAD;
             if room.is_none_or(|room| needed <= room) {
                 words.push(word, count);
             }

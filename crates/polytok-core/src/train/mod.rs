@@ -1,4 +1,5 @@
-//! Texts to vocabularies. A trainer works on counted [`words`] and tells its [`progress`]; one file for each algorithm.
+//! Trains vocabularies on texts. A trainer works on counted [`words`] and reports its [`progress`]. Each algorithm has
+//! its own file.
 
 pub mod bpe;
 pub mod counter;

@@ -1,23 +1,23 @@
-//! What learning may take of a memory limit, and which limit leaves how much.
+//! The memory that training can use under a limit, and the limit that training needs.
 
-/// What the rest of a process takes where the limit is large enough: the interpreter, what is read, buffers.
+/// Bytes that the rest of the process takes, if the limit is large enough: the interpreter, input, buffers.
 const OTHERS: usize = 96 << 20;
 
-/// Counting is given such a part of a limit.
+/// Counting gets the limit divided by this.
 pub const COUNTING: usize = 2;
 
-/// The bytes that learning may take of a limit.
+/// The bytes that training can use under a limit.
 pub fn room(limit: usize) -> usize {
     limit.saturating_sub(OTHERS).max(limit / 2)
 }
 
-/// The lowest limit that leaves so many bytes, as it is written: `612M`.
+/// The lowest limit that leaves `bytes` for training, as users write it: `612M`.
 pub fn limit_for(bytes: u64) -> String {
     let limit = bytes.saturating_add(OTHERS as u64).min(bytes.saturating_mul(2));
     format!("{}M", limit.div_ceil(1 << 20))
 }
 
-/// A number of bytes in the same unit.
+/// A number of bytes in the same unit, rounded up.
 pub fn megabytes(bytes: u64) -> String {
     format!("{}M", bytes.div_ceil(1 << 20))
 }
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_leaves_what_it_is_for() {
+    fn the_lowest_limit_leaves_the_bytes_needed() {
         for bytes in [0, 1, 5 << 20, 96 << 20, (96 << 20) + 1, 1 << 40] {
             let limit: usize = limit_for(bytes).trim_end_matches('M').parse().unwrap();
             assert!(room(limit << 20) as u64 >= bytes, "{bytes}");

@@ -1,55 +1,55 @@
-//! Distinct words and how often each occurs: what every trainer works on.
+//! Distinct words and their counts, the input of every trainer.
 
 use std::ops::Range;
 
 use crate::error::{Error, Result};
 
-/// Distinct words with their counts, in an order that whoever made them says.
+/// Distinct words with their counts. The code that builds the list chooses its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct WordCounts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     counts: Vec<u64>,
 }
 
-impl Words {
-    /// Bytes for each word besides its own.
-    pub const EACH: usize = size_of::<usize>() + size_of::<u64>();
+impl WordCounts {
+    /// Bytes that each word takes in addition to its own bytes.
+    pub const WORD_OVERHEAD: usize = size_of::<usize>() + size_of::<u64>();
 
-    /// None yet, with room for so many of so many bytes together.
-    pub fn with_capacity(words: usize, bytes: usize) -> Words {
+    /// An empty list with capacity for `words` words that have `bytes` bytes in total.
+    pub fn with_capacity(words: usize, bytes: usize) -> WordCounts {
         let (ends, counts) = (Vec::with_capacity(words), Vec::with_capacity(words));
-        Words { bytes: Vec::with_capacity(bytes), ends, counts }
+        WordCounts { bytes: Vec::with_capacity(bytes), ends, counts }
     }
 
-    /// Adds one at the end; that there is none like it yet is the caller's to know.
+    /// Appends a word. The caller makes sure that the list does not contain it yet.
     pub fn push(&mut self, word: &[u8], count: u64) {
         self.bytes.extend_from_slice(word);
         self.ends.push(self.bytes.len());
         self.counts.push(count);
     }
 
-    /// How many distinct words there are.
+    /// The number of distinct words.
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// The word at an index below [`Words::len`].
+    /// The word at an index below [`WordCounts::len`].
     pub fn word(&self, index: usize) -> &[u8] {
         &self.bytes[self.range(index)]
     }
 
-    /// Where the word at an index lies in [`Words::text`].
+    /// The range of the word at an index in [`WordCounts::text`].
     pub fn range(&self, index: usize) -> Range<usize> {
         index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]
     }
 
-    /// All distinct words, one behind the other.
+    /// The concatenation of all distinct words.
     pub fn text(&self) -> &[u8] {
         &self.bytes
     }
@@ -64,15 +64,15 @@ impl Words {
         (0..self.len()).map(|index| (self.word(index), self.count(index)))
     }
 
-    /// The bytes of all distinct words together.
+    /// The total number of bytes of all distinct words.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The sum of the counts; an error where it passes 2^64.
+    /// The sum of the counts; an error if it exceeds 64 bits.
     pub fn total(&self) -> Result<u64> {
         let sum = self.counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
-        sum.ok_or_else(|| Error::Argument("the counts of all words add up to more than 2^64: scale them down".into()))
+        sum.ok_or_else(|| Error::Argument("the sum of all word counts exceeds 64 bits; scale the counts down".into()))
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn words_are_found_by_index() {
-        let mut words = Words::default();
+        let mut words = WordCounts::default();
         words.push(b"ab", 3);
         words.push(b"", 1);
         words.push(b"c", u64::MAX - 4);

@@ -1,7 +1,7 @@
 //! What SentencePiece's Unigram trainer alone is told.
 
 use polytok_core::train::unigram::Fit;
-use polytok_core::train::words::Words;
+use polytok_core::train::words::WordCounts;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -20,7 +20,7 @@ impl PyFit {
     /// The engine's; `room` are the bytes that learning may take.
     pub fn to_core(&self, room: Option<usize>) -> Fit {
         let seeds = self.seeds.as_ref().map(|seeds| {
-            let mut words = Words::default();
+            let mut words = WordCounts::default();
             seeds.iter().for_each(|(text, count)| words.push(text, *count));
             words
         });

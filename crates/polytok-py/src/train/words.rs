@@ -1,19 +1,19 @@
 //! Counted words as a Python class.
 
-use polytok_core::train::words::Words;
+use polytok_core::train::words::WordCounts;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// Distinct words with their counts.
 #[pyclass(frozen, name = "Words")]
-pub struct PyWords(pub Words);
+pub struct PyWords(pub WordCounts);
 
 #[pymethods]
 impl PyWords {
     /// From (word, count) pairs, which the caller knows to be distinct.
     #[new]
     fn new(pairs: Vec<(Bound<'_, PyBytes>, u64)>) -> PyWords {
-        let mut words = Words::default();
+        let mut words = WordCounts::default();
         for (word, count) in &pairs {
             words.push(word.as_bytes(), *count);
         }

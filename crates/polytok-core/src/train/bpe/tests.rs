@@ -24,7 +24,7 @@ fn learned(words: &[(&[u8], u64)], ties: Ties, limits: Limits) -> Vec<Merge> {
     }
     let learner = Learner::<false>::new(cells, vec![1; 256], ties, limits);
     let mut learnt = Learnt { texts, merges: Vec::new(), kept_limit: true };
-    run(learner, words.iter().map(|(_, count)| *count).collect(), &mut learnt, &mut Silent).unwrap();
+    run(learner, words.iter().map(|(_, count)| *count).collect(), &mut learnt, &mut NoProgress).unwrap();
     learnt.merges
 }
 
@@ -56,7 +56,7 @@ fn learnt_behind(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &Rules) -> Res
         }
     };
     let more = more.iter().map(|text| text.to_vec());
-    learn(&mut counter, initial.into_iter().chain(more), rules, &mut Silent)
+    learn(&mut counter, initial.into_iter().chain(more), rules, &mut NoProgress)
 }
 
 /// What is learnt without a limit, and with so little room that there are several rounds.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::runs::{WordReader, WordWriter, put_number};
 use super::*;
 use crate::error::Error;
-use crate::train::progress::Silent;
+use crate::train::progress::NoProgress;
 
 struct InMemory;
 
@@ -37,7 +37,7 @@ fn expected(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
     words.into_iter().map(|(word, (count, _))| (word.to_vec(), count)).collect()
 }
 
-fn list(words: &Words) -> Vec<(Vec<u8>, u64)> {
+fn list(words: &WordCounts) -> Vec<(Vec<u8>, u64)> {
     words.iter().map(|(word, count)| (word.to_vec(), count)).collect()
 }
 
@@ -61,7 +61,7 @@ proptest! {
     fn words_are_those_of_a_map_within_any_limit(texts in texts(), bytes in 0usize..100_000) {
         for order in ORDERS {
             for limit in [None, limited(bytes)] {
-                let words = counted(&texts, limit).into_words(order, &mut Silent).unwrap();
+                let words = counted(&texts, limit).into_words(order, &mut NoProgress).unwrap();
                 prop_assert_eq!(list(&words), expected(&texts, order));
             }
         }
@@ -75,7 +75,7 @@ proptest! {
             let mut other = WordCounter::new(limit);
             (cut..texts.len()).for_each(|at| other.add_at(&texts[at], 1, at as u64).unwrap());
             other.merge(std::mem::take(&mut one)).unwrap();
-            let words = other.into_words(Order::FirstSeen, &mut Silent).unwrap();
+            let words = other.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
             prop_assert_eq!(list(&words), expected(&texts, Order::FirstSeen));
         }
     }
@@ -87,21 +87,21 @@ proptest! {
         for part in [&texts[..cut], &texts[cut..]] {
             let mut counter = counted(part, limited(bytes / 2));
             let mut file = Vec::new();
-            write_counts(&mut counter, "what", &mut file, &mut Silent).unwrap();
-            let words = counter.into_words(Order::FirstSeen, &mut Silent).unwrap();
+            write_counts(&mut counter, "what", &mut file, &mut NoProgress).unwrap();
+            let words = counter.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
             prop_assert_eq!(list(&words), expected(part, Order::FirstSeen));
             let saved = CountsFile::open(&file[..]).unwrap();
             prop_assert_eq!(saved.description(), "what");
-            saved.add_to(&mut back, &mut Silent).unwrap();
+            saved.add_to(&mut back, &mut NoProgress).unwrap();
         }
-        let words = back.into_words(Order::FirstSeen, &mut Silent).unwrap();
+        let words = back.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
         prop_assert_eq!(list(&words), expected(&texts, Order::FirstSeen));
     }
 
     #[test]
     fn a_damaged_file_is_told(texts in texts(), at in any::<prop::sample::Index>(), bit in 0u32..8, cut in any::<bool>()) {
         let mut file = Vec::new();
-        write_counts(&mut counted(&texts, None), "what", &mut file, &mut Silent).unwrap();
+        write_counts(&mut counted(&texts, None), "what", &mut file, &mut NoProgress).unwrap();
         let at = at.index(file.len());
         if cut {
             file.truncate(at);
@@ -109,7 +109,7 @@ proptest! {
             file[at] ^= 1 << bit;
         }
         let read = CountsFile::open(&file[..])
-            .and_then(|file| file.add_to(&mut WordCounter::default(), &mut Silent));
+            .and_then(|file| file.add_to(&mut WordCounter::default(), &mut NoProgress));
         prop_assert!(matches!(read, Err(Error::Format(_) | Error::Argument(_))), "{read:?}");
     }
 }
@@ -122,7 +122,7 @@ fn counts_pass_32_bits_and_not_64() {
         counter.add(word, 1).unwrap();
         assert!(matches!(counter.add(word, 1), Err(Error::Argument(_))));
     }
-    let words = counter.into_words(Order::Bytes, &mut Silent).unwrap();
+    let words = counter.into_words(Order::Bytes, &mut NoProgress).unwrap();
     assert_eq!(list(&words), [(b"a word that is long".to_vec(), u64::MAX), (b"short".to_vec(), u64::MAX)]);
 }
 
@@ -175,7 +175,7 @@ fn runs_that_add_up_to_too_much_are_an_error() {
     for word in [b"a", b"b", b"a"] {
         counter.add(word, u64::MAX / 2 + 1).unwrap();
     }
-    assert!(matches!(counter.into_words(Order::Bytes, &mut Silent), Err(Error::Argument(_))));
+    assert!(matches!(counter.into_words(Order::Bytes, &mut NoProgress), Err(Error::Argument(_))));
 }
 
 #[test]
@@ -187,5 +187,5 @@ fn the_limit_is_kept() {
         assert!(counter.memory() <= bytes);
     }
     assert!(counter.runs.len() > 2 && counter.table.memory() > bytes / 4);
-    assert_eq!(counter.into_words(Order::FirstSeen, &mut Silent).unwrap().len(), 100_000);
+    assert_eq!(counter.into_words(Order::FirstSeen, &mut NoProgress).unwrap().len(), 100_000);
 }

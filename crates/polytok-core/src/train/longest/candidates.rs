@@ -15,7 +15,7 @@ use crate::batch::in_threads;
 use crate::error::Result;
 use crate::hash::hash_number;
 use crate::train::progress::Progress;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 use crate::utf8::decode_strict;
 
 /// No frequent string begins here.
@@ -50,7 +50,7 @@ impl Candidate<'_> {
 
 /// All candidates, in no order.
 pub(super) fn candidates<'w>(
-    words: &'w Words,
+    words: &'w WordCounts,
     limits: &Limits,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Candidate<'w>>> {
@@ -88,7 +88,7 @@ struct Found {
 }
 
 impl Found {
-    fn candidate<'w>(&self, words: &'w Words, chars: usize) -> Candidate<'w> {
+    fn candidate<'w>(&self, words: &'w WordCounts, chars: usize) -> Candidate<'w> {
         let text = &words.text()[self.at..];
         let len = (0..chars).fold(0, |len, _| len + width(&text[len..]));
         Candidate { text: &text[..len], count: self.count, chars }
@@ -118,7 +118,7 @@ fn pair(ids: &[u32], first: usize) -> Option<u64> {
 type Key = dyn Fn(&[u32], &[u8]) -> Option<u64> + Sync;
 
 /// Counts strings by their keys, and writes the numbers of the frequent ones over the ids they were made of.
-fn next_level(words: &Words, ids: &mut [u32], limits: &Limits, key: &Key) -> Vec<Found> {
+fn next_level(words: &WordCounts, ids: &mut [u32], limits: &Limits, key: &Key) -> Vec<Found> {
     let tables = count(words, ids, limits, key);
     let find = |key: u64| {
         let hash = hash_number(key, 0);
@@ -141,7 +141,7 @@ fn next_level(words: &Words, ids: &mut [u32], limits: &Limits, key: &Key) -> Vec
 }
 
 /// The tables of frequent strings; the key's hash tells in which of them one is.
-fn count(words: &Words, ids: &[u32], limits: &Limits, key: &Key) -> Vec<HashTable<Found>> {
+fn count(words: &WordCounts, ids: &[u32], limits: &Limits, key: &Key) -> Vec<HashTable<Found>> {
     let mut tables: Vec<HashTable<Found>> = (0..limits.threads).map(|_| HashTable::new()).collect();
     in_threads(limits.threads, tables.iter_mut().enumerate(), |(share, table)| {
         for index in 0..words.len() {
@@ -185,7 +185,7 @@ fn each_character(word: &[u8], mut visit: impl FnMut(usize, &[u8])) {
 }
 
 /// The first two or three bytes of longer characters, where they are frequent.
-fn parts_of_chars<'w>(words: &'w Words, limits: &Limits) -> Vec<Candidate<'w>> {
+fn parts_of_chars<'w>(words: &'w WordCounts, limits: &Limits) -> Vec<Candidate<'w>> {
     let mut table = HashTable::new();
     for index in 0..words.len() {
         let (start, count) = (words.range(index).start, words.count(index));

@@ -7,7 +7,7 @@
 use super::{CANDIDATE_BYTES, CANDIDATES, Options};
 use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 
 /// Bytes for each byte of a distinct word, and for each word besides.
 const BYTE: u64 = 1 + 4 + 2;
@@ -22,7 +22,7 @@ const USUAL: usize = 256;
 const STEPS: u64 = 1 << 32;
 
 /// An error where training on these words takes more memory than there is room, or strings are longer than there is time for.
-pub(super) fn check(words: &Words, options: &Options) -> Result<()> {
+pub(super) fn check(words: &WordCounts, options: &Options) -> Result<()> {
     check_length(words, options.chars)?;
     let Some(room) = options.room else { return Ok(()) };
     let needed = memory(words, options);
@@ -37,14 +37,14 @@ pub(super) fn check(words: &Words, options: &Options) -> Result<()> {
     )))
 }
 
-fn memory(words: &Words, options: &Options) -> u64 {
+fn memory(words: &WordCounts, options: &Options) -> u64 {
     let bytes = words.bytes() as u64;
     let strings = (options.entries.saturating_mul(CANDIDATES) as u64).min(bytes);
     let pool = (CANDIDATE_BYTES as u64).min(bytes.saturating_mul(options.chars as u64)) * CANDIDATE_BYTE;
     bytes * BYTE + words.len() as u64 * WORD + pool + strings * (STRING + SUMS * options.threads as u64)
 }
 
-fn check_length(words: &Words, chars: usize) -> Result<()> {
+fn check_length(words: &WordCounts, chars: usize) -> Result<()> {
     let long = || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL);
     let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL)) as u64;
     if long().fold(0u64, |sum, length| sum.saturating_add(steps(length))) <= STEPS {

@@ -22,7 +22,7 @@ use pool::Pool;
 use rounds::Search;
 
 use super::progress::Progress;
-use super::words::Words;
+use super::words::WordCounts;
 use crate::error::{Error, Result};
 
 /// More candidates than so many for each entry do not make the result better.
@@ -67,7 +67,7 @@ pub struct Trained {
 }
 
 /// Chooses the entries. An error if the words do not have so many strings, or the counts are too large.
-pub fn train(words: &Words, options: &Options, progress: &mut dyn Progress) -> Result<Trained> {
+pub fn train(words: &WordCounts, options: &Options, progress: &mut dyn Progress) -> Result<Trained> {
     limits::check(words, options)?;
     let threads = options.threads.clamp(1, 256);
     let (found, min_count) = frequent(words, options, threads, progress)?;
@@ -96,7 +96,7 @@ pub fn train(words: &Words, options: &Options, progress: &mut dyn Progress) -> R
 
 /// The most useful candidates, and how often each occurs at least.
 fn frequent<'w>(
-    words: &'w Words,
+    words: &'w WordCounts,
     options: &Options,
     threads: usize,
     progress: &mut dyn Progress,
@@ -127,7 +127,7 @@ fn frequent<'w>(
 }
 
 /// So that strings that are rarer would hardly be chosen.
-fn usual_min_count(words: &Words, entries: usize) -> Result<u64> {
+fn usual_min_count(words: &WordCounts, entries: usize) -> Result<u64> {
     let bytes: u128 = words.iter().map(|(word, count)| word.len() as u128 * u128::from(count)).sum();
     if bytes > MOST_BYTES {
         return Err(Error::Argument(format!(

@@ -7,7 +7,7 @@
 use super::shares::{self, Share};
 use crate::batch::in_threads;
 use crate::error::Result;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 use crate::trie::Trie;
 
 /// What a single byte has no shorter string but.
@@ -25,7 +25,7 @@ pub(super) struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    pub fn new(words: &Words, candidates: &[&'a [u8]], forced: &[&'a [u8]], threads: usize) -> Result<Pool<'a>> {
+    pub fn new(words: &WordCounts, candidates: &[&'a [u8]], forced: &[&'a [u8]], threads: usize) -> Result<Pool<'a>> {
         let bytes = BYTES.chunks(1);
         let mut texts: Vec<(&[u8], bool)> = bytes.chain(forced.iter().copied()).map(|text| (text, true)).collect();
         texts.extend(candidates.iter().map(|&text| (text, false)));

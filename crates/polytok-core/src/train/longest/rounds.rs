@@ -8,7 +8,7 @@ use super::pool::Pool;
 use super::tally::{Chosen, Tally};
 use crate::error::Result;
 use crate::train::progress::Progress;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 
 /// What is left when the cheapest are dropped.
 const KEPT: f64 = 0.8;
@@ -24,7 +24,7 @@ const SWAPPING: &str = "swapping entries";
 
 /// The search, over the words.
 pub(super) struct Search<'p> {
-    words: &'p Words,
+    words: &'p WordCounts,
     pool: &'p Pool<'p>,
     threads: usize,
     progress: &'p mut dyn Progress,
@@ -33,7 +33,12 @@ pub(super) struct Search<'p> {
 }
 
 impl<'p> Search<'p> {
-    pub fn new(words: &'p Words, pool: &'p Pool<'p>, threads: usize, progress: &'p mut dyn Progress) -> Search<'p> {
+    pub fn new(
+        words: &'p WordCounts,
+        pool: &'p Pool<'p>,
+        threads: usize,
+        progress: &'p mut dyn Progress,
+    ) -> Search<'p> {
         Search { words, pool, threads, progress, round: (DROPPING, 0, 0) }
     }
 

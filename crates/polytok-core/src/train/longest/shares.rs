@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 
 /// Some words and the values of their bytes.
 pub(super) struct Share<'v, T> {
@@ -11,7 +11,7 @@ pub(super) struct Share<'v, T> {
 }
 
 /// The words in about `count` shares.
-pub(super) fn of<'v, T>(words: &Words, values: &'v mut [T], count: usize) -> Vec<Share<'v, T>> {
+pub(super) fn of<'v, T>(words: &WordCounts, values: &'v mut [T], count: usize) -> Vec<Share<'v, T>> {
     let least = values.len().div_ceil(count.max(1)).max(1);
     let (mut shares, mut rest, mut first, mut done) = (Vec::new(), values, 0, 0);
     for index in 0..words.len() {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::pool::{NONE, Pool};
 use crate::batch::in_threads;
 use crate::error::Result;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 
 /// Tokens until a detour is given up.
 const DETOUR: u32 = 64;
@@ -59,7 +59,7 @@ impl<'p> Chosen<'p> {
     }
 
     /// The sums over all words, unless `go_on` has an error.
-    pub fn tally(&self, words: &Words, threads: usize, mut go_on: impl FnMut() -> Result<()>) -> Result<Tally> {
+    pub fn tally(&self, words: &WordCounts, threads: usize, mut go_on: impl FnMut() -> Result<()>) -> Result<Tally> {
         let mut workers: Vec<Worker> = (0..threads).map(|_| Worker::new(self)).collect();
         for chunks in chunks(words).chunks(CHUNKS) {
             go_on()?;
@@ -86,7 +86,7 @@ impl Tally {
 }
 
 /// The words in parts of similar size.
-fn chunks(words: &Words) -> Vec<Range<usize>> {
+fn chunks(words: &WordCounts) -> Vec<Range<usize>> {
     let (mut chunks, mut first, mut done) = (Vec::new(), 0, 0);
     for index in 0..words.len() {
         let end = words.range(index).end;
@@ -116,7 +116,7 @@ impl<'c> Worker<'c> {
         Worker { chosen, tally, detour_end: vec![0; size], borders: Vec::new(), tokens: Vec::new() }
     }
 
-    fn add(&mut self, words: &Words, index: usize) {
+    fn add(&mut self, words: &WordCounts, index: usize) {
         let (range, count) = (words.range(index), words.count(index) as i64);
         let longest = &self.chosen.pool.longest[range.clone()];
         self.cut(longest);

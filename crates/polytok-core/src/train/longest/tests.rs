@@ -8,10 +8,10 @@ use super::candidates::{Limits, candidates};
 use super::pool::Pool;
 use super::tally::Chosen;
 use super::*;
-use crate::train::progress::Silent;
+use crate::train::progress::NoProgress;
 
-fn words(texts: &BTreeMap<Vec<u8>, u64>) -> Words {
-    let mut words = Words::default();
+fn words(texts: &BTreeMap<Vec<u8>, u64>) -> WordCounts {
+    let mut words = WordCounts::default();
     texts.iter().for_each(|(text, &count)| words.push(text, count));
     words
 }
@@ -31,7 +31,7 @@ fn some_words() -> impl Strategy<Value = BTreeMap<Vec<u8>, u64>> {
 }
 
 /// The tokens of longest match.
-fn tokens(words: &Words, entries: &BTreeSet<&[u8]>) -> i64 {
+fn tokens(words: &WordCounts, entries: &BTreeSet<&[u8]>) -> i64 {
     let mut tokens = 0;
     for (mut rest, count) in words.iter() {
         while !rest.is_empty() {
@@ -79,7 +79,7 @@ proptest! {
             .filter(|(text, count)| text.len() > 1 && **count >= min_count && is_closed(text, **count))
             .map(|(text, &count)| (text.clone(), count)).collect();
         let limits = Limits { min_count, chars: 4, bytes: 16, parts_of_chars: false, threads };
-        let found = candidates(&words, &limits, &mut Silent).unwrap();
+        let found = candidates(&words, &limits, &mut NoProgress).unwrap();
         prop_assert_eq!(found.len(), expected.len());
         let found: BTreeMap<_, _> = found.iter().map(|string| (string.text.to_vec(), string.count)).collect();
         prop_assert_eq!(found, expected);
@@ -89,7 +89,7 @@ proptest! {
     fn a_loss_is_what_the_absence_costs(texts in some_words(), chosen in prop::collection::vec(any::<bool>(), 200)) {
         let words = words(&texts);
         let limits = Limits { min_count: 1, chars: 4, bytes: 16, parts_of_chars: true, threads: 1 };
-        let found = candidates(&words, &limits, &mut Silent).unwrap();
+        let found = candidates(&words, &limits, &mut NoProgress).unwrap();
         let found: Vec<&[u8]> = found.iter().map(|string| string.text).collect();
         let pool = Pool::new(&words, &found, &[], 1).unwrap();
         let is_entry: Vec<bool> =
@@ -109,11 +109,11 @@ proptest! {
     #[test]
     fn the_result_depends_on_nothing_but_the_counts(texts in some_words()) {
         let sorted = words(&texts);
-        let mut turned = Words::default();
+        let mut turned = WordCounts::default();
         texts.iter().rev().for_each(|(text, &count)| turned.push(text, count));
-        let expected = train(&sorted, &options(260, 1), &mut Silent);
+        let expected = train(&sorted, &options(260, 1), &mut NoProgress);
         for threads in [1, 2, 5] {
-            prop_assert_eq!(&train(&turned, &options(260, threads), &mut Silent), &expected);
+            prop_assert_eq!(&train(&turned, &options(260, threads), &mut NoProgress), &expected);
         }
         if let Ok(trained) = expected {
             let entries: BTreeSet<&[u8]> = trained.entries.iter().map(Vec::as_slice).collect();
@@ -128,7 +128,7 @@ fn entries_are_bytes_then_what_spares_most_and_what_is_forced() {
     let words =
         words(&BTreeMap::from([(b"abab".to_vec(), 9), (b"xyz".to_vec(), 5_000_000_000), (b"\xFF'".to_vec(), 1)]));
     let forced: [&[u8]; 2] = [b"\n\n", b"a longer one than is allowed"];
-    let trained = train(&words, &Options { forced: &forced, ..options(260, 2) }, &mut Silent).unwrap();
+    let trained = train(&words, &Options { forced: &forced, ..options(260, 2) }, &mut NoProgress).unwrap();
     assert!((0..256).all(|byte| trained.entries[byte] == [byte as u8]));
     assert_eq!(trained.entries[256..], [forced[0], b"xyz", b"abab", forced[1]].map(<[u8]>::to_vec));
     assert_eq!(trained.tokens, 5_000_000_000 + 9 + 2);
@@ -140,27 +140,27 @@ fn what_cannot_be_had_is_an_error() {
     let small = words(&BTreeMap::from([(b"ab".to_vec(), 1)]));
     for (entries, text) in [(300, "no more than 258 strings"), (256, "no room for the 256 bytes and 1 forced entries")]
     {
-        let error = train(&small, &Options { forced: &forced, ..options(entries, 1) }, &mut Silent).unwrap_err();
+        let error = train(&small, &Options { forced: &forced, ..options(entries, 1) }, &mut NoProgress).unwrap_err();
         assert!(error.to_string().contains(text), "{error}");
     }
     let huge = words(&BTreeMap::from([(b"ab".to_vec(), u64::MAX)]));
-    let error = train(&huge, &options(257, 1), &mut Silent).unwrap_err();
+    let error = train(&huge, &options(257, 1), &mut NoProgress).unwrap_err();
     assert!(error.to_string().contains("scale the counts down"), "{error}");
 }
 
 #[test]
 fn what_takes_too_much_is_refused_before_the_work() {
-    let mut words = Words::default();
+    let mut words = WordCounts::default();
     (0..90_000u32).for_each(|number| words.push(&number.to_le_bytes(), 1));
-    let told = train(&words, &Options { room: Some(1 << 20), ..options(260, 2) }, &mut Silent).unwrap_err();
+    let told = train(&words, &Options { room: Some(1 << 20), ..options(260, 2) }, &mut NoProgress).unwrap_err();
     assert!(told.to_string().contains("90000 distinct words takes about"), "{told}");
-    let mut long = Words::default();
+    let mut long = WordCounts::default();
     long.push(&[b'a'; 200_000], 1);
     let wanted = |chars| Options { chars, bytes: usize::MAX, ..options(260, 1) };
-    let told = train(&long, &wanted(65_535), &mut Silent).unwrap_err();
+    let told = train(&long, &wanted(65_535), &mut NoProgress).unwrap_err();
     assert!(
         told.to_string().contains("max_piece_length=65535") && told.to_string().contains("give 21730 at the most"),
         "{told}"
     );
-    assert_eq!(train(&long, &wanted(64), &mut Silent).unwrap().entries.len(), 260);
+    assert_eq!(train(&long, &wanted(64), &mut NoProgress).unwrap().entries.len(), 260);
 }

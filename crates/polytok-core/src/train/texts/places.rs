@@ -1,20 +1,20 @@
-//! Places in a text where a word ends whatever stands before, and whatever comes behind those few bytes that are there.
+//! Finds places in a text where a word ends, whatever precedes them and whatever follows the few bytes looked at.
 
 use super::rules::TextRules;
 use crate::error::Result;
 use crate::utf8::is_start;
 
-/// How far behind a place of [`TextRules::place`] a text is looked at.
+/// Bytes after a place of [`TextRules::place`] that prove it.
 pub(super) const AHEAD: usize = 64;
 
-/// Bytes in which a place is searched.
+/// Bytes of text that are searched for a place.
 const SEARCHED: usize = 1 << 12;
 
-/// Places that are tried.
+/// The most places to try.
 const TRIES: usize = 16;
 
 impl TextRules {
-    /// A place in `text[from..]`, soon, if one can be told from the bytes around it.
+    /// A place near the start of `text[from..]`, if the bytes around one prove it.
     pub(super) fn place(&self, text: &[u8], from: usize) -> Option<usize> {
         let end = from.checked_add(SEARCHED)?.min(text.len());
         let start = (from..end).find(|&at| is_start(text[at]))?;
@@ -27,8 +27,8 @@ impl TextRules {
         for _ in 0..TRIES {
             at = self.splits.certain(valid, at)?;
             let place = start + at;
-            let (before, behind) = (place.checked_sub(self.longest)?, place.checked_add(AHEAD + self.longest)?);
-            if !self.has_special(text.get(before..behind)?) {
+            let (before, after) = (place.checked_sub(self.longest)?, place.checked_add(AHEAD + self.longest)?);
+            if !self.has_special(text.get(before..after)?) {
                 return Some(place);
             }
             at += self.longest;
@@ -36,37 +36,37 @@ impl TextRules {
         None
     }
 
-    /// Up to where the words of a text are certain of which more is to come.
-    pub(super) fn sure(&self, text: &[u8]) -> Result<usize> {
+    /// The end of the words that stay the same whatever is appended to the text.
+    pub(super) fn certain_end(&self, text: &[u8]) -> Result<usize> {
         for step in 1..=TRIES {
             let from = text.len().saturating_sub(step * SEARCHED);
             if let Some(place) = self.place(text, from) {
                 return Ok(place);
             }
         }
-        self.sure_by_reading(text)
+        self.certain_end_by_reading(text)
     }
 
-    /// The same where no place can be told: all is read.
-    pub(super) fn sure_by_reading(&self, text: &[u8]) -> Result<usize> {
-        // A special token, or a character, may begin behind it.
+    /// The same for a text without a provable place: reads all of it.
+    pub(super) fn certain_end_by_reading(&self, text: &[u8]) -> Result<usize> {
+        // An incomplete special token or character can begin in the last bytes.
         let Some(end) = text.len().checked_sub(self.longest.max(4)) else { return Ok(0) };
-        let mut sure = 0;
-        self.stretches(text, end, &mut |from, to| {
-            // A special token ends what stands before it.
+        let mut certain = 0;
+        self.between_special(text, end, &mut |from, to| {
+            // A special token ends the text before it.
             if to <= end {
-                sure = to;
+                certain = to;
                 return Ok(());
             }
             let mut at = from;
             for chunk in text[from..end].utf8_chunks() {
-                let behind = at + chunk.valid().len() + chunk.invalid().len();
-                let is_ended = behind < end;
-                sure = if is_ended { behind } else { at + self.pieces(chunk.valid(), true, |_| Ok(true))? };
-                at = behind;
+                let after = at + chunk.valid().len() + chunk.invalid().len();
+                let is_ended = after < end;
+                certain = if is_ended { after } else { at + self.pieces(chunk.valid(), true, |_| Ok(true))? };
+                at = after;
             }
             Ok(())
         })?;
-        Ok(sure)
+        Ok(certain)
     }
 }

@@ -1,18 +1,18 @@
-//! Parts of texts, worked off by threads that each have a counter.
+//! A queue of jobs for threads, each with its own counter.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::rules::{Room, TextRules};
+use super::rules::{Scratch, TextRules};
 use crate::error::Result;
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
 
-/// What a thread takes at once.
+/// A unit of work for a thread.
 pub(super) enum Job<'t> {
-    /// Whole texts, the first of which begins at an ordinal.
+    /// Whole texts; the first begins at the ordinal `base`.
     Texts { texts: &'t [&'t [u8]], base: u64 },
-    /// The words of a text that begin before `to`, where one ends; the text begins at an ordinal.
+    /// The words of a text that begin before `to`, which is the end of a word; the text begins at the ordinal `base`.
     Part { text: &'t [u8], to: usize, base: u64 },
 }
 
@@ -24,20 +24,20 @@ impl Job<'_> {
         }
     }
 
-    fn run(self, rules: &TextRules, room: &mut Room, counter: &mut WordCounter) -> Result<()> {
+    fn run(self, rules: &TextRules, scratch: &mut Scratch, counter: &mut WordCounter) -> Result<()> {
         match self {
             Job::Texts { texts, mut base } => texts.iter().try_for_each(|text| {
-                rules.count(text, text.len(), base, room, counter)?;
-                base = rules.behind(base, text.len())?;
+                rules.count(text, text.len(), base, scratch, counter)?;
+                base = rules.next_ordinal(base, text.len())?;
                 Ok(())
             }),
-            Job::Part { text, to, base } => rules.count(text, to, base, room, counter),
+            Job::Part { text, to, base } => rules.count(text, to, base, scratch, counter),
         }
     }
 }
 
-/// Works off all jobs. The calling thread works too and tells the progress.
-pub(super) fn work_off(
+/// Runs all jobs. The calling thread works too and reports the progress.
+pub(super) fn run_jobs(
     rules: &TextRules,
     jobs: Vec<Job>,
     counters: &mut [WordCounter],
@@ -47,13 +47,13 @@ pub(super) fn work_off(
     let threads = counters.len().min(jobs.len());
     let queue = Mutex::new(jobs.into_iter());
     let stop = AtomicBool::new(false);
-    let work = |counter: &mut WordCounter, told: &mut dyn FnMut(u64) -> Result<()>| {
-        let mut room = Room::default();
+    let work = |counter: &mut WordCounter, report: &mut dyn FnMut(u64) -> Result<()>| {
+        let mut scratch = Scratch::default();
         let mut done = 0;
         while !stop.load(Ordering::Relaxed) {
             let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
             done += job.bytes();
-            let outcome = job.run(rules, &mut room, counter).and_then(|()| told(done));
+            let outcome = job.run(rules, &mut scratch, counter).and_then(|()| report(done));
             if outcome.is_err() {
                 stop.store(true, Ordering::Relaxed);
                 return outcome;
@@ -64,7 +64,7 @@ pub(super) fn work_off(
     let Some((own, others)) = counters[..threads].split_first_mut() else { return Ok(()) };
     std::thread::scope(|scope| {
         let spawn = |counter| std::thread::Builder::new().spawn_scoped(scope, || work(counter, &mut |_| Ok(())));
-        // A thread that cannot be had only leaves more to the others.
+        // If a thread cannot start, the others do its work.
         let threads: Vec<_> = others.iter_mut().flat_map(spawn).collect();
         let mut outcome = work(own, &mut |done| progress.report("counting", done, of));
         for thread in threads {

@@ -3,24 +3,24 @@ use proptest::prelude::*;
 use super::*;
 use crate::spec::{Behavior, Pattern, Split};
 use crate::train::counter::Order;
-use crate::train::progress::Silent;
+use crate::train::progress::NoProgress;
 use polytok_pattern::Splitter;
 
 const CL100K: &str =
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";
-/// With gaps.
+/// Matches with gaps between them.
 const GAPS: &str = r"[a-z]+|\p{N}{1,3}|\s+(?!\S)";
-/// Not of the family that is read as a stream.
+/// A pattern that cannot be read as a stream.
 const GENERAL: &str = r"(\w)\1|\w+|\W";
 const SPECIAL: [&str; 3] = ["<|x|>", "<|x|><|y|>", "b1"];
 
-type Counted = Vec<(Vec<u8>, u64)>;
+type WordList = Vec<(Vec<u8>, u64)>;
 
-/// The words of a text, step by step.
+/// The words of a text, by the steps in turn.
 fn words(text: &[u8], splitter: Option<&Splitter>) -> Vec<Vec<u8>> {
     let (mut words, mut at) = (Vec::new(), 0);
-    let mut stretch = |stretch: &[u8]| {
-        for chunk in stretch.utf8_chunks() {
+    let mut add_words = |text: &[u8]| {
+        for chunk in text.utf8_chunks() {
             match splitter {
                 None => words.extend(
                     [chunk.valid()].iter().filter(|text| !text.is_empty()).map(|text| text.as_bytes().to_vec()),
@@ -35,30 +35,30 @@ fn words(text: &[u8], splitter: Option<&Splitter>) -> Vec<Vec<u8>> {
     };
     let mut begin = 0;
     while at < text.len() {
-        let found =
+        let longest =
             SPECIAL.iter().filter(|token| text[at..].starts_with(token.as_bytes())).map(|token| token.len()).max();
-        match found {
+        match longest {
             Some(len) => {
-                stretch(&text[begin..at]);
+                add_words(&text[begin..at]);
                 at += len;
                 begin = at;
             }
             None => at += 1,
         }
     }
-    stretch(&text[begin..]);
+    add_words(&text[begin..]);
     words
 }
 
-fn expected(texts: &[Vec<u8>], pattern: Option<&str>) -> Counted {
+fn expected(texts: &[Vec<u8>], pattern: Option<&str>) -> WordList {
     let splitter = pattern.map(|pattern| Splitter::compile(pattern).unwrap());
     let mut counter = WordCounter::default();
     texts.iter().flat_map(|text| words(text, splitter.as_ref())).for_each(|word| counter.add(&word, 1).unwrap());
     list(counter)
 }
 
-fn list(counter: WordCounter) -> Counted {
-    let words = counter.into_words(Order::FirstSeen, &mut Silent).unwrap();
+fn list(counter: WordCounter) -> WordList {
+    let words = counter.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
     words.iter().map(|(word, count)| (word.to_vec(), count)).collect()
 }
 
@@ -89,50 +89,50 @@ const PATTERNS: [Option<&str>; 4] = [Some(CL100K), Some(GAPS), Some(GENERAL), No
 
 proptest! {
     #[test]
-    fn words_are_those_of_the_steps(texts in prop::collection::vec(text(), 0..8), threads in 1usize..4) {
+    fn words_match_the_steps_in_turn(texts in prop::collection::vec(text(), 0..8), threads in 1usize..4) {
         for pattern in PATTERNS {
             let mut counter = TextCounter::new(rules(pattern), threads, None);
             let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-            counter.push(&slices, &mut Silent).unwrap();
-            prop_assert_eq!(list(counter.finish(&mut Silent).unwrap()), expected(&texts, pattern));
+            counter.push(&slices, &mut NoProgress).unwrap();
+            prop_assert_eq!(list(counter.finish(&mut NoProgress).unwrap()), expected(&texts, pattern));
         }
     }
 
     #[test]
-    fn a_text_may_come_in_parts(text in text(), sizes in prop::collection::vec(1usize..300, 1..9)) {
+    fn a_text_in_parts_has_the_same_words(text in text(), sizes in prop::collection::vec(1usize..300, 1..9)) {
         for pattern in PATTERNS {
             let mut counter = TextCounter::new(rules(pattern), 2, None);
             let (mut rest, mut sizes) = (&text[..], sizes.iter().cycle());
             while !rest.is_empty() {
                 let (part, others) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
-                counter.push_part(part, false, &mut Silent).unwrap();
+                counter.push_part(part, false, &mut NoProgress).unwrap();
                 rest = others;
             }
-            prop_assert_eq!(list(counter.finish(&mut Silent).unwrap()), expected(std::slice::from_ref(&text), pattern));
+            prop_assert_eq!(list(counter.finish(&mut NoProgress).unwrap()), expected(std::slice::from_ref(&text), pattern));
         }
     }
 
     #[test]
-    fn what_is_sure_stays(text in text(), cut in any::<prop::sample::Index>()) {
+    fn certain_words_do_not_change(text in text(), cut in any::<prop::sample::Index>()) {
         for pattern in [CL100K, GAPS] {
             let rules = rules(Some(pattern));
             prop_assert!(rules.is_stream());
             let splitter = Splitter::compile(pattern).unwrap();
             let words = |text: &[u8]| words(text, Some(&splitter));
             let part = &text[..cut.index(text.len() + 1)];
-            let sure = rules.sure_by_reading(part).unwrap();
-            prop_assert!(words(&text).ends_with(&words(&text[sure..])), "{}", sure);
+            let end = rules.certain_end_by_reading(part).unwrap();
+            prop_assert!(words(&text).ends_with(&words(&text[end..])), "{}", end);
         }
     }
 }
 
-/// Long enough that it is cut for threads.
+/// The text is long enough to be divided among threads.
 #[test]
-fn long_texts_are_cut_where_nobody_sees_it() {
+fn dividing_long_texts_does_not_change_their_words() {
     let mut rng = crate::rng::Rng::new(7);
     let parts = [" the", "a", "don't", "\n\n", "  ", " 12345", "!!", "<|x|>", "é", " 漢字", "b1", "\u{a0}x"];
     let mut text = Vec::new();
-    while text.len() < 9 * RUN {
+    while text.len() < 9 * JOB_BYTES {
         text.extend_from_slice(parts[rng.next_u64() as usize % parts.len()].as_bytes());
         if rng.next_u64().is_multiple_of(5000) {
             text.push(0xFF);
@@ -143,14 +143,14 @@ fn long_texts_are_cut_where_nobody_sees_it() {
     let expected = expected(&texts, Some(CL100K));
     for threads in [1, 3] {
         let mut whole = TextCounter::new(rules(Some(CL100K)), threads, None);
-        whole.push(&slices, &mut Silent).unwrap();
-        assert_eq!(list(whole.finish(&mut Silent).unwrap()), expected);
+        whole.push(&slices, &mut NoProgress).unwrap();
+        assert_eq!(list(whole.finish(&mut NoProgress).unwrap()), expected);
         let mut parts = TextCounter::new(rules(Some(CL100K)), threads, None);
         for text in slices.iter() {
-            text.chunks(100_000).for_each(|part| parts.push_part(part, false, &mut Silent).unwrap());
-            assert!(parts.open.len() < 4 * RUN);
-            parts.push_part(&[], true, &mut Silent).unwrap();
+            text.chunks(100_000).for_each(|part| parts.push_part(part, false, &mut NoProgress).unwrap());
+            assert!(parts.open_text.len() < 4 * JOB_BYTES);
+            parts.push_part(&[], true, &mut NoProgress).unwrap();
         }
-        assert_eq!(list(parts.finish(&mut Silent).unwrap()), expected);
+        assert_eq!(list(parts.finish(&mut NoProgress).unwrap()), expected);
     }
 }

@@ -14,7 +14,7 @@ use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::sentences::{Counted, Next, half, is_of_twice, parse, text, write_key};
 use crate::train::unigram::suffixes::Fragments;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 use crate::utf8::is_start;
 use crate::utf8::lead_len;
 
@@ -62,7 +62,7 @@ pub struct Material {
     line: Line,
     words: WordCounter,
     /// The sentences, where they are not split.
-    whole: Option<Words>,
+    whole: Option<WordCounts>,
     fragments: WordCounter,
     /// The fragment at the end of all, and its count.
     end: Option<(Vec<u8>, u64)>,
@@ -97,12 +97,12 @@ impl Material {
     /// How much there is of words, and of fragments with what follows them.
     pub fn sizes(&mut self) -> Result<(Sizes, Sizes)> {
         let mut words = Sizes::of(&mut self.words)?;
-        self.whole.iter().flat_map(Words::iter).for_each(|(sentence, _)| words.add(sentence));
+        self.whole.iter().flat_map(WordCounts::iter).for_each(|(sentence, _)| words.add(sentence));
         Ok((words, Sizes::of(&mut self.fragments)?))
     }
 
     /// The words in the trainer's order, (count desc, text), or the sentences in theirs; and the fragments.
-    pub fn laid_out(mut self, progress: &mut dyn Progress) -> Result<(Words, Fragments)> {
+    pub fn laid_out(mut self, progress: &mut dyn Progress) -> Result<(WordCounts, Fragments)> {
         let mut columns = Fragments::default();
         self.fragments.each(Order::Bytes, progress, &mut |key, times| {
             let (fragment, next) = parse(key);
@@ -157,8 +157,8 @@ impl Cuts<'_> {
         })
     }
 
-    fn whole(&mut self, sentences: &Words) -> Result<Words> {
-        let mut words = Words::default();
+    fn whole(&mut self, sentences: &WordCounts) -> Result<WordCounts> {
+        let mut words = WordCounts::default();
         let sentence_at = |index| Next::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE));
         for (index, (sentence, times)) in sentences.iter().enumerate() {
             let sentence = text(sentence);

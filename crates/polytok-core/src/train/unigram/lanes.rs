@@ -12,7 +12,7 @@
 use crate::error::{Error, Result};
 use crate::train::unigram::pieces::Pieces;
 use crate::train::unigram::workers::Workers;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 use crate::trie::NONE;
 use crate::utf8::lead_len;
 
@@ -70,7 +70,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    fn of(words: &Words, lane: usize, lanes: usize, pieces: &Pieces) -> Lane {
+    fn of(words: &WordCounts, lane: usize, lanes: usize, pieces: &Pieces) -> Lane {
         let mut new = Lane::default();
         for index in (lane..words.len()).step_by(lanes) {
             let before = new.nodes.len();
@@ -161,7 +161,7 @@ pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
 }
 
 /// All words in lanes.
-pub fn lanes(words: &Words, lanes: usize, pieces: &Pieces, workers: &mut Workers) -> Result<Vec<Lane>> {
+pub fn lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &mut Workers) -> Result<Vec<Lane>> {
     if pieces.len() >= NO_PIECE as usize {
         return Err(Error::Argument(format!(
             "there are {} seeds, the most is {}: lower seed_sentencepiece_size",

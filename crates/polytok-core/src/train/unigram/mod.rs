@@ -37,7 +37,7 @@ use crate::train::progress::Progress;
 use crate::train::sentencepiece::Scored;
 use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
 use crate::train::sentencepiece::options::Options;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 use lanes::Lane;
 use numeric::Tables;
 use pieces::Pieces;
@@ -48,7 +48,7 @@ use workers::Workers;
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The substrings to start from and how often they occur, instead of those of the text.
-    pub seeds: Option<Words>,
+    pub seeds: Option<WordCounts>,
     /// How many substrings to start from; 0 is, in 0.2.3, a number that fits the vocabulary.
     pub seed_size: usize,
     /// The share of pieces that one pruning leaves.
@@ -100,7 +100,7 @@ pub fn pieces(
 const FEWEST_SEEDS: usize = 100_000;
 
 /// The characters of the alphabet that occur in the words, the most frequent first; in 0.2.1 without those of the delimiter.
-fn characters(words: &Words, alphabet: &Alphabet, options: &Options) -> Result<Vec<(char, u64)>> {
+fn characters(words: &WordCounts, alphabet: &Alphabet, options: &Options) -> Result<Vec<(char, u64)>> {
     let delimiter = if options.line == Line::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
     words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;

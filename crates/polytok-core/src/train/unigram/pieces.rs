@@ -4,13 +4,13 @@
 //! is built again when it holds twice as many as are left.
 
 use crate::error::{Error, Result};
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 use crate::trie::{NONE, Trie};
 
 /// Pieces with ids 0, 1, 2 …
 pub struct Pieces {
     /// All texts there ever were.
-    texts: Words,
+    texts: WordCounts,
     /// For each piece its text.
     rows: Vec<u32>,
     pub scores: Vec<f32>,
@@ -26,7 +26,7 @@ const UNKNOWN_PENALTY: f32 = 10.0;
 
 impl Pieces {
     /// Of equal texts the first counts.
-    pub fn new(texts: Words, scores: Vec<f32>) -> Result<Pieces> {
+    pub fn new(texts: WordCounts, scores: Vec<f32>) -> Result<Pieces> {
         let rows = (0..texts.len() as u32).collect();
         let empty = Trie::build([])?;
         let mut pieces = Pieces { texts, rows, scores, unknown: 0.0, trie: empty, ids: Vec::new() };

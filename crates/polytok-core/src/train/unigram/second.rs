@@ -124,7 +124,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::words::Words;
+    use crate::train::words::WordCounts;
     use proptest::prelude::*;
 
     proptest! {
@@ -133,7 +133,7 @@ mod tests {
         fn sure_answers_are_those_of_the_search(
             pieces in proptest::collection::btree_map("[abé]{2,6}", 0u8..40, 1..20), letters in 1u8..8, step in 1u8..3
         ) {
-            let mut texts = Words::default();
+            let mut texts = WordCounts::default();
             let mut scores = Vec::new();
             let single = (0..3u8).filter(|letter| letters >> letter & 1 == 1).map(|letter| "abé".chars().nth(letter as usize).unwrap());
             let single = single.map(|letter| (letter.to_string(), 9));

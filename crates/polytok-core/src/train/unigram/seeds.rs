@@ -15,7 +15,7 @@ use crate::train::sentencepiece::options::Options;
 use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::suffixes::{Depth, Fragments, Interval};
 use crate::train::unigram::workers::Workers;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 
 /// A substring with what it is chosen by.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub fn found(
     size: usize,
     options: &Options,
     workers: &mut Workers,
-) -> Result<(Words, Vec<f32>)> {
+) -> Result<(WordCounts, Vec<f32>)> {
     let (line, longest) = (options.line, options.max_sentencepiece_length);
     let validity = Validity::new(options)?;
     let depth = Depth { limit: 4 * longest as u32 + 2, line };
@@ -48,7 +48,7 @@ pub fn found(
         best(fragments, candidates, size, line)
     })?;
     let best = best(&fragments, found.into_iter().flatten(), size, line);
-    let mut texts = Words::default();
+    let mut texts = WordCounts::default();
     let mut scores = Vec::with_capacity(characters.len() + best.len());
     for &(char, count) in characters {
         texts.push(char.encode_utf8(&mut [0; 4]).as_bytes(), 0);
@@ -66,10 +66,10 @@ pub fn found(
 /// best first. 0.2.1 takes the best; 0.2.3 takes all characters, then substrings as they come, each once.
 pub fn given(
     characters: &[(char, u64)],
-    substrings: &Words,
+    substrings: &WordCounts,
     size: usize,
     options: &Options,
-) -> Result<(Words, Vec<f32>)> {
+) -> Result<(WordCounts, Vec<f32>)> {
     let (line, validity) = (options.line, Validity::new(options)?);
     let singles = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, line)));
     let mut all: Vec<(String, u64)> = singles.collect();
@@ -89,7 +89,7 @@ pub fn given(
     if line == Line::V0_2_1 {
         all.truncate(size);
     }
-    let mut texts = Words::default();
+    let mut texts = WordCounts::default();
     all.iter().for_each(|(text, _)| texts.push(text.as_bytes(), 0));
     let mut scores = all.iter().map(|&(_, rank)| score(rank, line)).collect::<Vec<f32>>();
     to_logs(&mut scores, line);

@@ -25,7 +25,7 @@ use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::together;
 use crate::train::sentencepiece::words::Cut;
 use crate::train::unigram::held::Held;
-use crate::train::words::Words;
+use crate::train::words::WordCounts;
 
 /// Counts what the trainer needs of sentences.
 pub struct Sentences {
@@ -190,14 +190,14 @@ pub struct Counted<W> {
     pub(super) pairs: W,
     /// The last words of sentences with what follows them.
     pub(super) lasts: WordCounter,
-    pub(super) whole: Words,
+    pub(super) whole: WordCounts,
 }
 
 impl<W: BorrowMut<WordCounter>> Counted<W> {
     /// Looks at what follows each sentence.
     pub fn new(mut pairs: W, options: &Options) -> Result<Counted<W>> {
         let counted = pairs.borrow_mut();
-        let (mut lasts, mut whole) = (WordCounter::new(half(counted.limit())), Words::default());
+        let (mut lasts, mut whole) = (WordCounter::new(half(counted.limit())), WordCounts::default());
         let mut order = without_empty(counted.sequence.pairs(), options.line).peekable();
         let (splits, mut key) = (options.split_by_whitespace, Vec::new());
         while let Some([_, last]) = order.next() {
@@ -293,7 +293,7 @@ pub(super) fn text(bytes: &[u8]) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::progress::Silent;
+    use crate::train::progress::NoProgress;
     use crate::train::sentencepiece::alphabet::Alphabet;
     use crate::train::sentencepiece::validity::Validity;
     use crate::train::unigram::suffixes::Depth;
@@ -319,8 +319,9 @@ mod tests {
         sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
         let mut counted = Counted::new(gathered(vec![sink]).unwrap(), options).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
-        let (_, mut fragments) = counted.cut(&alphabet, options, &mut Silent).unwrap().laid_out(&mut Silent).unwrap();
-        let mut workers = Workers { threads: 2, progress: &mut Silent };
+        let (_, mut fragments) =
+            counted.cut(&alphabet, options, &mut NoProgress).unwrap().laid_out(&mut NoProgress).unwrap();
+        let mut workers = Workers { threads: 2, progress: &mut NoProgress };
         let depth = Depth { limit: 4 * options.max_sentencepiece_length as u32 + 2, line: options.line };
         let all = fragments.intervals(depth, &mut workers, |fragments, intervals| {
             intervals.map(|interval| (fragments.text(&interval).to_vec(), interval.count)).collect::<Vec<_>>()

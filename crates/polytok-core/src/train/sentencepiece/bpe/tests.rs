@@ -1,6 +1,6 @@
 use super::*;
 use crate::train::counter::{Limit, RunFile, Spill};
-use crate::train::progress::Silent;
+use crate::train::progress::NoProgress;
 use crate::train::sentencepiece::options::Options;
 use crate::train::sentencepiece::units::characters;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn learned(units: &[(&str, u64)], most: usize, options: &Options, room: Option<u
     let mut counter = WordCounter::new(room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(InMemory) }));
     units.iter().try_for_each(|(unit, count)| counter.add(unit.as_bytes(), *count))?;
     let alphabet = Alphabet::choose(&characters(&mut counter)?, options)?;
-    merges(counter, &alphabet, &Validity::new(options)?, most, room, &mut Silent)
+    merges(counter, &alphabet, &Validity::new(options)?, most, room, &mut NoProgress)
 }
 
 fn trained(units: &[(&str, u64)], merges: usize) -> Vec<String> {
