@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from polytok.formats.oniguruma import translate
 from polytok.spec import (
     BertNormalize,
     ByteLevel,
@@ -75,6 +76,17 @@ def check_steps(steps: tuple[NormalizeStep, ...], normalizer: Any) -> None:
 @pytest.mark.parametrize(("step", "normalizer"), STEPS, ids=[str(step) for step, _ in STEPS])
 def test_step(step: NormalizeStep, normalizer: Any) -> None:
     check_steps((step,), normalizer)
+
+
+@pytest.mark.parametrize("pattern", ["^", "x*", "(?=a)", r"\b", r"(?<!\n)^", ""])
+def test_an_empty_match_at_the_start_of_the_text(pattern: str) -> None:
+    """See tests/parity/known.py: only the normalized text of the reference is right."""
+    step = Replace(translate(pattern), "▁_", is_regex=bool(pattern))
+    normalizer = normalizers.Replace(Regex(pattern) if pattern else "", "▁_")
+    expected = {text: normalizer.normalize_str(text) for text in ("", "a", "ab", "é a", "cab\na\n", "\n a")}
+    tokenizer = stage(expected.values(), (step,))
+    for text, normalized in expected.items():
+        assert "".join(piece for piece, _, _ in pieces(tokenizer, text)) == normalized
 
 
 @pytest.mark.parametrize("steps", CHAINS, ids=range(len(CHAINS)))

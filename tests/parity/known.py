@@ -200,6 +200,13 @@ KNOWN = (
     ),
     Known(
         "tokenizers 0.23",
+        "the normalizer Replace with a match that is empty and at the start of the text, before a pre-tokenizer",
+        "the first characters are encoded twice, or a panic",
+        "the replacement and then the text, as `normalize_str` gives it",
+        "The normalized text is the same; only its alignment in tokenizers is wrong.",
+    ),
+    Known(
+        "tokenizers 0.23",
         "byte_fallback of a character with a prefix or suffix",
         "spans of the affix's bytes lie after the end of the text",
         "they are empty, at the character",
