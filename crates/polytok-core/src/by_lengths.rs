@@ -3,14 +3,13 @@
 use crate::lazy::Lazy;
 use crate::model::CompiledModel;
 use crate::normalize::Escape;
-use crate::post::Out;
+use crate::normalize::origin::Place;
+use crate::post::{Out, Sink};
 use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::segmenter::Segmenter;
 use crate::sink::lengths::{Lengths, Tiles};
-use crate::sink::{Place, Sink};
 use crate::split::cursor::Cursor;
-use crate::tokenizer::Tokenizer;
 use crate::utf8::valid;
 
 /// Pieces that are asked for at a time.
@@ -54,29 +53,28 @@ impl ByLengths {
     fn never() -> ByLengths {
         ByLengths { covers: Covers::Nothing, lengths: Lazy::default() }
     }
-}
 
-impl Tokenizer {
     /// Pushes the tokens of a part that the route takes; false, and nothing is pushed, if they must be found in another way.
-    pub(crate) fn route_by_lengths<S: Sink>(
+    pub fn encode_part<S: Sink>(
         &self,
+        segmenter: &Segmenter,
         route: &Route,
         (part, at): (&[u8], usize),
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> bool {
-        let Some(escaped) = route.as_escaped().filter(|_| self.by_lengths.covers == Covers::Raw) else { return false };
-        if part.is_empty() || valid(part).is_err() || !route.takes(&self.segmenter, part) {
+        let Some(escaped) = route.as_escaped().filter(|_| self.covers == Covers::Raw) else { return false };
+        if part.is_empty() || valid(part).is_err() || !route.takes(segmenter, part) {
             return false;
         }
         let Escape { prefix, covers_first, .. } = escaped.escape();
         let prefix = prefix.applies(part, at) as usize;
         let mut tiles = std::mem::take(&mut scratch.tiles);
         tiles.clear();
-        let ids = &mut Out::new(&self.segmenter.fallback, &mut tiles.ids);
+        let ids = &mut Out::new(&segmenter.fallback, &mut tiles.ids);
         let is_tiled = route
-            .run(&self.segmenter, (part, at), &mut scratch.route, &mut scratch.segmenter, ids)
-            .is_ok_and(|()| self.find_ends(part, prefix, &mut tiles))
+            .run(segmenter, (part, at), &mut scratch.route, &mut scratch.segmenter, ids)
+            .is_ok_and(|()| self.find_ends(segmenter, part, prefix, &mut tiles))
             // The prefix as a token of its own covers the first character, which the next token covers too.
             && !(covers_first && prefix > 0 && tiles.ends.first() == Some(&0));
         if is_tiled {
@@ -89,16 +87,22 @@ impl Tokenizer {
     }
 
     /// The same for a normalized text, whose place the sink knows.
-    pub(crate) fn encode_by_lengths<S: Sink>(&self, text: &[u8], scratch: &mut Scratch, out: &mut Out<S>) -> bool {
-        if S::by_ids(out).is_some() || self.by_lengths.covers != Covers::Normalized {
+    pub fn encode_normalized<S: Sink>(
+        &self,
+        segmenter: &Segmenter,
+        text: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Out<S>,
+    ) -> bool {
+        if S::by_ids(out).is_some() || self.covers != Covers::Normalized {
             return false;
         }
         let mut tiles = std::mem::take(&mut scratch.tiles);
         tiles.clear();
-        let ids = &mut Out::new(&self.segmenter.fallback, &mut tiles.ids);
-        let is_tiled = self.segmenter.encode_text(text, &mut scratch.segmenter, ids).is_ok()
-            && self.find_ends(text, 0, &mut tiles)
-            && (!out.sink.needs_words() || self.find_words(text, &mut tiles.words));
+        let ids = &mut Out::new(&segmenter.fallback, &mut tiles.ids);
+        let is_tiled = segmenter.encode_text(text, &mut scratch.segmenter, ids).is_ok()
+            && self.find_ends(segmenter, text, 0, &mut tiles)
+            && (!out.sink.needs_words() || find_words(segmenter, text, &mut tiles.words));
         if is_tiled {
             tiles.push(out.sink);
         }
@@ -106,29 +110,29 @@ impl Tokenizer {
         is_tiled
     }
 
-    fn find_ends(&self, text: &[u8], prefix: usize, tiles: &mut Tiles) -> bool {
-        let Segmenter { vocab, fallback, .. } = &self.segmenter;
-        let is_escaped = self.by_lengths.covers == Covers::Raw;
-        let without = || self.segmenter.model.byte_ids().unwrap_or_default();
-        let lengths = self.by_lengths.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, &without()));
+    fn find_ends(&self, segmenter: &Segmenter, text: &[u8], prefix: usize, tiles: &mut Tiles) -> bool {
+        let Segmenter { vocab, fallback, .. } = segmenter;
+        let is_escaped = self.covers == Covers::Raw;
+        let without = || segmenter.model.byte_ids().unwrap_or_default();
+        let lengths = self.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, &without()));
         lengths.find_ends(text, prefix, fallback, tiles)
     }
+}
 
-    /// Finds where pieces of the split start; false if the text cannot be split.
-    fn find_words(&self, text: &[u8], words: &mut Vec<u32>) -> bool {
-        let splits = &self.segmenter.splits;
-        if splits.is_empty() {
-            words.push(0);
-            return true;
-        }
-        let Ok(text) = std::str::from_utf8(text) else { return false };
-        let (mut cursor, mut pieces) = (Cursor::new(), [(0, 0); PIECES]);
-        loop {
-            match splits.fill(text, &mut cursor, &mut pieces) {
-                Ok(0) => return true,
-                Ok(count) => words.extend(pieces[..count].iter().map(|&(start, _)| start)),
-                Err(_) => return false,
-            }
+/// Finds where pieces of the split start; false if the text cannot be split.
+fn find_words(segmenter: &Segmenter, text: &[u8], words: &mut Vec<u32>) -> bool {
+    let splits = &segmenter.splits;
+    if splits.is_empty() {
+        words.push(0);
+        return true;
+    }
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let (mut cursor, mut pieces) = (Cursor::new(), [(0, 0); PIECES]);
+    loop {
+        match splits.fill(text, &mut cursor, &mut pieces) {
+            Ok(0) => return true,
+            Ok(count) => words.extend(pieces[..count].iter().map(|&(start, _)| start)),
+            Err(_) => return false,
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod convert;
 pub mod decode;
 pub mod encode;
 pub mod error;
+pub mod finder;
 pub mod hash;
 pub(crate) mod huge;
 pub mod lazy;

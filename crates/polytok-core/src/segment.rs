@@ -1,5 +1,7 @@
 //! What a model gives: parts of a text, each with the entry that covers it.
 
+use crate::error::Result;
+
 /// The id of a segment that no vocabulary entry covers.
 pub const UNKNOWN: u32 = u32::MAX;
 
@@ -13,3 +15,6 @@ pub struct Segment {
     /// Where it ends.
     pub end: u32,
 }
+
+/// Calls its second argument with the start and end of each piece of a text, left to right.
+pub type PieceSource<'a> = dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()> + 'a;

@@ -6,7 +6,7 @@ use crate::sink::{Spans, Token, Tokens};
 use crate::spec::{
     Behavior, Kind, Normalize, Pattern, Replace, SentencePieceNormalize, Spec, SpecialToken, Split, Unknown,
 };
-use crate::tokenizer::EncodeOptions;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 fn split(text: &str, behavior: Behavior) -> Vec<Split> {
     let pattern = Pattern { text: text.into(), is_regex: true, unicode: None };

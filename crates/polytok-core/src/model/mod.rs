@@ -15,9 +15,8 @@ use crate::boundary::Boundary;
 use crate::error::{Error, Result, not_utf8};
 use crate::huge::release;
 use crate::native::Tables;
-use crate::post::Out;
-use crate::segment::Segment;
-use crate::sink::Sink;
+use crate::post::{Out, Sink};
+use crate::segment::{PieceSource, Segment};
 use crate::spec::{Line, Model, Symbols, UnigramRules, Unknown};
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -162,7 +161,7 @@ impl CompiledModel {
         &self,
         text: &[u8],
         valid: usize,
-        split: &dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()>,
+        split: &PieceSource,
         scratch: &mut ModelScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {

@@ -5,9 +5,9 @@
 
 use super::output::Output;
 use crate::error::Result;
+use crate::finder::Finder;
 use crate::space_mark;
 use crate::spec;
-use crate::split::literal::Finder;
 
 /// A compiled step.
 pub struct Replace {

@@ -3,13 +3,15 @@
 //! Reference for unknown text: SentencePiece. With byte fallback every unknown character becomes the pieces of its bytes. The last of
 //! them spans the character, the others span nothing. Otherwise adjacent unknown characters become one unknown token.
 
+mod sink;
 pub mod template;
 mod unknown;
 
 use crate::error::{Error, Result};
+use crate::normalize::origin::Place;
 use crate::segment::{Segment, UNKNOWN};
-use crate::sink::{IdSink, Place, Sink};
 use crate::utf8::char_len;
+pub use sink::{IdSink, Sink};
 pub use unknown::{Fallback, Spelling};
 
 /// The post-processor of one encoding, in front of its sink.

@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::model::CompiledModel;
 use crate::normalize::Normalizer;
 use crate::normalize::bert::Bert;
-use crate::post::Out;
+use crate::normalize::origin::Place;
+use crate::post::{IdSink, Out};
 use crate::segmenter::{Segmenter, SegmenterScratch};
-use crate::sink::{IdSink, Place};
 use crate::utf8::valid;
 
 /// At least this many bytes are cleaned at a time, since each part has a cost of its own.

@@ -14,9 +14,8 @@ use crate::error::Result;
 use crate::huge::release;
 use crate::model::CompiledModel;
 use crate::normalize::Normalizer;
-use crate::post::Out;
+use crate::post::{IdSink, Out};
 use crate::segmenter::{Segmenter, SegmenterScratch};
-use crate::sink::IdSink;
 use crate::spec::Line;
 use bert_words::BertWords;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
@@ -24,7 +23,7 @@ use sentencepiece_unigram::SentencePieceUnigram;
 
 /// The route of a tokenizer.
 pub(crate) enum Route {
-    SentencePieceBpe(SentencePieceBpe),
+    SentencePieceBpe(Box<SentencePieceBpe>),
     SentencePieceUnigram(SentencePieceUnigram),
     BertWords(BertWords),
 }
@@ -51,7 +50,7 @@ impl Route {
         let Segmenter { model, splits, .. } = segmenter;
         match model {
             CompiledModel::Bpe(bpe) if line == Line::V0_2_3 => {
-                SentencePieceBpe::choose(bpe, normalizer, segmenter).map(Route::SentencePieceBpe)
+                SentencePieceBpe::choose(bpe, normalizer, segmenter).map(Box::new).map(Route::SentencePieceBpe)
             }
             CompiledModel::Unigram(unigram) if splits.is_empty() => {
                 SentencePieceUnigram::choose(unigram, normalizer, segmenter).map(Route::SentencePieceUnigram)

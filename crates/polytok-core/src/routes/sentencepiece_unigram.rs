@@ -6,9 +6,8 @@ use crate::error::Result;
 use crate::lazy::Warmup;
 use crate::model::unigram::{Unigram, UnigramScratch, WordTables, takes_raw};
 use crate::normalize::Normalizer;
-use crate::post::Out;
+use crate::post::{IdSink, Out};
 use crate::segmenter::Segmenter;
-use crate::sink::IdSink;
 
 /// Bytes of text after which the tables pay: building them takes as long as searching some hundred kilobytes.
 const TABLES_PAY_AFTER: usize = 1 << 17;

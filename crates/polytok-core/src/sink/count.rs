@@ -1,7 +1,6 @@
 //! The number of ids.
 
-use super::{IdSink, Sink};
-use crate::post::Out;
+use crate::post::{IdSink, Out, Sink};
 
 /// Counts ids without keeping them.
 pub struct Count(pub usize);

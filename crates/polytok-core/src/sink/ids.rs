@@ -1,7 +1,6 @@
 //! Ids alone.
 
-use super::{IdSink, Sink};
-use crate::post::Out;
+use crate::post::{IdSink, Out, Sink};
 
 impl Sink for Vec<u32> {
     type Ids = Self;

@@ -12,8 +12,7 @@
 //! Invariant: the spans are those that encoding with spans gives. If the lengths do not add up, the text must be encoded anew, with
 //! spans. Cost: that of the ids, and a table lookup for each; at worst both ways are gone.
 
-use super::Sink;
-use crate::post::Fallback;
+use crate::post::{Fallback, Sink};
 use crate::space_mark;
 use crate::spec::Kind;
 use crate::utf8::char_len;

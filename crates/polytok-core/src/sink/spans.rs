@@ -1,9 +1,8 @@
 //! Ids and spans as columns.
 
-use super::Sink;
-use super::{Origin, Place};
+use crate::normalize::origin::{Origin, Place};
 use crate::normalize::output::Span;
-use crate::post::Out;
+use crate::post::{Out, Sink};
 
 /// Tokens as columns.
 #[derive(Default)]

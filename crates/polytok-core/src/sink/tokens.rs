@@ -1,8 +1,7 @@
 //! Tokens with their spans, their words, and the text of those that stand for other text than their entry's.
 
-use super::Place;
-use super::Sink;
-use crate::post::Out;
+use crate::normalize::origin::Place;
+use crate::post::{Out, Sink};
 
 /// A token and the bytes of the original text it stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]

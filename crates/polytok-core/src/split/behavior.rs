@@ -5,8 +5,8 @@
 //! are joined, but empty pieces are dropped at the end. No list of matches is kept. Cost: that of the search.
 
 use super::cursor::Cursor;
-use super::literal::Finder;
 use crate::error::Result;
+use crate::finder::Finder;
 use crate::spec::{Behavior, Pattern};
 use polytok_pattern::Splitter;
 
@@ -63,7 +63,7 @@ impl PatternSplit {
 
     /// Writes the next pieces to `pieces` and says how many; None if this step cannot go on from where it stopped.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
-        if self.is_filled { self.finder.fill(text, cursor, pieces) } else { None }
+        if self.is_filled { self.finder.fill(text, &mut cursor.matches, pieces) } else { None }
     }
 
     /// What `fill` reads with, if it goes on from where it stopped.

@@ -8,7 +8,6 @@ pub mod chain;
 pub mod cursor;
 pub mod digit_groups;
 pub mod fixed_length;
-pub mod literal;
 pub mod metaspace;
 pub mod script;
 mod words;

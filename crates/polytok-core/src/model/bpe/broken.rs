@@ -8,6 +8,7 @@ use super::{Bpe, BpeScratch, Emit};
 use crate::boundary::neighbours::BytePairs;
 use crate::error::Result;
 use crate::model::bpe::merging::Merging;
+use crate::segment::PieceSource;
 use crate::segment::Segment;
 
 /// Fewer bytes are not worth the look at all entries.
@@ -37,7 +38,7 @@ impl Bpe {
         &self,
         text: &[u8],
         valid: usize,
-        split: &dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()>,
+        split: &PieceSource,
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
@@ -61,7 +62,7 @@ impl Bpe {
     fn segment_prefix(
         &self,
         prefix: &[u8],
-        split: &dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()>,
+        split: &PieceSource,
         scratch: &mut BpeScratch,
     ) -> Result<(Vec<Segment>, usize)> {
         let (mut segments, mut last_piece, mut result) = (Vec::new(), 0, Ok(()));

@@ -8,9 +8,8 @@ mod lanes;
 
 use crate::error::Result;
 use crate::native::Tables;
-use crate::post::Out;
+use crate::post::{Out, Sink};
 use crate::segment::{Segment, UNKNOWN};
-use crate::sink::Sink;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::is_reachable;

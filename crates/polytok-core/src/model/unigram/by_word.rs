@@ -8,8 +8,7 @@ use super::words::{Dictionary, Receiver};
 use super::{BestPathScores, Unigram, UnigramScratch, certain, raw};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
-use crate::post::Out;
-use crate::sink::{IdSink, Sink};
+use crate::post::{IdSink, Out, Sink};
 use crate::spec::Kind;
 use crate::vocab::Vocab;
 

@@ -3,9 +3,8 @@
 use super::memo::{END, PATH, Path};
 use super::words::Receiver;
 use crate::error::Result;
-use crate::post::Out;
+use crate::post::{Out, Sink};
 use crate::segment::{Segment, UNKNOWN};
-use crate::sink::Sink;
 
 /// Ids that are sent together.
 const BATCH: usize = 256;

@@ -4,11 +4,11 @@ use super::scan::{Parts, ROOM};
 use super::{BYTES, INVALID, PADDING, PIECE, SentencePieceBpe, TextTables};
 use crate::cache::{IDS, Key};
 use crate::error::Result;
-use crate::post::Out;
+use crate::normalize::origin::Place;
+use crate::post::{IdSink, Out};
 use crate::routes::RouteScratch;
 use crate::segment::{Segment, UNKNOWN};
 use crate::segmenter::{Segmenter, SegmenterScratch, remember};
-use crate::sink::{IdSink, Place};
 
 /// Room for parts of a text and their ids. Allocated once and then kept.
 pub(crate) struct TextParts {

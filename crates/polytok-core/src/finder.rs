@@ -4,9 +4,8 @@
 //! border of a character, and nothing matches in an empty text. Cost: linear for a plain text.
 
 use memchr::memmem;
-use polytok_pattern::Splitter;
+use polytok_pattern::{Cursor, Splitter};
 
-use super::cursor::Cursor;
 use crate::error::Result;
 use crate::spec::Pattern;
 
@@ -35,12 +34,12 @@ impl Finder {
     }
 
     /// Matches are known to cover every text.
-    pub(super) fn leaves_no_gap(&self) -> bool {
+    pub fn leaves_no_gap(&self) -> bool {
         matches!(&self.search, Search::Regex(splitter) if splitter.leaves_no_gap())
     }
 
     /// The pattern, if `fill` goes on from where it stopped.
-    pub(super) fn streamed(&self) -> Option<&Splitter> {
+    pub fn streamed(&self) -> Option<&Splitter> {
         if let Search::Regex(splitter) = &self.search {
             Some(splitter).filter(|splitter| splitter.is_stream())
         } else {
@@ -82,9 +81,9 @@ impl Finder {
     }
 
     /// Writes the next matches to `pieces` and says how many; None if this search cannot go on from where it stopped.
-    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
         match &self.search {
-            Search::Regex(splitter) => splitter.fill(text, &mut cursor.matches, pieces),
+            Search::Regex(splitter) => splitter.fill(text, cursor, pieces),
             Search::Text(_) | Search::Borders => None,
         }
     }
