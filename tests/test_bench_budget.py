@@ -59,6 +59,13 @@ def test_only_what_is_asked_for_is_counted(tmp_path: Path, monkeypatch: pytest.M
     assert all(abs(count - two.instructions[name]) < 100 for name, count in one.instructions.items())
 
 
+def test_an_extension_module_alone_loads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "budget", lambda name, build: name)
+    names = ["rwkv en numpy", "rwkv load"]
+    assert list(budget.counted(tmp_path, names, processes=1)) == names
+    assert list(budget.counted(tmp_path / "_core.abi3.so", names, processes=1)) == names[:1]
+
+
 def test_a_program_that_nobody_counts_is_refused() -> None:
     with pytest.raises(OSError, match="not running under valgrind"):
         callgrind.Requests()

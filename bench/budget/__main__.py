@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..cases import DATA
 from .callgrind import count
-from .cells import CELLS
+from .cells import CELLS, LOAD
 from .child import AGAIN, FIRST
 
 HEAD = ("vocabulary, text, operation", "pass", "per byte", "per piece", "before, per byte", "growth")
@@ -80,9 +80,10 @@ def budgets_of(path: Path, names: Iterable[str], processes: int) -> dict[str, Bu
 
 
 def counted(build: Path, names: Iterable[str], processes: int) -> dict[str, Budget]:
-    """The budgets of cells, some at the same time."""
+    """The budgets of cells, some at the same time; an extension module alone loads nothing."""
     with ThreadPoolExecutor(processes) as pool:
-        found = {name: pool.submit(budget, name, build.resolve()) for name in names}
+        known = [name for name in names if build.is_dir() or CELLS[name].operation != LOAD]
+        found = {name: pool.submit(budget, name, build.resolve()) for name in known}
         return {name: each.result() for name, each in found.items()}
 
 
