@@ -14,6 +14,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::model::bpe::symbol::{Symbol, SymbolKind};
 use crate::model::bpe::{Bpe, BpeRules, BpeScratch, Derived};
 use crate::native::Tables;
 use crate::spec::{Line, Priority, Symbols};
@@ -53,7 +54,10 @@ pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: R
     let vocab = Arc::new(vocab);
     let rules = BpeRules { reach, ..BpeRules::new(symbols, false, Line::default()) };
     let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
-    let id = |symbol: u32| if (symbol as usize) < vocab.len() { vocab.id(symbol as usize) } else { NO_ROW };
+    let id = |symbol: Symbol| match symbol.kind(vocab.len()) {
+        SymbolKind::Row(row) => vocab.id(row as usize),
+        _ => NO_ROW,
+    };
     let (mut found, mut scratch) = (Derivations::default(), BpeScratch::default());
     for row in 0..vocab.len() {
         let (left, right, how) = match bpe.derive(row, &mut scratch) {

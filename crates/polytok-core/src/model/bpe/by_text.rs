@@ -3,16 +3,15 @@
 //! Two neighbours merge if their texts together are an entry, at the rank of its score or its id. The table (see merging.rs) says
 //! the same by symbols: its pairs are cuts of entries into two symbols, and the texts of two neighbours are such a cut. A lookup by
 //! text takes several times as long; but building the table takes as long as looking up for tens of kilobytes of text, and many
-//! programs load a tokenizer to encode less. Frozen symbols have texts too, and merge with nothing.
+//! programs load a tokenizer to encode less. User-defined symbols have texts too, and merge with nothing.
 //!
 //! A lookup costs as much as its text is long, so that entries must be short for it.
 
 use std::ops::Range;
 
-use super::FROZEN;
-use super::merge::{INERT, Lookup, Symbol};
+use super::merge::{Lookup, PlacedSymbol};
 use super::merging::Source;
-use super::pairs::NO_RANK;
+use super::symbol::{Rank, Symbol};
 use crate::spec::{Priority, Symbols};
 use crate::utf8;
 use crate::vocab::Vocab;
@@ -32,7 +31,7 @@ pub(super) fn table_pays_after(source: &Source, longest: usize) -> usize {
     let &Source { vocab, priority, symbols, .. } = source;
     let has_ranks = || !(0..vocab.len()).any(|row| vocab.score(row).is_nan());
     match (priority, symbols) {
-        _ if longest > LONGEST || vocab.size() >= FROZEN => 0,
+        _ if longest > LONGEST || vocab.size() >= Symbol::USER_DEFINED => 0,
         (Priority::Score, Symbols::Chars) if has_ranks() => vocab.len() / ROWS_PER_BYTE_BY_SCORE,
         (Priority::Rank, Symbols::Bytes) => vocab.len() / ROWS_PER_BYTE_BY_RANK,
         _ => 0,
@@ -51,13 +50,13 @@ pub(super) struct ByText<'a> {
 }
 
 impl ByText<'_> {
-    /// Appends the bytes or characters of a part of the text: their rows, or [`INERT`].
-    pub(super) fn push(&self, part: Range<usize>, symbols: &mut Vec<Symbol>) {
+    /// Appends the bytes or characters of a part of the text: their rows, or [`Symbol::INERT`].
+    pub(super) fn push(&self, part: Range<usize>, symbols: &mut Vec<PlacedSymbol>) {
         let mut at = part.start;
         while at < part.end {
             let end = at + if self.is_of_bytes { 1 } else { utf8::char_len(&self.text[at..part.end]) };
             let row = self.dictionary.normal.find(self.vocab, &self.text[at..end]);
-            symbols.push(Symbol::new(row.unwrap_or(INERT), at));
+            symbols.push(PlacedSymbol::new(row.map_or(Symbol::INERT, Symbol::new), at));
             at = end;
         }
     }
@@ -65,26 +64,26 @@ impl ByText<'_> {
 
 impl Lookup for ByText<'_> {
     #[inline]
-    fn rate(&self, left: Symbol, right: Symbol, end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
-        let is_frozen = |symbol: Symbol| symbol.symbol >= FROZEN && symbol.symbol != INERT;
+    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
+        const NONE: (Rank, Symbol) = (Rank::NONE, Symbol::INERT);
         let end = end().map_or(self.text.len(), |end| end as usize);
         let text = &self.text[left.start as usize..end];
-        if text.len() > self.longest || is_frozen(left) || is_frozen(right) {
-            return (NO_RANK, 0);
+        if text.len() > self.longest || left.symbol.is_user_defined() || right.symbol.is_user_defined() {
+            return NONE;
         }
         match self.dictionary.normal.find(self.vocab, text) {
-            Some(row) if self.is_of_bytes => (self.vocab.id(row as usize), row),
-            Some(row) => (rank(self.vocab.score(row as usize)), row),
-            None => (NO_RANK, 0),
+            Some(row) if self.is_of_bytes => (Rank(self.vocab.id(row as usize)), Symbol::new(row)),
+            Some(row) => (rank(self.vocab.score(row as usize)), Symbol::new(row)),
+            None => NONE,
         }
     }
 }
 
-/// The highest score first, equal ones equal: the bits of a number that is not NaN, in its order. Never [`NO_RANK`].
+/// The highest score first, equal ones equal: the bits of a number that is not NaN, in its order. Never [`Rank::NONE`].
 #[inline]
-fn rank(score: f32) -> u32 {
+fn rank(score: f32) -> Rank {
     let bits = (score + 0.0).to_bits(); // one zero
-    if bits >> 31 == 0 { !(bits | 1 << 31) } else { bits }
+    Rank(if bits >> 31 == 0 { !(bits | 1 << 31) } else { bits })
 }
 
 #[cfg(test)]
@@ -95,7 +94,7 @@ mod tests {
     fn ranks_are_in_the_order_of_scores() {
         let scores = [f32::INFINITY, 1e9, 1.0, 1e-40, 0.0, -1e-40, -0.5, -3e4, f32::MIN, f32::NEG_INFINITY];
         let ranks = scores.map(rank);
-        assert!(ranks.is_sorted_by(|one, next| one < next) && ranks[9] < NO_RANK);
+        assert!(ranks.is_sorted_by(|one, next| one < next) && ranks[9] < Rank::NONE);
         assert_eq!(rank(0.0), rank(-0.0));
     }
 }

@@ -1,8 +1,9 @@
 //! How merging makes a row.
 
+use super::merge::merge;
+use super::merging::LastMerge;
+use super::symbol::Symbol;
 use super::{Bpe, BpeScratch};
-use crate::model::bpe::merge::merge;
-use crate::model::bpe::merging::LastMerge;
 
 /// How a row is made; the halves are symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub enum Derived {
     /// Merging starts from it.
     Initial,
     /// Out of these two, at last.
-    Merged(u32, u32),
+    Merged(Symbol, Symbol),
     /// Merging its text ends in something else.
     Never,
     /// Text does not reach it.
@@ -24,6 +25,7 @@ impl Bpe {
         if self.dictionary.normal.find(&self.vocab, text) != Some(row as u32) {
             return Derived::Reserved;
         }
+        let own = Symbol::new(row as u32);
         // Halves have the numbers of the tables.
         let Some(merging) = self.merging.now(|| self.build_merging()) else { return Derived::Never };
         let BpeScratch { symbols, merge: run, .. } = scratch;
@@ -32,8 +34,8 @@ impl Bpe {
         let mut last = LastMerge(None);
         merge(&merging.pairs, symbols, run, &mut last);
         match (symbols.as_slice(), last.0) {
-            ([symbol], None) if symbol.symbol == row as u32 => Derived::Initial,
-            ([symbol], Some((left, right))) if symbol.symbol == row as u32 => Derived::Merged(left, right),
+            ([symbol], None) if symbol.symbol == own => Derived::Initial,
+            ([symbol], Some((left, right))) if symbol.symbol == own => Derived::Merged(left, right),
             _ => Derived::Never,
         }
     }

@@ -14,9 +14,10 @@
 
 use hashbrown::HashSet;
 
-use super::merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
+use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
 use super::merging::Cuts;
 use super::pairs::{Growing, Pair};
+use super::symbol::{Rank, Symbol};
 use super::units::Numbering;
 use crate::error::Result;
 use crate::vocab::Vocab;
@@ -26,15 +27,15 @@ use crate::vocab::dictionary::Dictionary;
 const LONGEST: usize = 1 << 12;
 
 /// The table of these pairs, and the rows that have late halves, in order; units that are no rows get their numbers. `ranks` has a
-/// rank for each row, [`INERT`] for none.
+/// rank for each row, [`Rank::NONE`] for none.
 pub(super) fn derived_pairs(
     vocab: &Vocab,
     dictionary: &Dictionary,
     units: &mut Numbering,
-    ranks: &[u32],
+    ranks: &[Rank],
     seed: u64,
 ) -> Result<(Growing, Vec<u32>)> {
-    let mut order: Vec<u32> = (0..vocab.len() as u32).filter(|&row| ranks[row as usize] != INERT).collect();
+    let mut order: Vec<u32> = (0..vocab.len() as u32).filter(|&row| ranks[row as usize] != Rank::NONE).collect();
     if !order.is_sorted_by_key(|&row| ranks[row as usize]) {
         order.sort_by_key(|&row| ranks[row as usize]);
     }
@@ -64,8 +65,8 @@ pub(super) fn derived_pairs(
         }
         merge(&pairs, &mut symbols, &mut scratch, &mut Unwatched);
         match symbols[..] {
-            [Symbol { symbol: left, .. }, Symbol { symbol: right, .. }] => {
-                waiting.push(Pair { left, right, rank, merged: row });
+            [PlacedSymbol { symbol: left, .. }, PlacedSymbol { symbol: right, .. }] => {
+                waiting.push(Pair { left, right, rank, merged: Symbol::new(row) });
             }
             _ => late.push(row, units, &mut waiting),
         }
@@ -78,7 +79,7 @@ pub(super) fn derived_pairs(
 
 /// Entries that were left in more than two symbols and are not made of nothing.
 struct Late<'a> {
-    ranks: &'a [u32],
+    ranks: &'a [Rank],
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
     cuts: Option<Cuts<'a>>,
@@ -92,7 +93,8 @@ impl Late<'_> {
         let cuts = cuts.get_or_insert_with(|| Cuts::new(vocab, dictionary, units.kind));
         let (rank, piece, before) = (ranks[row as usize], vocab.bytes(row as usize), pairs.len());
         cuts.push(row, rank, units, pairs);
-        let is_late = |half: u32| {
+        let is_late = |half: Symbol| {
+            let half = half.number();
             let half_rank = ranks.get(half as usize).filter(|_| !units.is_unit(vocab.bytes(half as usize)));
             half_rank.is_some_and(|&half_rank| half_rank >= rank || rows.contains(&half))
         };

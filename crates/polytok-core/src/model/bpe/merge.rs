@@ -7,73 +7,72 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::pairs::{Growing, NO_RANK, Pairs};
+use super::pairs::{Growing, Pairs};
 use super::short::{self, Short};
+use super::symbol::{Rank, Symbol};
 use super::windows::Window;
 
 /// What says which pairs merge.
 pub trait Lookup {
-    /// The rank of a pair of neighbours, [`NO_RANK`] if it does not merge, and what it becomes. `end` is where the right
+    /// The rank of a pair of neighbours, [`Rank::NONE`] if it does not merge, and what it becomes. `end` is where the right
     /// one ends: the start of the next, if there is one.
-    fn rate(&self, left: Symbol, right: Symbol, end: impl FnOnce() -> Option<u32>) -> (u32, u32);
+    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol);
 
     /// Asks the processor for what `rate` will read of these symbols.
     #[inline]
-    fn prefetch(&self, _left: u32, _right: u32) {}
+    fn prefetch(&self, _left: Symbol, _right: Symbol) {}
 }
 
 impl Lookup for Pairs {
     #[inline]
-    fn rate(&self, left: Symbol, right: Symbol, _end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
+    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, _end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
         self.get(left.symbol, right.symbol)
     }
 
     #[inline]
-    fn prefetch(&self, left: u32, right: u32) {
+    fn prefetch(&self, left: Symbol, right: Symbol) {
         Pairs::prefetch(self, left, right);
     }
 }
 
 impl Lookup for Growing {
     #[inline]
-    fn rate(&self, left: Symbol, right: Symbol, _end: impl FnOnce() -> Option<u32>) -> (u32, u32) {
+    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, _end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
         self.get(left.symbol, right.symbol)
     }
 
     #[inline]
-    fn prefetch(&self, left: u32, right: u32) {
+    fn prefetch(&self, left: Symbol, right: Symbol) {
         Growing::prefetch(self, left, right);
     }
 }
 
-/// A symbol that merges with nothing.
-pub const INERT: u32 = u32::MAX;
-
 /// A symbol and where it starts in the piece.
 #[derive(Clone, Copy, Debug)]
-pub struct Symbol {
-    /// Its number.
-    pub symbol: u32,
+pub struct PlacedSymbol {
+    /// The symbol.
+    pub symbol: Symbol,
     /// Its first byte.
     pub start: u32,
-    rank: u32,
-    merged: u32,
+    /// For the heap: the rank of the pair that starts here, and what that pair becomes.
+    rank: Rank,
+    merged: Symbol,
 }
 
-impl Symbol {
+impl PlacedSymbol {
     /// A symbol that starts at `start`.
     #[inline]
-    pub fn new(symbol: u32, start: usize) -> Symbol {
-        Symbol { symbol, start: start as u32, rank: NO_RANK, merged: 0 }
+    pub fn new(symbol: Symbol, start: usize) -> PlacedSymbol {
+        PlacedSymbol { symbol, start: start as u32, rank: Rank::NONE, merged: Symbol::INERT }
     }
 }
 
 /// Watches the candidates of a merge run: SentencePiece's re-segmentation and BPE-dropout need it.
 pub trait Watch {
     /// A candidate is considered: the two symbols could become `merged`; the left one has `_left_len` bytes.
-    fn considered(&mut self, _merged: u32, _left: u32, _right: u32, _left_len: u32) {}
+    fn considered(&mut self, _merged: Symbol, _left: Symbol, _right: Symbol, _left_len: u32) {}
     /// The two symbols merge.
-    fn merged(&mut self, _left: u32, _right: u32) {}
+    fn merged(&mut self, _left: Symbol, _right: Symbol) {}
     /// Whether a candidate that is due may merge.
     fn keeps(&mut self) -> bool {
         true
@@ -99,9 +98,9 @@ pub struct MergeScratch {
     pub(super) short: Box<Short>,
     pub(super) windows: Vec<Window>,
     /// Those of one window.
-    pub(super) symbols: Vec<Symbol>,
+    pub(super) symbols: Vec<PlacedSymbol>,
     links: Vec<Link>,
-    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    heap: BinaryHeap<Reverse<(u64, Symbol)>>,
 }
 
 /// The neighbours of a symbol in the linked list; a symbol that has gone has itself as `next`.
@@ -112,7 +111,7 @@ struct Link {
 }
 
 /// Merges `symbols` in place until no pair is left that may.
-pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
+pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
     if watch.wants_heap() || symbols.len() > short::MOST {
         merge_long(pairs, symbols, scratch, watch);
     } else {
@@ -120,7 +119,7 @@ pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut Merge
     }
 }
 
-fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, short: &mut Short) {
+fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, short: &mut Short) {
     short.clear();
     for (i, symbol) in symbols.iter().enumerate() {
         let end = symbols.get(i + 1).map(|next| next.start);
@@ -132,7 +131,12 @@ fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, short: &mut Short
 }
 
 /// The same by the heap.
-pub fn merge_long(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
+pub fn merge_long(
+    pairs: &impl Lookup,
+    symbols: &mut Vec<PlacedSymbol>,
+    scratch: &mut MergeScratch,
+    watch: &mut impl Watch,
+) {
     let MergeScratch { links, heap, .. } = scratch;
     links.clear();
     links.extend((0..symbols.len() as u32).map(|i| Link { prev: i.wrapping_sub(1), next: i + 1 }));
@@ -145,7 +149,7 @@ pub fn merge_long(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut 
         let right = links[left].next as usize;
         let is_stale = right == left
             || right >= symbols.len()
-            || symbols[left].rank != (due >> 32) as u32
+            || symbols[left].rank != Rank((due >> 32) as u32)
             || symbols[left].merged != merged;
         if is_stale || !watch.keeps() {
             continue;
@@ -159,7 +163,7 @@ pub fn merge_long(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut 
             link.prev = left as u32;
         }
         let before = links[left].prev as usize;
-        symbols[left].rank = NO_RANK;
+        symbols[left].rank = Rank::NONE;
         if before < symbols.len() {
             consider(pairs, symbols, links, before, heap, watch);
         }
@@ -177,24 +181,24 @@ pub fn merge_long(pairs: &impl Lookup, symbols: &mut Vec<Symbol>, scratch: &mut 
 #[inline]
 fn consider(
     pairs: &impl Lookup,
-    symbols: &mut [Symbol],
+    symbols: &mut [PlacedSymbol],
     links: &[Link],
     left: usize,
-    heap: &mut BinaryHeap<Reverse<(u64, u32)>>,
+    heap: &mut BinaryHeap<Reverse<(u64, Symbol)>>,
     watch: &mut impl Watch,
 ) {
-    symbols[left].rank = NO_RANK;
+    symbols[left].rank = Rank::NONE;
     let next = links[left].next as usize;
     let Some(&right) = symbols.get(next) else {
         return;
     };
     let end = || symbols.get(links[next].next as usize).map(|after| after.start);
     let (rank, merged) = pairs.rate(symbols[left], right, end);
-    if rank != NO_RANK {
+    if rank != Rank::NONE {
         symbols[left].rank = rank;
         symbols[left].merged = merged;
         watch.considered(merged, symbols[left].symbol, right.symbol, right.start - symbols[left].start);
-        heap.push(Reverse(((rank as u64) << 32 | left as u64, merged)));
+        heap.push(Reverse(((rank.0 as u64) << 32 | left as u64, merged)));
     }
 }
 

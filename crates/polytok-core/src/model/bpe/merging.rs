@@ -7,9 +7,10 @@
 use hashbrown::HashMap;
 
 use super::derived::derived_pairs;
-use super::merge::{INERT, Watch};
+use super::merge::Watch;
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, Short};
+use super::symbol::{Rank, Symbol};
 use super::units::{Numbering, Space, Units};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
@@ -75,7 +76,7 @@ impl Source<'_> {
         Ok(Merging::new(units.finish()?, Pairs::build(pairs, self.seed())?))
     }
 
-    fn ranks(&self) -> Vec<u32> {
+    fn ranks(&self) -> Vec<Rank> {
         match self.priority {
             Priority::Score => ranks_by_score(self.vocab, self.symbols),
             _ => ranks_by_id(self.vocab),
@@ -98,7 +99,7 @@ impl Merging {
         let count = single.len();
         let mut first = vec![NO_VALUE; count * count];
         // Where one symbol is that of two bytes, as INERT is, the pairs of all of them count.
-        let mut bytes: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut bytes: HashMap<Symbol, Vec<usize>> = HashMap::new();
         single.iter().enumerate().for_each(|(byte, &symbol)| bytes.entry(symbol).or_default().push(byte));
         for pair in pairs.list() {
             let (Some(lefts), Some(rights)) = (bytes.get(&pair.left), bytes.get(&pair.right)) else { continue };
@@ -139,7 +140,7 @@ impl Merging {
     pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut Short) -> usize {
         run.clear();
         let count = self.units.of_places().len();
-        let (mut at, mut last) = (0, (INERT, None));
+        let (mut at, mut last) = (0, (Symbol::INERT, None));
         while at < text.len() && run.len() < short::MOST {
             let (symbol, place, len) = self.units.char(&text[at..], space);
             let rated = match (last.1, place) {
@@ -158,7 +159,7 @@ impl Merging {
 
     /// The rows that their own text becomes, the last first, but for those that text starts from. None where they are not known.
     pub(super) fn own_rows(&self) -> Option<impl Iterator<Item = u32>> {
-        let rows = self.pairs.list().iter().rev().map(|pair| pair.merged);
+        let rows = self.pairs.list().iter().rev().map(|pair| pair.merged.number());
         self.is_pruned.then(|| rows.filter(|row| self.late.binary_search(row).is_err()))
     }
 
@@ -189,10 +190,10 @@ impl Stored for Merging {
 }
 
 /// The pair merged last.
-pub(super) struct LastMerge(pub(super) Option<(u32, u32)>);
+pub(super) struct LastMerge(pub(super) Option<(Symbol, Symbol)>);
 
 impl Watch for LastMerge {
-    fn merged(&mut self, left: u32, right: u32) {
+    fn merged(&mut self, left: Symbol, right: Symbol) {
         self.0 = Some((left, right));
     }
 }
@@ -200,13 +201,14 @@ impl Watch for LastMerge {
 /// The right half loses as many bytes as the prefix of continuations has (Hugging Face).
 fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec<Pair>> {
     let row = |id: u32, at: usize| match vocab.row(id) {
-        Some(row) => Ok(row as u32),
+        Some(row) => Ok(Symbol::new(row as u32)),
         None => Err(Error::Spec(format!("model.merges: merge {at} names id {id}, which the vocabulary does not have"))),
     };
     let mut entries = Vec::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
-        let pair = Pair { left: row(left, at)?, right: row(right, at)?, rank: at as u32, merged: row(merged, at)? };
-        let bytes = |row: u32| vocab.bytes(row as usize);
+        let pair =
+            Pair { left: row(left, at)?, right: row(right, at)?, rank: Rank(at as u32), merged: row(merged, at)? };
+        let bytes = |symbol: Symbol| vocab.bytes(symbol.number() as usize);
         let rest = bytes(pair.right).get(prefix.len()..);
         if rest.is_none_or(|rest| bytes(pair.merged) != [bytes(pair.left), rest].concat()) {
             return Err(Error::Spec(format!(
@@ -219,13 +221,13 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 }
 
 /// Every way to cut reachable rows into two symbols.
-fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[u32]) -> Vec<Pair> {
+fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[Rank]) -> Vec<Pair> {
     let cuts = Cuts::new(vocab, dictionary, units.kind);
     let mut pairs = Vec::with_capacity(2 * vocab.len());
     for (row, &rank) in ranks.iter().enumerate() {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
-        if rank != INERT && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first() {
+        if rank != Rank::NONE && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first() {
             cuts.push(row as u32, rank, units, &mut pairs);
         }
     }
@@ -256,7 +258,7 @@ impl Cuts<'_> {
     }
 
     /// Adds every way to cut a row. Halves that are characters but no rows get their symbols here.
-    pub(super) fn push(&self, row: u32, rank: u32, units: &mut Numbering, pairs: &mut Vec<Pair>) {
+    pub(super) fn push(&self, row: u32, rank: Rank, units: &mut Numbering, pairs: &mut Vec<Pair>) {
         let piece = self.vocab.bytes(row as usize);
         for cut in 1..piece.len() {
             let has_lengths = self.lengths[cut] && self.lengths[piece.len() - cut];
@@ -266,15 +268,15 @@ impl Cuts<'_> {
             let (left, right) = piece.split_at(cut);
             let Some(left) = self.symbol(left, false, units) else { continue };
             let Some(right) = self.symbol(right, true, units) else { continue };
-            pairs.push(Pair { left, right, rank, merged: row });
+            pairs.push(Pair { left, right, rank, merged: Symbol::new(row) });
         }
     }
 
     /// The symbol of one half: a row, or a character that is no row. Only the right half, at the very end of a text, can be a
     /// character that its lead byte announces to be longer.
-    fn symbol(&self, bytes: &[u8], may_be_clipped: bool, units: &mut Numbering) -> Option<u32> {
+    fn symbol(&self, bytes: &[u8], may_be_clipped: bool, units: &mut Numbering) -> Option<Symbol> {
         if let Some(row) = self.dictionary.normal.find(self.vocab, bytes) {
-            return Some(row);
+            return Some(Symbol::new(row));
         }
         let announced = match units.kind {
             Symbols::Bytes => 1,
@@ -293,22 +295,24 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-fn ranks_by_id(vocab: &Vocab) -> Vec<u32> {
-    (0..vocab.len()).map(|row| vocab.id(row)).collect()
+fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
+    (0..vocab.len()).map(|row| Rank(vocab.id(row))).collect()
 }
 
 /// Scores as ranks, the highest first; equal scores have equal ranks, so that the leftmost wins among them.
-fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<u32> {
+fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
     let mut order: Vec<usize> = (0..vocab.len()).collect();
     order.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
-    let mut ranks = vec![0; vocab.len()];
+    let mut ranks = vec![Rank::NONE; vocab.len()];
     let mut rank = 0;
     for (i, &row) in order.iter().enumerate() {
         if i > 0 && vocab.score(order[i - 1]) != vocab.score(row) {
             rank += 1;
         }
         let may_merge = symbols != Symbols::Groups || vocab.score(row) > LLAMA2C_FLOOR;
-        ranks[row] = if may_merge { rank } else { INERT };
+        if may_merge {
+            ranks[row] = Rank(rank);
+        }
     }
     ranks
 }

@@ -24,7 +24,7 @@ use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::{Dictionary, Emit};
 use by_text::{ByText, table_pays_after};
-use merge::{INERT, MergeScratch, Symbol, Unwatched, merge};
+use merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
 use merging::{Merging, Source};
 use scalars::Scalars;
 use windows::merge_text;
@@ -41,6 +41,7 @@ mod raw;
 mod rules;
 mod scalars;
 mod short;
+pub(crate) mod symbol;
 #[cfg(test)]
 mod tests;
 pub(crate) mod units;
@@ -50,10 +51,8 @@ mod windows;
 use broken::ByteCuts;
 pub use derive::Derived;
 pub use rules::BpeRules;
-use watcher::{Splits, Watcher};
-
-/// Symbols from here on are ids of user-defined pieces, which are smaller: they merge with nothing.
-pub(super) const FROZEN: u32 = 1 << 31;
+use symbol::{Symbol, SymbolKind};
+use watcher::{Halves, Splits, Watcher};
 
 /// A compiled BPE model.
 pub struct Bpe {
@@ -89,7 +88,7 @@ pub struct Bpe {
 /// Memory of a run, kept between runs.
 #[derive(Debug, Default)]
 pub struct BpeScratch {
-    symbols: Vec<Symbol>,
+    symbols: Vec<PlacedSymbol>,
     merge: MergeScratch,
     rewritten: Vec<u8>,
 }
@@ -113,8 +112,9 @@ impl Bpe {
         tables: &mut Tables,
     ) -> Result<Bpe> {
         let &BpeRules { symbols, whole_piece_first, reach, has_prefix, .. } = rules;
-        if frozen.is_some() && vocab.size() > FROZEN {
-            return Err(Error::Spec(format!("vocab: with user-defined pieces ids must be below {FROZEN}")));
+        if frozen.is_some() && vocab.size() > Symbol::USER_DEFINED {
+            let limit = Symbol::USER_DEFINED;
+            return Err(Error::Spec(format!("vocab: with user-defined pieces ids must be below {limit}")));
         }
         let dictionary = Dictionary::new(&vocab, reach, tables)?;
         let exceptions = exceptions(&vocab, &dictionary);
@@ -221,7 +221,7 @@ impl Bpe {
         // A table of a file may name any row.
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
-            match self.becomes(row, entry) {
+            match self.becomes(Symbol::new(row), entry) {
                 Emit::Id(id) => Some((entry, id)),
                 _ => None,
             }
@@ -302,7 +302,7 @@ impl Bpe {
             self.merging(text.len()).map(|merging| if is_dropout { self.all_pairs(merging) } else { merging });
         let Some(merging) = merging else {
             let by_text = self.by_text(text);
-            self.push_frozen(text, 0, symbols, |range, symbols| by_text.push(range, symbols));
+            self.push_user_defined(text, 0, symbols, |range, symbols| by_text.push(range, symbols));
             merge(&by_text, symbols, run, &mut watch);
             return self.emit_symbols(text, symbols, &watch.splits, emit);
         };
@@ -315,22 +315,22 @@ impl Bpe {
             |range: Range<usize>, symbols: &mut _| merging.units.push(&text[range.clone()], range.start, symbols);
         let prefix = self.depends_on_place(text, 0) as usize;
         push(0..prefix, symbols);
-        self.push_frozen(text, prefix, symbols, push);
+        self.push_user_defined(text, prefix, symbols, push);
         merge(&merging.pairs, symbols, run, &mut watch);
         self.emit_symbols(text, symbols, &watch.splits, emit)
     }
 
     /// Appends the symbols of a text from `at` on: those of user-defined pieces, and what `push` gives for all between them.
-    fn push_frozen(
+    fn push_user_defined(
         &self,
         text: &[u8],
         mut at: usize,
-        symbols: &mut Vec<Symbol>,
-        push: impl Fn(Range<usize>, &mut Vec<Symbol>),
+        symbols: &mut Vec<PlacedSymbol>,
+        push: impl Fn(Range<usize>, &mut Vec<PlacedSymbol>),
     ) {
         for (start, end, id) in user_defined::matches(self.frozen.as_deref(), text) {
             push(at..start, symbols);
-            symbols.push(Symbol::new(FROZEN + id, start));
+            symbols.push(PlacedSymbol::new(Symbol::user_defined(id), start));
             at = end;
         }
         push(at..text.len(), symbols);
@@ -362,7 +362,7 @@ impl Bpe {
     fn emit_scalars(
         &self,
         piece: &[u8],
-        symbols: &[Symbol],
+        symbols: &[PlacedSymbol],
         len: u32,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
@@ -370,7 +370,10 @@ impl Bpe {
         for (i, symbol) in symbols.iter().enumerate() {
             let (start, end) = (clamped(symbol.start), clamped(symbols.get(i + 1).map_or(len, |next| next.start)));
             // A table of a file may name any symbol.
-            let id = self.vocab.get_bytes(symbol.symbol).map_or(UNKNOWN, |_| self.vocab.id(symbol.symbol as usize));
+            let id = match symbol.symbol.kind(self.vocab.len()) {
+                SymbolKind::Row(row) => self.vocab.id(row as usize),
+                _ => UNKNOWN,
+            };
             emit(Segment { id, start, end })?;
         }
         Ok(())
@@ -379,7 +382,7 @@ impl Bpe {
     fn emit_symbols(
         &self,
         piece: &[u8],
-        symbols: &[Symbol],
+        symbols: &[PlacedSymbol],
         splits: &Splits,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
@@ -399,7 +402,7 @@ impl Bpe {
     fn emit_split(
         &self,
         piece: &[u8],
-        (symbol, start, end): (u32, u32, u32),
+        (symbol, start, end): (Symbol, u32, u32),
         splits: &Splits,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
@@ -409,7 +412,7 @@ impl Bpe {
             let mut becomes = self.becomes(symbol, bytes);
             if depth > self.dictionary.max_split_depth() {
                 becomes = self.dictionary.emit_by_name(&self.vocab, bytes);
-            } else if let (Emit::Unused(_), Some(&(left, right, left_len))) = (becomes, splits.get(&symbol)) {
+            } else if let (Emit::Unused(_), Some(&Halves { left, right, left_len })) = (becomes, splits.get(&symbol)) {
                 let middle = start + left_len;
                 todo.push((right, middle, end, depth + 1));
                 todo.push((left, start, middle, depth + 1));
@@ -426,13 +429,13 @@ impl Bpe {
 
     /// What a final symbol becomes. Tables of a file may name any symbol, so nothing is taken for granted here.
     #[inline]
-    fn becomes(&self, symbol: u32, bytes: &[u8]) -> Emit {
-        if (symbol as usize) < self.vocab.len() {
-            let id = Emit::Id(self.vocab.id(symbol as usize));
-            return if self.exceptions.is_empty() { id } else { *self.exceptions.get(&symbol).unwrap_or(&id) };
-        }
-        match symbol.checked_sub(FROZEN) {
-            Some(id) if symbol != INERT && self.vocab.row(id).is_some() => Emit::Id(id),
+    fn becomes(&self, symbol: Symbol, bytes: &[u8]) -> Emit {
+        match symbol.kind(self.vocab.len()) {
+            SymbolKind::Row(row) => {
+                let id = Emit::Id(self.vocab.id(row as usize));
+                if self.exceptions.is_empty() { id } else { *self.exceptions.get(&row).unwrap_or(&id) }
+            }
+            SymbolKind::UserDefined(id) if self.vocab.row(id).is_some() => Emit::Id(id),
             _ => self.dictionary.emit(&self.vocab, bytes),
         }
     }

@@ -15,14 +15,12 @@ use std::ops::Deref;
 use bytemuck::{Pod, Zeroable};
 
 use super::pair_filter::Filter;
+use super::symbol::{Rank, Symbol};
 use crate::error::{Error, Result};
 use crate::hash::hash_number;
 use crate::native::{Part, PartWriter, Stored};
 use crate::prefetch::prefetch;
 use crate::table::Table;
-
-/// The rank of a pair that does not merge.
-pub const NO_RANK: u32 = u32::MAX;
 
 /// What no pair becomes.
 pub const NO_VALUE: u32 = (1 << VALUE_BITS) - 1;
@@ -42,13 +40,13 @@ const MOST_PROBES: usize = 32;
 #[repr(C)]
 pub struct Pair {
     /// The left symbol.
-    pub left: u32,
+    pub left: Symbol,
     /// The right symbol.
-    pub right: u32,
+    pub right: Symbol,
     /// The priority, low first.
-    pub rank: u32,
+    pub rank: Rank,
     /// What it becomes.
-    pub merged: u32,
+    pub merged: Symbol,
 }
 
 /// An immutable table of mergeable pairs.
@@ -89,7 +87,7 @@ impl Growing {
     /// Adds a pair; of equal pairs the last wins.
     pub fn insert(&mut self, pair: Pair) -> Result<()> {
         let value = self.list.len() as u32;
-        if pair.left.max(pair.right) >= (1 << HALF_BITS) - 1 || value >= NO_VALUE {
+        if pair.left.max(pair.right).number() >= (1 << HALF_BITS) - 1 || value >= NO_VALUE {
             return Err(Error::Spec("BPE takes no more than two million symbols and four million pairs".into()));
         }
         self.list.push(pair);
@@ -99,15 +97,15 @@ impl Growing {
         Ok(())
     }
 
-    /// The rank and the merged symbol of a pair; the rank is [`NO_RANK`] if it does not merge.
+    /// The rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
     #[inline]
-    pub fn get(&self, left: u32, right: u32) -> (u32, u32) {
+    pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
         rated(&self.list, self.map.find(left, right))
     }
 
     /// Asks the processor for what `get` will read.
     #[inline]
-    pub fn prefetch(&self, left: u32, right: u32) {
+    pub fn prefetch(&self, left: Symbol, right: Symbol) {
         self.map.prefetch(left, right);
     }
 
@@ -115,7 +113,7 @@ impl Growing {
     pub fn finish(mut self) -> Pairs {
         let is_direct = is_in_order(&self.list);
         if is_direct {
-            let merged = |value: u64| self.list[value as usize].merged as u64;
+            let merged = |value: u64| self.list[value as usize].merged.number() as u64;
             let slots = self.map.buckets.iter_mut().flat_map(|bucket| &mut bucket.0);
             for slot in slots.filter(|slot| **slot != EMPTY) {
                 *slot = *slot & !(NO_VALUE as u64) | merged(*slot & NO_VALUE as u64);
@@ -143,10 +141,10 @@ impl Growing {
 
 /// Whether ranks are in the order of what they make, so that the one can stand for the other.
 fn is_in_order(list: &[Pair]) -> bool {
-    let mut order: Vec<(u32, u32)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
+    let mut order: Vec<(Rank, Symbol)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
     order.sort_unstable();
-    let agree = |one: (u32, u32), next: (u32, u32)| one == next || (one.0 < next.0 && one.1 < next.1);
-    order.windows(2).all(|pair| agree(pair[0], pair[1])) && order.last().is_none_or(|last| last.1 < NO_VALUE)
+    let agree = |one: (Rank, Symbol), next: (Rank, Symbol)| one == next || (one.0 < next.0 && one.1 < next.1);
+    order.windows(2).all(|pair| agree(pair[0], pair[1])) && order.last().is_none_or(|last| last.1.number() < NO_VALUE)
 }
 
 impl Pairs {
@@ -157,15 +155,15 @@ impl Pairs {
         Ok(growing.finish())
     }
 
-    /// The rank and the merged symbol of a pair; the rank is [`NO_RANK`] if it does not merge.
+    /// The rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
     #[inline]
-    pub fn get(&self, left: u32, right: u32) -> (u32, u32) {
+    pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
         self.rated(self.value(left, right))
     }
 
     /// What [`rated`](Self::rated) takes, or [`NO_VALUE`].
     #[inline]
-    pub fn value(&self, left: u32, right: u32) -> u32 {
+    pub fn value(&self, left: Symbol, right: Symbol) -> u32 {
         match self.filter.may_have(self.map.hash(key(left, right))) {
             true => self.map.find(left, right),
             false => NO_VALUE,
@@ -174,15 +172,15 @@ impl Pairs {
 
     /// Asks the processor for what `get` will read.
     #[inline]
-    pub fn prefetch(&self, left: u32, right: u32) {
+    pub fn prefetch(&self, left: Symbol, right: Symbol) {
         self.map.prefetch(left, right);
     }
 
     /// The rank and the merged symbol that a value stands for.
     #[inline]
-    pub fn rated(&self, value: u32) -> (u32, u32) {
+    pub fn rated(&self, value: u32) -> (Rank, Symbol) {
         match self.is_direct {
-            true => (if value == NO_VALUE { NO_RANK } else { value }, value),
+            true => (if value == NO_VALUE { Rank::NONE } else { Rank(value) }, Symbol::new(value)),
             false => rated(&self.list, value),
         }
     }
@@ -194,15 +192,15 @@ impl Pairs {
 }
 
 #[inline]
-fn rated(list: &[Pair], value: u32) -> (u32, u32) {
-    list.get(value as usize).map_or((NO_RANK, 0), |pair| (pair.rank, pair.merged))
+fn rated(list: &[Pair], value: u32) -> (Rank, Symbol) {
+    list.get(value as usize).map_or((Rank::NONE, Symbol::INERT), |pair| (pair.rank, pair.merged))
 }
 
 impl<B: Deref<Target = [Bucket]>> Map<B> {
     /// The value of a pair, or [`NO_VALUE`].
     #[inline]
-    fn find(&self, left: u32, right: u32) -> u32 {
-        if (left | right) >> HALF_BITS != 0 {
+    fn find(&self, left: Symbol, right: Symbol) -> u32 {
+        if (left.number() | right.number()) >> HALF_BITS != 0 {
             return NO_VALUE;
         }
         let key = key(left, right);
@@ -224,7 +222,7 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
     }
 
     #[inline]
-    fn prefetch(&self, left: u32, right: u32) {
+    fn prefetch(&self, left: Symbol, right: Symbol) {
         prefetch(&self.buckets, self.first(key(left, right)));
     }
 
@@ -247,7 +245,7 @@ impl Map<Vec<Bucket>> {
     }
 
     /// False if there is no room where a lookup would look.
-    fn insert(&mut self, left: u32, right: u32, value: u32) -> bool {
+    fn insert(&mut self, left: Symbol, right: Symbol, value: u32) -> bool {
         let key = key(left, right);
         let mut at = self.first(key);
         for _ in 0..MOST_PROBES {
@@ -268,8 +266,8 @@ fn lesser(one: u64, other: u64) -> u64 {
 }
 
 #[inline]
-fn key(left: u32, right: u32) -> u64 {
-    (left as u64) << HALF_BITS | right as u64
+fn key(left: Symbol, right: Symbol) -> u64 {
+    (left.number() as u64) << HALF_BITS | right.number() as u64
 }
 
 impl Stored for Pairs {
@@ -303,6 +301,16 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
+    fn pair(left: u32, right: u32, rank: u32, merged: u32) -> Pair {
+        Pair { left: Symbol::new(left), right: Symbol::new(right), rank: Rank(rank), merged: Symbol::new(merged) }
+    }
+
+    /// The rank and the merged symbol of a pair that merges.
+    fn get(table: &Pairs, left: u32, right: u32) -> Option<(u32, u32)> {
+        let (rank, merged) = table.get(Symbol::new(left), Symbol::new(right));
+        (rank != Rank::NONE).then_some((rank.0, merged.number()))
+    }
+
     proptest! {
         #[test]
         fn agrees_with_a_map(
@@ -310,13 +318,13 @@ mod tests {
         ) {
             let merged = |rank, merged| if is_ordered { rank + 7 } else { merged };
             let map: HashMap<_, _> = listed.iter().map(|&(l, r, rank, to)| ((l, r), (rank, merged(rank, to)))).collect();
-            let pair = |&(left, right, rank, to): &_| Pair { left, right, rank, merged: merged(rank, to) };
-            let table = Pairs::build(listed.iter().map(pair).collect(), 5).unwrap();
+            let pairs = listed.iter().map(|&(left, right, rank, to)| pair(left, right, rank, merged(rank, to)));
+            let table = Pairs::build(pairs.collect(), 5).unwrap();
             prop_assert!(table.is_direct || !is_ordered);
             for left in (0..400).step_by(3).chain([u32::MAX, 1 << HALF_BITS]) {
                 for right in 0..400 {
                     let expect = map.get(&(left, right)).map(|&(rank, merged)| (if table.is_direct { merged } else { rank }, merged));
-                    let found = Some(table.get(left, right)).filter(|&(rank, _)| rank != NO_RANK);
+                    let found = get(&table, left, right);
                     prop_assert_eq!(found, expect);
                 }
             }
@@ -325,17 +333,19 @@ mod tests {
 
     #[test]
     fn many_pairs_make_it_grow() {
-        let pair = |at: u32| Pair { left: at, right: at / 7, rank: at, merged: at };
+        let pair = |at: u32| pair(at, at / 7, at, at);
         let mut table = Growing::new(3, 1);
         (0..50_000).for_each(|at| table.insert(pair(at)).unwrap());
         let table = table.finish();
-        assert!((0..50_000).all(|at| table.get(at, at / 7) == (at, at) && table.get(at, at / 7 + 1).0 == NO_RANK));
-        assert!(Pairs::build(vec![Pair { left: 1 << HALF_BITS, ..pair(1) }], 1).is_err());
+        assert!(
+            (0..50_000).all(|at| get(&table, at, at / 7) == Some((at, at)) && get(&table, at, at / 7 + 1).is_none())
+        );
+        assert!(Pairs::build(vec![Pair { left: Symbol::new(1 << HALF_BITS), ..pair(1) }], 1).is_err());
     }
 
     #[test]
     fn a_full_table_ends_the_search() {
         let map = Map { buckets: vec![Bucket([0; 4]); 4096], shift: 52, seed: 1 };
-        assert_eq!(map.find(1, 1), NO_VALUE);
+        assert_eq!(map.find(Symbol::new(1), Symbol::new(1)), NO_VALUE);
     }
 }

@@ -12,6 +12,7 @@ use crate::cache::KEY;
 use crate::error::Result;
 use crate::model::bpe::merge::MergeScratch;
 use crate::model::bpe::merging::Merging;
+use crate::model::bpe::symbol::{Symbol, SymbolKind};
 use crate::model::bpe::units::Space;
 use crate::segment::Segment;
 use crate::space_mark;
@@ -75,7 +76,7 @@ impl Bpe {
 
     /// Whether spaces may stand for U+2581 while pieces are merged.
     fn merges_raw(&self, merging: &Merging) -> bool {
-        self.symbols == Symbols::Chars && self.vocab.get_bytes(merging.units.of_mark()).is_some()
+        self.symbols == Symbols::Chars && matches!(merging.units.of_mark().kind(self.vocab.len()), SymbolKind::Row(_))
     }
 
     /// Merges a short piece without rewriting it. The cache knows most entries of this length, so it is not looked for as one.
@@ -119,7 +120,7 @@ impl Bpe {
         });
         let row = self.dictionary.normal.find(&self.vocab, text)?;
         let is_own = own_row_bits.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1);
-        match is_own.then(|| self.becomes(row, text)) {
+        match is_own.then(|| self.becomes(Symbol::new(row), text)) {
             Some(Emit::Id(id)) => Some(id),
             _ => None,
         }
@@ -128,7 +129,7 @@ impl Bpe {
     /// The id that a character alone becomes; None if it is unknown, or not simply an id.
     pub fn id_of_char(&self, unit: &[u8]) -> Option<u32> {
         let emit = match self.row_of_char(unit) {
-            Some(row) => self.becomes(row, unit),
+            Some(row) => self.becomes(Symbol::new(row), unit),
             None => self.dictionary.emit(&self.vocab, unit),
         };
         if let Emit::Id(id) = emit { Some(id) } else { None }

@@ -8,8 +8,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::merge::Symbol;
+use super::merge::PlacedSymbol;
 use super::pairs::Pairs;
+use super::symbol::Symbol;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, ScalarRules, Unknown};
 use crate::utf8::only_char;
@@ -70,8 +71,8 @@ impl Scalars {
     /// no entry of a byte may merge, since its text is not the text it stands for.
     pub fn can_cut(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
-        let rows: HashSet<u32> = rows.into_iter().collect();
-        let is_byte = |row: u32| rows.contains(&row);
+        let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::new).collect();
+        let is_byte = |symbol: Symbol| symbols.contains(&symbol);
         !pairs.list().iter().any(|pair| is_byte(pair.left) || is_byte(pair.right) || is_byte(pair.merged))
     }
 
@@ -87,7 +88,7 @@ impl Scalars {
     }
 
     /// Appends the symbols of a piece; the sum of their lengths.
-    pub fn push(&self, piece: &[u8], symbols: &mut Vec<Symbol>) -> Result<u32> {
+    pub fn push(&self, piece: &[u8], symbols: &mut Vec<PlacedSymbol>) -> Result<u32> {
         let text = std::str::from_utf8(piece).map_err(|_| {
             Error::Encode(
                 "this BPE takes characters, and the text is not UTF-8: replace what is not (errors=\"replace\")".into(),
@@ -141,7 +142,7 @@ impl Scalars {
 
 /// Symbols that are being written.
 struct Run<'a> {
-    symbols: &'a mut Vec<Symbol>,
+    symbols: &'a mut Vec<PlacedSymbol>,
     len: u32,
     /// An unknown that is not written yet, and its length.
     waiting: Option<(u32, u32)>,
@@ -149,7 +150,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn add(&mut self, row: u32, len: u32) {
-        self.symbols.push(Symbol::new(row, self.len as usize));
+        self.symbols.push(PlacedSymbol::new(Symbol::new(row), self.len as usize));
         self.len += len;
     }
 

@@ -5,8 +5,8 @@
 //! are kept as floating-point numbers between one and two, since all processors find the least of several of those at once. Cost: n²
 //! steps of that search, but each is a fraction of a nanosecond. Twin: the heap of merge.rs.
 
-use super::merge::{Lookup, Symbol};
-use super::pairs::NO_RANK;
+use super::merge::{Lookup, PlacedSymbol};
+use super::symbol::{Rank, Symbol};
 
 /// The most symbols.
 pub const MOST: usize = 64;
@@ -17,12 +17,12 @@ const NEVER: f64 = f64::INFINITY;
 /// Symbols that are merged. What is behind `len` is left over from earlier runs.
 #[derive(Debug)]
 pub struct Short {
-    symbols: [u32; MOST],
+    symbols: [Symbol; MOST],
     starts: [u32; MOST],
     /// The rank of the pair that starts here, and behind it the place.
     due: [f64; MOST],
     /// What this pair becomes.
-    merged: [u32; MOST],
+    merged: [Symbol; MOST],
     len: usize,
     /// The symbols that are left.
     alive: u64,
@@ -35,7 +35,8 @@ fn lesser(one: f64, other: f64) -> f64 {
 
 impl Default for Short {
     fn default() -> Short {
-        Short { symbols: [0; MOST], starts: [0; MOST], due: [NEVER; MOST], merged: [0; MOST], len: 0, alive: 0 }
+        let symbols = [Symbol::INERT; MOST];
+        Short { symbols, starts: [0; MOST], due: [NEVER; MOST], merged: symbols, len: 0, alive: 0 }
     }
 }
 
@@ -54,7 +55,7 @@ impl Short {
 
     /// One more symbol; there must be room. `rated` is what the pair of the one before and this becomes.
     #[inline]
-    pub fn push(&mut self, symbol: u32, start: usize, rated: (u32, u32)) {
+    pub fn push(&mut self, symbol: Symbol, start: usize, rated: (Rank, Symbol)) {
         let at = self.len % MOST;
         self.symbols[at] = symbol;
         self.starts[at] = start as u32;
@@ -64,21 +65,21 @@ impl Short {
 
     /// The same, with the pair looked up.
     #[inline]
-    pub fn push_and_rate(&mut self, pairs: &impl Lookup, symbol: u32, start: usize, end: Option<u32>) {
+    pub fn push_and_rate(&mut self, pairs: &impl Lookup, symbol: Symbol, start: usize, end: Option<u32>) {
         let rated = match self.len {
-            0 => (NO_RANK, 0),
+            0 => (Rank::NONE, Symbol::INERT),
             len => {
                 let last = len - 1;
-                let left = Symbol::new(self.symbols[last], self.starts[last] as usize);
-                pairs.rate(left, Symbol::new(symbol, start), || end)
+                let left = PlacedSymbol::new(self.symbols[last], self.starts[last] as usize);
+                pairs.rate(left, PlacedSymbol::new(symbol, start), || end)
             }
         };
         self.push(symbol, start, rated);
     }
 
     #[inline]
-    fn rate(&mut self, at: usize, (rank, merged): (u32, u32)) {
-        self.due[at] = f64::from_bits(1f64.to_bits() | (rank as u64) << 6 | at as u64);
+    fn rate(&mut self, at: usize, (rank, merged): (Rank, Symbol)) {
+        self.due[at] = f64::from_bits(1f64.to_bits() | (rank.0 as u64) << 6 | at as u64);
         self.merged[at] = merged;
     }
 
@@ -94,7 +95,7 @@ impl Short {
         let mut alive = u64::MAX >> (MOST - self.len);
         loop {
             let least = self.least();
-            if least >= f64::from_bits(1f64.to_bits() | (NO_RANK as u64) << 6) {
+            if least >= f64::from_bits(1f64.to_bits() | (Rank::NONE.0 as u64) << 6) {
                 break;
             }
             let least = least.to_bits();
@@ -139,7 +140,7 @@ impl Short {
     /// Rates two neighbours; `above` are those behind them.
     #[inline]
     fn look_up(&mut self, pairs: &impl Lookup, left: usize, right: usize, above: u64) {
-        let symbol = |at: usize| Symbol::new(self.symbols[at], self.starts[at] as usize);
+        let symbol = |at: usize| PlacedSymbol::new(self.symbols[at], self.starts[at] as usize);
         let end = || (above != 0).then(|| self.starts[above.trailing_zeros() as usize % MOST]);
         let rated = pairs.rate(symbol(left), symbol(right), end);
         self.rate(left, rated);
@@ -147,12 +148,12 @@ impl Short {
 
     /// The symbols that are left, and where they start.
     #[inline]
-    pub fn left(&self) -> impl Iterator<Item = Symbol> + '_ {
+    pub fn left(&self) -> impl Iterator<Item = PlacedSymbol> + '_ {
         let mut alive = self.alive;
         std::iter::from_fn(move || {
             let at = alive.trailing_zeros() as usize;
             alive &= alive.wrapping_sub(1);
-            (at < MOST).then(|| Symbol::new(self.symbols[at % MOST], self.starts[at % MOST] as usize))
+            (at < MOST).then(|| PlacedSymbol::new(self.symbols[at % MOST], self.starts[at % MOST] as usize))
         })
     }
 }

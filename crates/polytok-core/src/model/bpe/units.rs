@@ -2,9 +2,11 @@
 //!
 //! A symbol is a row of the vocabulary, or a number behind the rows for a character that only occurs inside of entries.
 
+use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
 
-use super::merge::{INERT, Symbol};
+use super::merge::PlacedSymbol;
+use super::symbol::Symbol;
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes, hash_number};
 use crate::native::{Part, PartWriter, Stored};
@@ -33,18 +35,18 @@ pub(super) enum Space {
 pub(super) struct Units {
     pub(super) kind: Symbols,
     /// Symbols of ASCII characters, and behind them that of U+2581, which is in most words of texts that SentencePiece escapes.
-    ascii: [u32; PLACES],
+    ascii: [Symbol; PLACES],
     /// Symbols of single bytes: what bytes start as, or fall back to.
-    bytes: [u32; 256],
+    bytes: [Symbol; 256],
     chars: Chars,
 }
 
 /// The same while symbols are still being numbered.
 pub(super) struct Numbering {
     pub(super) kind: Symbols,
-    bytes: [u32; 256],
+    bytes: [Symbol; 256],
     /// Symbols of characters, by `unit_key`.
-    chars: HashMap<u64, u32>,
+    chars: HashMap<u64, Symbol>,
     /// The number of the next unit that is no row.
     next: u32,
 }
@@ -53,20 +55,28 @@ pub(super) struct Numbering {
 #[derive(Debug)]
 struct Chars {
     slots: Slots,
-    /// Length, bytes, symbol.
-    entries: Table<[u32; 3]>,
+    entries: Table<UnitEntry>,
     seed: u64,
+}
+
+/// A character and its symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct UnitEntry {
+    len: u32,
+    bytes: u32,
+    symbol: Symbol,
 }
 
 impl Numbering {
     /// The symbols that are rows.
     pub(super) fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> Numbering {
         let byte_symbol = |byte: u8| match kind {
-            Symbols::Bytes => dictionary.normal.find(vocab, &[byte]),
-            Symbols::Groups => vocab.row(byte as u32 + 3).map(|row| row as u32),
+            Symbols::Bytes => dictionary.normal.find(vocab, &[byte]).map(Symbol::new),
+            Symbols::Groups => vocab.row(byte as u32 + 3).map(|row| Symbol::new(row as u32)),
             Symbols::Chars | Symbols::Scalars => None,
         };
-        let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(INERT));
+        let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(Symbol::INERT));
         let mut numbering = Numbering { kind, bytes, chars: HashMap::new(), next: vocab.len() as u32 };
         if kind == Symbols::Bytes {
             return numbering;
@@ -74,26 +84,26 @@ impl Numbering {
         for row in (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)) {
             let piece = vocab.bytes(row);
             if let (1..=4, Some(row)) = (piece.len(), dictionary.normal.find(vocab, piece)) {
-                numbering.add(piece, row);
+                numbering.add(piece, Symbol::new(row));
             }
         }
         numbering
     }
 
     /// The symbol of a unit; it gets one if it has none yet.
-    pub(super) fn symbol(&mut self, unit: &[u8]) -> u32 {
-        let symbol = self.add(unit, self.next);
-        self.next += (symbol == self.next) as u32;
+    pub(super) fn symbol(&mut self, unit: &[u8]) -> Symbol {
+        let symbol = self.add(unit, Symbol::new(self.next));
+        self.next += (symbol.number() == self.next) as u32;
         symbol
     }
 
     /// The symbols of a text, all of which get one.
-    pub(super) fn number(&mut self, text: &[u8], symbols: &mut Vec<Symbol>) {
+    pub(super) fn number(&mut self, text: &[u8], symbols: &mut Vec<PlacedSymbol>) {
         symbols.clear();
         let mut at = 0;
         while at < text.len() {
             let len = if self.kind == Symbols::Bytes { 1 } else { utf8::char_len(&text[at..]) };
-            symbols.push(Symbol::new(self.symbol(&text[at..at + len]), at));
+            symbols.push(PlacedSymbol::new(self.symbol(&text[at..at + len]), at));
             at += len;
         }
     }
@@ -104,12 +114,12 @@ impl Numbering {
         text.len() == len
     }
 
-    fn add(&mut self, unit: &[u8], symbol: u32) -> u32 {
+    fn add(&mut self, unit: &[u8], symbol: Symbol) -> Symbol {
         if self.kind != Symbols::Bytes {
             return *self.chars.entry(unit_key(unit)).or_insert(symbol);
         }
         let known = &mut self.bytes[unit[0] as usize];
-        if *known == INERT {
+        if *known == Symbol::INERT {
             *known = symbol;
         }
         *known
@@ -117,20 +127,27 @@ impl Numbering {
 
     /// The table.
     pub(super) fn finish(self) -> Result<Units> {
-        let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(INERT);
+        let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
         let ascii = |at| if at == MARK { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
         let ascii = std::array::from_fn(ascii);
         Ok(Units { kind: self.kind, ascii, bytes: self.bytes, chars: Chars::build(self.chars)? })
     }
 }
 
+impl UnitEntry {
+    #[inline]
+    fn key(&self) -> u64 {
+        key_of(self.len, self.bytes)
+    }
+}
+
 impl Chars {
-    fn build(symbols: HashMap<u64, u32>) -> Result<Chars> {
-        let mut entries: Vec<[u32; 3]> =
-            symbols.into_iter().map(|(key, symbol)| [(key >> 32) as u32, key as u32, symbol]).collect();
+    fn build(symbols: HashMap<u64, Symbol>) -> Result<Chars> {
+        let entry = |(key, symbol): (u64, Symbol)| UnitEntry { len: (key >> 32) as u32, bytes: key as u32, symbol };
+        let mut entries: Vec<UnitEntry> = symbols.into_iter().map(entry).collect();
         entries.sort_unstable(); // the same symbols make the same table
         let seed = hash_bytes(bytemuck::cast_slice(&entries), 0);
-        let key = |place: u32| key_of(entries[place as usize]);
+        let key = |place: u32| entries[place as usize].key();
         let hash = |place| hash_number(key(place), seed);
         let places = 0..entries.len() as u32;
         let slots = Slots::build(places, entries.len(), hash, false, |one, other| key(one) == key(other))?;
@@ -138,52 +155,52 @@ impl Chars {
     }
 
     #[inline]
-    fn get(&self, key: u64) -> Option<u32> {
-        let is_it = |place: u32| self.entries.get(place as usize).is_some_and(|&entry| key_of(entry) == key);
+    fn get(&self, key: u64) -> Option<Symbol> {
+        let is_it = |place: u32| self.entries.get(place as usize).is_some_and(|entry| entry.key() == key);
         let place = self.slots.find(hash_number(key, self.seed), is_it)?;
-        self.entries.get(place as usize).map(|&[_, _, symbol]| symbol)
+        self.entries.get(place as usize).map(|entry| entry.symbol)
     }
 }
 
 impl Units {
     /// Whether this symbol is that of a single byte.
-    pub(super) fn is_byte(&self, symbol: u32) -> bool {
+    pub(super) fn is_byte(&self, symbol: Symbol) -> bool {
         self.bytes.contains(&symbol)
     }
 
     /// The symbol of U+2581.
-    pub(super) fn of_mark(&self) -> u32 {
+    pub(super) fn of_mark(&self) -> Symbol {
         self.ascii[MARK]
     }
 
     /// The symbols of units that have a place: of all bytes, or of ASCII and U+2581 where symbols are characters.
-    pub(super) fn of_places(&self) -> &[u32] {
+    pub(super) fn of_places(&self) -> &[Symbol] {
         if self.kind == Symbols::Bytes { &self.bytes } else { &self.ascii }
     }
 
     /// The symbols of bytes.
     #[inline]
-    pub(super) fn of_bytes(&self) -> &[u32; 256] {
+    pub(super) fn of_bytes(&self) -> &[Symbol; 256] {
         &self.bytes
     }
 
     /// The character that a text starts with: its symbol, its place (see `of_places`) if it has one, and its length.
     #[inline]
-    pub(super) fn char(&self, text: &[u8], space: Space) -> (u32, Option<usize>, usize) {
+    pub(super) fn char(&self, text: &[u8], space: Space) -> (Symbol, Option<usize>, usize) {
         match *text {
             [b' ', ..] if space == Space::Mark => (self.ascii[MARK], Some(MARK), 1),
             [byte @ 0..128, ..] => (self.ascii[byte as usize], Some(byte as usize), 1),
             [0xE2, 0x96, 0x81, ..] => (self.ascii[MARK], Some(MARK), 3),
             _ => {
                 let len = utf8::char_len(text);
-                (self.chars.get(unit_key(&text[..len])).unwrap_or(INERT), None, len)
+                (self.chars.get(unit_key(&text[..len])).unwrap_or(Symbol::INERT), None, len)
             }
         }
     }
 
     /// Appends the initial symbols of a text that starts at byte `offset` of the piece.
     #[inline]
-    pub(super) fn push(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
+    pub(super) fn push(&self, text: &[u8], offset: usize, symbols: &mut Vec<PlacedSymbol>) {
         match self.kind {
             Symbols::Groups => self.push_groups(text, offset, symbols),
             _ => _ = self.push_some(text, offset, usize::MAX, symbols),
@@ -191,11 +208,11 @@ impl Units {
     }
 
     /// The same for the start of a text of which groups are not to be made, at most so many symbols; where they end.
-    pub(super) fn push_some(&self, text: &[u8], offset: usize, most: usize, symbols: &mut Vec<Symbol>) -> usize {
+    pub(super) fn push_some(&self, text: &[u8], offset: usize, most: usize, symbols: &mut Vec<PlacedSymbol>) -> usize {
         if self.kind == Symbols::Bytes {
             let text = &text[..text.len().min(most)];
             let bytes = text.iter().enumerate();
-            symbols.extend(bytes.map(|(i, &byte)| Symbol::new(self.bytes[byte as usize], offset + i)));
+            symbols.extend(bytes.map(|(i, &byte)| PlacedSymbol::new(self.bytes[byte as usize], offset + i)));
             return text.len();
         }
         let mut at = 0;
@@ -204,32 +221,32 @@ impl Units {
                 break;
             }
             let (symbol, _, len) = self.char(&text[at..], Space::Space);
-            symbols.push(Symbol::new(symbol, offset + at));
+            symbols.push(PlacedSymbol::new(symbol, offset + at));
             at += len;
         }
         at
     }
 
     #[inline]
-    fn group_symbol(&self, unit: &[u8]) -> u32 {
+    fn group_symbol(&self, unit: &[u8]) -> Symbol {
         match unit {
             &[byte @ 0..128] => self.ascii[byte as usize],
-            _ => self.chars.get(unit_key(unit)).unwrap_or(INERT),
+            _ => self.chars.get(unit_key(unit)).unwrap_or(Symbol::INERT),
         }
     }
 
     /// A group is a byte and the continuation bytes behind it, four at most; one that is no entry becomes its bytes.
-    fn push_groups(&self, text: &[u8], offset: usize, symbols: &mut Vec<Symbol>) {
+    fn push_groups(&self, text: &[u8], offset: usize, symbols: &mut Vec<PlacedSymbol>) {
         let mut at = 0;
         while at < text.len() {
             let rest = &text[at + 1..text.len().min(at + 4)];
             let len = 1 + rest.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
             match self.group_symbol(&text[at..at + len]) {
-                INERT => {
+                Symbol::INERT => {
                     let bytes = text[at..at + len].iter().zip(at..);
-                    symbols.extend(bytes.map(|(&byte, i)| Symbol::new(self.bytes[byte as usize], offset + i)));
+                    symbols.extend(bytes.map(|(&byte, i)| PlacedSymbol::new(self.bytes[byte as usize], offset + i)));
                 }
-                symbol => symbols.push(Symbol::new(symbol, offset + at)),
+                symbol => symbols.push(PlacedSymbol::new(symbol, offset + at)),
             }
             at += len;
         }
@@ -251,9 +268,9 @@ impl Stored for Units {
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
         let number: u32 = part.number("kind")?;
         let kind = kinds.into_iter().find(|&kind| kind as u32 == number);
-        let (ascii, bytes): (Table<u32>, Table<u32>) = (part.table("ascii")?, part.table("bytes")?);
+        let (ascii, bytes): (Table<Symbol>, Table<Symbol>) = (part.table("ascii")?, part.table("bytes")?);
         let chars = Chars { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
-        match (kind, <[u32; PLACES]>::try_from(&*ascii), <[u32; 256]>::try_from(&*bytes)) {
+        match (kind, <[Symbol; PLACES]>::try_from(&*ascii), <[Symbol; 256]>::try_from(&*bytes)) {
             (Some(kind), Ok(ascii), Ok(bytes)) => Ok(Units { kind, ascii, bytes, chars }),
             _ => Err(part.wrong("kind", "or of its neighbours are not those of units")),
         }
@@ -265,10 +282,10 @@ impl Stored for Units {
 fn unit_key(unit: &[u8]) -> u64 {
     let mut bytes = [0; 4];
     bytes[..unit.len()].copy_from_slice(unit);
-    key_of([unit.len() as u32, u32::from_le_bytes(bytes), 0])
+    key_of(unit.len() as u32, u32::from_le_bytes(bytes))
 }
 
 #[inline]
-fn key_of([len, bytes, _]: [u32; 3]) -> u64 {
+fn key_of(len: u32, bytes: u32) -> u64 {
     (len as u64) << 32 | bytes as u64
 }

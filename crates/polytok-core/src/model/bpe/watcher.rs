@@ -2,11 +2,21 @@
 
 use hashbrown::HashMap;
 
-use crate::model::bpe::merge::Watch;
+use super::merge::Watch;
+use super::symbol::Symbol;
 use crate::rng::Rng;
 
-/// Merged symbol → the halves of the last candidate considered for it, and the length of the left one.
-pub(super) type Splits = HashMap<u32, (u32, u32, u32)>;
+/// The two symbols that a merged one was made from.
+#[derive(Clone, Copy)]
+pub(super) struct Halves {
+    pub(super) left: Symbol,
+    pub(super) right: Symbol,
+    /// The number of bytes of the left one.
+    pub(super) left_len: u32,
+}
+
+/// Merged symbol → the halves of the last candidate considered for it.
+pub(super) type Splits = HashMap<Symbol, Halves>;
 
 /// What re-segmentation and dropout need to know of a run.
 pub(super) struct Watcher<'a> {
@@ -15,8 +25,8 @@ pub(super) struct Watcher<'a> {
 }
 
 impl Watch for Watcher<'_> {
-    fn considered(&mut self, merged: u32, left: u32, right: u32, left_len: u32) {
-        self.splits.insert(merged, (left, right, left_len));
+    fn considered(&mut self, merged: Symbol, left: Symbol, right: Symbol, left_len: u32) {
+        self.splits.insert(merged, Halves { left, right, left_len });
     }
 
     fn keeps(&mut self) -> bool {

@@ -12,9 +12,10 @@
 //! Cost: linear where symbols depend on what is near, as they do in all trained vocabularies; n log n at worst, since windows are
 //! doubled only so often and long ones use the heap. Twin: one heap for all, see merge.rs.
 
-use super::merge::{MergeScratch, Symbol, Unwatched, merge_long};
+use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge_long};
 use super::merging::Merging;
 use super::short;
+use super::symbol::Symbol;
 
 /// After so many windows of a size that held, half of it is tried, unless it went wrong too often.
 const CALM: u32 = 8;
@@ -28,12 +29,12 @@ pub(super) struct Window {
     /// How many symbols there were before it.
     kept: usize,
     /// The symbol that has to be its first.
-    expected: Option<u32>,
+    expected: Option<Symbol>,
 }
 
 /// Appends what a text becomes, whose symbols are bytes or characters.
 #[inline]
-pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch) {
+pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
     let end = merging.start(text, 0, &mut scratch.short);
     if end < text.len() {
         return Run::new(merging, text).merge(symbols, scratch);
@@ -59,7 +60,7 @@ impl<'a> Run<'a> {
     }
 
     #[cold]
-    fn merge(&mut self, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch) {
+    fn merge(&mut self, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
         let mut windows = std::mem::take(&mut scratch.windows);
         windows.clear();
         let mut next = Window { at: 0, kept: symbols.len(), expected: None };
@@ -73,7 +74,7 @@ impl<'a> Run<'a> {
             } else if end == self.text.len() {
                 break;
             } else if let Some(seam) = self.seam(next, end, symbols) {
-                let Symbol { symbol, start, .. } = symbols[seam];
+                let PlacedSymbol { symbol, start, .. } = symbols[seam];
                 symbols.truncate(seam);
                 windows.push(next);
                 self.hold();
@@ -89,7 +90,7 @@ impl<'a> Run<'a> {
     }
 
     /// Merges a window on its own; where it ends.
-    fn window(&self, at: usize, symbols: &mut Vec<Symbol>, scratch: &mut MergeScratch) -> usize {
+    fn window(&self, at: usize, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) -> usize {
         let rest = &self.text[at..];
         if self.size <= short::MOST {
             let end = at + self.merging.start(rest, at, &mut scratch.short);
@@ -107,7 +108,7 @@ impl<'a> Run<'a> {
     }
 
     /// The first symbol that is taken back: a quarter of the window is enough for what stands before it to be settled.
-    fn seam(&self, window: Window, end: usize, symbols: &[Symbol]) -> Option<usize> {
+    fn seam(&self, window: Window, end: usize, symbols: &[PlacedSymbol]) -> Option<usize> {
         let margin = (end - window.at) / 4;
         let latest = (end - margin) as u32;
         let from = window.kept + 1;
@@ -115,7 +116,7 @@ impl<'a> Run<'a> {
     }
 
     /// Repeats what was kept of a window while the text does, if its first symbol is the one after it too. Where it ends.
-    fn repeat(&self, window: Window, end: usize, at: usize, symbol: u32, symbols: &mut Vec<Symbol>) -> usize {
+    fn repeat(&self, window: Window, end: usize, at: usize, symbol: Symbol, symbols: &mut Vec<PlacedSymbol>) -> usize {
         let (len, period) = (end - window.at, at - window.at);
         let same = common(&self.text[window.at..], &self.text[at..]);
         if same < len || symbols[window.kept].symbol != symbol {
@@ -126,8 +127,8 @@ impl<'a> Run<'a> {
         let kept = window.kept..symbols.len();
         for repeat in 1..=repeats {
             for i in kept.clone() {
-                let Symbol { symbol, start, .. } = symbols[i];
-                symbols.push(Symbol::new(symbol, start as usize + repeat * period));
+                let PlacedSymbol { symbol, start, .. } = symbols[i];
+                symbols.push(PlacedSymbol::new(symbol, start as usize + repeat * period));
             }
         }
         at + repeats * period
