@@ -1,4 +1,4 @@
-"""Instructions per byte and per piece, counted by callgrind: the same on every run, whatever else the machine does.
+"""Instructions per byte and per piece, counted by callgrind: nearly the same on every run of a build.
 
 Valgrind has no AVX-512, so a build is counted on its way for AVX2. Compare builds that were compiled in the same way.
 """
