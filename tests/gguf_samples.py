@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from polytok.reference.llama_cpp_models import CHARACTERS
+from polytok.byte_level import CHARACTERS
 
 FOLDER = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[2] / "shared" / "data")) / "vocab" / "gguf"
 REAL_FILES = sorted(FOLDER.glob("*.gguf"))

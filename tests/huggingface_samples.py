@@ -9,6 +9,7 @@ from typing import Any
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from format_samples import real
+from polytok import byte_level
 
 Json = dict[str, Any]
 
@@ -19,7 +20,7 @@ MERGES = [
     *[("Ã", "©"), ("世", "界"), ("1", "2"), ("'", "s")],
 ]
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
-TABLE = [chr(byte) for byte in (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100), *range(0x100, 0x144))]
+TABLE = list(byte_level.BYTES)
 
 
 def bpe(*more: str, merges: list[tuple[str, str]] | None = None, **options: Any) -> models.Model:

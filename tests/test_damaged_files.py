@@ -21,14 +21,14 @@ import pytest
 
 import gguf_samples
 from format_samples import REAL, SMALL, real, small_file
-from polytok import Tokenizer, conversion, formats
+from polytok import Tokenizer, byte_level, conversion, formats
 from polytok.errors import EncodeError, FormatError, PolytokError, SpecError
 from polytok.spec import Spec
 
 FLIPS = int(os.environ.get("POLYTOK_FLIPS", "10000"))
 SECONDS_FOR_REAL_FILES = 20
 
-BYTE_LEVEL = [*map(chr, (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100), *range(0x100, 0x144)))]
+BYTE_LEVEL = list(byte_level.BYTES)
 BPE_MODEL = {"type": "BPE", "vocab": {text: id for id, text in enumerate([*BYTE_LEVEL, "th", "the", "<unk>"])}}
 BPE_MODEL |= {"merges": [["t", "h"], ["th", "e"]], "unk_token": "<unk>", "dropout": None}
 WORD_PIECE = {"type": "WordPiece", "vocab": {"[UNK]": 0, "a": 1, "##b": 2, "1": 3}, "unk_token": "[UNK]"}

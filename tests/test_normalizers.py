@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from polytok import byte_level
 from polytok.formats.oniguruma import translate
 from polytok.spec import (
     BertNormalize,
@@ -76,6 +77,14 @@ def check_steps(steps: tuple[NormalizeStep, ...], normalizer: Any) -> None:
 @pytest.mark.parametrize(("step", "normalizer"), STEPS, ids=[str(step) for step, _ in STEPS])
 def test_step(step: NormalizeStep, normalizer: Any) -> None:
     check_steps((step,), normalizer)
+
+
+def test_gpt2s_table() -> None:
+    assert sorted(byte_level.CHARACTERS) == sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    assert [byte_level.BYTES[character] for character in byte_level.CHARACTERS] == list(range(256))
+    for text in ("\0\t\n ~\x7f", "\x80\xa0\xad\xff", "é世😀"):
+        visible = "".join(byte_level.CHARACTERS[byte] for byte in text.encode())
+        assert normalizers.ByteLevel().normalize_str(text) == visible
 
 
 @pytest.mark.parametrize("pattern", ["^", "x*", "(?=a)", r"\b", r"(?<!\n)^", ""])

@@ -14,6 +14,7 @@ import pytest
 import polytok
 from format_samples import rank_spec, real, small_file
 from polytok import FormatError, Tokenizer, conversion, formats
+from polytok.byte_level import BYTES
 from polytok.formats import gpt2_pair
 from polytok.formats.tiktoken_families import FAMILIES, KIMI, QWEN
 from polytok.formats.tiktoken_known import LLAMA3, O200K
@@ -219,7 +220,7 @@ def test_the_table_of_families() -> None:
 
 def pair(*merges: str, **changes: int) -> tuple[bytes, bytes]:
     """A small pair: the 256 bytes and some merges."""
-    texts = [*gpt2_pair._CHARACTERS, *(merge.replace(" ", "") for merge in merges)]
+    texts = [*BYTES, *(merge.replace(" ", "") for merge in merges)]
     ids = {text: number for number, text in enumerate(texts)} | {"<|endoftext|>": len(texts)} | changes
     return ("#version: 0.2\n" + "".join(f"{merge}\n" for merge in merges)).encode(), json.dumps(ids).encode()
 

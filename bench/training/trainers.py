@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from polytok.byte_level import BYTES
+
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 DOCUMENT = 4096
 ENTRIES = 32_000
@@ -86,10 +88,8 @@ def tokenizers_bpe(path: Path, threads: int) -> Entries:
 
 
 def _from_byte_level(entry: str) -> bytes:
-    """GPT-2's characters for bytes: those that print stand for themselves, the others follow U+0100 in order."""
-    plain = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(256) if byte not in plain]
-    return bytes(ord(char) if ord(char) < 0x100 else others[ord(char) - 0x100] for char in entry)
+    """The bytes that GPT-2's characters stand for."""
+    return bytes(BYTES[char] for char in entry)
 
 
 def tokenizers_wordpiece(path: Path, threads: int) -> Entries:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .pattern_coverage import covers_all_text
+from .space_mark import SPACE_MARK_BYTES
 from .spec import (
     Bpe,
     BytesDecode,
@@ -39,7 +40,6 @@ from .spec import (
     Word,
 )
 
-_MARK = "\u2581".encode()
 _RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
@@ -189,7 +189,7 @@ def _dummy_space(step: SentencePieceNormalize, decode: SentencePieceDecode) -> I
 
 
 def _marks(step: SentencePieceNormalize, pieces: _Pieces) -> Iterator[Reason]:
-    marked = min((piece for piece in pieces.usable if _MARK in piece), key=len, default=None)
+    marked = min((piece for piece in pieces.usable if SPACE_MARK_BYTES in piece), key=len, default=None)
     if marked is None:
         return
     if step.escape_whitespaces:
@@ -206,7 +206,7 @@ def _byte_fallback(spec: Spec, step: SentencePieceNormalize, pieces: _Pieces) ->
     if isinstance(spec.model, Word):
         if step.escape_whitespaces and stranger:
             yield Reason("unknown: a word without entry becomes its bytes, with its space as U+2581", b"a " + stranger)
-    elif step.escape_whitespaces and _MARK not in pieces.usable and stranger:
+    elif step.escape_whitespaces and SPACE_MARK_BYTES not in pieces.usable and stranger:
         yield Reason("vocab: U+2581 has no entry, so a space comes back as U+2581", b"a " + stranger)
 
 

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from . import _core
+from .byte_level import CHARACTERS
 from .spec import Bpe, ChainDecode, Kind, Spec
-
-
-def _visible() -> dict[int, str]:
-    """GPT-2's table: bytes that Latin-1 prints are themselves, the others follow from U+0100 on."""
-    prints = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = (byte for byte in range(256) if byte not in prints)
-    return {byte: chr(byte) for byte in prints} | {byte: chr(0x100 + i) for i, byte in enumerate(others)}
-
-
-_VISIBLE = _visible()
 
 
 class Names:
@@ -47,5 +38,5 @@ class Names:
     def _of_row(self, id: int) -> str:
         piece = self._core.token_bytes(id)
         if self._byte_level and id not in self._plain:
-            return "".join(_VISIBLE[byte] for byte in piece)
+            return "".join(CHARACTERS[byte] for byte in piece)
         return piece.decode(errors="replace")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 
+from .space_mark import SPACE_MARK_BYTES
 from .spec import Kind, Spec
 
 TROUBLE = (
@@ -49,7 +50,7 @@ def texts(spec: Spec, count: int = 400) -> list[str]:
     rows = [
         piece for piece, kind in zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True) if _ordinary(kind)
     ]
-    pieces = [piece.replace(b"\xe2\x96\x81", b" ") for piece in rows if piece]
+    pieces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in rows if piece]
     joined = (b"".join(pick.choices(pieces, k=pick.randrange(1, 9))) for _ in range(count if pieces else 0))
     return [*TROUBLE, *(text.decode(errors="ignore") for text in joined)]
 

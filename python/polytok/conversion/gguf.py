@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FormatError
+from ..space_mark import SPACE_MARK, SPACE_MARK_BYTES
 from ..spec import (
     BertNormalize,
     Bpe,
@@ -44,7 +45,6 @@ from .rows import appended, sorted_by_id, with_texts
 from .sentencepiece import BPE, to_sentencepiece
 from .special import flag_losses, matching_losses, only_tokens
 
-_MARK = "\u2581"
 _SPM = Bpe("score", symbols="chars", reserved=True)
 _WORDS = (PatternSplit("\0", "removed", is_regex=False),)
 NEVER_IN_TEXT = b"\xff"
@@ -147,7 +147,7 @@ def _with_template(converted: Converted) -> Converted:
 def _spm(spec: Spec) -> Converted:
     step = spec.normalize[0]
     assert isinstance(step, SentencePieceNormalize) and isinstance(spec.model, Bpe)
-    normalize: tuple[NormalizeStep, ...] = (Replace(" ", _MARK),)
+    normalize: tuple[NormalizeStep, ...] = (Replace(" ", SPACE_MARK),)
     if step.add_dummy_prefix:
         normalize = (PrefixSpace(), *normalize)
     converted = replace(
@@ -272,7 +272,7 @@ def _phantom(piece: bytes, prefix: str, special: dict[str, SpecialToken]) -> byt
     """``##ing`` is ``ing``, ``in`` is ``▁in``, special tokens stay."""
     if piece.decode(errors="replace") in special:
         return piece
-    return piece.removeprefix(prefix.encode()) if piece.startswith(prefix.encode()) else _MARK.encode() + piece
+    return piece.removeprefix(prefix.encode()) if piece.startswith(prefix.encode()) else SPACE_MARK_BYTES + piece
 
 
 def with_every_id(vocab: Vocab, named: Mapping[int, str]) -> Vocab:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..patterns import PUNCTUATION, SPACE
+from ..space_mark import SPACE_MARK, SPACE_MARK_BYTES
 from ..spec import (
     BertNormalize,
     Bpe,
@@ -57,7 +58,6 @@ from .rows import appended, sorted_by_id, with_texts
 from .sentencepiece import BPE, to_sentencepiece
 from .special import matching_losses, numbered_as_huggingface, only_tokens
 
-_MARK = "\u2581"
 _MOST_USER_DEFINED = 1000
 _LONGEST_WORD = 100_000
 """llama.cpp has no limit, and tokenizers needs one."""
@@ -144,7 +144,7 @@ def _wordpiece(spec: Spec) -> Converted:
 
 
 def _with_prefix(piece: bytes) -> bytes:
-    mark = _MARK.encode()
+    mark = SPACE_MARK_BYTES
     return piece.removeprefix(mark) if piece.startswith(mark) else b"##" + piece
 
 
@@ -234,18 +234,18 @@ def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
     if step.remove_extra_whitespaces:
         steps += [Replace(r"\A +| +\z", "", is_regex=True), Replace(" {2,}", " ", is_regex=True)]
     if step.add_dummy_prefix:
-        steps.append(Prepend(_MARK))
-    return (*steps, Replace(" ", _MARK))
+        steps.append(Prepend(SPACE_MARK))
+    return (*steps, Replace(" ", SPACE_MARK))
 
 
 def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
     if user_defined:
         longest_first = sorted(user_defined, key=len, reverse=True)
         return (PatternSplit("|".join(map(_escaped, longest_first)), "isolated"),)
-    crosses = any(_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
+    crosses = any(SPACE_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
     if spec.model == BPE or crosses:
         return ()
-    return (Metaspace(_MARK, "never", split=True),)
+    return (Metaspace(SPACE_MARK, "never", split=True),)
 
 
 def _escaped(piece: str) -> str:
@@ -255,7 +255,7 @@ def _escaped(piece: str) -> str:
 
 
 def _decode(step: SentencePieceNormalize, has_bytes: bool) -> Iterator[DecodeStep]:
-    yield ReplaceDecode(_MARK, " ")
+    yield ReplaceDecode(SPACE_MARK, " ")
     if has_bytes:
         yield ByteFallbackDecode()
     yield FuseDecode()

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FormatError
+from ..space_mark import SPACE_MARK_BYTES
 from ..spec import (
     Bpe,
     Kind,
@@ -31,7 +32,6 @@ from .sentencepiece import BPE, to_sentencepiece
 MODEL = Bpe("score", symbols="groups")
 NAMES = {"unk": 0, "bos": 1, "eos": 2}
 FIRST_ORDINARY = 3 + 256
-_SPACE = "\u2581".encode()
 _TEXTS = {0: b"<unk>", 1: b"<s>", 2: b"</s>"}
 
 
@@ -44,7 +44,7 @@ def to_llama2c(spec: Spec) -> Converted:
     if spec.model != BPE:
         raise FormatError(f"llama2.c merges by score; it cannot run this model: {described(spec.model)}")
     _require_layout(spec)
-    texts = [piece.replace(_SPACE, b" ") for piece in spec.vocab.pieces()]
+    texts = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in spec.vocab.pieces()]
     for control in (NAMES["bos"], NAMES["eos"]):
         texts[control] = b"\n" + _TEXTS[control] + b"\n"
     exported = Spec(
@@ -66,7 +66,7 @@ def from_llama2c(spec: Spec) -> Converted:
     vocab = spec.vocab
     kinds = np.full(len(vocab), Kind.NORMAL, dtype=np.uint8)
     kinds[:FIRST_ORDINARY] = _expected_kinds()
-    texts = [piece.replace(b" ", _SPACE) for piece in vocab.pieces()]
+    texts = [piece.replace(b" ", SPACE_MARK_BYTES) for piece in vocab.pieces()]
     texts[:3] = [_TEXTS[row] for row in range(3)]
     odd = [text for byte, text in enumerate(texts[3:FIRST_ORDINARY]) if text != b"<0x%02X>" % byte]
     if odd:

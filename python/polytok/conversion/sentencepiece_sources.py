@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FormatError
+from ..space_mark import SPACE_MARK
 from ..spec import (
     Bpe,
     Kind,
@@ -37,7 +38,6 @@ from .derivation import How, derivations, merge_alike
 from .rows import appended, sorted_by_id
 
 _BPE = Bpe("score", symbols="chars")
-_MARK = "\u2581"
 _BYTE = re.compile(rb"<0x[0-9A-F]{2}>")
 _ROLES = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
 _TRIM = Replace(r"\A +| +\z", "", is_regex=True)
@@ -202,8 +202,8 @@ def _normalizer(spec: Spec) -> tuple[SentencePieceNormalize, list[str]]:
     if charsmap:
         losses.append("normalize: the character map is applied to the longest match, not to grapheme clusters")
     metaspace = next((step for step in spec.split if isinstance(step, Metaspace)), None)
-    prepends = Prepend(_MARK) in spec.normalize
-    if metaspace is None and Replace(" ", _MARK) not in spec.normalize:
+    prepends = Prepend(SPACE_MARK) in spec.normalize
+    if metaspace is None and Replace(" ", SPACE_MARK) not in spec.normalize:
         raise FormatError("a SentencePiece model writes spaces as U+2581, and nothing here does")
     if metaspace is not None and metaspace.prepend != "never":
         losses.append("normalize: a space is put before texts that start with a space too")
@@ -215,11 +215,17 @@ def _normalizer(spec: Spec) -> tuple[SentencePieceNormalize, list[str]]:
 
 
 def _across(vocab: Vocab) -> list[str]:
-    return [text for piece in vocab.pieces() if _MARK in (text := piece.decode(errors="replace"))[1:]]
+    return [text for piece in vocab.pieces() if SPACE_MARK in (text := piece.decode(errors="replace"))[1:]]
 
 
 def _unlike(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator[str]:
-    known: tuple[NormalizeStep, ...] = (ReplaceInvalid(), Prepend(_MARK), Replace(" ", _MARK), _TRIM, _COLLAPSE)
+    known: tuple[NormalizeStep, ...] = (
+        ReplaceInvalid(),
+        Prepend(SPACE_MARK),
+        Replace(" ", SPACE_MARK),
+        _TRIM,
+        _COLLAPSE,
+    )
     for step in steps:
         if step not in known and not isinstance(step, Precompiled):
             yield f"normalize: {step.kind} is not done"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import FormatError
+from ..space_mark import SPACE_MARK
 from ..spec import (
     Bpe,
     Kind,
@@ -74,7 +75,6 @@ _MODELS: Mapping[str, Model] = {
     "plamo2": Plamo2(),
 }
 _NO_TYPE = PreTokenizer("default", clean_spaces=False)
-_MARK = "\u2581"
 _BYTES = [b"<0x%02X>" % byte for byte in range(256)]
 
 
@@ -231,7 +231,7 @@ class _Reader:
         return (self.names[role],) if role in self.names else ()
 
     def _steps(self, space: bool) -> tuple[tuple[NormalizeStep, ...], tuple[SplitStep, ...]]:
-        escape = Replace(" ", _MARK)
+        escape = Replace(" ", SPACE_MARK)
         steps: tuple[NormalizeStep, ...] = (ReplaceInvalid(lenient=True),)
         if self.family == "spm":
             return ((PrefixSpace(), escape) if space else (escape,)), ()

@@ -11,6 +11,7 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
+from ..byte_level import BYTES
 from ..errors import FormatError
 from ..spec import Kind, Spec, Vocab
 from .base import ReadOptions
@@ -20,10 +21,6 @@ from .tiktoken_known import GPT2
 MERGES: str = "vocab.bpe"
 ENCODER: str = "encoder.json"
 
-_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-_BYTES = [*_PRINTABLE, *sorted({*range(256)}.difference(_PRINTABLE))]
-_CHARACTERS = [*map(chr, _PRINTABLE), *(chr(256 + number) for number in range(256 - len(_PRINTABLE)))]
-_BYTE_OF = dict(zip(_CHARACTERS, _BYTES, strict=True))
 _SPECIAL = ("<|endoftext|>", "<|startoftext|>")
 
 
@@ -46,7 +43,7 @@ def read(merges: bytes, encoder: bytes, options: ReadOptions) -> Spec:
             f"{MERGES}: this is not GPT-2's, and its pattern and special tokens stand in no file; give both: "
             "pattern=r'...', special_tokens={'<|endoftext|>': 50256}"
         )
-    raw = [bytes(_BYTE_OF[character] for character in text) for text in texts]
+    raw = [bytes(BYTES[character] for character in text) for text in texts]
     vocab = Vocab.from_rows((text, rank, 0.0, Kind.NORMAL) for rank, text in enumerate(raw))
     return spec_of(vocab, options, scheme, GPT2.name if scheme else None)
 
@@ -59,7 +56,7 @@ def _texts(merges: bytes) -> list[str]:
         raise FormatError(f"{MERGES}: not UTF-8 at byte {error.start}") from error
     if not lines[0].startswith("#version"):
         raise FormatError(f"{MERGES}: line 1 does not begin with #version")
-    texts = dict.fromkeys(_CHARACTERS)
+    texts = dict.fromkeys(BYTES)
     for number, line in enumerate(lines[1 : -1 if lines[-1] == "" else None], start=2):
         parts = line.split(" ")
         if len(parts) != 2 or not all(part in texts for part in parts):

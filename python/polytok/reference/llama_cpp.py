@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from polytok.byte_level import BYTES
 from polytok.formats.gguf_pretokenizers import PRE_TOKENIZERS, PreTokenizer
 from polytok.formats.gguf_tokens import OF_TYPE, SPECIAL, Attribute, Tokens, attributes
 from polytok.reference import llama_cpp_models as models
 from polytok.reference.llama_cpp_ugm import Ugm
+from polytok.space_mark import SPACE_MARK_BYTES
 
 _C_SPACES = b" \t\n\v\f\r"
 _FAMILIES = {"llama": "spm", "bert": "wpm", "t5": "ugm", "rwkv": "rwkv", "plamo2": "plamo2"}
@@ -130,7 +132,7 @@ class LlamaCpp:
         unknown = self.special_ids["unknown"]
         if self.family == "spm":
             spaced = b" " + text if self.add_space_prefix else text
-            return models.spm(self.ids, self.scores, spaced.replace(b" ", models.MARK))
+            return models.spm(self.ids, self.scores, spaced.replace(b" ", SPACE_MARK_BYTES))
         if self.family == "wpm":
             return models.wpm(self.ids, unknown or 0, text, lowercase=self.fold, strip_accents=self.strip_accents)
         if self.family == "ugm":
@@ -145,7 +147,9 @@ class LlamaCpp:
             return models.plamo2(self.ids, self.scores, usable, text)
         if self.model == "whitespace":
             return models.whitespace(self.ids, self.ranks, self.pre, self.fold, text)
-        return models.bpe(self.ids, self.ranks, self.pre, text.replace(b" ", models.MARK) if self.pre.escaped else text)
+        return models.bpe(
+            self.ids, self.ranks, self.pre, text.replace(b" ", SPACE_MARK_BYTES) if self.pre.escaped else text
+        )
 
     def piece(self, id: int) -> bytes:
         """What a token prints."""
@@ -159,7 +163,7 @@ class LlamaCpp:
         if not attribute & Attribute.NORMAL:
             return b""
         if self.family != "bpe" or self.pre.escaped:
-            return text.replace(models.MARK, b" ")
+            return text.replace(SPACE_MARK_BYTES, b" ")
         return b"".join(_byte_of(character, text) for character in text.decode("utf-8", "replace"))
 
     def detokenize(self, ids: Sequence[int], *, skip_special: bool = False) -> bytes:
@@ -175,8 +179,9 @@ class LlamaCpp:
 
 
 def _byte_of(character: str, text: bytes) -> bytes:
-    found = [byte for byte, written in models.CHARACTERS.items() if written == character]
-    return bytes(found) if found else b"[UNK_BYTE_0x" + character.encode().hex().encode() + text + b"]"
+    if character in BYTES:
+        return bytes([BYTES[character]])
+    return b"[UNK_BYTE_0x" + character.encode().hex().encode() + text + b"]"
 
 
 def _cleaned(text: bytes) -> bytes:

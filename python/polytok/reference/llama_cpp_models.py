@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
+from polytok.byte_level import CHARACTERS
 from polytok.formats.gguf_pretokenizers import EXPRESSIONS, PreTokenizer
 from polytok.reference.llama_cpp_split import split
 from polytok.reference.llama_cpp_unicode import REPLACEMENT, WHITE, category, code_points, first_of_nfd, lower, utf8
+from polytok.space_mark import SPACE_MARK_BYTES
 
 Ids = Mapping[bytes, int]
-MARK = "▁".encode()
-_VISIBLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-_HIDDEN = [byte for byte in range(256) if byte not in _VISIBLE]
-CHARACTERS = {byte: chr(byte) if byte in _VISIBLE else chr(0x100 + _HIDDEN.index(byte)) for byte in range(256)}
-"""GPT-2's character for each byte."""
 _IDEOGRAPHS = (
     *((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F)),
     *((0x2B920, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)),
@@ -90,7 +87,7 @@ def wpm(ids: Ids, unknown: int, text: bytes, *, lowercase: bool, strip_accents: 
     longest = max(map(len, ids))
     result = []
     for word in _words(text, lowercase, strip_accents):
-        rest, found = MARK + word, []
+        rest, found = SPACE_MARK_BYTES + word, []
         while rest:
             length = next((n for n in range(min(len(rest), longest + 1), 0, -1) if rest[:n] in ids), 0)
             if not length:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from polytok.formats.gguf_tokens import Attribute
-from polytok.reference.llama_cpp_models import MARK
+from polytok.space_mark import SPACE_MARK_BYTES
 
 UNKNOWN_PENALTY = 10.0
 
@@ -40,10 +40,10 @@ class Ugm:
             for byte in piece:
                 if byte == 0x20:
                     in_word = False
-                    out += b"" if merge_spaces else MARK
+                    out += b"" if merge_spaces else SPACE_MARK_BYTES
                     continue
                 if not in_word and (merge_spaces or (add_space_prefix and not has_prefix)):
-                    out, has_prefix = out + MARK, True
+                    out, has_prefix = out + SPACE_MARK_BYTES, True
                 in_word = True
                 out += bytes([byte])
         return out

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from polytok.reference.sentencepiece_normalize import INVALID, MARK, normalize
+from polytok.reference.sentencepiece_normalize import INVALID, normalize
 from polytok.reference.utf8 import decode_strict
 from polytok.reference.vocabulary import Vocabulary
+from polytok.space_mark import SPACE_MARK_BYTES
 from polytok.spec import Kind, SentencePieceDecode
 
 
@@ -42,9 +43,9 @@ def decode(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[tuple
         elif kind == Kind.UNKNOWN:
             text += rules.unk_surface
         elif kind != Kind.CONTROL:
-            rest = piece.removeprefix(MARK) if at_start and may_strip else piece
+            rest = piece.removeprefix(SPACE_MARK_BYTES) if at_start and may_strip else piece
             stripped_before = rest != piece and not rules.remove_extra_whitespaces
-            text += rest.replace(MARK, b" ")
+            text += rest.replace(SPACE_MARK_BYTES, b" ")
     text += decode_run(bytes(run))
     return bytes(text) if rules.denormalize is None else normalize(rules.denormalize, bytes(text)).text
 

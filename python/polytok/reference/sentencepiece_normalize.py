@@ -11,15 +11,15 @@ from collections.abc import Collection, Iterator
 from polytok.reference.charsmap import Charsmap
 from polytok.reference.stages import Aligned
 from polytok.reference.utf8 import char_end, decode_strict, longest_match
+from polytok.space_mark import SPACE_MARK_BYTES
 from polytok.spec import SentencePieceNormalize
 
-MARK = "\u2581".encode()
 INVALID = "\ufffd".encode()
 
 
 def normalize(step: SentencePieceNormalize, text: bytes, user_defined: Collection[bytes] = ()) -> Aligned:
     """The normalized text. User-defined symbols are copied past the charsmap, but spaces in them are still marked."""
-    space = MARK if step.escape_whitespaces else b" "
+    space = SPACE_MARK_BYTES if step.escape_whitespaces else b" "
     rest = list(steps(step.charsmap, text, user_defined))
     if step.remove_extra_whitespaces:
         # Only an output that is exactly one space counts here; a deleted character ends the leading spaces.

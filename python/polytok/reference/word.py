@@ -7,10 +7,10 @@ look at user-defined symbols inside words, nor at the options about white space.
 from __future__ import annotations
 
 from polytok.reference.bpe import find
-from polytok.reference.sentencepiece_normalize import MARK
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import char_end
 from polytok.reference.vocabulary import Vocabulary
+from polytok.space_mark import SPACE_MARK_BYTES
 from polytok.spec import Line
 
 
@@ -19,7 +19,7 @@ def segment(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:
     starts = []
     at = 0
     while at < len(text):
-        if at == 0 or text.startswith(MARK, at):
+        if at == 0 or text.startswith(SPACE_MARK_BYTES, at):
             starts.append(at)
         at = char_end(text, at)
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ..space_mark import SPACE_MARK
 from .normalize import SentencePieceNormalize
 
 
@@ -67,7 +68,7 @@ class MetaspaceDecode:
     """``replacement`` becomes a space; in the first token it goes, unless ``prepend`` is never."""
 
     kind: ClassVar[str] = "metaspace"
-    replacement: str = "\u2581"
+    replacement: str = SPACE_MARK
     prepend: Literal["always", "first", "never"] = "always"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ..space_mark import SPACE_MARK
 from .normalize import ByteLevel
 
 Behavior = Literal["matches", "removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
@@ -40,7 +41,7 @@ class Metaspace:
     starts the text (``first``), unless it starts with it; then, with ``split``, cuts before each."""
 
     kind: ClassVar[str] = "metaspace"
-    replacement: str = "\u2581"
+    replacement: str = SPACE_MARK
     prepend: Literal["always", "first", "never"] = "always"
     split: bool = True
 

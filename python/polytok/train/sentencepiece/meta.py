@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...errors import ArgumentError
+from ...space_mark import SPACE_MARK
 from ...spec import Kind
 from .options import SentencePieceOptions
 
 Meta = dict[int, tuple[str, Kind]]
-_SPACE = "\u2581"
 
 
 def reserved(options: SentencePieceOptions, model: str) -> Meta:
@@ -74,8 +74,8 @@ def _symbols(options: SentencePieceOptions, model: str) -> Iterator[tuple[str, K
     for text in options.user_defined_symbols:
         yield text, Kind.USER_DEFINED
         # In a text a word comes with the space before it.
-        if model == "word" and options.line == "0.2.3" and not text.startswith(_SPACE):
-            yield _SPACE + text, Kind.USER_DEFINED
+        if model == "word" and options.line == "0.2.3" and not text.startswith(SPACE_MARK):
+            yield SPACE_MARK + text, Kind.USER_DEFINED
     if options.byte_fallback:
         for byte in range(256):
             yield f"<0x{byte:02X}>", Kind.BYTE
