@@ -108,7 +108,7 @@ def test_damaged_files(tmp_path: Path) -> None:
         with pytest.raises((FormatError, ArgumentError)):
             Counts.load(path)
     path.write_bytes(data + b"x")
-    with pytest.raises(FormatError, match=r"counts: the counts file is damaged: something stands behind its end"):
+    with pytest.raises(FormatError, match=r"counts: the counts file is damaged: bytes follow its end"):
         Counts.load(path)
     with pytest.raises(FileError, match="cannot read the counts"):
         Counts.load(tmp_path / "absent")

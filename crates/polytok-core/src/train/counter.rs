@@ -1,11 +1,11 @@
 //! Counts distinct words, in memory or within a limit.
 //!
-//! A word is any bytes. It comes with an ordinal, which tells where it was seen first: the sum of the counts and the least of the
-//! ordinals do not depend on who counted what, so that counters of several threads, or of several machines, add up to the
-//! one that a single thread makes. With a limit, what was counted is written as a sorted run when the memory is used
-//! up, and the runs are merged as streams at the end: the result is the same. Cost: one lookup a word; with a
-//! limit, each run is written and read once more for every factor of [`MOST_RUNS`]. Worst input: no word occurs twice; the
-//! result then is as large as the text, as [`WordCounts`] is in memory whatever the limit.
+//! A word is any bytes. Each occurrence has an ordinal, its position in the input. For each word the counter holds the
+//! sum of the counts and the lowest ordinal. Neither depends on which thread or machine counts which text, so counters
+//! can be added up, and the result is that of a single thread. With a limit, the counter writes its words as a sorted
+//! run when the memory is full, and merges the runs as streams at the end. The result is the same. Cost: one lookup a
+//! word; with a limit, each run is written and read once more for every factor of [`MAX_RUNS`]. Worst input: no word
+//! occurs twice. Then the result is as large as the text, and [`WordCounts`] holds it in memory whatever the limit.
 
 mod entry;
 mod merge;
@@ -21,7 +21,7 @@ use super::room::{limit_for, megabytes};
 use super::words::WordCounts;
 use crate::cache::Key;
 use crate::error::{Error, Result};
-use entry::Entry;
+use entry::WordEntry;
 use merge::merge;
 use runs::{Run, RunWriter};
 use table::Table;
@@ -31,57 +31,58 @@ pub use runs::{RunFile, Spill};
 pub use saved::{CountsFile, write_counts};
 pub use sequence::Sequence;
 
-/// Runs that are merged at once; with more of them some are merged first.
-const MOST_RUNS: usize = 64;
+/// The most runs before they are merged into one.
+const MAX_RUNS: usize = 64;
 
 /// Words between two reports.
-const EACH: u64 = 1 << 12;
+const REPORT_EVERY: u64 = 1 << 12;
 
-/// How much memory counting may take, and where the rest goes.
+/// The memory that counting can take, and the files for the words that do not fit.
 #[derive(Clone)]
 pub struct Limit {
-    /// Bytes. A word that is longer is held nevertheless.
+    /// Bytes. A single longer word is still counted.
     pub bytes: usize,
-    /// Makes files.
+    /// Creates the files.
     pub spill: Arc<dyn Spill>,
 }
 
-/// Is called with each word and its count.
+/// A callback for each word and its count.
 pub type EachCount<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<()>;
 
-/// Distinct words while they are counted.
+/// Counts distinct words.
 #[derive(Default)]
 pub struct WordCounter {
     table: Table,
     runs: Vec<Run>,
     limit: Option<Limit>,
     next: u64,
-    /// What else is to be known of the texts, in their order; it is held in memory.
+    /// Facts about the texts that depend on their order; always in memory.
     pub sequence: Sequence,
 }
 
 impl WordCounter {
-    /// Nothing is counted yet. Without a limit everything stays in memory.
+    /// An empty counter. Without a limit everything stays in memory.
     pub fn new(limit: Option<Limit>) -> WordCounter {
         WordCounter { limit, ..WordCounter::default() }
     }
 
-    /// Counts a word so many times, behind all that was counted before.
+    /// Counts a word `times` times, after all earlier words.
     pub fn add(&mut self, word: &[u8], times: u64) -> Result<()> {
         let ordinal = self.next;
         let next = ordinal.checked_add(1);
-        self.next = next.ok_or_else(|| Error::Argument("more words were counted than 64 bits number".into()))?;
+        self.next =
+            next.ok_or_else(|| Error::Argument("the number of words exceeds 64 bits; give less text".into()))?;
         self.add_at(word, times, ordinal)
     }
 
-    /// Counts a word that was seen at an ordinal of the caller's, who then tells all of them.
+    /// Counts a word at an ordinal that the caller chooses. Such a caller gives the ordinals of all words.
     pub fn add_at(&mut self, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
         let key = Key::new(word, 0, word.len(), false);
         let hash = self.table.hash(key, word);
         self.add_hashed(word, key, hash, times, ordinal)
     }
 
-    /// Counts the words `text[start..end]` once each; the ordinal of each is `base` and its start.
+    /// Counts the words `text[start..end]` once each; the ordinal of each is `base + start`.
     pub fn add_pieces(&mut self, text: &[u8], pieces: &[(u32, u32)], base: u64) -> Result<()> {
         const AHEAD: usize = 64;
         for pieces in pieces.chunks(AHEAD) {
@@ -103,16 +104,16 @@ impl WordCounter {
     fn add_hashed(&mut self, word: &[u8], key: Key, hash: u64, times: u64, ordinal: u64) -> Result<()> {
         match self.table.find(key, hash, word) {
             Some((count, first)) => {
-                *count = count.checked_add(times).ok_or_else(|| entry::too_many(word))?;
+                *count = count.checked_add(times).ok_or_else(|| entry::count_overflow(word))?;
                 *first = (*first).min(ordinal);
                 Ok(())
             }
-            None => self.insert(word, key, hash, Entry { count: times, ordinal }),
+            None => self.insert(word, key, hash, WordEntry { count: times, ordinal }),
         }
     }
 
     #[inline(never)]
-    fn insert(&mut self, word: &[u8], key: Key, hash: u64, entry: Entry) -> Result<()> {
+    fn insert(&mut self, word: &[u8], key: Key, hash: u64, entry: WordEntry) -> Result<()> {
         if entry.count == 0 {
             return Ok(());
         }
@@ -123,14 +124,14 @@ impl WordCounter {
         self.table.insert(word, key, hash, entry)
     }
 
-    /// Writes what is in memory as a run.
+    /// Writes the words in memory as a run.
     fn spill(&mut self) -> Result<()> {
         let Some(limit) = self.limit.clone() else { return Ok(()) };
         let mut writer = RunWriter::new(limit.spill.create()?);
         self.table.drain(Order::Bytes, &mut |word, entry| writer.push(word, entry))?;
         self.runs.push(writer.finish()?);
         self.table.grow_within(limit.bytes);
-        if self.runs.len() == MOST_RUNS { gather(&mut self.runs, Order::Bytes, &limit) } else { Ok(()) }
+        if self.runs.len() == MAX_RUNS { merge_runs(&mut self.runs, Order::Bytes, &limit) } else { Ok(()) }
     }
 
     /// Bytes taken in memory.
@@ -138,37 +139,37 @@ impl WordCounter {
         self.table.memory()
     }
 
-    /// Nothing was counted.
+    /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty() && self.runs.is_empty()
     }
 
-    /// The first ordinal behind all that was counted by [`WordCounter::add`].
+    /// The first ordinal after all words of [`WordCounter::add`].
     pub fn next_ordinal(&self) -> u64 {
         self.next
     }
 
-    /// Says that ordinals before `next` are taken.
+    /// Marks all ordinals before `next` as taken.
     pub fn skip_to(&mut self, next: u64) {
         self.next = self.next.max(next);
     }
 
-    /// Adds another's counts, whose ordinals are of the same scale. Their sequences are the caller's to join.
+    /// Adds the counts of another counter, whose ordinals have the same origin. The caller joins the sequences.
     pub fn merge(&mut self, mut other: WordCounter) -> Result<()> {
         self.next = self.next.max(other.next);
         self.limit = self.limit.take().or_else(|| other.limit.clone());
-        // Both are in memory at once: half of the limit is what the two may take before one goes.
+        // Both are in memory at once: if they take more than half of the limit, one is written to a file.
         let taken = self.memory() + other.memory();
         if self.limit.as_ref().is_some_and(|limit| taken > limit.bytes / 2) && !other.table.is_empty() {
             other.limit.clone_from(&self.limit);
             other.spill()?;
         }
         self.runs.append(&mut other.runs);
-        other.table.drain(Order::Bytes, &mut |word, Entry { count, ordinal }| self.add_at(word, count, ordinal))
+        other.table.drain(Order::Bytes, &mut |word, WordEntry { count, ordinal }| self.add_at(word, count, ordinal))
     }
 
-    /// Calls `each` for every word once, in the order of their bytes. All stay counted.
-    fn stream(&mut self, each: entry::Each) -> Result<()> {
+    /// Calls `each` for every word once, in the order of their bytes. The counter keeps all words.
+    fn stream(&mut self, each: entry::EachEntry) -> Result<()> {
         if self.limit.is_none() {
             return self.table.visit(Order::Bytes, each);
         }
@@ -179,26 +180,26 @@ impl WordCounter {
         merge(&mut self.runs, Order::Bytes, each)
     }
 
-    /// Calls `each` for every word once with its count, in an order. All stay counted.
+    /// Calls `each` for every word once with its count, in an order. The counter keeps all words.
     pub fn each(&mut self, order: Order, progress: &mut dyn Progress, each: EachCount) -> Result<()> {
         let mut reporter = Reporter { progress, done: 0 };
-        let mut one = |word: &[u8], entry: Entry| {
+        let mut visit = |word: &[u8], entry: WordEntry| {
             each(word, entry.count)?;
-            reporter.one()
+            reporter.count()
         };
-        // Within a limit all goes through files, so that what was counted is not in memory twice.
+        // Within a limit all words go through files, so that they are not in memory twice.
         match self.limit.clone() {
-            None => self.table.visit(order, &mut one),
-            Some(_) if order == Order::Bytes => self.stream(&mut one),
+            None => self.table.visit(order, &mut visit),
+            Some(_) if order == Order::Bytes => self.stream(&mut visit),
             Some(limit) => {
                 let mut sorter = Sorter { limit, order, table: Table::default(), runs: Vec::new() };
                 self.stream(&mut |word, entry| sorter.push(word, entry))?;
-                sorter.finish(&mut one)
+                sorter.finish(&mut visit)
             }
         }
     }
 
-    /// The same in any order, which may be another in each run, for less work.
+    /// The same in any order, for less work. The order can differ from run to run.
     pub fn each_unordered(&mut self, each: EachCount) -> Result<()> {
         match self.limit {
             None => self.table.each_unordered(each),
@@ -206,12 +207,12 @@ impl WordCounter {
         }
     }
 
-    /// All words, each once.
+    /// All distinct words, in an order.
     pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<WordCounts> {
         self.words(order, None, progress)
     }
 
-    /// The same, if they take no more than so many bytes; all stay counted.
+    /// The same; an error if they take more than `room` bytes. The counter keeps all words.
     pub fn words(&mut self, order: Order, room: Option<usize>, progress: &mut dyn Progress) -> Result<WordCounts> {
         let (count, bytes) = self.sizes();
         let (mut words, mut needed) = (WordCounts::with_capacity(count, bytes), 0);
@@ -225,7 +226,7 @@ impl WordCounter {
         if room.is_some_and(|room| needed > room) {
             let needed = needed as u64;
             return Err(Error::Argument(format!(
-                "the distinct words alone take {} of memory: raise max_memory above {}, or give less text",
+                "the distinct words alone take {} of memory; raise max_memory above {}, or give less text",
                 megabytes(needed),
                 limit_for(needed)
             )));
@@ -233,7 +234,7 @@ impl WordCounter {
         Ok(words)
     }
 
-    /// How many words there are, and at the most so many bytes of them; nothing within a limit, where nobody knows.
+    /// The number of words and an upper bound of their bytes; zeros within a limit, where neither is known.
     pub fn sizes(&self) -> (usize, usize) {
         if self.limit.is_none() { self.table.sizes() } else { (0, 0) }
     }
@@ -250,21 +251,25 @@ struct Reporter<'p> {
 }
 
 impl Reporter<'_> {
-    fn one(&mut self) -> Result<()> {
+    fn count(&mut self) -> Result<()> {
         self.done += 1;
-        if self.done.is_multiple_of(EACH) { self.progress.report("sorting words", self.done, 0) } else { Ok(()) }
+        if self.done.is_multiple_of(REPORT_EVERY) {
+            self.progress.report("sorting words", self.done, 0)
+        } else {
+            Ok(())
+        }
     }
 }
 
-/// Makes one run of many.
-fn gather(runs: &mut Vec<Run>, order: Order, limit: &Limit) -> Result<()> {
+/// Merges all runs into one.
+fn merge_runs(runs: &mut Vec<Run>, order: Order, limit: &Limit) -> Result<()> {
     let mut writer = RunWriter::new(limit.spill.create()?);
     merge(runs, order, &mut |word, entry| writer.push(word, entry))?;
     *runs = vec![writer.finish()?];
     Ok(())
 }
 
-/// Brings distinct words into another order within a limit.
+/// Sorts distinct words into another order within a limit.
 struct Sorter {
     limit: Limit,
     order: Order,
@@ -273,7 +278,7 @@ struct Sorter {
 }
 
 impl Sorter {
-    fn push(&mut self, word: &[u8], entry: Entry) -> Result<()> {
+    fn push(&mut self, word: &[u8], entry: WordEntry) -> Result<()> {
         let key = Key::new(word, 0, word.len(), false);
         if !self.table.is_empty() && self.table.needed(key, word) > self.limit.bytes {
             self.spill()?;
@@ -286,10 +291,10 @@ impl Sorter {
         let mut writer = RunWriter::new(self.limit.spill.create()?);
         self.table.drain(self.order, &mut |word, entry| writer.push(word, entry))?;
         self.runs.push(writer.finish()?);
-        if self.runs.len() == MOST_RUNS { gather(&mut self.runs, self.order, &self.limit) } else { Ok(()) }
+        if self.runs.len() == MAX_RUNS { merge_runs(&mut self.runs, self.order, &self.limit) } else { Ok(()) }
     }
 
-    fn finish(mut self, each: entry::Each) -> Result<()> {
+    fn finish(mut self, each: entry::EachEntry) -> Result<()> {
         self.spill()?;
         self.table = Table::default();
         merge(&mut self.runs, self.order, each)

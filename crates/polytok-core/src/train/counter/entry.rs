@@ -1,4 +1,4 @@
-//! What is known of a word, and the orders that words are wanted in.
+//! The entry of a counted word, and the orders of words.
 
 use std::cmp::Ordering;
 
@@ -6,31 +6,31 @@ use crate::error::{Error, Result};
 
 /// How often a word occurs and where it was seen first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct WordEntry {
     pub(super) count: u64,
     pub(super) ordinal: u64,
 }
 
-/// Is called with each word.
-pub(super) type Each<'a> = &'a mut dyn FnMut(&[u8], Entry) -> Result<()>;
+/// A callback for each word and its entry.
+pub(super) type EachEntry<'a> = &'a mut dyn FnMut(&[u8], WordEntry) -> Result<()>;
 
-/// An order of distinct words; none leaves a tie, as neither two words nor two ordinals are the same.
+/// An order of distinct words. There are no ties, because words are distinct and so are ordinals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By the place where each was seen first.
+    /// By the first occurrence.
     FirstSeen,
-    /// The most frequent first, those of one count by their bytes.
+    /// The most frequent first; ties by their bytes.
     MostFrequent,
     /// By their bytes.
     Bytes,
 }
 
 impl Order {
-    /// Which of two words comes first.
+    /// Compares two words.
     #[inline]
-    pub(super) fn compare<W: Ord>(self, one: (W, Entry), other: (W, Entry)) -> Ordering {
+    pub(super) fn compare<W: Ord>(self, one: (W, WordEntry), other: (W, WordEntry)) -> Ordering {
         match self {
-            // Ordinals that a caller gave twice are told apart by the words.
+            // If a caller gives one ordinal to two words, the words decide.
             Order::FirstSeen => (one.1.ordinal, one.0).cmp(&(other.1.ordinal, other.0)),
             Order::MostFrequent => other.1.count.cmp(&one.1.count).then_with(|| one.0.cmp(&other.0)),
             Order::Bytes => one.0.cmp(&other.0),
@@ -38,17 +38,17 @@ impl Order {
     }
 }
 
-/// The error for a count that no longer fits.
+/// The error for a count that exceeds 64 bits.
 #[cold]
-pub(super) fn too_many(word: &[u8]) -> Error {
+pub(super) fn count_overflow(word: &[u8]) -> Error {
     let shown = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
-    Error::Argument(format!("the word {shown:?} is counted more than 2^64 times: scale the counts down"))
+    Error::Argument(format!("the count of the word {shown:?} exceeds 64 bits; scale the counts down"))
 }
 
-impl Entry {
-    /// Both together.
-    pub(super) fn with(self, other: Entry, word: &[u8]) -> Result<Entry> {
-        let count = self.count.checked_add(other.count).ok_or_else(|| too_many(word))?;
-        Ok(Entry { count, ordinal: self.ordinal.min(other.ordinal) })
+impl WordEntry {
+    /// The sum of two entries of one word.
+    pub(super) fn plus(self, other: WordEntry, word: &[u8]) -> Result<WordEntry> {
+        let count = self.count.checked_add(other.count).ok_or_else(|| count_overflow(word))?;
+        Ok(WordEntry { count, ordinal: self.ordinal.min(other.ordinal) })
     }
 }

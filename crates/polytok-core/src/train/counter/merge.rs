@@ -1,14 +1,14 @@
-//! Many sorted runs as one sorted stream; what several hold of a word is added up.
+//! Merges sorted runs into one sorted stream. Entries of the same word are added up.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::entry::{Each, Entry, Order};
+use super::entry::{EachEntry, Order, WordEntry};
 use super::runs::Run;
 use crate::error::Result;
 
-/// A run by its next word; the first in the order is the greatest, as a heap gives that.
+/// A run, ordered by its next word. The comparison is reversed, because a heap returns the greatest item.
 struct Head<'r> {
     run: &'r mut Run,
     order: Order,
@@ -34,8 +34,8 @@ impl PartialEq for Head<'_> {
 
 impl Eq for Head<'_> {}
 
-/// Calls `each` for every word once. Runs in another order than [`Order::Bytes`] have no word in common.
-pub(super) fn merge(runs: &mut [Run], order: Order, each: Each) -> Result<()> {
+/// Calls `each` for every word once. In an order other than [`Order::Bytes`], no word is in two runs.
+pub(super) fn merge(runs: &mut [Run], order: Order, each: EachEntry) -> Result<()> {
     let mut heads = BinaryHeap::with_capacity(runs.len());
     for run in runs {
         run.rewind()?;
@@ -44,11 +44,11 @@ pub(super) fn merge(runs: &mut [Run], order: Order, each: Each) -> Result<()> {
         }
     }
     let mut word = Vec::new();
-    let mut found: Option<Entry> = None;
+    let mut pending: Option<WordEntry> = None;
     while let Some(mut head) = heads.peek_mut() {
         let entry = head.run.entry;
-        found = match found {
-            Some(before) if head.run.word() == word => Some(before.with(entry, &word)?),
+        pending = match pending {
+            Some(before) if head.run.word() == word => Some(before.plus(entry, &word)?),
             before => {
                 before.map_or(Ok(()), |before| each(&word, before))?;
                 word.clear();
@@ -60,5 +60,5 @@ pub(super) fn merge(runs: &mut [Run], order: Order, each: Each) -> Result<()> {
             PeekMut::pop(head);
         }
     }
-    found.map_or(Ok(()), |entry| each(&word, entry))
+    pending.map_or(Ok(()), |entry| each(&word, entry))
 }

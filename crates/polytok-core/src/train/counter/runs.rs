@@ -1,42 +1,43 @@
-//! Words in a file: each as one more than the number of bytes that it shares with the one before, its other bytes, its count and
-//! its ordinal; 0 behind the last.
+//! Words in a file. The record of a word is: the length of the prefix that it shares with the word before, plus one;
+//! the number of its other bytes; its count; its ordinal; its other bytes. A 0 follows the last word.
 //!
-//! Numbers are LEB128. What words share is bounded by what stands in the file ([`Sharing`]), so that a small file cannot hold
-//! words without end. Files are the caller's: the engine writes and reads what it is given.
+//! Numbers are LEB128. The size of the file bounds the bytes that words share ([`Sharing`]), so that a small file
+//! cannot expand without end. The caller owns the files; the engine only writes and reads them.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
-use super::entry::Entry;
+use super::entry::WordEntry;
 use crate::error::{Error, Result};
 
 /// Bytes between the engine and a file.
 const BUFFER: usize = 1 << 16;
 
-/// A file that is written, and then read from its beginning.
+/// A file to write, and then to read from its beginning.
 pub trait RunFile: Read + Write + Seek + Send + Sync {}
 
 impl<F: Read + Write + Seek + Send + Sync> RunFile for F {}
 
-/// Makes files for what does not fit memory. Whoever makes them sees to it that none is left behind.
+/// Creates files for words that do not fit into memory, and makes sure that the files are deleted.
 pub trait Spill: Send + Sync {
-    /// A new, empty file.
+    /// Creates an empty file.
     fn create(&self) -> io::Result<Box<dyn RunFile>>;
 }
 
 /// The error for a file that cannot be written or read.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
-        Error::File(format!("the file that counts are written to: {error}"))
+        Error::File(format!("cannot write or read a file of counts: {error}"))
     }
 }
 
-/// Bytes that words may share whatever stands in the file.
+/// Bytes that words can share in any file.
 const FREE: u64 = 1 << 26;
 
-/// Bytes that words may share for each byte of words that stands in the file.
+/// Additional bytes that words can share for each byte of a word in the file.
 const FOR_EACH: u64 = 1 << 8;
 
-/// How much the words so far share. A writer writes a word as a whole where sharing is used up; a reader takes no other file.
+/// The bytes that the words so far share. When the bound is reached, the writer writes a whole word; the reader rejects
+/// a file that exceeds the bound.
 #[derive(Default)]
 struct Sharing {
     shared: u64,
@@ -66,7 +67,7 @@ impl<W: Write> WordWriter<W> {
         WordWriter { out, before: Vec::new(), sharing: Sharing::default() }
     }
 
-    pub(super) fn push(&mut self, word: &[u8], entry: Entry) -> io::Result<()> {
+    pub(super) fn push(&mut self, word: &[u8], entry: WordEntry) -> io::Result<()> {
         let shared = word.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
         let shared = if self.sharing.allows(shared as u64) { shared } else { 0 };
         self.sharing.add(shared as u64, (word.len() - shared) as u64);
@@ -82,7 +83,7 @@ impl<W: Write> WordWriter<W> {
         Ok(())
     }
 
-    /// No more words come.
+    /// Writes the end mark.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.out.write_all(&[0])
     }
@@ -97,7 +98,7 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Reads words that were written by a [`WordWriter`].
+/// Reads the words of a [`WordWriter`].
 pub(super) struct WordReader<R: Read> {
     pub(super) file: R,
     pub(super) word: Vec<u8>,
@@ -109,23 +110,29 @@ impl<R: Read> WordReader<R> {
         WordReader { file, word: Vec::new(), sharing: Sharing::default() }
     }
 
-    /// Reads the next word; None behind the last.
-    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
+    /// Reads the next word; None after the last.
+    pub(super) fn next(&mut self) -> io::Result<Option<WordEntry>> {
         let Some(shared) = self.number()?.checked_sub(1) else { return Ok(None) };
         let (rest, count, ordinal) = (self.number()?, self.number()?, self.number()?);
         if shared > self.word.len() as u64 {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a word shares more bytes than there are"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a word shares more bytes than the word before has",
+            ));
         }
         if !self.sharing.allows(shared) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "its words share more bytes than a file may"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "its words share more bytes than a file of this size can hold",
+            ));
         }
         self.sharing.add(shared, rest);
         self.word.truncate(shared as usize);
-        // Read as it comes: a length that is not true takes no memory.
+        // Memory grows with the bytes that are read, so a false length takes none.
         if (&mut self.file).take(rest).read_to_end(&mut self.word)? as u64 != rest {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Some(Entry { count, ordinal }))
+        Ok(Some(WordEntry { count, ordinal }))
     }
 
     pub(super) fn number(&mut self) -> io::Result<u64> {
@@ -146,26 +153,26 @@ impl<R: Read> WordReader<R> {
     }
 }
 
-/// Words in an order, in a file.
+/// A file of sorted words.
 pub(super) struct Run {
     reader: WordReader<BufReader<Box<dyn RunFile>>>,
-    pub(super) entry: Entry,
+    pub(super) entry: WordEntry,
 }
 
 impl Run {
-    /// The word that was read last.
+    /// The current word.
     pub(super) fn word(&self) -> &[u8] {
         &self.reader.word
     }
 
-    /// Reads the next word; false if there is none.
+    /// Reads the next word; false at the end.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let entry = self.reader.next()?;
         self.entry = entry.unwrap_or(self.entry);
         Ok(entry.is_some())
     }
 
-    /// Goes to the beginning.
+    /// Goes back to the beginning.
     pub(super) fn rewind(&mut self) -> Result<()> {
         self.reader.word.clear();
         self.reader.sharing = Sharing::default();
@@ -181,7 +188,7 @@ impl RunWriter {
         RunWriter(WordWriter::new(BufWriter::with_capacity(BUFFER, file)))
     }
 
-    pub(super) fn push(&mut self, word: &[u8], entry: Entry) -> Result<()> {
+    pub(super) fn push(&mut self, word: &[u8], entry: WordEntry) -> Result<()> {
         Ok(self.0.push(word, entry)?)
     }
 
@@ -189,6 +196,6 @@ impl RunWriter {
         self.0.end()?;
         let file = self.0.out.into_inner().map_err(|error| error.into_error())?;
         let reader = WordReader::new(BufReader::with_capacity(BUFFER, file));
-        Ok(Run { reader, entry: Entry { count: 0, ordinal: 0 } })
+        Ok(Run { reader, entry: WordEntry { count: 0, ordinal: 0 } })
     }
 }

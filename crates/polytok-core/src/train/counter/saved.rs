@@ -1,30 +1,31 @@
-//! A file of counts: what was counted is told in words of the caller's, then come the words in the order of their bytes.
+//! A counts file: the caller's description of the texts, then the words in the order of their bytes.
 //!
-//! `MAGIC`, the length of the description as eight bytes, the description, the XXH3 of all that, the words as in a run, the sequence, then
-//! as eight bytes each: how many words there are, the next ordinal, and the XXH3 of all that stands before it.
+//! In this order: `MAGIC`, the length of the description as eight bytes, the description, the XXH3 of all these, the
+//! words as in a run, and the sequence. At the end are three numbers of eight bytes each: the number of words, the next
+//! ordinal, and the XXH3 of everything before it.
 
 use std::io::{self, Read, Write};
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::runs::{WordReader, WordWriter};
-use super::{EACH, WordCounter};
+use super::{REPORT_EVERY, WordCounter};
 use crate::error::{Error, Result};
 use crate::train::progress::Progress;
 
 /// The first bytes, with the version.
 const MAGIC: &[u8; 17] = b"polytok counts 1\n";
 
-/// Longest description in bytes.
+/// The most bytes of a description.
 const LONGEST: u64 = 1 << 24;
 
-/// A writer or reader with the checksum of what went through it.
-struct Summed<F> {
+/// A writer or reader that computes the checksum of its bytes.
+struct ChecksumFile<F> {
     file: F,
     sum: Xxh3,
 }
 
-impl<F: Write> Write for Summed<F> {
+impl<F: Write> Write for ChecksumFile<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.file.write(bytes)?;
         self.sum.update(&bytes[..count]);
@@ -36,7 +37,7 @@ impl<F: Write> Write for Summed<F> {
     }
 }
 
-impl<F: Read> Read for Summed<F> {
+impl<F: Read> Read for ChecksumFile<F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(bytes)?;
         self.sum.update(&bytes[..count]);
@@ -44,14 +45,14 @@ impl<F: Read> Read for Summed<F> {
     }
 }
 
-/// Writes a file. `counter` keeps what it counted.
+/// Writes a counts file. `counter` keeps its words.
 pub fn write_counts(
     counter: &mut WordCounter,
     description: &str,
     out: impl Write,
     progress: &mut dyn Progress,
 ) -> Result<()> {
-    let mut out = Summed { file: out, sum: Xxh3::new() };
+    let mut out = ChecksumFile { file: out, sum: Xxh3::new() };
     out.write_all(MAGIC)?;
     out.write_all(&(description.len() as u64).to_le_bytes())?;
     out.write_all(description.as_bytes())?;
@@ -62,7 +63,7 @@ pub fn write_counts(
     let next = counter.next_ordinal();
     counter.stream(&mut |word, entry| {
         count += 1;
-        if count.is_multiple_of(EACH) {
+        if count.is_multiple_of(REPORT_EVERY) {
             progress.report("writing counts", count, 0)?;
         }
         Ok(writer.push(word, entry)?)
@@ -77,57 +78,59 @@ pub fn write_counts(
     Ok(out.flush()?)
 }
 
-/// A file that is being read.
+/// A counts file to read.
 pub struct CountsFile<R: Read> {
-    reader: WordReader<Summed<R>>,
+    reader: WordReader<ChecksumFile<R>>,
     description: String,
 }
 
 impl<R: Read> CountsFile<R> {
-    /// Reads up to the description. `file` had better be buffered.
+    /// Reads the description. `file` should be buffered.
     pub fn open(file: R) -> Result<CountsFile<R>> {
-        let mut file = Summed { file, sum: Xxh3::new() };
+        let mut file = ChecksumFile { file, sum: Xxh3::new() };
         let mut magic = [0; MAGIC.len()];
-        file.read_exact(&mut magic).map_err(damaged)?;
+        file.read_exact(&mut magic).map_err(read_error)?;
         if magic != *MAGIC {
-            return Err(Error::Format("this is no counts file of a version that is known".into()));
+            return Err(Error::Format(
+                "this is not a counts file, or its version is unknown; give a file that polytok wrote".into(),
+            ));
         }
         let len = number(&mut file)?;
         if len > LONGEST {
-            return Err(wrong("its description is too long"));
+            return Err(damaged("its description has {len} bytes"));
         }
         let mut description = Vec::new();
-        if (&mut file).take(len).read_to_end(&mut description).map_err(damaged)? as u64 != len {
-            return Err(wrong("it ends early"));
+        if (&mut file).take(len).read_to_end(&mut description).map_err(read_error)? as u64 != len {
+            return Err(damaged("it ends early"));
         }
         let sum = file.sum.digest();
         if number(&mut file)? != sum {
-            return Err(wrong("the checksum of its description is another"));
+            return Err(damaged("the checksum of its description does not match"));
         }
-        let description = String::from_utf8(description).map_err(|_| wrong("its description is no UTF-8"))?;
+        let description = String::from_utf8(description).map_err(|_| damaged("its description is not UTF-8"))?;
         Ok(CountsFile { reader: WordReader::new(file), description })
     }
 
-    /// What was counted.
+    /// The description of the texts.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Adds all words to a counter, behind those that it has. After an error the counter is of no use.
+    /// Adds all words to a counter, after its own words. After an error, discard the counter.
     pub fn add_to(mut self, counter: &mut WordCounter, progress: &mut dyn Progress) -> Result<()> {
         let base = counter.next_ordinal();
         let (mut before, mut count, mut last) = (Vec::new(), 0u64, 0);
-        while let Some(entry) = self.reader.next().map_err(damaged)? {
+        while let Some(entry) = self.reader.next().map_err(read_error)? {
             let word = &self.reader.word;
             if count > 0 && *word <= before || entry.count == 0 {
-                return Err(wrong(&format!("word {count} is out of order, or has no count")));
+                return Err(damaged(&format!("word {count} is out of order, or its count is 0")));
             }
-            let ordinal = base.checked_add(entry.ordinal).ok_or_else(|| wrong("an ordinal is too large"))?;
+            let ordinal = base.checked_add(entry.ordinal).ok_or_else(|| damaged("an ordinal is too large"))?;
             counter.add_at(word, entry.count, ordinal)?;
             before.clone_from(word);
             last = last.max(entry.ordinal);
             count += 1;
-            if count.is_multiple_of(EACH) {
+            if count.is_multiple_of(REPORT_EVERY) {
                 progress.report("reading counts", count, 0)?;
             }
         }
@@ -136,39 +139,39 @@ impl<R: Read> CountsFile<R> {
         self.finish(count, last).map(|next| counter.skip_to(base.saturating_add(next)))
     }
 
-    /// Checks the end; the next ordinal.
+    /// Checks the end of the file and returns the next ordinal.
     fn finish(mut self, count: u64, last: u64) -> Result<u64> {
         let file = &mut self.reader.file;
-        let (told, next) = (number(file)?, number(file)?);
+        let (words, next) = (number(file)?, number(file)?);
         let sum = file.sum.digest();
         if number(file)? != sum {
-            return Err(wrong("its checksum is another"));
+            return Err(damaged("its checksum does not match"));
         }
-        if told != count || (count > 0 && last >= next) {
-            return Err(wrong("the numbers at its end are not those of its words"));
+        if words != count || (count > 0 && last >= next) {
+            return Err(damaged("the numbers at its end do not match its words"));
         }
-        match file.read(&mut [0]).map_err(damaged)? {
+        match file.read(&mut [0]).map_err(read_error)? {
             0 => Ok(next),
-            _ => Err(wrong("something stands behind its end")),
+            _ => Err(damaged("bytes follow its end")),
         }
     }
 }
 
 fn number(file: &mut impl Read) -> Result<u64> {
     let mut bytes = [0; 8];
-    file.read_exact(&mut bytes).map_err(damaged)?;
+    file.read_exact(&mut bytes).map_err(read_error)?;
     Ok(u64::from_le_bytes(bytes))
 }
 
-pub(super) fn wrong(what: &str) -> Error {
-    Error::Format(format!("the counts file is damaged: {what}"))
+pub(super) fn damaged(what: &str) -> Error {
+    Error::Format(format!("the counts file is damaged: {what}; count the texts again"))
 }
 
-/// The error for what a read says.
-pub(super) fn damaged(error: io::Error) -> Error {
+/// Converts the error of a read.
+pub(super) fn read_error(error: io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => wrong("it ends early"),
-        io::ErrorKind::InvalidData => wrong(&error.to_string()),
+        io::ErrorKind::UnexpectedEof => damaged("it ends early"),
+        io::ErrorKind::InvalidData => damaged(&error.to_string()),
         _ => error.into(),
     }
 }

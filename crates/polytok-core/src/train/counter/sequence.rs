@@ -1,17 +1,18 @@
-//! Pairs of texts in the order in which they were seen, for what counts alone cannot tell; each distinct text is held once.
+//! Pairs of texts in the order of the input, for facts that counts alone cannot give. Each distinct text is stored
+//! once.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-use super::entry::Entry;
+use super::entry::WordEntry;
 use super::runs::{WordReader, WordWriter, put_number};
 use crate::error::{Error, Result};
 
-/// Bytes for each distinct text besides its own: its slots in a table that grows, and what the heap takes.
+/// Bytes that each distinct text takes in addition to its own: slots in a growing table, and the overhead of the heap.
 const TEXT: usize = 96;
 
-/// Pairs of texts, in their order.
+/// Pairs of texts in the order of the input.
 #[derive(Default)]
 pub struct Sequence {
     numbers: HashMap<Box<[u8]>, u32>,
@@ -20,7 +21,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Adds a pair at the end.
+    /// Appends a pair.
     pub fn push(&mut self, pair: [&[u8]; 2]) -> Result<()> {
         let numbers = [self.number(pair[0])?, self.number(pair[1])?];
         self.pairs.push(numbers);
@@ -31,53 +32,59 @@ impl Sequence {
         if let Some(&number) = self.numbers.get(text) {
             return Ok(number);
         }
-        let too_many = |_| Error::Argument("more than 2^32 distinct texts are to be held in their order".into());
-        let next = u32::try_from(self.numbers.len()).map_err(too_many)?;
+        let overflow = |_| {
+            Error::Argument(
+                "the sentences have more than 2^32 distinct last words; train on a sample of the text \
+                 (input_sentence_size)"
+                    .into(),
+            )
+        };
+        let next = u32::try_from(self.numbers.len()).map_err(overflow)?;
         self.numbers.insert(text.into(), next);
         self.bytes += TEXT + text.len();
         Ok(next)
     }
 
-    /// Bytes that one more pair would take with this text, and one that is known.
+    /// The bytes that a further pair takes, of this text and one that is already stored.
     pub fn cost(&self, text: &[u8]) -> usize {
         let new = if self.numbers.contains_key(text) { 0 } else { TEXT + text.len() };
         size_of::<[u32; 2]>() + new
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Bytes taken, as of a part of them that is never too much.
+    /// Bytes of memory taken; an estimate that never exceeds the true size.
     pub fn memory(&self) -> usize {
         self.bytes + size_of::<[u32; 2]>() * self.pairs.len()
     }
 
-    /// All pairs, to be looked at in any order.
+    /// All pairs in order.
     pub fn pairs(&self) -> impl DoubleEndedIterator<Item = [&[u8]; 2]> + ExactSizeIterator {
         let texts = self.texts();
         self.pairs.iter().map(move |pair| pair.map(|number| texts[number as usize]))
     }
 
-    /// The distinct texts, by number.
+    /// The distinct texts by number.
     fn texts(&self) -> Vec<&[u8]> {
         let mut texts = vec![&[][..]; self.numbers.len()];
         self.numbers.iter().for_each(|(text, number)| texts[*number as usize] = text);
         texts
     }
 
-    /// Stretches of several sequences, each of a number and a range, one behind the other.
-    pub fn joined(parts: &[Sequence], stretches: impl IntoIterator<Item = (usize, Range<usize>)>) -> Result<Sequence> {
+    /// Concatenates slices of several sequences. Each slice is the number of its sequence and a range.
+    pub fn concat(parts: &[Sequence], slices: impl IntoIterator<Item = (usize, Range<usize>)>) -> Result<Sequence> {
         let texts: Vec<Vec<&[u8]>> = parts.iter().map(Sequence::texts).collect();
         let mut known: Vec<Vec<Option<u32>>> = texts.iter().map(|texts| vec![None; texts.len()]).collect();
         let mut all = Sequence::default();
-        for (part, range) in stretches {
+        for (part, range) in slices {
             for pair in &parts[part].pairs[range] {
                 let mut numbers = [0; 2];
                 for (number, old) in numbers.iter_mut().zip(pair.map(|old| old as usize)) {
@@ -92,11 +99,11 @@ impl Sequence {
         Ok(all)
     }
 
-    /// The distinct texts as words, how many pairs there are, and their numbers.
+    /// Writes the distinct texts as words, the number of pairs, and the numbers of their texts.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut writer = WordWriter::new(&mut *out);
         for text in self.texts() {
-            writer.push(text, Entry { count: 0, ordinal: 0 })?;
+            writer.push(text, WordEntry { count: 0, ordinal: 0 })?;
         }
         writer.end()?;
         let mut numbers = Vec::new();
@@ -111,32 +118,35 @@ impl Sequence {
         out.write_all(&numbers)
     }
 
-    /// Adds what was written, behind all that is here; at most so many bytes in all.
-    pub(super) fn read(&mut self, file: &mut impl Read, most: usize) -> Result<()> {
+    /// Appends the pairs of a file; an error if this sequence then takes more than `limit` bytes.
+    pub(super) fn read(&mut self, file: &mut impl Read, limit: usize) -> Result<()> {
         let mut reader = WordReader::new(file);
         let mut renamed = Vec::new();
-        while reader.next().map_err(super::saved::damaged)?.is_some() {
+        while reader.next().map_err(super::saved::read_error)?.is_some() {
             renamed.push(self.number(&reader.word)?);
-            self.check(most)?;
+            self.check(limit)?;
         }
-        let mut number = || reader.number().map_err(super::saved::damaged);
+        let mut number = || reader.number().map_err(super::saved::read_error);
         for _ in 0..number()? {
             let mut pair = [0; 2];
             for new in &mut pair {
                 let old = usize::try_from(number()?).ok().and_then(|old| renamed.get(old));
-                *new = *old.ok_or_else(|| super::saved::wrong("a text of its sequence is none that it has"))?;
+                *new =
+                    *old.ok_or_else(|| super::saved::damaged("a pair of its sequence has a text that is missing"))?;
             }
             self.pairs.push(pair);
-            self.check(most)?;
+            self.check(limit)?;
         }
         Ok(())
     }
 
-    fn check(&self, most: usize) -> Result<()> {
-        if self.memory() <= most {
+    fn check(&self, limit: usize) -> Result<()> {
+        if self.memory() <= limit {
             return Ok(());
         }
-        Err(Error::Argument("of each sentence some bytes are held in memory, and they take more than the part of max_memory that is theirs: raise it".into()))
+        Err(Error::Argument(
+            "the bytes of each sentence that stay in memory exceed their share of max_memory; raise max_memory".into(),
+        ))
     }
 }
 
@@ -150,25 +160,25 @@ mod tests {
         sequence
     }
 
-    fn listed(sequence: &Sequence) -> Vec<[&str; 2]> {
+    fn list(sequence: &Sequence) -> Vec<[&str; 2]> {
         sequence.pairs().map(|pair| pair.map(|text| std::str::from_utf8(text).unwrap())).collect()
     }
 
     #[test]
-    fn stretches_are_joined() {
+    fn slices_are_concatenated() {
         let parts = [sequence(&[["a", "b"], ["", ""], ["c", "a"]]), sequence(&[["b", "b"]])];
-        let joined = Sequence::joined(&parts, [(0, 2..3), (1, 0..1), (0, 0..2)]).unwrap();
-        assert_eq!(listed(&joined), [["c", "a"], ["b", "b"], ["a", "b"], ["", ""]]);
-        assert_eq!((joined.len(), joined.numbers.len()), (4, 4));
+        let all = Sequence::concat(&parts, [(0, 2..3), (1, 0..1), (0, 0..2)]).unwrap();
+        assert_eq!(list(&all), [["c", "a"], ["b", "b"], ["a", "b"], ["", ""]]);
+        assert_eq!((all.len(), all.numbers.len()), (4, 4));
     }
 
     #[test]
-    fn what_is_written_is_read_behind() {
+    fn reading_appends_the_pairs_of_a_file() {
         let mut file = Vec::new();
         sequence(&[["a", "b"], ["b", "é"]]).write(&mut file).unwrap();
         let mut all = sequence(&[["x", "b"]]);
         all.read(&mut &file[..], usize::MAX).unwrap();
-        assert_eq!(listed(&all), [["x", "b"], ["a", "b"], ["b", "é"]]);
+        assert_eq!(list(&all), [["x", "b"], ["a", "b"], ["b", "é"]]);
         for end in 0..file.len() {
             assert!(Sequence::default().read(&mut &file[..end], usize::MAX).is_err());
         }

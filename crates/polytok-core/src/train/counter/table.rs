@@ -1,7 +1,8 @@
-//! The words in memory: short ones lie in the slots of a hash table of their own, the bytes of others one after the other.
+//! The words in memory. Short words are in the slots of a hash table; the bytes of the others are in one buffer.
 //!
-//! A slot of 32 bytes is a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line. Hashes are seeded
-//! anew for each table: no text can be made that collides, and no order depends on them, for words always leave sorted.
+//! A slot of 32 bytes holds a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line.
+//! Each table has its own hash seeds, so nobody can prepare a text whose words collide. No order depends on the seeds,
+//! because words always leave the table sorted.
 
 use crate::prefetch::prefetch;
 use std::cmp::Ordering;
@@ -10,13 +11,13 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 
 use super::EachCount;
-use super::entry::{Each, Entry, Order};
+use super::entry::{EachEntry, Order, WordEntry};
 use crate::cache::{KEY, Key};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::huge;
 
-/// Slots of a table with any short words.
+/// The fewest slots of a table that has short words.
 const FEWEST: usize = 1 << 10;
 
 /// A short word. A slot whose key is 0 is free.
@@ -28,7 +29,7 @@ struct Short {
     ordinal: u64,
 }
 
-/// Another word: where its bytes are.
+/// A long word: the range of its bytes, and its entry.
 struct Long {
     start: usize,
     end: usize,
@@ -38,7 +39,7 @@ struct Long {
 
 pub(super) struct Table {
     seeds: (u64, u64),
-    /// As many as a power of two, or none.
+    /// Their number is a power of two, or 0.
     slots: Vec<Short>,
     shorts: usize,
     longs: Vec<Long>,
@@ -46,7 +47,7 @@ pub(super) struct Table {
     bytes: Vec<u8>,
 }
 
-/// Slots without a word.
+/// Empty slots.
 fn free_slots(count: usize) -> Vec<Short> {
     let mut slots = huge::with_capacity(count);
     slots.resize(count, Short::default());
@@ -63,14 +64,14 @@ impl Default for Table {
 }
 
 impl Short {
-    fn entry(&self) -> Entry {
-        Entry { count: self.count, ordinal: self.ordinal }
+    fn entry(&self) -> WordEntry {
+        WordEntry { count: self.count, ordinal: self.ordinal }
     }
 }
 
 impl Long {
-    fn entry(&self) -> Entry {
-        Entry { count: self.count, ordinal: self.ordinal }
+    fn entry(&self) -> WordEntry {
+        WordEntry { count: self.count, ordinal: self.ordinal }
     }
 }
 
@@ -101,37 +102,42 @@ impl Table {
             return (slot.key == key).then_some((&mut slot.count, &mut slot.ordinal));
         }
         let (longs, bytes) = (&self.longs, &self.bytes);
-        let is_it = |&at: &u32| &bytes[longs[at as usize].start..longs[at as usize].end] == word;
-        let at = *self.by_bytes.find(hash, is_it)?;
+        let is_equal = |&at: &u32| &bytes[longs[at as usize].start..longs[at as usize].end] == word;
+        let at = *self.by_bytes.find(hash, is_equal)?;
         let long = &mut self.longs[at as usize];
         Some((&mut long.count, &mut long.ordinal))
     }
 
-    /// The slot of a short word, or the free one that it would get; None without any slots.
+    /// The slot of a short word, or the free slot for it; None if the table has no slots.
     #[inline]
     fn place(&self, key: Key, hash: u64) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut place = hash as usize & mask;
-        // A quarter of the slots is free.
+        // The loop ends because a quarter of the slots is free.
         while self.slots[place].key != key && self.slots[place].key != Key::default() {
             place = (place + 1) & mask;
         }
         Some(place)
     }
 
-    /// A word that is not there.
-    pub(super) fn insert(&mut self, word: &[u8], key: Key, hash: u64, Entry { count, ordinal }: Entry) -> Result<()> {
+    /// Inserts a word that is not in the table.
+    pub(super) fn insert(
+        &mut self,
+        word: &[u8],
+        key: Key,
+        hash: u64,
+        WordEntry { count, ordinal }: WordEntry,
+    ) -> Result<()> {
         if key.is_short() {
             if self.is_crowded() {
                 self.resize(self.grown_slots());
             }
-            self.put(hash, Short { key, count, ordinal });
+            self.set_slot(hash, Short { key, count, ordinal });
             self.shorts += 1;
             return Ok(());
         }
-        let at = u32::try_from(self.longs.len()).map_err(|_| {
-            Error::Argument("there are more than 2^32 distinct long words: count them within a memory limit".into())
-        })?;
+        let at = u32::try_from(self.longs.len())
+            .map_err(|_| Error::Argument("the texts have more than 2^32 distinct long words; set max_memory".into()))?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(word);
         self.longs.push(Long { start, end: self.bytes.len(), count, ordinal });
@@ -141,7 +147,7 @@ impl Table {
         Ok(())
     }
 
-    fn put(&mut self, hash: u64, short: Short) {
+    fn set_slot(&mut self, hash: u64, short: Short) {
         if let Some(place) = self.place(short.key, hash) {
             self.slots[place] = short;
         }
@@ -158,28 +164,28 @@ impl Table {
     fn resize(&mut self, count: usize) {
         for short in std::mem::replace(&mut self.slots, free_slots(count)) {
             if short.key != Key::default() {
-                self.put(self.hash(short.key, &[]), short);
+                self.set_slot(self.hash(short.key, &[]), short);
             }
         }
     }
 
-    /// Nothing is in it.
+    /// Whether the table has no words.
     pub(super) fn is_empty(&self) -> bool {
         self.shorts == 0 && self.longs.is_empty()
     }
 
-    /// How many words there are, and at the most so many bytes of them.
+    /// The number of words, and an upper bound of their bytes.
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.shorts + self.longs.len(), self.shorts * KEY + self.bytes.len())
     }
 
-    /// Bytes taken.
+    /// Bytes of memory taken.
     pub(super) fn memory(&self) -> usize {
         let fixed = self.slots.capacity() * size_of::<Short>() + self.longs.capacity() * size_of::<Long>();
         fixed + self.bytes.capacity() + self.by_bytes.allocation_size()
     }
 
-    /// Bytes taken at the most while a new word is inserted: what grows is there twice.
+    /// The most bytes taken while a new word is inserted: a buffer that grows exists twice.
     pub(super) fn needed(&self, key: Key, word: &[u8]) -> usize {
         let grown = |len: usize, more: usize, capacity: usize| {
             if len + more > capacity { (capacity * 2).max(len + more) } else { 0 }
@@ -196,19 +202,19 @@ impl Table {
         self.memory() + more
     }
 
-    /// Lets an empty table have more slots, if the limit has room for them.
+    /// Gives an empty table more slots, if the limit has room for them.
     pub(super) fn grow_within(&mut self, limit: usize) {
         let count = self.grown_slots();
         let others = self.memory() - self.slots.capacity() * size_of::<Short>();
-        // Other words keep the half of the limit.
+        // Half of the limit remains for long words.
         if self.is_empty() && others + count * size_of::<Short>() <= limit / 2 {
             self.slots = Vec::new();
             self.slots = free_slots(count);
         }
     }
 
-    /// Takes all words out, in an order. Sorts in place: no memory is needed.
-    pub(super) fn drain(&mut self, order: Order, each: Each) -> Result<()> {
+    /// Removes all words, in an order. Sorts in place, without further memory.
+    pub(super) fn drain(&mut self, order: Order, each: EachEntry) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);
         self.each(order, each)?;
@@ -221,8 +227,8 @@ impl Table {
         Ok(())
     }
 
-    /// Calls `each` for all words, in an order; they stay.
-    pub(super) fn visit(&mut self, order: Order, each: Each) -> Result<()> {
+    /// Calls `each` for all words, in an order. The table keeps them.
+    pub(super) fn visit(&mut self, order: Order, each: EachEntry) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);
         let result = self.each(order, each);
@@ -231,7 +237,7 @@ impl Table {
         result
     }
 
-    /// Calls `each` for all words with their counts, as they lie.
+    /// Calls `each` for all words with their counts, in any order.
     pub(super) fn each_unordered(&self, each: EachCount) -> Result<()> {
         for short in self.slots.iter().filter(|short| short.key != Key::default()) {
             let (bytes, len) = short.key.spelled();
@@ -240,7 +246,7 @@ impl Table {
         self.longs.iter().try_for_each(|long| each(&self.bytes[long.start..long.end], long.count))
     }
 
-    /// Brings the words of both kinds into an order, where no hash finds them.
+    /// Sorts the words of both kinds. Lookups do not work until they are indexed again.
     fn sort(&mut self, order: Order) {
         self.slots.retain(|short| short.key != Key::default());
         self.slots.sort_unstable_by(|one, other| {
@@ -251,8 +257,8 @@ impl Table {
         self.longs.sort_unstable_by(|one, other| order.compare((word(one), one.entry()), (word(other), other.entry())));
     }
 
-    /// Both kinds, which are sorted, as one sequence.
-    fn each(&self, order: Order, each: Each) -> Result<()> {
+    /// Calls `each` for the sorted words of both kinds as one sequence.
+    fn each(&self, order: Order, each: EachEntry) -> Result<()> {
         let word = |long: &Long| &self.bytes[long.start..long.end];
         let (mut shorts, mut longs) = (self.slots.iter().peekable(), self.longs.iter().peekable());
         loop {
@@ -270,13 +276,13 @@ impl Table {
                     each(word, entry)?;
                     longs.next();
                 }
-                (Some(_), None) => unreachable!("a short word is before none"),
+                (Some(_), None) => unreachable!("a short word comes first if there is no long one"),
             }
         }
         Ok(())
     }
 
-    /// Finds long words by their hashes again.
+    /// Rebuilds the index of the long words.
     fn index(&mut self) {
         self.by_bytes.clear();
         let (longs, bytes, seed) = (&self.longs, &self.bytes, self.seeds.0);

@@ -22,7 +22,7 @@ fn limited(bytes: usize) -> Option<Limit> {
 
 const ORDERS: [Order; 3] = [Order::FirstSeen, Order::MostFrequent, Order::Bytes];
 
-/// What a map says.
+/// The words that a map counts.
 fn expected(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
     let mut counts: HashMap<&[u8], (u64, usize)> = HashMap::new();
     for (at, text) in texts.iter().enumerate() {
@@ -58,7 +58,7 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 proptest! {
     #[test]
-    fn words_are_those_of_a_map_within_any_limit(texts in texts(), bytes in 0usize..100_000) {
+    fn words_match_a_map_within_any_limit(texts in texts(), bytes in 0usize..100_000) {
         for order in ORDERS {
             for limit in [None, limited(bytes)] {
                 let words = counted(&texts, limit).into_words(order, &mut NoProgress).unwrap();
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn a_file_gives_the_counts_back(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
+    fn a_file_preserves_the_counts(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
         let cut = cut.min(texts.len());
         let mut back = WordCounter::new(limited(bytes));
         for part in [&texts[..cut], &texts[cut..]] {
@@ -99,11 +99,13 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_file_is_told(texts in texts(), at in any::<prop::sample::Index>(), bit in 0u32..8, cut in any::<bool>()) {
+    fn a_damaged_file_is_an_error(
+        texts in texts(), at in any::<prop::sample::Index>(), bit in 0u32..8, is_truncated in any::<bool>(),
+    ) {
         let mut file = Vec::new();
         write_counts(&mut counted(&texts, None), "what", &mut file, &mut NoProgress).unwrap();
         let at = at.index(file.len());
-        if cut {
+        if is_truncated {
             file.truncate(at);
         } else {
             file[at] ^= 1 << bit;
@@ -115,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn counts_pass_32_bits_and_not_64() {
+fn counts_can_exceed_32_bits_but_not_64() {
     let mut counter = WordCounter::default();
     for word in [&b"short"[..], b"a word that is long"] {
         counter.add(word, u64::MAX - 1).unwrap();
@@ -127,37 +129,37 @@ fn counts_pass_32_bits_and_not_64() {
 }
 
 #[test]
-fn ordinals_end_with_64_bits() {
+fn ordinals_beyond_64_bits_are_an_error() {
     let mut counter = WordCounter::default();
     counter.skip_to(u64::MAX - 1);
     counter.add(b"a", 1).unwrap();
     assert!(matches!(counter.add(b"b", 1), Err(Error::Argument(_))));
 }
 
-/// Words that share almost everything, so that they are far longer than what stands for them.
-fn alike() -> impl Iterator<Item = Vec<u8>> {
+/// Words that share almost all bytes, so that they are far longer than their records.
+fn similar_words() -> impl Iterator<Item = Vec<u8>> {
     let begin = vec![7; 1 << 16];
     (0..1400u16).map(move |number| [&begin[..], &number.to_be_bytes()].concat())
 }
 
 #[test]
-fn words_that_share_too_much_stand_as_a_whole() {
-    let entry = Entry { count: 1, ordinal: 0 };
+fn words_that_share_too_much_are_written_whole() {
+    let entry = WordEntry { count: 1, ordinal: 0 };
     let mut writer = WordWriter::new(Vec::new());
-    alike().for_each(|word| writer.push(&word, entry).unwrap());
+    similar_words().for_each(|word| writer.push(&word, entry).unwrap());
     writer.end().unwrap();
     assert!((2 << 16..3 << 16).contains(&writer.out.len()));
     let mut reader = WordReader::new(&writer.out[..]);
-    for word in alike() {
+    for word in similar_words() {
         assert!(reader.next().unwrap().is_some() && reader.word == word);
     }
     assert!(reader.next().unwrap().is_none());
 }
 
 #[test]
-fn a_small_file_of_long_words_is_no_bomb() {
+fn a_small_file_of_long_words_is_rejected() {
     let (mut file, mut shared) = (Vec::new(), 0);
-    for word in alike() {
+    for word in similar_words() {
         for number in [shared as u64 + 1, (word.len() - shared) as u64, 1, 0] {
             put_number(&mut file, number);
         }
@@ -170,7 +172,7 @@ fn a_small_file_of_long_words_is_no_bomb() {
 }
 
 #[test]
-fn runs_that_add_up_to_too_much_are_an_error() {
+fn runs_whose_counts_overflow_are_an_error() {
     let mut counter = WordCounter::new(limited(0));
     for word in [b"a", b"b", b"a"] {
         counter.add(word, u64::MAX / 2 + 1).unwrap();
@@ -179,7 +181,7 @@ fn runs_that_add_up_to_too_much_are_an_error() {
 }
 
 #[test]
-fn the_limit_is_kept() {
+fn the_counter_stays_within_the_limit() {
     let bytes = 1 << 20;
     let mut counter = WordCounter::new(limited(bytes));
     for number in 0..100_000u32 {

@@ -176,7 +176,7 @@ pub fn gathered(mut sinks: Vec<Sentences>) -> Result<WordCounter> {
     let mut all = together(sinks.into_iter().map(|sink| sink.pairs))?;
     all.sequence = match sequences.len() {
         1 => sequences.remove(0),
-        _ => Sequence::joined(&sequences, stretches.into_iter().map(|(_, number, range)| (number, range)))?,
+        _ => Sequence::concat(&sequences, stretches.into_iter().map(|(_, number, range)| (number, range)))?,
     };
     Ok(all)
 }
