@@ -31,7 +31,7 @@ import default_vocab_text as text
 import polytok
 from default_vocab_doc import write_section
 from polytok.data import DEFAULT_FILE, DEFAULT_PATTERN, DEFAULT_SIZE, DEFAULT_SPECIAL_TOKENS
-from polytok.train import specs
+from polytok.training import specs
 
 DATA = Path(__file__).resolve().parent.parent / "python" / "polytok" / "data"
 

@@ -16,9 +16,9 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 import polytok
 from polytok.spec import Spec
-from polytok.train.bpe import BpeTrainer
-from polytok.train.bpe_huggingface import HuggingFace
-from polytok.train.wordpiece import WordPieceTrainer
+from polytok.training.bpe import BpeTrainer
+from polytok.training.bpe_huggingface import HuggingFace
+from polytok.training.wordpiece import WordPieceTrainer
 
 SPECIAL = ["[UNK]", "[CLS]"]
 WORDS = {

@@ -17,9 +17,9 @@ from polytok import _core
 from polytok.errors import ArgumentError
 from polytok.reference import train_bpe
 from polytok.spec import Spec
-from polytok.train.bpe import BpeTrainer
-from polytok.train.bpe_learning import Learnt, Rules, Units, learn
-from polytok.train.wordpiece import WordPieceTrainer
+from polytok.training.bpe import BpeTrainer
+from polytok.training.bpe_learning import Learnt, Rules, Units, learn
+from polytok.training.wordpiece import WordPieceTrainer
 
 WORD = r" ?\p{L}+| ?\p{N}+|\s+|[^\s\p{L}\p{N}]+"
 TUTORIAL = "aaabdaaabac, Ｕｎｉｃｏｄｅ! 🅤🅝🅘🅒🅞🅓🅔‽ hello world, hello word; the very name strikes fear. " * 3

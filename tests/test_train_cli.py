@@ -18,7 +18,7 @@ import pytest
 import polytok
 from polytok.cli import main
 from polytok.formats import detect
-from polytok.train import KINDS
+from polytok.training import KINDS
 from test_cli import ENVIRONMENT, command
 
 WORDS = "low lower lowest new newer newest wide wider widest " * 20

@@ -19,10 +19,10 @@ import pytest
 import polytok
 from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, Reading, TrainingReport
 from polytok.reading import blocks as blocks_module
-from polytok.train import reading as reading_module
-from polytok.train.feeding import feed
-from polytok.train.inputs import Inputs, InputStream
-from polytok.train.reading import Part
+from polytok.training import reading as reading_module
+from polytok.training.feeding import feed
+from polytok.training.inputs import Inputs, InputStream
+from polytok.training.reading import Part
 
 TEXTS = ["to be", "or not to be", "", "ありがとう 😀", "a\tb"]
 LINES = "\n".join(TEXTS)

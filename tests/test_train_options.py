@@ -10,7 +10,7 @@ import pytest
 import polytok
 from polytok.errors import ArgumentError
 from polytok.resources import memory_size
-from polytok.train import specs
+from polytok.training import specs
 
 TEXTS = ["low lower lowest", "new newer newest"]
 HUGGING = {"ties": "huggingface", "byte_level": False}

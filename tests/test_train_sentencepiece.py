@@ -14,9 +14,9 @@ from polytok.errors import ArgumentError
 from polytok.formats import sentencepiece as model_format
 from polytok.formats.base import ReadOptions
 from polytok.spec import Spec
-from polytok.train import TrainingReport, kind_named, specs
-from polytok.train.sentencepiece import vocab_text
-from polytok.train.sentencepiece.normalization import named_charsmap
+from polytok.training import TrainingReport, kind_named, specs
+from polytok.training.sentencepiece import vocab_text
+from polytok.training.sentencepiece.normalization import named_charsmap
 
 _WORDS = {
     "latin": "the quick brown fox jumps over 13 lazy dogs, and 2024's café-owner said: naïve! x² ™ ﬁne",

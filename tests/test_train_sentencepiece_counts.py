@@ -10,7 +10,7 @@ import pytest
 import polytok
 from polytok import ArgumentError, Counts
 from polytok.spec import Spec
-from polytok.train import TrainingReport, specs
+from polytok.training import TrainingReport, specs
 
 _TEXTS = [
     "the quick brown fox jumps over 13 lazy dogs, and 2024's café-owner said: naïve! ²",

@@ -11,7 +11,7 @@ import polytok
 from polytok.errors import ArgumentError
 from polytok.formats import sentencepiece as model_format
 from polytok.formats.base import ReadOptions
-from polytok.train import kind_named
+from polytok.training import kind_named
 from test_train_sentencepiece import SCRIPTS, ours, reference, texts
 
 CASES: list[dict[str, Any]] = [

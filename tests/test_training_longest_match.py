@@ -16,8 +16,8 @@ import texts
 from polytok import Spec, Tokenizer, reference
 from polytok.data import DEFAULT_PATTERN
 from polytok.lists import emoji, kaomoji
-from polytok.train import Counts, specs
-from polytok.train.longest_match import LongestMatchTrainer
+from polytok.training import Counts, specs
+from polytok.training.longest_match import LongestMatchTrainer
 
 ROOT = Path(__file__).parents[1]
 TEXTS = [path.read_bytes() for path in sorted((ROOT / "docs").glob("*.md"))[:6]]

@@ -7,34 +7,41 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from .encoding import Encoding, Padding, Truncation
-from .errors import (
-    ArgumentError,
-    EncodeError,
-    FetchError,
-    FileError,
-    FormatError,
-    LossError,
-    PieceError,
-    PolytokError,
-    SpecError,
-    SpecialTokenError,
-    TokenIdError,
-)
-from .loading import load
-from .lossless import Lossless
-from .options import Options
-from .spec import Kind, Spec, Vocab
-from .stream import StreamDecoder
-from .tokenizer import Tokenizer
-from .train import Counts, Reading, TrainingReport, TrainingWarning, count_words, train
-from .values import Batch, Spans, Token
-
+TYPE_CHECKING = False  # as of typing, which takes longer to import than all that is here
 if TYPE_CHECKING:
+    from . import conversion as conversion
     from . import corpus as corpus
+    from . import doctor as doctor
+    from . import editing as editing
+    from . import errors as errors
+    from . import formats as formats
+    from . import spec as spec
+    from . import training as training
     from .editing.edit import Edit, edit
+    from .encoding import Encoding, Padding, Truncation
+    from .errors import (
+        ArgumentError,
+        EncodeError,
+        FetchError,
+        FileError,
+        FormatError,
+        LossError,
+        PieceError,
+        PolytokError,
+        SpecError,
+        SpecialTokenError,
+        TokenIdError,
+    )
+    from .loading import load
+    from .lossless import Lossless
+    from .options import Options
+    from .reading import Reading
+    from .spec import Kind, Spec, Vocab
+    from .stream import StreamDecoder
+    from .tokenizer import Tokenizer
+    from .training import Counts, TrainingReport, TrainingWarning, count_words, train
+    from .values import Batch, Spans, Token
 
 __version__ = "0.1.0"
 
@@ -74,11 +81,39 @@ __all__ = [
     "train",
 ]
 
+# Where each name is defined. A module is imported when one of its names is first used, so that `import polytok` takes
+# next to no time, and numpy and protobuf are imported only by what needs them.
+_NAMES = {
+    "editing": ("Edit", "edit"),
+    "encoding": ("Encoding", "Padding", "Truncation"),
+    "errors": (
+        *("ArgumentError", "EncodeError", "FetchError", "FileError", "FormatError", "LossError", "PieceError"),
+        *("PolytokError", "SpecError", "SpecialTokenError", "TokenIdError"),
+    ),
+    "loading": ("load",),
+    "lossless": ("Lossless",),
+    "options": ("Options",),
+    "reading": ("Reading",),
+    "spec": ("Kind", "Spec", "Vocab"),
+    "stream": ("StreamDecoder",),
+    "tokenizer": ("Tokenizer",),
+    "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
+    "values": ("Batch", "Spans", "Token"),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_MODULES = ("conversion", "corpus", "doctor", "editing", "errors", "formats", "spec", "training")
 
-def __getattr__(name: str) -> object:
-    """What takes a while to import is imported when it is used: `polytok.corpus`, and editing."""
-    if name == "corpus":
-        return import_module("polytok.corpus")
-    if name in ("Edit", "edit"):
-        return getattr(import_module("polytok.editing"), name)
-    raise AttributeError(f"module 'polytok' has no attribute {name!r}")
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """A public name or module, imported when it is first used."""
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        return value
+
+    def __dir__() -> list[str]:
+        """What completion shows."""
+        return [*__all__, *_MODULES, "__doc__", "__version__"]

@@ -134,7 +134,7 @@ def bpe_derivations(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 
 class _Units(Protocol):
-    """polytok.train.bpe_learning.Units."""
+    """polytok.training.bpe_learning.Units."""
 
     @property
     def unit(self) -> str: ...
@@ -144,7 +144,7 @@ class _Units(Protocol):
     def suffix(self) -> str: ...
 
 class _Rules(Protocol):
-    """polytok.train.bpe_learning.Rules."""
+    """polytok.training.bpe_learning.Rules."""
 
     @property
     def size(self) -> int: ...

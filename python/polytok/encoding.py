@@ -10,15 +10,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from . import _core
 from .errors import ArgumentError, EncodeError
 from .names import Names
 from .spec import Insert, Slot, Spec, TemplatePart
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Text: TypeAlias = str | bytes
 Words: TypeAlias = Sequence[Text]
@@ -419,6 +420,8 @@ class Encoder:
         columns = [self._text(word, options) for word in words]
         if not columns:
             return self._text("", options)
+        import numpy as np
+
         numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(one.ids) for one in columns])
         rows = zip(*((one.ids, one.starts, one.ends, one.first_starts, one.first_ends) for one in columns), strict=True)
         ids, starts, ends, first_starts, first_ends = (np.concatenate(row) for row in rows)

@@ -16,12 +16,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b, sha256
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from .plain import fields_to_plain
 from .spec import Bpe, Plamo2, Spec, Unigram
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _LEFT_OUT = frozenset({"vocab", "decode", "trim", "names", "origin", "extra"})
 _SIZE = 16
@@ -55,4 +57,6 @@ def _parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
 
 
 def _little(column: npt.NDArray[np.generic]) -> bytes:
+    import numpy as np
+
     return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("<")).tobytes()

@@ -11,7 +11,7 @@ from typing import IO, Any
 from . import formats, named
 from .errors import ArgumentError
 from .files import Siblings, read, system_path
-from .formats import gguf_file, gpt2_pair, ptok
+from .formats import gpt2_pair, ptok
 from .formats.base import ReadOptions
 from .formats.folder import read_folder
 from .spec import Line, Spec
@@ -89,6 +89,8 @@ def _refuse(said: Collection[str], options: Iterable[str], what: str) -> None:
 
 
 def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
+    from .formats import gguf_file  # which imports numpy
+
     pair = gpt2_pair.beside(path)
     if pair and said.get("format", "tiktoken") == "tiktoken":
         _refuse(said, ("line", "pre_tokenizer"), "GPT-2's files")

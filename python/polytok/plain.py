@@ -10,8 +10,6 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from . import spec as spec_module
 from .errors import FormatError
 
@@ -41,11 +39,17 @@ def to_plain(value: Any, keep: Keep) -> Any:
         if "$" not in value and all(isinstance(key, str) for key in value):
             return {key: to_plain(item, keep) for key, item in value.items()}
         return {"$": "dict", "items": [[to_plain(key, keep), to_plain(item, keep)] for key, item in value.items()]}
+    if type(value).__name__ in _CLASSES and not isinstance(value, type):
+        return {"$": type(value).__name__, **fields_to_plain(value, keep)}
+    return _array_to_plain(value, keep)
+
+
+def _array_to_plain(value: Any, keep: Keep) -> Any:
+    import numpy as np
+
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf":
         little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         return {"$": "array", "type": little.dtype.str, "shape": list(value.shape), "at": keep(little.tobytes())}
-    if type(value).__name__ in _CLASSES and not isinstance(value, type):
-        return {"$": type(value).__name__, **fields_to_plain(value, keep)}
     raise FormatError(f"{value!r:.100} is of a type that cannot be written: {type(value).__name__}")
 
 
@@ -87,6 +91,8 @@ def _from_tagged(plain: dict[str, Any], kept: Callable[[Any], bytes]) -> Any:
     if tag == "dict":
         return {from_plain(key, kept): from_plain(item, kept) for key, item in plain["items"]}
     if tag == "array":
+        import numpy as np
+
         flat = np.frombuffer(kept(plain["at"]), dtype=np.dtype(plain["type"])).reshape(plain["shape"])
         return flat.copy() if plain["shape"] else flat[()]
     fields = {name: from_plain(item, kept) for name, item in plain.items() if name != "$"}

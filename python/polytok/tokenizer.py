@@ -17,16 +17,16 @@ from .file_names import format_of
 from .files import save_all
 from .fingerprint import fingerprint
 from .formats.ptok import NativeFile
-from .lossless import Lossless, lossless
 from .options import OptionKeywords, Options
 from .resources import processors
-from .restriction import restricted
 from .spec import Spec
 from .stream import StreamDecoder
 from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from .lossless import Lossless
 
 _MAX_OPTIONS = 16
 _TEMPLATE = Options(add_special=True)
@@ -325,6 +325,8 @@ class Tokenizer:
         """
         if isinstance(pieces, (str, bytes)):
             raise TypeError("restrict takes several pieces, in a set or list")
+        from .restriction import restricted
+
         return Tokenizer(restricted(self.spec, pieces))
 
     # Decoding
@@ -425,6 +427,8 @@ class Tokenizer:
     @property
     def lossless(self) -> Lossless:
         """Whether decoding gives back every text that was encoded, and if not, all reasons."""
+        from .lossless import lossless
+
         return lossless(self.spec)
 
     # Files

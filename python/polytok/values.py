@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Text: TypeAlias = str | bytes
-Ids: TypeAlias = Sequence[int] | Iterable[int] | npt.NDArray[np.integer]
+Ids: TypeAlias = "Sequence[int] | Iterable[int] | npt.NDArray[np.integer]"
 Special: TypeAlias = Literal["all"] | Collection[str]
-IdArray: TypeAlias = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+IdArray: TypeAlias = "npt.NDArray[np.uint16] | npt.NDArray[np.uint32]"
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 
 
@@ -44,7 +45,7 @@ class Spans(NamedTuple):
     byte_ends: npt.NDArray[np.uint32]
 
 
-class Batch(Sequence[IdArray]):
+class Batch(Sequence["IdArray"]):
     """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
 
     ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of

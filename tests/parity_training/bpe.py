@@ -11,7 +11,7 @@ import huggingface_training as hf
 from parity_training.cases import Case
 from polytok.reference import train_bpe
 from polytok.spec import Spec
-from polytok.train.bpe import BpeTrainer
+from polytok.training.bpe import BpeTrainer
 from reference_specs import DATA
 
 TOKENIZERS = "tokenizers 0.23.3"

@@ -20,7 +20,7 @@ import sentencepiece
 from parity_training.cases import Case
 from polytok.formats import sentencepiece as model_format
 from polytok.formats.base import ReadOptions
-from polytok.train import TrainingReport, specs
+from polytok.training import TrainingReport, specs
 from reference_specs import DATA
 
 LANGUAGES = {

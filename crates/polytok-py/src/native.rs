@@ -55,7 +55,7 @@ impl PyNativeFile {
 
     /// The tokenizer of a Spec, with the vocabulary, the special tokens and the tables of the file.
     fn compile(&self, py: Python<'_>, outline: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
-        let mut spec = spec::spec(outline)?;
+        let mut spec = spec::outline(outline)?;
         spec.special = self.0.special_tokens().map_err(to_python)?;
         let mut tables = Tables::of(self.0.clone());
         let compiled = py.detach(|| Tokenizer::compile_with(spec, &mut tables)).map_err(to_python)?;

@@ -35,21 +35,37 @@ fn column<T: numpy::Element + Clone>(object: &Bound<'_, PyAny>, name: &str) -> P
 
 /// Reads a whole Spec.
 pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
-    fields(object).map_err(|error| match error.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
+    let columns = vocab(&object.getattr("vocab")?)?;
+    fields(object, columns, merges)
+}
+
+/// Reads a Spec without its columns, which are in a file: numpy is not imported for it.
+pub fn outline(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
+    fields(object, VocabColumns::default(), |_| Ok(Vec::new()))
+}
+
+/// The merges of a model, in order.
+type Merges = Vec<[u32; 3]>;
+
+/// What reads them.
+type ReadMerges = fn(&Bound<'_, PyAny>) -> PyResult<Merges>;
+
+fn fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
+    all_fields(object, vocab, merges).map_err(|error| match error.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
         true => spec_error(format!("a text of the Spec has half of a surrogate pair: {error}")),
         false => error,
     })
 }
 
-fn fields(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
+fn all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
     let trim = object.getattr("trim")?;
     Ok(Spec {
-        vocab: vocab(&object.getattr("vocab")?)?,
+        vocab,
         special: list(object, "special", special_token)?,
         matching: named(object, "matching", &MATCHINGS)?,
         normalize: list(object, "normalize", normalize_step)?,
         split: list(object, "split", split_step)?,
-        model: model(&object.getattr("model")?)?,
+        model: model(&object.getattr("model")?, merges)?,
         unknown: named(object, "unknown", &UNKNOWNS)?,
         single: list(&object.getattr("post")?, "single", template_part)?,
         trim: if trim.is_none() { None } else { Some(field(&trim, "add_prefix_space")?) },
@@ -244,9 +260,9 @@ fn sentencepiece_normalize(step: &Bound<'_, PyAny>) -> PyResult<SentencePieceNor
     })
 }
 
-fn model(object: &Bound<'_, PyAny>) -> PyResult<Model> {
+fn model(object: &Bound<'_, PyAny>, merges: ReadMerges) -> PyResult<Model> {
     Ok(match kind(object)?.as_str() {
-        "bpe" => return bpe(object),
+        "bpe" => return bpe(object, merges),
         "unigram" => Model::Unigram(match field::<String>(object, "rules")?.as_str() {
             "sentencepiece" => UnigramRules::SentencePiece,
             "huggingface" => UnigramRules::HuggingFace { byte_fallback: field(object, "byte_fallback")? },
@@ -267,19 +283,22 @@ fn model(object: &Bound<'_, PyAny>) -> PyResult<Model> {
     })
 }
 
-fn bpe(object: &Bound<'_, PyAny>) -> PyResult<Model> {
+/// The merges of a model, in order.
+fn merges(object: &Bound<'_, PyAny>) -> PyResult<Merges> {
+    let wrong = || spec_error("model.merges is not an array of uint32 with three columns".into());
+    let array: PyReadonlyArray2<'_, u32> = object.getattr("merges")?.extract().map_err(|_| wrong())?;
+    let rows = array.as_array();
+    if rows.ncols() != 3 {
+        return Err(wrong());
+    }
+    Ok(rows.rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect())
+}
+
+fn bpe(object: &Bound<'_, PyAny>, merges: ReadMerges) -> PyResult<Model> {
     let priority = match field::<String>(object, "priority")?.as_str() {
         "rank" => Priority::Rank,
         "score" => Priority::Score,
-        "merges" => {
-            let wrong = || spec_error("model.merges is not an array of uint32 with three columns".into());
-            let array: PyReadonlyArray2<'_, u32> = object.getattr("merges")?.extract().map_err(|_| wrong())?;
-            let rows = array.as_array();
-            if rows.ncols() != 3 {
-                return Err(wrong());
-            }
-            Priority::Merges(rows.rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect())
-        }
+        "merges" => Priority::Merges(merges(object)?),
         other => {
             return Err(spec_error(format!("model.priority={other:?} is none of \"merges\", \"rank\", \"score\"")));
         }

@@ -12,7 +12,7 @@ from .. import corpus
 from ..corpus.run import RUNNERS
 from ..errors import ArgumentError
 from ..progress import ProgressBar
-from ..train import KINDS, Counts, TrainingReport, count_words
+from ..training import KINDS, Counts, TrainingReport, count_words
 from . import kind_options, training
 from . import reading as reading_options
 from .options import add_plain_verb

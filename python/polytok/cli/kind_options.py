@@ -11,7 +11,7 @@ import typing
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
-from ..train import KINDS, Kind
+from ..training import KINDS, Kind
 
 # Given by options of the verb itself.
 _OWN = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})

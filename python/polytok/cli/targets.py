@@ -9,7 +9,7 @@ from typing import Any
 from ..conversion import write
 from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
-from ..train import TrainingReport, specs
+from ..training import TrainingReport, specs
 
 # What each kind can become, the format first that its name alone asks for where others share it.
 _SENTENCEPIECE = ("sentencepiece", "ptok", "huggingface", "gguf")

@@ -13,7 +13,7 @@ from ..files import save_all
 from ..formats import all_formats
 from ..spec import Spec
 from ..tokenizer import Tokenizer
-from ..train import KINDS, TrainingReport, kind_named, specs
+from ..training import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
 from .options import add_plain_verb
 

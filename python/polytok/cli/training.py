@@ -9,8 +9,8 @@ from ..errors import ArgumentError
 from ..progress import ProgressBar
 from ..reading import Reading
 from ..resources import memory_size
-from ..train import Inputs, TrainingReport
-from ..train.inputs import named
+from ..training import Inputs, TrainingReport
+from ..training.inputs import named
 from . import reading as reading_options
 from .texts import STDIN
 

@@ -18,8 +18,8 @@ from ..plain import from_plain, to_plain
 from ..progress import ProgressBar
 from ..reading import Reading
 from ..resources import checked_memory, processors
-from ..train import Counts, TrainingReport
-from ..train.work import counting
+from ..training import Counts, TrainingReport
+from ..training.work import counting
 from .documents import documents
 from .job import Job, Records
 from .journal import Journal, stem, to_json

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ..errors import ArgumentError
-from ..train.counting import Counts
+from ..training.counting import Counts
 from ..values import Text
 
 _RUNS: Final = r"[\p{Han}々〆ヶ]+|[\p{Hiragana}ー]+|[\p{Katakana}ー]+"

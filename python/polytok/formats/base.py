@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from ..errors import ArgumentError, FormatError
 from ..spec import Line, Spec, SpecialToken, Vocab
 
@@ -84,6 +82,8 @@ def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:
 
 def require_ids_in_row_order(vocab: Vocab, format_name: str) -> None:
     """Refuse a vocabulary that a format without ids in its file would renumber."""
+    import numpy as np
+
     wrong = np.flatnonzero(vocab.ids != np.arange(len(vocab), dtype=np.uint32))
     if len(wrong):
         row = int(wrong[0])
@@ -127,6 +127,8 @@ def _differences(spec: Spec, again: Spec) -> Iterator[tuple[str, str]]:
 
 
 def _vocab_differences(before: Vocab, after: Vocab) -> Iterator[str]:
+    import numpy as np
+
     if before.active_kinds is not None:
         yield "the restriction to a part of the vocabulary is not kept"
     if len(before) != len(after):

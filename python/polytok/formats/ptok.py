@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..errors import FileError, FormatError
@@ -23,6 +21,9 @@ from ..plain import fields_to_plain, from_plain, to_plain
 from ..spec import Bpe, Spec, SpecialToken, Vocab
 from .base import ReadOptions, Written
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 name = "ptok"
 options: frozenset[str] = frozenset()
 
@@ -30,8 +31,9 @@ MAGIC = b"\x93ptok\r\n\0"
 
 _ELSEWHERE = frozenset({"vocab", "special", "extra"})
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
-_NO_MERGES: npt.NDArray[np.uint32] = np.zeros((0, 3), dtype=np.uint32)
-_NO_VOCAB = Vocab.from_rows([])
+_NO_COLUMN: Any = ()
+_NO_VOCAB = Vocab(b"", _NO_COLUMN, _NO_COLUMN, _NO_COLUMN, _NO_COLUMN)
+"""What an outline has instead of a vocabulary. Its columns are not arrays, so that opening a file imports no numpy."""
 
 
 def refusal(data: bytes) -> str | None:
@@ -48,6 +50,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 def write(spec: Spec) -> Written:
     """Write a file, with the tables compiled from the Spec."""
+    import numpy as np
+
     data = bytearray()
 
     def keep(part: bytes) -> list[int]:
@@ -56,7 +60,10 @@ def write(spec: Spec) -> Written:
 
     merges, outline = None, spec
     if isinstance(spec.model, Bpe) and spec.model.merges is not None:
-        merges, outline = spec.model.merges, replace(spec, model=replace(spec.model, merges=_NO_MERGES))
+        merges, outline = (
+            spec.model.merges,
+            replace(spec, model=replace(spec.model, merges=np.zeros((0, 3), dtype=np.uint32))),
+        )
     plain = fields_to_plain(outline, keep, leave_out=_ELSEWHERE)
     sections = [
         ("spec", json.dumps(plain, separators=(",", ":")).encode()),
@@ -67,6 +74,12 @@ def write(spec: Spec) -> Written:
     if merges is not None:
         sections.append(("model.merges", np.ascontiguousarray(merges).tobytes()))
     return Written(_core.native_write(spec, sections, fingerprint(spec)))
+
+
+def _outlined(plain: dict[str, Any]) -> dict[str, Any]:
+    """An object of the section spec: merges, which are in a section of their own, are an empty column."""
+    has_merges = plain.get("$") == "Bpe" and plain.get("merges") is not None
+    return {**plain, "merges": {"$": "tuple", "items": []}} if has_merges else plain
 
 
 def _row(token: SpecialToken) -> tuple[str, int, int]:
@@ -95,7 +108,7 @@ class NativeFile:
 
     def __init__(self, file: _core.NativeFile) -> None:
         self._file = file
-        fields = self._json("spec")
+        fields = self._json("spec", _outlined)
         if not isinstance(fields, dict) or not isinstance(fields.get("names", {}), dict):
             raise FormatError("the section spec, or names in it, is not an object")
         try:
@@ -112,7 +125,7 @@ class NativeFile:
         """The whole Spec, whose columns are copies."""
         model = self.outline.model
         if isinstance(model, Bpe) and model.merges is not None:
-            merges = self._column("model.merges", np.uint32)
+            merges = self._column("model.merges", "uint32")
             if merges is None or len(merges) % 3:
                 raise FormatError("the section model.merges is missing or cut off")
             model = replace(model, merges=merges.reshape(-1, 3))
@@ -131,29 +144,31 @@ class NativeFile:
 
     def _vocab(self) -> Vocab:
         blob = self._file.section("vocab.blob")
-        offsets, ids = self._column("vocab.offsets", np.uint32), self._column("vocab.ids", np.uint32)
-        scores = self._column("vocab.wide_scores", np.float64)
+        offsets, ids = self._column("vocab.offsets", "uint32"), self._column("vocab.ids", "uint32")
+        scores = self._column("vocab.wide_scores", "float64")
         if scores is None:
-            scores = self._column("vocab.scores", np.float32)
-        kinds = self._column("vocab.kinds", np.uint8)
+            scores = self._column("vocab.scores", "float32")
+        kinds = self._column("vocab.kinds", "uint8")
         if blob is None or offsets is None or ids is None or scores is None or kinds is None:
             raise FormatError("a column of the vocabulary is missing")
-        return Vocab(blob, offsets, ids, scores, kinds, self._column("vocab.active_kinds", np.uint8))
+        return Vocab(blob, offsets, ids, scores, kinds, self._column("vocab.active_kinds", "uint8"))
 
-    def _column(self, section: str, dtype: type[np.generic]) -> npt.NDArray[Any] | None:
+    def _column(self, section: str, dtype: str) -> npt.NDArray[Any] | None:
         data = self._file.section(section)
         if data is None:
             return None
+        import numpy as np
+
         if len(data) % np.dtype(dtype).itemsize:
             raise FormatError(f"the section {section} is cut off")
         column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
         return column
 
-    def _json(self, section: str) -> Any:
+    def _json(self, section: str, object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Any:
         text, data = self._file.section(section), self._file.section("data")
         if text is None or data is None:
             raise FormatError(f"the section {section} or data is missing")
         try:
-            return from_plain(json.loads(text), kept=lambda at: data[slice(*at)])
+            return from_plain(json.loads(text, object_hook=object_hook), kept=lambda at: data[slice(*at)])
         except (ValueError, RecursionError) as error:
             raise FormatError(f"the section {section} is damaged: {error}") from error

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,12 +37,19 @@ class Bpe:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bpe):
             return NotImplemented
-        mine, theirs = self.merges, other.merges
-        same_merges = mine is theirs or (mine is not None and theirs is not None and np.array_equal(mine, theirs))
+        same_merges = _are_equal(self.merges, other.merges)
         rest = [name for name in self.__dataclass_fields__ if name != "merges"]
         return same_merges and all(getattr(self, name) == getattr(other, name) for name in rest)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _are_equal(mine: npt.NDArray[np.uint32] | None, theirs: npt.NDArray[np.uint32] | None) -> bool:
+    if mine is None or theirs is None:
+        return mine is theirs
+    import numpy as np
+
+    return np.array_equal(mine, theirs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Kind(IntEnum):
@@ -49,6 +51,8 @@ class Vocab:
         >>> len(Vocab.from_rows([(b"a", 0, 0.0, Kind.NORMAL), (b"b", 1, 0.0, Kind.NORMAL)]))
         2
         """
+        import numpy as np
+
         listed = list(rows)
         ends = np.cumsum([0, *(len(row[0]) for row in listed)], dtype=np.uint64)
         return cls(
@@ -74,6 +78,8 @@ class Vocab:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocab):
             return NotImplemented
+        import numpy as np
+
         return self.blob == other.blob and all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name == "scores")
             if getattr(self, name) is not None and getattr(other, name) is not None

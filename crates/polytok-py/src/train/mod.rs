@@ -1,4 +1,4 @@
-//! Trainers: counted words in, columns of a vocabulary out. python/polytok/train is their public face.
+//! Trainers: counted words in, columns of a vocabulary out. python/polytok/training is their public face.
 
 mod bpe;
 mod counts;

@@ -62,7 +62,7 @@ def train(
         **options,
     )
     if len(trained) != 1:
-        raise ArgumentError("several sizes are several tokenizers: polytok.train.specs gives them all")
+        raise ArgumentError("several sizes are several tokenizers: polytok.training.specs gives them all")
     return Tokenizer(trained[0])
 
 

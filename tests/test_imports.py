@@ -1,0 +1,64 @@
+"""What is imported when, and that the public names are all there. Each import is tried in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import polytok
+from format_samples import merges_spec, rank_spec, sentencepiece_spec, unigram_spec
+from polytok.spec import Spec
+
+HEAVY = ("numpy", "google.protobuf", "pyarrow", "asyncio", "urllib.request")
+
+
+def imported(code: str, *arguments: str) -> set[str]:
+    """The heavy modules that are imported after some code was run."""
+    code = f"import sys\n{code}\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
+    command = [sys.executable, "-c", code, *arguments]
+    return set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    assert imported("import polytok; dir(polytok); polytok.PolytokError; polytok.Options") == set()
+
+
+def test_importing_the_package_imports_no_other_module_of_it() -> None:
+    code = "import polytok, sys; print([name for name in sys.modules if name.startswith('polytok.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n"
+
+
+USE = """
+import polytok
+tokenizer = polytok.load(sys.argv[1])
+ids = tokenizer.encode("ab", add_special=True)
+assert tokenizer.encode("ab", options=polytok.Options(special="all")) and tokenizer.count("ab")
+tokenizer.decode(ids), [tokenizer.decoder().push(id) for id in ids], tokenizer.tokens("ab"), tokenizer.fingerprint
+"""
+
+
+@pytest.mark.parametrize("make", [rank_spec, merges_spec, sentencepiece_spec, unigram_spec])
+def test_a_mapped_file_and_lists_need_no_numpy(tmp_path: Path, make: type[Spec]) -> None:
+    polytok.Tokenizer(make()).save(tmp_path / "a.ptok")
+    assert imported(USE, str(tmp_path / "a.ptok")) == set()
+    assert imported(f"{USE}\ntokenizer.encode_array('ab')", str(tmp_path / "a.ptok")) >= {"numpy"}
+
+
+def test_every_public_name_is_there_and_shown() -> None:
+    assert sorted(polytok._HOME) == sorted(polytok.__all__)
+    assert set(dir(polytok)) >= {*polytok.__all__, *polytok._MODULES}
+    for name in (*polytok.__all__, *polytok._MODULES):
+        assert getattr(polytok, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        polytok.nothing  # noqa: B018
+    assert callable(polytok.train)
+
+
+def test_all_names_can_be_imported_at_once() -> None:
+    names: dict[str, object] = {}
+    exec("from polytok import *", names)
+    assert set(polytok.__all__) <= names.keys()
