@@ -29,6 +29,7 @@ lint: $(VENV)/installed-test $(VENV)/installed-docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python bench scripts
+	$(BIN)/python scripts/layers.py
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir target/site
 

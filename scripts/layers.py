@@ -1,0 +1,125 @@
+"""Compares what the modules of the package import with the table in ARCHITECTURE.md.
+
+A room is a module or folder directly below python/polytok. The first column of its table lists all rooms from top to
+bottom; each room may import only rooms that are listed after it, so that no arrow goes up and no two rooms import each
+other. Imports for type checkers count as others do.
+
+    python scripts/layers.py
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLES = ROOT / "ARCHITECTURE.md"
+
+
+class Arrow(NamedTuple):
+    """A room imports another one, in a line of a file."""
+
+    room: str
+    other: str
+    file: Path
+    line: int
+
+
+@dataclass(frozen=True)
+class House:
+    """The heading of a table, the folder of its rooms, and what finds their imports."""
+
+    heading: str
+    folder: Path
+    arrows: Callable[[Path], Iterator[Arrow]]
+
+
+def main() -> int:
+    """Print what does not agree with the tables; the exit code is 1 if anything does not."""
+    text = TABLES.read_text(encoding="utf-8")
+    wrong = [message for house in HOUSES for message in check(house, table(text, house.heading))]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return int(bool(wrong))
+
+
+def table(text: str, heading: str) -> list[str]:
+    """The rooms of the first table after a heading, in order.
+
+    >>> table("## A\\n\\n| room | what |\\n|---|---|\\n| `a`, `b` | x |\\n| `c` | y |\\n\\n| `d` | z |", "## A")
+    ['a', 'b', 'c']
+    """
+    _, found, rest = text.partition(f"{heading}\n")
+    if not found:
+        raise SystemExit(f"{TABLES.name} has no heading {heading!r}")
+    rows = re.search(r"(?:^\|.*\n?)+", rest, re.MULTILINE)
+    cells = [row.split("|")[1] for row in rows[0].splitlines()] if rows else []
+    return [room for cell in cells for room in re.findall(r"`(\w+)`", cell)]
+
+
+def check(house: House, listed: Sequence[str]) -> Iterator[str]:
+    """What does not agree with the table of a house."""
+    arrows = sorted(set(house.arrows(house.folder)))
+    rooms = rooms_of(house.folder)
+    for room in sorted(rooms ^ set(listed)):
+        yield f"{TABLES.name}: {room} is not listed" if room in rooms else f"{TABLES.name}: there is no room {room}"
+    for room in sorted({room for room in listed if listed.count(room) > 1}):
+        yield f"{TABLES.name}: {room} is listed twice"
+    yield from upward(arrows, {room: place for place, room in enumerate(listed)})
+
+
+def upward(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
+    """The arrows that go up.
+
+    >>> list(upward([Arrow("b", "a", ROOT / "b.py", 3), Arrow("a", "b", ROOT / "a.py", 1)], {"a": 0, "b": 1}))
+    ['b.py:3: b imports a, which is listed above it']
+    """
+    for room, other, file, line in arrows:
+        if room != other and places.get(other, len(places)) < places.get(room, 0):
+            yield f"{file.relative_to(ROOT)}:{line}: {room} imports {other}, which is listed above it"
+
+
+def rooms_of(folder: Path) -> set[str]:
+    """The modules and folders of modules in a folder."""
+    sources = (path for path in folder.rglob("*") if path.suffix in (".py", ".pyi", ".rs"))
+    return {room_of(folder, path) for path in sources} - {"lib"}
+
+
+def room_of(folder: Path, file: Path) -> str:
+    """The room that a file belongs to. The package itself is a room, which imports what its users see."""
+    first = Path(file.relative_to(folder).parts[0]).stem
+    return folder.name if first == "__init__" else first
+
+
+def python_arrows(package: Path) -> Iterator[Arrow]:
+    """What the modules of a package import of it."""
+    known = rooms_of(package)
+    for file in sorted(package.rglob("*.py*")):
+        if file.suffix not in (".py", ".pyi"):
+            continue
+        inside = [package.name, *file.relative_to(package).parent.parts]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for name in _imported(node, inside):
+                if name[0] == package.name:
+                    other = name[1] if len(name) > 1 and name[1] in known else package.name
+                    yield Arrow(room_of(package, file), other, file, node.lineno)  # type: ignore[attr-defined]
+
+
+def _imported(node: ast.AST, inside: Sequence[str]) -> Iterator[list[str]]:
+    """The full names that a statement in a package imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name.split(".") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = list(inside[: len(inside) - node.level + 1]) if node.level else []
+        base += node.module.split(".") if node.module else []
+        yield from ([*base, alias.name] for alias in node.names)
+
+
+HOUSES = (House("## Layers, arrows go down only", ROOT / "python" / "polytok", python_arrows),)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""scripts/layers.py, which compares imports with the tables in ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+from scripts import layers
+
+MODULES = {
+    "high.py": "from . import low\nfrom .inner.deep import thing\n",
+    "low.py": "import package.inner\n",
+    "inner/__init__.py": "",
+    "inner/deep.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..high import thing\n",
+    "__init__.py": "from .high import thing\n",
+    "_stub.pyi": "from .low import thing\n",
+    "page.pyx": "not Python",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> layers.House:
+    monkeypatch.setattr(layers, "ROOT", tmp_path)
+    for name, text in MODULES.items():
+        file = tmp_path / "package" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return layers.House("## Rooms", tmp_path / "package", layers.python_arrows)
+
+
+def test_imports_of_a_package(package: layers.House) -> None:
+    found = {(arrow.room, arrow.other) for arrow in package.arrows(package.folder)}
+    assert found == {
+        *(("high", "low"), ("high", "inner"), ("low", "inner"), ("inner", "high")),
+        *(("package", "high"), ("_stub", "low")),
+    }
+
+
+def test_arrows_that_go_up(package: layers.House) -> None:
+    listed = ["package", "high", "_stub", "low", "inner"]
+    (message,) = layers.check(package, listed)
+    assert message == "package/inner/deep.py:3: inner imports high, which is listed above it"
+    assert len(list(layers.check(package, ["inner", *listed[:-1]]))) == 2
+
+
+def test_rooms_that_are_missing(package: layers.House) -> None:
+    found = list(layers.check(package, ["package", "high", "_stub", "low", "low", "attic"]))
+    assert "ARCHITECTURE.md: inner is not listed" in found
+    assert "ARCHITECTURE.md: there is no room attic" in found
+    assert "ARCHITECTURE.md: low is listed twice" in found
+
+
+def test_a_heading_that_is_missing() -> None:
+    with pytest.raises(SystemExit, match="no heading '## Rooms'"):
+        layers.table("## Other\n", "## Rooms")
+
+
+def test_the_house_is_as_it_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    code = layers.main()
+    assert (code, capsys.readouterr().out) == (0, "")
+
+
+def test_examples() -> None:
+    assert doctest.testmod(layers).failed == 0
