@@ -158,9 +158,9 @@ impl Tokenizer {
 
     /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
-        let rows = self.rows.get(|| Rows::index(&self.segmenter.vocab, 0..self.segmenter.vocab.len()).ok()).as_ref()?;
+        let rows = self.rows.get(|| Rows::index(&self.segmenter.vocab, self.segmenter.vocab.rows()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
-        rows.find(&self.segmenter.vocab, piece).map(|row| self.segmenter.vocab.id(row as usize)).or_else(special)
+        rows.find(&self.segmenter.vocab, piece).map(|row| self.segmenter.vocab.id(row)).or_else(special)
     }
 
     /// The largest id that an encoding can hold; None if there is no id.

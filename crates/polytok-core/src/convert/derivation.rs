@@ -55,11 +55,11 @@ pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: R
     let rules = BpeRules { reach, ..BpeRules::new(symbols, false, Line::default()) };
     let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
     let id = |symbol: Symbol| match symbol.kind(vocab.len()) {
-        SymbolKind::Row(row) => vocab.id(row as usize),
+        SymbolKind::Row(row) => vocab.id(row),
         _ => NO_ROW,
     };
     let (mut found, mut scratch) = (Derivations::default(), BpeScratch::default());
-    for row in 0..vocab.len() {
+    for row in vocab.rows() {
         let (left, right, how) = match bpe.derive(row, &mut scratch) {
             Derived::Initial => (NO_ROW, NO_ROW, How::Initial),
             Derived::Merged(left, right) => (id(left), id(right), How::Merged),

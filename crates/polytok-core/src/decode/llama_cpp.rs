@@ -6,7 +6,7 @@
 use super::{hex_byte, spaced};
 use crate::byte_level::byte_of;
 use crate::spec::{Family, Kind};
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 
 /// What each pass looks for and what it puts there. All start with a space and have no other but at the end.
 const PASSES: [&[(&[u8], &[u8])]; 3] = [
@@ -40,7 +40,7 @@ impl LlamaCppDecoder {
     }
 
     /// What a row prints.
-    pub fn print(&self, vocab: &Vocab, row: usize) -> Vec<u8> {
+    pub fn print(&self, vocab: &Vocab, row: Row) -> Vec<u8> {
         print(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row))
     }
 
@@ -209,11 +209,11 @@ mod tests {
             ("\u{2581}u", 0.0, Kind::UserDefined),
             ("x", 0.0, Kind::Unused),
         ];
-        let decode = |family, escaped, ids: &[usize]| {
+        let decode = |family, escaped, numbers: &[u32]| {
             let decoder = LlamaCppDecoder::compile(family, true, false, escaped);
             let (mut state, mut out) = (State::default(), Vec::new());
             let vocab = vocab(&rows);
-            ids.iter().for_each(|&row| decoder.push_text(&decoder.print(&vocab, row), &mut state, &mut out));
+            numbers.iter().for_each(|&row| decoder.push_text(&decoder.print(&vocab, Row(row)), &mut state, &mut out));
             decoder.finish(&mut state, &mut out);
             String::from_utf8(out).unwrap()
         };

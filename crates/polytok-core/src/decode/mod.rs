@@ -113,7 +113,7 @@ impl Decoder {
             Rules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut chain_room),
         };
         let is_skippable = |row| specials.is_skippable(vocab.id(row));
-        Texts::new((0..vocab.len()).zip((0..vocab.len()).map(settled)).map(|(row, text)| (text, is_skippable(row))))
+        Texts::new(vocab.rows().zip(vocab.rows().map(settled)).map(|(row, text)| (text, is_skippable(row))))
     }
 
     /// Where settled texts go, if the state is settled.

@@ -10,8 +10,8 @@ use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
 use crate::utf8;
-use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
+use crate::vocab::{Row, Vocab};
 
 /// U+FFFD, what an invalid byte becomes.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
@@ -70,8 +70,8 @@ impl SentencePieceDecoder {
     }
 
     /// What a row prints in a settled state.
-    pub fn settled_text<'a>(&'a self, vocab: &'a Vocab, row: usize) -> Settled<'a> {
-        match self.prints[row] {
+    pub fn settled_text<'a>(&'a self, vocab: &'a Vocab, row: Row) -> Settled<'a> {
+        match self.prints[row.index()] {
             Print::Piece => Settled::Text(spaced(vocab.bytes(row)).into()),
             // Such a byte is a character.
             Print::Byte(byte) if byte.is_ascii() => Settled::Text(vec![byte].into()),
@@ -89,7 +89,7 @@ impl SentencePieceDecoder {
     }
 
     /// Appends what a row adds.
-    pub fn push(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
+    pub fn push(&self, vocab: &Vocab, row: Row, state: &mut State, out: &mut Vec<u8>) {
         if self.denormalizer.is_none() {
             return self.push_piece(vocab, row, state, out);
         }
@@ -116,8 +116,8 @@ impl SentencePieceDecoder {
     }
 
     /// The rules for one piece (their order is the reference's).
-    fn push_piece(&self, vocab: &Vocab, row: usize, state: &mut State, out: &mut Vec<u8>) {
-        if let Print::Byte(byte) = self.prints[row] {
+    fn push_piece(&self, vocab: &Vocab, row: Row, state: &mut State, out: &mut Vec<u8>) {
+        if let Print::Byte(byte) = self.prints[row.index()] {
             state.pending.push(byte);
             flush_characters(state, out, false);
             return;
@@ -126,7 +126,7 @@ impl SentencePieceDecoder {
         // A space that was stripped ends the start for good, even if what follows prints nothing.
         state.has_text |= std::mem::take(&mut state.ate_space);
         let at_start = !state.has_text;
-        match self.prints[row] {
+        match self.prints[row.index()] {
             Print::Byte(_) | Print::Nothing => {}
             Print::UnkSurface => append(&self.unk_surface, state, out),
             Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(space_mark::BYTES) => {
@@ -147,8 +147,7 @@ fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
         Line::V0_2_1 => Some(Rows::reserved(vocab)?),
         Line::V0_2_3 => None,
     };
-    let named =
-        |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).map_or(row, |row| row as usize);
+    let named = |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).unwrap_or(row);
     let print = |row| match vocab.active_kind(named(row)) {
         Kind::Control => Print::Nothing,
         Kind::Unknown => Print::UnkSurface,
@@ -156,9 +155,9 @@ fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
         _ => Print::Piece,
     };
     let mut prints = vec![Print::Piece; vocab.len()];
-    let mut set = |row| prints[row] = print(row);
+    let mut set = |row: Row| prints[row.index()] = print(row);
     match by_name {
-        Some(_) => (0..vocab.len()).for_each(&mut set),
+        Some(_) => vocab.rows().for_each(&mut set),
         None => vocab.odd_rows().for_each(&mut set),
     }
     Ok(prints)

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::prefetch::prefetch;
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 
 /// What a row prints in a settled state, which stays settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +68,8 @@ impl Texts {
     }
 
     /// What a row prints.
-    pub fn get(&self, row: usize) -> Settled<'_> {
-        let slot = &self.slots[row];
+    pub fn get(&self, row: Row) -> Settled<'_> {
+        let slot = &self.slots[row.index()];
         match slot[SLOT - 1] {
             LONG => Settled::Text(self.long(slot).into()),
             BYTE => Settled::Byte(slot[0]),
@@ -81,7 +81,7 @@ impl Texts {
     /// Appends the texts of the ids up to the first of which nothing is known here, and says how many they were.
     pub fn append_run(&self, vocab: &Vocab, ids: &[u32], skip_special: bool, out: &mut Vec<u8>) -> usize {
         match vocab.is_in_order() {
-            true => self.append_while(ids, |id| Some(id as usize), skip_special, out),
+            true => self.append_while(ids, |id| Some(Row(id)), skip_special, out),
             false => self.append_while(ids, |id| vocab.row(id), skip_special, out),
         }
     }
@@ -90,7 +90,7 @@ impl Texts {
     fn append_while(
         &self,
         ids: &[u32],
-        row_of: impl Fn(u32) -> Option<usize>,
+        row_of: impl Fn(u32) -> Option<Row>,
         skip_special: bool,
         out: &mut Vec<u8>,
     ) -> usize {
@@ -98,9 +98,9 @@ impl Texts {
         let mut len = 0;
         for (i, &id) in ids.iter().enumerate() {
             if let Some(row) = ids.get(i + AHEAD).and_then(|&id| row_of(id)) {
-                prefetch(&self.slots, row);
+                prefetch(&self.slots, row.index());
             }
-            let Some(slot) = row_of(id).and_then(|row| self.slots.get(row)) else {
+            let Some(slot) = row_of(id).and_then(|row| self.slots.get(row.index())) else {
                 out.extend_from_slice(&block[..len]);
                 return i;
             };

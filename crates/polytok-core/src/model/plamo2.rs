@@ -15,7 +15,7 @@ use crate::segment::{Segment, UNKNOWN};
 use crate::spec::Kind;
 use crate::trie::Trie;
 use crate::utf8::char_len;
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 
 /// Entries of this score and below are left out.
 const INVALID: i32 = -20_000_000;
@@ -55,8 +55,8 @@ pub struct Plamo2Scratch {
 impl Plamo2 {
     /// Builds the dictionary.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Plamo2> {
-        let rows: Vec<usize> = (0..vocab.len()).rev().filter(|&row| vocab.kind(row) != Kind::Byte).collect();
-        let score = |row: usize| {
+        let rows: Vec<Row> = vocab.rows().rev().filter(|&row| vocab.kind(row) != Kind::Byte).collect();
+        let score = |row: Row| {
             let score = vocab.score(row);
             if score.is_finite() { (score as f64 * 1e4).round() as i32 } else { INVALID }
         };

@@ -20,8 +20,7 @@ pub struct WordLevel {
 impl WordLevel {
     /// Indexes the vocabulary.
     pub fn compile(vocab: Arc<Vocab>) -> Result<WordLevel> {
-        let unknown =
-            (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        let unknown = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
         Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
     }
 
@@ -32,7 +31,7 @@ impl WordLevel {
             return Ok(());
         }
         let found = self.rows.find(&self.vocab, piece);
-        let id = found.map_or(self.unknown, |row| self.vocab.id(row as usize));
+        let id = found.map_or(self.unknown, |row| self.vocab.id(row));
         emit(Segment { id, start: 0, end: piece.len() as u32 })
     }
 }

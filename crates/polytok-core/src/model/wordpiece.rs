@@ -51,8 +51,7 @@ impl WordPiece {
         let under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child(&trie, node, byte));
         let roots = [if phantom_space { under(SPACE) } else { ROOT }, under(&[CONTINUES])];
         let phantom = if phantom_space { trie.get(SPACE) } else { None };
-        let unknown =
-            (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        let unknown = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
         Ok(WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), phantom_space, trie })
     }
 
@@ -77,7 +76,7 @@ impl WordPiece {
     /// The words that are entries, with their ids; the last entries, which are rare, first.
     pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> impl Iterator<Item = (Cow<'v, [u8]>, u32)> {
         let mut segments = Vec::new();
-        (0..vocab.len()).rev().filter_map(move |row| {
+        vocab.rows().rev().filter_map(move |row| {
             let entry = vocab.bytes(row);
             let word = if self.phantom_space { entry.strip_prefix(SPACE)? } else { entry };
             segments.clear();
@@ -129,7 +128,7 @@ fn child(trie: &Trie, node: u32, byte: u8) -> u32 {
 /// The trie of entries that start a word, and behind `CONTINUES` of those that go on.
 fn dictionary(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
     // Backwards, because the trie keeps the first of equal keys.
-    let rows = || (0..vocab.len()).rev().map(|row| (vocab.bytes(row), vocab.id(row)));
+    let rows = || vocab.rows().rev().map(|row| (vocab.bytes(row), vocab.id(row)));
     let continuations: Vec<(Vec<u8>, u32)> = rows()
         .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
         .filter(|(rest, _)| !rest.is_empty())

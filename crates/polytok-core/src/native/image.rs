@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytemuck::AnyBitPattern;
 
-use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, Row, TABLES_VERSION, checksum};
+use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, SectionRow, TABLES_VERSION, checksum};
 use crate::error::{Error, Result};
 use crate::table::{Shared, Table};
 
@@ -25,7 +25,8 @@ impl Image {
         let file = (*bytes).as_ref();
         let header = header(file)?;
         let rows = BLOCK..BLOCK + header.sections as usize * BLOCK;
-        let rows: Table<Row> = Table::mapped(&bytes, rows).ok_or_else(|| damaged("its section table is cut off"))?;
+        let rows: Table<SectionRow> =
+            Table::mapped(&bytes, rows).ok_or_else(|| damaged("its section table is cut off"))?;
         let sections = rows.iter().map(|row| section(row, file.len())).collect::<Result<Vec<_>>>()?;
         Ok(Image { bytes, header, sections })
     }
@@ -97,7 +98,7 @@ fn header(file: &[u8]) -> Result<Header> {
     Ok(header)
 }
 
-fn section(row: &Row, file_len: usize) -> Result<(String, Range<usize>)> {
+fn section(row: &SectionRow, file_len: usize) -> Result<(String, Range<usize>)> {
     let len = row.name.iter().position(|&byte| byte == 0).unwrap_or(row.name.len());
     let name = String::from_utf8_lossy(&row.name[..len]).into_owned();
     let end = row.start.checked_add(row.length).filter(|&end| end <= file_len as u64);

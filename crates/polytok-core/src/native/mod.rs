@@ -57,7 +57,7 @@ struct Header {
 
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct Row {
+struct SectionRow {
     name: [u8; NAME],
     start: u64,
     length: u64,

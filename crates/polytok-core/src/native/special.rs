@@ -9,15 +9,15 @@ use crate::spec::SpecialToken;
 
 /// A token's row; python/polytok/formats/ptok.py writes it.
 #[derive(Deserialize)]
-struct Row(String, u32, u8);
+struct SpecialRow(String, u32, u8);
 
 impl Image {
     /// The special tokens.
     pub fn special_tokens(&self) -> Result<Vec<SpecialToken>> {
         let section = self.section("special").unwrap_or(b"[]");
-        let rows: Vec<Row> = serde_json::from_slice(section)
+        let rows: Vec<SpecialRow> = serde_json::from_slice(section)
             .map_err(|error| Error::Format(format!("the section special is damaged: {error}")))?;
-        let token = |Row(text, id, flags)| SpecialToken {
+        let token = |SpecialRow(text, id, flags)| SpecialToken {
             text: String::into_bytes(text),
             id,
             always: flags & 1 == 0,

@@ -1,6 +1,6 @@
 //! Writing: sections are collected, then laid out.
 
-use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME, Row, TABLES_VERSION, checksum};
+use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME, SectionRow, TABLES_VERSION, checksum};
 
 /// The sections of a file to be.
 #[derive(Debug, Default)]
@@ -39,12 +39,12 @@ impl Sections {
         file
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<SectionRow> {
         let mut start = BLOCK + self.0.len() * BLOCK;
         let row = |(name, bytes): &(String, Vec<u8>)| {
             let mut padded = [0; NAME];
             padded[..name.len()].copy_from_slice(name.as_bytes());
-            let row = Row { name: padded, start: start as u64, length: bytes.len() as u64 };
+            let row = SectionRow { name: padded, start: start as u64, length: bytes.len() as u64 };
             start += bytes.len().next_multiple_of(BLOCK);
             row
         };

@@ -16,7 +16,7 @@ use crate::space_mark;
 use crate::spec::{Kind, Line};
 use crate::trie::{NONE, ROOT, Trie};
 use crate::utf8::decode_lenient;
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 
 /// U+FFFD.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
@@ -52,8 +52,8 @@ impl UgmNormalize {
         merges_spaces: bool,
         vocab: &Vocab,
     ) -> Result<UgmNormalize> {
-        let is_user_defined = |&row: &usize| vocab.kind(row) == Kind::UserDefined && !vocab.bytes(row).is_empty();
-        let rows: Vec<usize> = (0..vocab.len()).filter(is_user_defined).collect();
+        let is_user_defined = |&row: &Row| vocab.kind(row) == Kind::UserDefined && !vocab.bytes(row).is_empty();
+        let rows: Vec<Row> = vocab.rows().filter(is_user_defined).collect();
         let trie = || Trie::build(rows.iter().map(|&row| (vocab.bytes(row), 0)));
         let user_defined = (!rows.is_empty()).then(trie).transpose()?;
         let charsmap = match charsmap {

@@ -45,7 +45,8 @@ impl Fallback {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
             Unknown::Drop => Ok(Fallback::Drop),
-            Unknown::Unk => (0..vocab.len())
+            Unknown::Unk => vocab
+                .rows()
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
                 .map(|row| vocab.id(row))
                 .map(if spelling == Spelling::Pieces { Fallback::Spelled } else { Fallback::Unk })
@@ -74,7 +75,7 @@ impl Fallback {
 /// llama.cpp's `byte_to_token`: the entry `<0xHH>` in capitals, or else the entry that is the byte alone.
 fn bytes_by_text(vocab: &Vocab) -> Box<[u32; 256]> {
     let mut ids = Box::new([UNKNOWN; 256]);
-    let rows = || (0..vocab.len()).map(|row| (vocab.bytes(row), vocab.id(row)));
+    let rows = || vocab.rows().map(|row| (vocab.bytes(row), vocab.id(row)));
     for (piece, id) in rows() {
         if let &[byte] = piece {
             ids[byte as usize] = id;

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::hash::{Slots, hash_bytes};
 use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 
 /// What a final symbol becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,21 +52,21 @@ pub struct Rows {
 
 impl Rows {
     /// Indexes these rows.
-    pub fn index(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone) -> Result<Rows> {
+    pub fn index(vocab: &Vocab, rows: impl Iterator<Item = Row> + Clone) -> Result<Rows> {
         Rows::build(vocab, rows, false)
     }
 
     /// Indexes all rows; of equal bytes the last row wins.
     pub fn index_last(vocab: &Vocab) -> Result<Rows> {
-        Rows::build(vocab, 0..vocab.len(), true)
+        Rows::build(vocab, vocab.rows(), true)
     }
 
-    fn build(vocab: &Vocab, rows: impl Iterator<Item = usize> + Clone, last_wins: bool) -> Result<Rows> {
+    fn build(vocab: &Vocab, rows: impl Iterator<Item = Row> + Clone, last_wins: bool) -> Result<Rows> {
         let seed = hash_bytes(vocab.blob(), vocab.len() as u64);
-        let bytes = |row: u32| vocab.bytes(row as usize);
+        let bytes = |row: u32| vocab.bytes(Row(row));
         let hash = |row| hash_bytes(bytes(row), seed);
         let is_same = |one, other| bytes(one) == bytes(other);
-        let slots = Slots::build(rows.map(|row| row as u32), vocab.len(), hash, last_wins, is_same)?;
+        let slots = Slots::build(rows.map(|row| row.0), vocab.len(), hash, last_wins, is_same)?;
         Ok(Rows { slots, seed })
     }
 
@@ -77,8 +77,8 @@ impl Rows {
 
     /// The row of exactly these bytes.
     #[inline]
-    pub fn find(&self, vocab: &Vocab, bytes: &[u8]) -> Option<u32> {
-        self.slots.find(hash_bytes(bytes, self.seed), |row| vocab.get_bytes(row) == Some(bytes))
+    pub fn find(&self, vocab: &Vocab, bytes: &[u8]) -> Option<Row> {
+        self.slots.find(hash_bytes(bytes, self.seed), |row| vocab.get_bytes(Row(row)) == Some(bytes)).map(Row)
     }
 }
 
@@ -112,7 +112,7 @@ impl Dictionary {
     /// Indexes the vocabulary.
     pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
         let reaches_all = matches!(reach, Reach::All | Reach::Last);
-        let reached = (0..vocab.len()).filter(|&row| reach.reaches(vocab.kind(row)));
+        let reached = vocab.rows().filter(|&row| reach.reaches(vocab.kind(row)));
         let normal = tables.get("rows", || Rows::build(vocab, reached, reach == Reach::Last))?;
         let reserved = if reaches_all { Rows::index(vocab, std::iter::empty())? } else { Rows::reserved(vocab)? };
         Ok(Dictionary { normal, reserved, reach })
@@ -124,7 +124,7 @@ impl Dictionary {
     }
 
     /// Whether the row is in the map that text can reach.
-    pub fn reaches(&self, vocab: &Vocab, row: usize) -> bool {
+    pub fn reaches(&self, vocab: &Vocab, row: Row) -> bool {
         self.reach.reaches(vocab.kind(row))
     }
 
@@ -133,7 +133,6 @@ impl Dictionary {
         if self.reach == Reach::SentencePiece(Line::V0_2_1)
             && let Some(row) = self.reserved.find(vocab, bytes)
         {
-            let row = row as usize;
             return match vocab.kind(row) {
                 Kind::Control => Emit::Refused(vocab.id(row)),
                 Kind::Unknown => Emit::Unknown,
@@ -141,8 +140,8 @@ impl Dictionary {
             };
         }
         match self.normal.find(vocab, bytes) {
-            Some(row) if self.is_unused(vocab, row as usize) => Emit::Unused(vocab.id(row as usize)),
-            Some(row) => Emit::Id(vocab.id(row as usize)),
+            Some(row) if self.is_unused(vocab, row) => Emit::Unused(vocab.id(row)),
+            Some(row) => Emit::Id(vocab.id(row)),
             None => Emit::Unknown,
         }
     }
@@ -155,7 +154,7 @@ impl Dictionary {
     /// The id of whatever row has these bytes: what 0.2.3 emits where it stops taking apart.
     pub fn emit_by_name(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
         let row = self.reserved.find(vocab, bytes).or_else(|| self.normal.find(vocab, bytes));
-        match row.map(|row| row as usize) {
+        match row {
             Some(row) if vocab.kind(row) == Kind::Control => Emit::Refused(vocab.id(row)),
             Some(row) if vocab.kind(row) != Kind::Unknown => Emit::Id(vocab.id(row)),
             _ => Emit::Unknown,
@@ -171,7 +170,7 @@ impl Dictionary {
         }
     }
 
-    fn is_unused(&self, vocab: &Vocab, row: usize) -> bool {
+    fn is_unused(&self, vocab: &Vocab, row: Row) -> bool {
         matches!(self.reach, Reach::SentencePiece(_)) && vocab.active_kind(row) == Kind::Unused
     }
 }

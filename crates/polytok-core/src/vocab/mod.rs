@@ -1,6 +1,7 @@
 //! ids ↔ bytes, scores, kinds: the vocabulary as the engine holds it.
 
 pub mod dictionary;
+mod row;
 
 use hashbrown::HashMap;
 
@@ -8,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::{Kind, VocabColumns};
 use crate::table::Table;
+pub use row::Row;
 
 /// A checked vocabulary. Rows are in file order; ids may have holes (tiktoken's p50k_base) and need not be in row order.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub struct Vocab {
     rows: RowOfId,
     size: u32,
     /// The rows whose kind is not Normal, or not any more: few, as a rule.
-    odd_rows: Vec<u32>,
+    odd_rows: Vec<Row>,
 }
 
 /// The columns of a [`VocabColumns`], or of a file.
@@ -35,9 +37,13 @@ struct Columns {
 #[derive(Debug)]
 enum RowOfId {
     Same,
-    Dense(Vec<u32>),
-    Sparse(HashMap<u32, u32>),
+    /// By id; [`NO_ROW`] where an id is not used.
+    Dense(Vec<Row>),
+    Sparse(HashMap<u32, Row>),
 }
+
+/// What stands in a dense table for an id that is not used.
+const NO_ROW: Row = Row(u32::MAX);
 
 impl Vocab {
     /// Checks the columns against each other and indexes the ids.
@@ -72,8 +78,8 @@ impl Vocab {
         }
         let rows = index_ids(&columns.ids)?;
         let size = columns.ids.iter().fold(0, |size, &id| size.max(id + 1));
-        let is_odd = |kinds: &[Kind], row: u32| kinds[row as usize] != Kind::Normal;
-        let rows_of = |kinds: &[Kind]| (0..n as u32).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
+        let is_odd = |kinds: &[Kind], row: Row| kinds[row.index()] != Kind::Normal;
+        let rows_of = |kinds: &[Kind]| (0..n as u32).map(Row).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
         let mut odd_rows = rows_of(&columns.kinds);
         if let Some(active) = &columns.active_kinds {
             odd_rows.extend(rows_of(active));
@@ -88,6 +94,12 @@ impl Vocab {
         self.columns.ids.len()
     }
 
+    /// All rows, in order.
+    #[inline]
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + Clone {
+        (0..self.len() as u32).map(Row)
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -100,15 +112,15 @@ impl Vocab {
 
     /// The bytes of a row.
     #[inline]
-    pub fn bytes(&self, row: usize) -> &[u8] {
+    pub fn bytes(&self, row: Row) -> &[u8] {
         let offsets = &self.columns.offsets;
-        &self.columns.blob[offsets[row] as usize..offsets[row + 1] as usize]
+        &self.columns.blob[offsets[row.index()] as usize..offsets[row.index() + 1] as usize]
     }
 
     /// The same, for a row that a table of a file names.
     #[inline]
-    pub fn get_bytes(&self, row: u32) -> Option<&[u8]> {
-        let row = row as usize;
+    pub fn get_bytes(&self, row: Row) -> Option<&[u8]> {
+        let row = row.index();
         let (&start, &end) = (self.columns.offsets.get(row)?, self.columns.offsets.get(row + 1)?);
         self.columns.blob.get(start as usize..end as usize)
     }
@@ -126,45 +138,45 @@ impl Vocab {
 
     /// The id of a row.
     #[inline]
-    pub fn id(&self, row: usize) -> u32 {
+    pub fn id(&self, row: Row) -> u32 {
         match self.rows {
             // Not read: it may lie in memory that nobody touched for long.
-            RowOfId::Same => row as u32,
-            _ => self.columns.ids[row],
+            RowOfId::Same => row.0,
+            _ => self.columns.ids[row.index()],
         }
     }
 
     /// The score of a row.
     #[inline]
-    pub fn score(&self, row: usize) -> f32 {
-        self.columns.scores[row]
+    pub fn score(&self, row: Row) -> f32 {
+        self.columns.scores[row.index()]
     }
 
     /// The score of a row in double precision.
     #[inline]
-    pub fn wide_score(&self, row: usize) -> f64 {
-        self.columns.wide_scores.as_ref().map_or_else(|| self.score(row) as f64, |scores| scores[row])
+    pub fn wide_score(&self, row: Row) -> f64 {
+        self.columns.wide_scores.as_ref().map_or_else(|| self.score(row) as f64, |scores| scores[row.index()])
     }
 
     /// The kind of a row, as the file has it: what tables are built from.
     #[inline]
-    pub fn kind(&self, row: usize) -> Kind {
-        self.columns.kinds[row]
+    pub fn kind(&self, row: Row) -> Kind {
+        self.columns.kinds[row.index()]
     }
 
     /// The kind of a row after vocabulary restriction: what decides emission and decoding.
     #[inline]
-    pub fn active_kind(&self, row: usize) -> Kind {
-        self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row])
+    pub fn active_kind(&self, row: Row) -> Kind {
+        self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row.index()])
     }
 
     /// The rows whose kind, or active kind, is not Normal, in order.
-    pub fn odd_rows(&self) -> impl Iterator<Item = usize> + Clone {
-        self.odd_rows.iter().map(|&row| row as usize)
+    pub fn odd_rows(&self) -> impl Iterator<Item = Row> + Clone {
+        self.odd_rows.iter().copied()
     }
 
     /// The rows of a kind other than Normal.
-    pub fn rows_of(&self, kind: Kind) -> impl Iterator<Item = usize> + Clone {
+    pub fn rows_of(&self, kind: Kind) -> impl Iterator<Item = Row> + Clone {
         self.odd_rows().filter(move |&row| self.kind(row) == kind)
     }
 
@@ -176,11 +188,11 @@ impl Vocab {
 
     /// The row of an id.
     #[inline]
-    pub fn row(&self, id: u32) -> Option<usize> {
+    pub fn row(&self, id: u32) -> Option<Row> {
         match &self.rows {
-            RowOfId::Same => ((id as usize) < self.len()).then_some(id as usize),
-            RowOfId::Dense(rows) => rows.get(id as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize),
-            RowOfId::Sparse(rows) => rows.get(&id).map(|&row| row as usize),
+            RowOfId::Same => ((id as usize) < self.len()).then_some(Row(id)),
+            RowOfId::Dense(rows) => rows.get(id as usize).copied().filter(|&row| row != NO_ROW),
+            RowOfId::Sparse(rows) => rows.get(&id).copied(),
         }
     }
 }
@@ -230,17 +242,17 @@ fn index_ids(ids: &[u32]) -> Result<RowOfId> {
         return Err(Error::Spec(format!("vocab: id {max} is too large")));
     }
     if max as usize <= 4 * ids.len() + 1024 {
-        let mut rows = vec![u32::MAX; max as usize + 1];
-        for (row, &id) in ids.iter().enumerate() {
-            if std::mem::replace(&mut rows[id as usize], row as u32) != u32::MAX {
+        let mut rows = vec![NO_ROW; max as usize + 1];
+        for (row, &id) in (0..).map(Row).zip(ids) {
+            if std::mem::replace(&mut rows[id as usize], row) != NO_ROW {
                 return Err(duplicate(id));
             }
         }
         return Ok(RowOfId::Dense(rows));
     }
     let mut rows = HashMap::default();
-    for (row, &id) in ids.iter().enumerate() {
-        if rows.insert(id, row as u32).is_some() {
+    for (row, &id) in (0..).map(Row).zip(ids) {
+        if rows.insert(id, row).is_some() {
             return Err(duplicate(id));
         }
     }

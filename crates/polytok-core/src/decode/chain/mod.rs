@@ -31,7 +31,7 @@ use crate::error::Result;
 use crate::normalize::growth::{limit, too_long};
 use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 use byte_fallback::append_run;
 use flow::Flow;
 use step::{State, Step};
@@ -85,7 +85,7 @@ impl Chain {
         &self,
         vocab: &'a Vocab,
         specials: &'a Specials,
-        row: usize,
+        row: Row,
         room: &mut usize,
     ) -> Settled<'a> {
         let token = token_text(vocab, specials, vocab.id(row), self.byte_level).unwrap_or_default();

@@ -108,7 +108,7 @@ impl Bpe {
     }
 
     fn new_byte_cuts(&self, merging: &Merging) -> ByteCuts {
-        let joined = BytePairs::of((0..self.vocab.len()).map(|row| self.vocab.bytes(row)));
+        let joined = BytePairs::of(self.vocab.rows().map(|row| self.vocab.bytes(row)));
         let alone = std::array::from_fn(|byte| match self.becomes(merging.units.of_bytes()[byte], &[byte as u8]) {
             Emit::Id(id) => Some(id),
             _ => None,

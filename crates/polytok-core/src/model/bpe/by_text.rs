@@ -29,7 +29,7 @@ const LONGEST: usize = 256;
 /// be for merging by score over characters, or by id over bytes.
 pub(super) fn table_pays_after(source: &Source, longest: usize) -> usize {
     let &Source { vocab, priority, symbols, .. } = source;
-    let has_ranks = || !(0..vocab.len()).any(|row| vocab.score(row).is_nan());
+    let has_ranks = || !vocab.rows().any(|row| vocab.score(row).is_nan());
     match (priority, symbols) {
         _ if longest > LONGEST || vocab.size() >= Symbol::USER_DEFINED => 0,
         (Priority::Score, Symbols::Chars) if has_ranks() => vocab.len() / ROWS_PER_BYTE_BY_SCORE,
@@ -56,7 +56,7 @@ impl ByText<'_> {
         while at < part.end {
             let end = at + if self.is_of_bytes { 1 } else { utf8::char_len(&self.text[at..part.end]) };
             let row = self.dictionary.normal.find(self.vocab, &self.text[at..end]);
-            symbols.push(PlacedSymbol::new(row.map_or(Symbol::INERT, Symbol::new), at));
+            symbols.push(PlacedSymbol::new(row.map_or(Symbol::INERT, Symbol::row), at));
             at = end;
         }
     }
@@ -72,8 +72,8 @@ impl Lookup for ByText<'_> {
             return NONE;
         }
         match self.dictionary.normal.find(self.vocab, text) {
-            Some(row) if self.is_of_bytes => (Rank(self.vocab.id(row as usize)), Symbol::new(row)),
-            Some(row) => (rank(self.vocab.score(row as usize)), Symbol::new(row)),
+            Some(row) if self.is_of_bytes => (Rank(self.vocab.id(row)), Symbol::row(row)),
+            Some(row) => (rank(self.vocab.score(row)), Symbol::row(row)),
             None => NONE,
         }
     }

@@ -4,6 +4,7 @@ use super::merge::merge;
 use super::merging::LastMerge;
 use super::symbol::Symbol;
 use super::{Bpe, BpeScratch};
+use crate::vocab::Row;
 
 /// How a row is made; the halves are symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +21,12 @@ pub enum Derived {
 
 impl Bpe {
     /// How merging the row's own text makes the row (see convert/derivation.rs).
-    pub fn derive(&self, row: usize, scratch: &mut BpeScratch) -> Derived {
+    pub fn derive(&self, row: Row, scratch: &mut BpeScratch) -> Derived {
         let text = self.vocab.bytes(row);
-        if self.dictionary.normal.find(&self.vocab, text) != Some(row as u32) {
+        if self.dictionary.normal.find(&self.vocab, text) != Some(row) {
             return Derived::Reserved;
         }
-        let own = Symbol::new(row as u32);
+        let own = Symbol::row(row);
         // Halves have the numbers of the tables.
         let Some(merging) = self.merging.now(|| self.build_merging()) else { return Derived::Never };
         let BpeScratch { symbols, merge: run, .. } = scratch;

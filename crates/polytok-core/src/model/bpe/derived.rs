@@ -17,11 +17,11 @@ use hashbrown::HashSet;
 use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
 use super::merging::Cuts;
 use super::pairs::{Growing, Pair};
-use super::symbol::{Rank, Symbol};
+use super::symbol::{Rank, Symbol, SymbolKind};
 use super::units::Numbering;
 use crate::error::Result;
-use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
+use crate::vocab::{Row, Vocab};
 
 /// Longer entries are in no trained vocabulary, and merging them would take sixteen times their memory.
 const LONGEST: usize = 1 << 12;
@@ -34,10 +34,10 @@ pub(super) fn derived_pairs(
     units: &mut Numbering,
     ranks: &[Rank],
     seed: u64,
-) -> Result<(Growing, Vec<u32>)> {
-    let mut order: Vec<u32> = (0..vocab.len() as u32).filter(|&row| ranks[row as usize] != Rank::NONE).collect();
-    if !order.is_sorted_by_key(|&row| ranks[row as usize]) {
-        order.sort_by_key(|&row| ranks[row as usize]);
+) -> Result<(Growing, Vec<Row>)> {
+    let mut order: Vec<Row> = vocab.rows().filter(|&row| ranks[row.index()] != Rank::NONE).collect();
+    if !order.is_sorted_by_key(|&row| ranks[row.index()]) {
+        order.sort_by_key(|&row| ranks[row.index()]);
     }
     let mut late = Late { ranks, vocab, dictionary, cuts: None, rows: HashSet::new() };
     let mut pairs = Growing::new(order.len(), seed);
@@ -45,8 +45,8 @@ pub(super) fn derived_pairs(
     let mut waiting: Vec<Pair> = Vec::new();
     let (mut symbols, mut scratch) = (Vec::new(), MergeScratch::default());
     for row in order {
-        let (piece, rank) = (vocab.bytes(row as usize), ranks[row as usize]);
-        if piece.len() < 2 || !dictionary.reaches(vocab, row as usize) {
+        let (piece, rank) = (vocab.bytes(row), ranks[row.index()]);
+        if piece.len() < 2 || !dictionary.reaches(vocab, row) {
             continue;
         }
         if waiting.last().is_some_and(|last| last.rank != rank) {
@@ -66,13 +66,13 @@ pub(super) fn derived_pairs(
         merge(&pairs, &mut symbols, &mut scratch, &mut Unwatched);
         match symbols[..] {
             [PlacedSymbol { symbol: left, .. }, PlacedSymbol { symbol: right, .. }] => {
-                waiting.push(Pair { left, right, rank, merged: Symbol::new(row) });
+                waiting.push(Pair { left, right, rank, merged: Symbol::row(row) });
             }
             _ => late.push(row, units, &mut waiting),
         }
     }
     waiting.drain(..).try_for_each(|pair| pairs.insert(pair))?;
-    let mut late: Vec<u32> = late.rows.into_iter().collect();
+    let mut late: Vec<Row> = late.rows.into_iter().collect();
     late.sort_unstable();
     Ok((pairs, late))
 }
@@ -83,20 +83,19 @@ struct Late<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
     cuts: Option<Cuts<'a>>,
-    rows: HashSet<u32>,
+    rows: HashSet<Row>,
 }
 
 impl Late<'_> {
     /// Adds the row's cuts that have a late half; all cuts if it is too long. What merging starts from is not late.
-    fn push(&mut self, row: u32, units: &mut Numbering, pairs: &mut Vec<Pair>) {
+    fn push(&mut self, row: Row, units: &mut Numbering, pairs: &mut Vec<Pair>) {
         let &mut Late { ranks, vocab, dictionary, ref mut cuts, ref mut rows } = self;
         let cuts = cuts.get_or_insert_with(|| Cuts::new(vocab, dictionary, units.kind));
-        let (rank, piece, before) = (ranks[row as usize], vocab.bytes(row as usize), pairs.len());
+        let (rank, piece, before) = (ranks[row.index()], vocab.bytes(row), pairs.len());
         cuts.push(row, rank, units, pairs);
         let is_late = |half: Symbol| {
-            let half = half.number();
-            let half_rank = ranks.get(half as usize).filter(|_| !units.is_unit(vocab.bytes(half as usize)));
-            half_rank.is_some_and(|&half_rank| half_rank >= rank || rows.contains(&half))
+            let SymbolKind::Row(half) = half.kind(vocab.len()) else { return false };
+            !units.is_unit(vocab.bytes(half)) && (ranks[half.index()] >= rank || rows.contains(&half))
         };
         if piece.len() <= LONGEST {
             let mut late = pairs.split_off(before);

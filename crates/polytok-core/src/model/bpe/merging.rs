@@ -18,8 +18,8 @@ use crate::native::{Part, PartWriter, Stored};
 use crate::spec::{Priority, Symbols};
 use crate::table::Table;
 use crate::utf8;
-use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
+use crate::vocab::{Row, Vocab};
 
 /// llama2.c merges only what scores above this.
 const LLAMA2C_FLOOR: f32 = -1e10;
@@ -35,7 +35,7 @@ pub(super) struct Merging {
     /// Pairs that no text needs are left out.
     pub(super) is_pruned: bool,
     /// Rows whose own text may become something else though pairs make them, in order.
-    late: Table<u32>,
+    late: Table<Row>,
 }
 
 /// What they are made from.
@@ -158,8 +158,8 @@ impl Merging {
     }
 
     /// The rows that their own text becomes, the last first, but for those that text starts from. None where they are not known.
-    pub(super) fn own_rows(&self) -> Option<impl Iterator<Item = u32>> {
-        let rows = self.pairs.list().iter().rev().map(|pair| pair.merged.number());
+    pub(super) fn own_rows(&self) -> Option<impl Iterator<Item = Row>> {
+        let rows = self.pairs.list().iter().rev().map(|pair| Row(pair.merged.number()));
         self.is_pruned.then(|| rows.filter(|row| self.late.binary_search(row).is_err()))
     }
 
@@ -201,14 +201,14 @@ impl Watch for LastMerge {
 /// The right half loses as many bytes as the prefix of continuations has (Hugging Face).
 fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec<Pair>> {
     let row = |id: u32, at: usize| match vocab.row(id) {
-        Some(row) => Ok(Symbol::new(row as u32)),
+        Some(row) => Ok(Symbol::row(row)),
         None => Err(Error::Spec(format!("model.merges: merge {at} names id {id}, which the vocabulary does not have"))),
     };
     let mut entries = Vec::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
         let pair =
             Pair { left: row(left, at)?, right: row(right, at)?, rank: Rank(at as u32), merged: row(merged, at)? };
-        let bytes = |symbol: Symbol| vocab.bytes(symbol.number() as usize);
+        let bytes = |symbol: Symbol| vocab.bytes(Row(symbol.number()));
         let rest = bytes(pair.right).get(prefix.len()..);
         if rest.is_none_or(|rest| bytes(pair.merged) != [bytes(pair.left), rest].concat()) {
             return Err(Error::Spec(format!(
@@ -224,11 +224,11 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[Rank]) -> Vec<Pair> {
     let cuts = Cuts::new(vocab, dictionary, units.kind);
     let mut pairs = Vec::with_capacity(2 * vocab.len());
-    for (row, &rank) in ranks.iter().enumerate() {
+    for (row, &rank) in vocab.rows().zip(ranks) {
         let piece = vocab.bytes(row);
-        let is_first = || dictionary.normal.find(vocab, piece) == Some(row as u32);
+        let is_first = || dictionary.normal.find(vocab, piece) == Some(row);
         if rank != Rank::NONE && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first() {
-            cuts.push(row as u32, rank, units, &mut pairs);
+            cuts.push(row, rank, units, &mut pairs);
         }
     }
     pairs
@@ -248,18 +248,18 @@ pub(super) struct Cuts<'a> {
 impl Cuts<'_> {
     /// Of the rows that text reaches.
     pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> Cuts<'a> {
-        let rows = || (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row));
+        let rows = || vocab.rows().filter(|&row| dictionary.reaches(vocab, row));
         let mut lengths = vec![false; vocab.longest().max(4) + 1];
         lengths[1..=4].fill(true);
         rows().for_each(|row| lengths[vocab.bytes(row).len()] = true);
-        let is_whole = |row: usize| std::str::from_utf8(vocab.bytes(row)).is_ok();
+        let is_whole = |row: Row| std::str::from_utf8(vocab.bytes(row)).is_ok();
         let cuts_chars = kind == Symbols::Bytes || !rows().all(is_whole);
         Cuts { vocab, dictionary, lengths, cuts_chars }
     }
 
     /// Adds every way to cut a row. Halves that are characters but no rows get their symbols here.
-    pub(super) fn push(&self, row: u32, rank: Rank, units: &mut Numbering, pairs: &mut Vec<Pair>) {
-        let piece = self.vocab.bytes(row as usize);
+    pub(super) fn push(&self, row: Row, rank: Rank, units: &mut Numbering, pairs: &mut Vec<Pair>) {
+        let piece = self.vocab.bytes(row);
         for cut in 1..piece.len() {
             let has_lengths = self.lengths[cut] && self.lengths[piece.len() - cut];
             if !has_lengths || (!self.cuts_chars && is_continuation(piece[cut])) {
@@ -268,7 +268,7 @@ impl Cuts<'_> {
             let (left, right) = piece.split_at(cut);
             let Some(left) = self.symbol(left, false, units) else { continue };
             let Some(right) = self.symbol(right, true, units) else { continue };
-            pairs.push(Pair { left, right, rank, merged: Symbol::new(row) });
+            pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
         }
     }
 
@@ -276,7 +276,7 @@ impl Cuts<'_> {
     /// character that its lead byte announces to be longer.
     fn symbol(&self, bytes: &[u8], may_be_clipped: bool, units: &mut Numbering) -> Option<Symbol> {
         if let Some(row) = self.dictionary.normal.find(self.vocab, bytes) {
-            return Some(Symbol::new(row));
+            return Some(Symbol::row(row));
         }
         let announced = match units.kind {
             Symbols::Bytes => 1,
@@ -296,12 +296,12 @@ fn is_continuation(byte: u8) -> bool {
 }
 
 fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
-    (0..vocab.len()).map(|row| Rank(vocab.id(row))).collect()
+    vocab.rows().map(|row| Rank(vocab.id(row))).collect()
 }
 
 /// Scores as ranks, the highest first; equal scores have equal ranks, so that the leftmost wins among them.
 fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
-    let mut order: Vec<usize> = (0..vocab.len()).collect();
+    let mut order: Vec<Row> = vocab.rows().collect();
     order.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
     let mut ranks = vec![Rank::NONE; vocab.len()];
     let mut rank = 0;
@@ -311,7 +311,7 @@ fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
         }
         let may_merge = symbols != Symbols::Groups || vocab.score(row) > LLAMA2C_FLOOR;
         if may_merge {
-            ranks[row] = Rank(rank);
+            ranks[row.index()] = Rank(rank);
         }
     }
     ranks

@@ -21,8 +21,8 @@ use crate::rng::Rng;
 use crate::segment::{Segment, UNKNOWN};
 use crate::spec::{Kind, Priority, Symbols};
 use crate::trie::Trie;
-use crate::vocab::Vocab;
 use crate::vocab::dictionary::{Dictionary, Emit};
+use crate::vocab::{Row, Vocab};
 use by_text::{ByText, table_pays_after};
 use merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
 use merging::{Merging, Source};
@@ -69,7 +69,7 @@ pub struct Bpe {
     all_pairs: Lazy<Option<Merging>>,
     priority: Priority,
     /// What a final symbol becomes, if that is not the id of its row.
-    exceptions: HashMap<u32, Emit>,
+    exceptions: HashMap<Row, Emit>,
     whole_piece_first: bool,
     /// User-defined pieces, matched before merging (SentencePiece), to their ids.
     frozen: Option<Arc<Trie>>,
@@ -174,7 +174,7 @@ impl Bpe {
     /// The ids that Hugging Face's characters without an entry become byte by byte, if every byte has one.
     pub fn byte_ids(&self) -> Option<Box<[u32; 256]>> {
         let rows = self.scalars.as_ref()?.byte_rows()?;
-        Some(Box::new(rows.map(|row| self.vocab.id(row as usize))))
+        Some(Box::new(rows.map(|row| self.vocab.id(row))))
     }
 
     /// Whether there are pieces that are matched before merging.
@@ -205,7 +205,7 @@ impl Bpe {
 
     /// The entries that merging can reach.
     pub fn reachable(&self) -> impl Iterator<Item = &[u8]> {
-        let rows = (0..self.vocab.len()).filter(|&row| self.dictionary.reaches(&self.vocab, row));
+        let rows = self.vocab.rows().filter(|&row| self.dictionary.reaches(&self.vocab, row));
         rows.map(|row| self.vocab.bytes(row))
     }
 
@@ -221,7 +221,7 @@ impl Bpe {
         // A table of a file may name any row.
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
-            match self.becomes(Symbol::new(row), entry) {
+            match self.becomes(Symbol::row(row), entry) {
                 Emit::Id(id) => Some((entry, id)),
                 _ => None,
             }
@@ -249,7 +249,7 @@ impl Bpe {
             && !is_part
             && let Some(row) = self.dictionary.normal.find(&self.vocab, piece)
         {
-            return emit(Segment { id: self.vocab.id(row as usize), start: 0, end: piece.len() as u32 });
+            return emit(Segment { id: self.vocab.id(row), start: 0, end: piece.len() as u32 });
         }
         let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();
@@ -292,7 +292,7 @@ impl Bpe {
             && dropout.is_none()
             && let Some(row) = self.dictionary.normal.find(&self.vocab, text)
         {
-            return emit(Segment { id: self.vocab.id(row as usize), start: 0, end: text.len() as u32 });
+            return emit(Segment { id: self.vocab.id(row), start: 0, end: text.len() as u32 });
         }
         let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();
@@ -371,7 +371,7 @@ impl Bpe {
             let (start, end) = (clamped(symbol.start), clamped(symbols.get(i + 1).map_or(len, |next| next.start)));
             // A table of a file may name any symbol.
             let id = match symbol.symbol.kind(self.vocab.len()) {
-                SymbolKind::Row(row) => self.vocab.id(row as usize),
+                SymbolKind::Row(row) => self.vocab.id(row),
                 _ => UNKNOWN,
             };
             emit(Segment { id, start, end })?;
@@ -432,7 +432,7 @@ impl Bpe {
     fn becomes(&self, symbol: Symbol, bytes: &[u8]) -> Emit {
         match symbol.kind(self.vocab.len()) {
             SymbolKind::Row(row) => {
-                let id = Emit::Id(self.vocab.id(row as usize));
+                let id = Emit::Id(self.vocab.id(row));
                 if self.exceptions.is_empty() { id } else { *self.exceptions.get(&row).unwrap_or(&id) }
             }
             SymbolKind::UserDefined(id) if self.vocab.row(id).is_some() => Emit::Id(id),
@@ -452,22 +452,22 @@ impl Bpe {
 
 /// The rows that become something else than their id: those of kind Unused, and those that a reserved row of the same bytes goes
 /// before.
-fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<u32, Emit> {
+fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, Emit> {
     let mut exceptions = HashMap::new();
     if !dictionary.is_sentencepiece() {
         return exceptions;
     }
     for row in vocab.odd_rows() {
         let row = match dictionary.reaches(vocab, row) {
-            true if vocab.active_kind(row) == Kind::Unused => row as u32,
+            true if vocab.active_kind(row) == Kind::Unused => row,
             true => continue,
             false => match dictionary.normal.find(vocab, vocab.bytes(row)) {
                 Some(row) => row,
                 None => continue,
             },
         };
-        let becomes = dictionary.emit(vocab, vocab.bytes(row as usize));
-        if becomes != Emit::Id(vocab.id(row as usize)) {
+        let becomes = dictionary.emit(vocab, vocab.bytes(row));
+        if becomes != Emit::Id(vocab.id(row)) {
             exceptions.insert(row, becomes);
         }
     }

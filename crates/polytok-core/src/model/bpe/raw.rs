@@ -18,6 +18,7 @@ use crate::segment::Segment;
 use crate::space_mark;
 use crate::spec::Symbols;
 use crate::utf8::{decode_strict, only_char};
+use crate::vocab::Row;
 
 /// What stands for a byte that is no character.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
@@ -114,13 +115,13 @@ impl Bpe {
         let own_row_bits = self.own_row_bits.get(|| {
             let mut bits = vec![0; self.vocab.len().div_ceil(64)];
             // A table of a file may name any row.
-            let rows = rows.map(|row| row as usize).filter(|&row| row < self.vocab.len());
+            let rows = rows.map(Row::index).filter(|&row| row < self.vocab.len());
             rows.for_each(|row| bits[row / 64] |= 1 << (row % 64));
             bits
         });
         let row = self.dictionary.normal.find(&self.vocab, text)?;
-        let is_own = own_row_bits.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1);
-        match is_own.then(|| self.becomes(Symbol::new(row), text)) {
+        let is_own = own_row_bits.get(row.index() / 64).is_some_and(|bits| bits >> (row.index() % 64) & 1 == 1);
+        match is_own.then(|| self.becomes(Symbol::row(row), text)) {
             Some(Emit::Id(id)) => Some(id),
             _ => None,
         }
@@ -129,7 +130,7 @@ impl Bpe {
     /// The id that a character alone becomes; None if it is unknown, or not simply an id.
     pub fn id_of_char(&self, unit: &[u8]) -> Option<u32> {
         let emit = match self.row_of_char(unit) {
-            Some(row) => self.becomes(Symbol::new(row), unit),
+            Some(row) => self.becomes(Symbol::row(row), unit),
             None => self.dictionary.emit(&self.vocab, unit),
         };
         if let Emit::Id(id) = emit { Some(id) } else { None }
@@ -141,7 +142,7 @@ impl Bpe {
         self.row_of_char(unit).is_none() && is_unknown()
     }
 
-    fn row_of_char(&self, unit: &[u8]) -> Option<u32> {
+    fn row_of_char(&self, unit: &[u8]) -> Option<Row> {
         match &self.scalars {
             Some(scalars) => only_char(unit).and_then(|c| scalars.row(c)),
             None => self.dictionary.normal.find(&self.vocab, unit),

@@ -14,15 +14,15 @@ use super::symbol::Symbol;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, ScalarRules, Unknown};
 use crate::utf8::only_char;
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 
 /// The compiled rules.
 pub(super) struct Scalars {
     /// Rows of characters: inside of a piece, last, first, and alone. Where an affix is empty, fewer places differ.
-    rows: [HashMap<char, u32>; 4],
+    rows: [HashMap<char, Row>; 4],
     affixes: [Vec<u8>; 2],
     /// Rows of bytes, if they are to be tried.
-    bytes: Option<Box<[Option<u32>; 256]>>,
+    bytes: Option<Box<[Option<Row>; 256]>>,
     unknown: OnUnknown,
     fuses: bool,
 }
@@ -30,7 +30,7 @@ pub(super) struct Scalars {
 /// What becomes of a character that has no row.
 #[derive(Clone, Copy)]
 enum OnUnknown {
-    Row(u32),
+    Row(Row),
     Drop,
     Error,
 }
@@ -38,18 +38,18 @@ enum OnUnknown {
 impl Scalars {
     /// Indexes the vocabulary; of equal rows the last counts.
     pub fn compile(vocab: &Vocab, rules: &ScalarRules, unknown: Unknown) -> Result<Scalars> {
-        let unk = (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown);
+        let unk = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
         let unknown = match (unknown, unk) {
-            (Unknown::Unk, Some(row)) => OnUnknown::Row(row as u32),
+            (Unknown::Unk, Some(row)) => OnUnknown::Row(row),
             (Unknown::Drop, _) => OnUnknown::Drop,
             _ => OnUnknown::Error,
         };
         let affixes = [rules.continuing_prefix.as_bytes().to_vec(), rules.word_suffix.as_bytes().to_vec()];
-        let mut rows: [HashMap<char, u32>; 4] = Default::default();
+        let mut rows: [HashMap<char, Row>; 4] = Default::default();
         let mut bytes = Box::new([None; 256]);
         let places = (0..4).filter(|&at| at == place(at & 2 != 0, at & 1 != 0, &affixes));
         let longest = 6.max(4 + affixes[0].len() + affixes[1].len()); // of a byte, of a character
-        for row in 0..vocab.len() {
+        for row in vocab.rows() {
             let piece = vocab.bytes(row);
             if piece.len() > longest {
                 continue;
@@ -57,10 +57,10 @@ impl Scalars {
             for at in places.clone() {
                 let rest = if at & 2 == 0 { piece.strip_prefix(&affixes[0][..]) } else { Some(piece) };
                 let rest = if at & 1 == 1 { rest.and_then(|rest| rest.strip_suffix(&affixes[1][..])) } else { rest };
-                rest.and_then(only_char).map(|c| rows[at].insert(c, row as u32));
+                rest.and_then(only_char).map(|c| rows[at].insert(c, row));
             }
             if let Some(byte) = byte_of(piece) {
-                bytes[byte as usize] = Some(row as u32);
+                bytes[byte as usize] = Some(row);
             }
         }
         let bytes = rules.byte_fallback.then_some(bytes);
@@ -71,19 +71,19 @@ impl Scalars {
     /// no entry of a byte may merge, since its text is not the text it stands for.
     pub fn can_cut(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
-        let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::new).collect();
+        let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::row).collect();
         let is_byte = |symbol: Symbol| symbols.contains(&symbol);
         !pairs.list().iter().any(|pair| is_byte(pair.left) || is_byte(pair.right) || is_byte(pair.merged))
     }
 
     /// The rows of all bytes, if characters without a row become them.
-    pub fn byte_rows(&self) -> Option<[u32; 256]> {
+    pub fn byte_rows(&self) -> Option<[Row; 256]> {
         let rows = self.bytes.as_ref()?;
-        rows.iter().all(Option::is_some).then(|| rows.map(|row| row.unwrap_or_default()))
+        rows.iter().all(Option::is_some).then(|| rows.map(|row| row.unwrap_or(Row(0))))
     }
 
     /// The row of a character in the middle of a piece.
-    pub fn row(&self, c: char) -> Option<u32> {
+    pub fn row(&self, c: char) -> Option<Row> {
         self.rows[place(false, false, &self.affixes)].get(&c).copied()
     }
 
@@ -145,12 +145,12 @@ struct Run<'a> {
     symbols: &'a mut Vec<PlacedSymbol>,
     len: u32,
     /// An unknown that is not written yet, and its length.
-    waiting: Option<(u32, u32)>,
+    waiting: Option<(Row, u32)>,
 }
 
 impl Run<'_> {
-    fn add(&mut self, row: u32, len: u32) {
-        self.symbols.push(PlacedSymbol::new(Symbol::new(row), self.len as usize));
+    fn add(&mut self, row: Row, len: u32) {
+        self.symbols.push(PlacedSymbol::new(Symbol::row(row), self.len as usize));
         self.len += len;
     }
 

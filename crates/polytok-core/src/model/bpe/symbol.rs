@@ -5,6 +5,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::vocab::Row;
+
 /// What merging works on: a row of the vocabulary, a user-defined entry, or a unit of text that is not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
@@ -14,7 +16,7 @@ pub struct Symbol(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// This row.
-    Row(u32),
+    Row(Row),
     /// The user-defined entry of this id, which merges with nothing. A table of a file may name an id that does not exist.
     UserDefined(u32),
     /// Text that is not an entry: a unit that merging numbered, or [`Symbol::INERT`].
@@ -28,7 +30,13 @@ impl Symbol {
     /// Numbers from here on, except that of [`INERT`](Self::INERT), are ids of user-defined entries. Those ids are smaller than this.
     pub const USER_DEFINED: u32 = 1 << 31;
 
-    /// The symbol of a row; also of a unit that is not a row, by a number after those of the rows.
+    /// The symbol of a row.
+    #[inline(always)]
+    pub const fn row(row: Row) -> Symbol {
+        Symbol(row.0)
+    }
+
+    /// The symbol of this number: that of a row, or of a unit, whose numbers follow those of the rows.
     #[inline(always)]
     pub const fn new(number: u32) -> Symbol {
         Symbol(number)
@@ -56,7 +64,7 @@ impl Symbol {
     #[inline(always)]
     pub fn kind(self, rows: usize) -> SymbolKind {
         match self.0 {
-            row if (row as usize) < rows => SymbolKind::Row(row),
+            row if (row as usize) < rows => SymbolKind::Row(Row(row)),
             number if self.is_user_defined() => SymbolKind::UserDefined(number - Self::USER_DEFINED),
             _ => SymbolKind::Text,
         }
@@ -79,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_number_has_one_kind() {
-        assert_eq!(Symbol::new(2).kind(3), SymbolKind::Row(2));
+        assert_eq!(Symbol::new(2).kind(3), SymbolKind::Row(Row(2)));
         assert_eq!(Symbol::new(3).kind(3), SymbolKind::Text);
         assert_eq!(Symbol::user_defined(0).kind(3), SymbolKind::UserDefined(0));
         assert_eq!(Symbol::user_defined(7).kind(3), SymbolKind::UserDefined(7));

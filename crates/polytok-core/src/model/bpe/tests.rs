@@ -207,10 +207,10 @@ proptest! {
             symbols
         };
         for row in bpe.merging.peek().unwrap().own_rows().unwrap() {
-            let symbols = plain(bpe.vocab.bytes(row as usize));
-            prop_assert!(symbols.len() == 1 && symbols[0].symbol == Symbol::new(row));
-            let bytes = bpe.vocab.bytes(row as usize);
-            prop_assert_eq!(&results(&bpe, bytes)[0], &Ok(vec![(bpe.vocab.id(row as usize), 0, bytes.len() as u32)]));
+            let symbols = plain(bpe.vocab.bytes(row));
+            prop_assert!(symbols.len() == 1 && symbols[0].symbol == Symbol::row(row));
+            let bytes = bpe.vocab.bytes(row);
+            prop_assert_eq!(&results(&bpe, bytes)[0], &Ok(vec![(bpe.vocab.id(row), 0, bytes.len() as u32)]));
         }
         for text in texts {
             let symbols = plain(text.as_bytes());

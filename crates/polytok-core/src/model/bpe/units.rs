@@ -72,8 +72,8 @@ impl Numbering {
     /// The symbols that are rows.
     pub(super) fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> Numbering {
         let byte_symbol = |byte: u8| match kind {
-            Symbols::Bytes => dictionary.normal.find(vocab, &[byte]).map(Symbol::new),
-            Symbols::Groups => vocab.row(byte as u32 + 3).map(|row| Symbol::new(row as u32)),
+            Symbols::Bytes => dictionary.normal.find(vocab, &[byte]).map(Symbol::row),
+            Symbols::Groups => vocab.row(byte as u32 + 3).map(Symbol::row),
             Symbols::Chars | Symbols::Scalars => None,
         };
         let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(Symbol::INERT));
@@ -81,10 +81,10 @@ impl Numbering {
         if kind == Symbols::Bytes {
             return numbering;
         }
-        for row in (0..vocab.len()).filter(|&row| dictionary.reaches(vocab, row)) {
+        for row in vocab.rows().filter(|&row| dictionary.reaches(vocab, row)) {
             let piece = vocab.bytes(row);
             if let (1..=4, Some(row)) = (piece.len(), dictionary.normal.find(vocab, piece)) {
-                numbering.add(piece, Symbol::new(row));
+                numbering.add(piece, Symbol::row(row));
             }
         }
         numbering

@@ -24,7 +24,7 @@ pub struct Longest {
 impl Longest {
     /// Builds the dictionary of all entries that are not reserved; of equal ones the first wins.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
-        let rows = || (0..vocab.len()).filter(|&row| is_reachable(vocab.kind(row)));
+        let rows = || vocab.rows().filter(|&row| is_reachable(vocab.kind(row)));
         let build = || Trie::build(rows().map(|row| (vocab.bytes(row), vocab.id(row))));
         let trie = Trie::compile(tables, vocab.longest(), |id| vocab.row(id).is_some(), build)?;
         let lanes = Lanes::new(&trie, rows().map(|row| vocab.bytes(row)));

@@ -26,11 +26,11 @@ use crate::spec::{Kind, Line};
 use crate::table::Table;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
-use crate::vocab::Vocab;
+use crate::vocab::{Row, Vocab};
 use best_path::{Score, search, walk};
 use by_word::TABLES_PAY_AFTER;
 pub use by_word::{WordTables, takes_raw};
-use words::{Row, WordsScratch};
+use words::{ScoredId, WordsScratch};
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
@@ -59,7 +59,7 @@ enum BestPathScores {
 struct Scores<S: 'static> {
     table: Table<S>,
     /// See `rows`.
-    rows: Lazy<Vec<Row<S>>>,
+    rows: Lazy<Vec<ScoredId<S>>>,
 }
 
 impl<S: Score> Scores<S> {
@@ -68,10 +68,10 @@ impl<S: Score> Scores<S> {
     }
 
     /// The same with ids, and a row that adds nothing; made when words are first asked for.
-    fn rows(&self, ids: &[u32]) -> &[Row<S>] {
+    fn rows(&self, ids: &[u32]) -> &[ScoredId<S>] {
         self.rows.get(|| {
-            let rows = self.table.iter().zip(ids).map(|(&score, &id)| Row { score, id });
-            rows.chain([Row { score: S::NOTHING, id: 0 }]).collect()
+            let rows = self.table.iter().zip(ids).map(|(&score, &id)| ScoredId { score, id });
+            rows.chain([ScoredId { score: S::NOTHING, id: 0 }]).collect()
         })
     }
 }
@@ -108,7 +108,7 @@ impl Unigram {
     fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
         let rows = dictionary_rows(vocab, line)?;
         let (min_score, max_score) = score_range(vocab);
-        let used: Vec<usize> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
+        let used: Vec<Row> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
         let columns = Columns { vocab, rows: &used, line, max_score };
         Ok(Unigram {
             trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..))?,
@@ -188,15 +188,15 @@ impl Stored for Unigram {
 }
 
 /// The rows that text can become, checked; reference: `InitializePieces` and `BuildTrie`.
-fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<usize>> {
-    let bad = |row: usize, what: &str| {
+fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
+    let bad = |row: Row, what: &str| {
         let piece = String::from_utf8_lossy(vocab.bytes(row)).into_owned();
         Err(Error::Spec(format!("vocab: the piece {piece:?} with id {} {what}", vocab.id(row))))
     };
-    let in_dictionary = |&row: &usize| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined | Kind::Unused);
-    let mut rows: Vec<usize> = (0..vocab.len()).filter(in_dictionary).collect();
+    let in_dictionary = |&row: &Row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined | Kind::Unused);
+    let mut rows: Vec<Row> = vocab.rows().filter(in_dictionary).collect();
     if line == Line::V0_2_3 {
-        if let Some(row) = (0..vocab.len()).find(|&row| !vocab.score(row).is_finite()) {
+        if let Some(row) = vocab.rows().find(|&row| !vocab.score(row).is_finite()) {
             return bad(row, "has a score that is not finite");
         }
         // 0.2.3 passes over it: old models with byte fallback have it.
@@ -220,14 +220,14 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<usize>> {
 }
 
 /// Stable. The first eight bytes as a number are compared first, since they nearly always decide.
-fn sort_by_bytes(vocab: &Vocab, rows: &mut [usize]) {
-    let begin = |row: usize| {
+fn sort_by_bytes(vocab: &Vocab, rows: &mut [Row]) {
+    let begin = |row: Row| {
         let (bytes, mut begin) = (vocab.bytes(row), [0; 8]);
         let len = bytes.len().min(8);
         begin[..len].copy_from_slice(&bytes[..len]);
         u64::from_be_bytes(begin)
     };
-    let mut keys: Vec<(u64, usize)> = rows.iter().map(|&row| (begin(row), row)).collect();
+    let mut keys: Vec<(u64, Row)> = rows.iter().map(|&row| (begin(row), row)).collect();
     keys.sort_unstable_by(|one, other| {
         let rest = || vocab.bytes(one.1).cmp(vocab.bytes(other.1));
         one.0.cmp(&other.0).then_with(rest).then(one.1.cmp(&other.1))
@@ -238,7 +238,7 @@ fn sort_by_bytes(vocab: &Vocab, rows: &mut [usize]) {
 /// The lowest and highest score of the normal pieces. The highest starts from the smallest positive float, so with
 /// log probabilities it is about 0: the reference's habit, kept because user-defined pieces of 0.2.1 are scored by it.
 fn score_range(vocab: &Vocab) -> (f32, f32) {
-    let normal = (0..vocab.len()).filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
+    let normal = vocab.rows().filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
     normal.fold((f32::MAX, f32::MIN_POSITIVE), |(min, max), score| (min.min(score), max.max(score)))
 }
 
@@ -254,7 +254,7 @@ fn char_count(piece: &[u8]) -> u32 {
 
 struct Columns<'a> {
     vocab: &'a Vocab,
-    rows: &'a [usize],
+    rows: &'a [Row],
     line: Line,
     max_score: f32,
 }

@@ -151,7 +151,7 @@ proptest! {
     fn rows_are_sorted_by_all_their_bytes(pieces in prop::collection::vec("[ab\0]{0,3}|(abcdefgh){1,2}[ab\0]{0,2}|▁[世界]{1,4}", 1..20)) {
         let pieces: Vec<(&str, f32, Kind)> = pieces.iter().map(|piece| (&**piece, 0.0, Kind::Normal)).collect();
         let vocab = vocab(&pieces);
-        let mut rows: Vec<usize> = (0..vocab.len()).collect();
+        let mut rows: Vec<Row> = vocab.rows().collect();
         let mut expected = rows.clone();
         expected.sort_by_key(|&row| vocab.bytes(row));
         sort_by_bytes(&vocab, &mut rows);

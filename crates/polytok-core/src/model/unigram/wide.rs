@@ -14,8 +14,8 @@ use crate::native::Tables;
 use crate::segment::{Segment, UNKNOWN};
 use crate::spec::{Kind, UnigramRules};
 use crate::trie::Trie;
-use crate::vocab::Vocab;
 use crate::vocab::dictionary::is_reachable;
+use crate::vocab::{Row, Vocab};
 
 /// How far below the lowest score an unknown character is.
 const UNKNOWN_PENALTY: f32 = 10.0;
@@ -47,16 +47,16 @@ impl WideUnigram {
     pub fn compile(vocab: &Vocab, rules: UnigramRules, tables: &mut Tables) -> Result<WideUnigram> {
         let is_hugging_face = matches!(rules, UnigramRules::HuggingFace { .. });
         // Backwards, because the trie keeps the first of equal keys.
-        let is_used = |&row: &usize| is_hugging_face || is_reachable(vocab.kind(row));
-        let rows: Vec<usize> = (0..vocab.len()).rev().filter(is_used).collect();
+        let is_used = |&row: &Row| is_hugging_face || is_reachable(vocab.kind(row));
+        let rows: Vec<Row> = vocab.rows().rev().filter(is_used).collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
         let trie = Trie::compile(tables, vocab.longest(), |entry| (entry as usize) < rows.len(), build)?;
         let ids: Vec<u32> = rows.iter().map(|&row| vocab.id(row)).collect();
         let byte = |byte: usize| trie.get(format!("<0x{byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
         let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });
         let bytes = has_fallback.then(|| Box::new(std::array::from_fn(byte)));
-        let unknown = (0..vocab.len()).find(|&row| vocab.kind(row) == Kind::Unknown);
-        let score = |row: usize| match is_hugging_face {
+        let unknown = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
+        let score = |row: Row| match is_hugging_face {
             true => vocab.wide_score(row),
             false if vocab.kind(row) == Kind::UserDefined => 0.0,
             false => vocab.score(row) as f64,
@@ -134,7 +134,7 @@ impl WideUnigram {
 
 /// The lowest score less the penalty: of all entries in double precision, or of the normal ones in single.
 fn unknown_score(vocab: &Vocab, is_hugging_face: bool) -> f64 {
-    let rows = 0..vocab.len();
+    let rows = vocab.rows();
     if is_hugging_face {
         return rows.map(|row| vocab.wide_score(row)).fold(f64::INFINITY, f64::min) - UNKNOWN_PENALTY as f64;
     }

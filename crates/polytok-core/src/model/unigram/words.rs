@@ -24,7 +24,7 @@ const KEPT_STATES: usize = 1 << 20;
 
 /// What an entry adds: to the sum, and to the ids.
 #[derive(Clone, Copy)]
-pub(in crate::model) struct Row<S> {
+pub(in crate::model) struct ScoredId<S> {
     pub score: S,
     pub id: u32,
 }
@@ -35,7 +35,7 @@ pub(in crate::model) struct Dictionary<'a, S: Score> {
     /// By the trie's values.
     pub scores: &'a [S],
     /// The same with ids, and one more behind the last.
-    pub rows: &'a [Row<S>],
+    pub rows: &'a [ScoredId<S>],
     pub unknown_score: S,
     pub letters: &'a Letters,
 }
