@@ -60,6 +60,20 @@ KNOWN = (
     ),
     Known(
         "tiktoken 0.14",
+        "a split pattern with a match that starts before the last one ended, such as `(?<=\\Ka)`",
+        "does not return, panics, or encodes the same text twice",
+        "an error that names the pattern and the place",
+        "Only `\\K` in a look-behind can do this. Where its matches do not overlap, as in `(?<=\\Ka)b`, both agree.",
+    ),
+    Known(
+        "tiktoken 0.14",
+        "a split pattern outside polytok's family that finds nothing within some 300 KB",
+        "panics: the limit of its engine counts the steps of a whole search",
+        "goes on, as long as few places of the text are hard",
+        "How far the next match is does not tell how hard a pattern is.",
+    ),
+    Known(
+        "tiktoken 0.14",
         "special tokens where one is a prefix of another",
         "whichever its hash table has first",
         "the longest",

@@ -81,10 +81,10 @@ impl Finder {
     }
 
     /// Writes the next matches to `pieces` and says how many; None if this search cannot go on from where it stopped.
-    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
-        match &self.search {
-            Search::Regex(splitter) => splitter.fill(text, cursor, pieces),
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<Option<usize>> {
+        Ok(match &self.search {
+            Search::Regex(splitter) => Some(splitter.fill(text, cursor, pieces)?),
             Search::Text(_) | Search::Borders => None,
-        }
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Where the search for the pieces of one text stands, from one call of `fill` to the next.
 
 use super::automaton::MAX_LEVELS;
+use super::regex::Search;
 use super::scanner::Failures;
 
 /// The state of a search. One for each text; made without an allocation.
@@ -19,13 +20,24 @@ pub struct Cursor {
     pub(super) waiting: [u32; MAX_LEVELS],
     /// What the scanner remembers of this text.
     pub(super) failures: Failures,
+    /// Where the general engine stands.
+    pub(super) search: Search,
 }
 
 impl Cursor {
     /// Nothing is found yet.
     #[inline]
     pub fn new() -> Cursor {
-        Cursor { at: 0, row: 0, from: 0, sure: 0, ask: 0, waiting: [0; MAX_LEVELS], failures: Failures::new() }
+        Cursor {
+            at: 0,
+            row: 0,
+            from: 0,
+            sure: 0,
+            ask: 0,
+            waiting: [0; MAX_LEVELS],
+            failures: Failures::new(),
+            search: Search::default(),
+        }
     }
 
     /// The end of the text was read: what was found last may depend on it.

@@ -105,10 +105,16 @@ impl Splitter {
         }
     }
 
-    /// Writes the next matches to `pieces`, which has room for 128 or more, and says how many; 0 when there are no more. None if
-    /// this engine cannot go on from where it stopped.
-    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
-        let Engine::Scanner(program) = &self.engine else { return None };
-        Some(program.fill(text, cursor, pieces))
+    /// Writes the next matches that are not empty to `pieces`, which has room for 128 or more, and returns their number; 0 when there
+    /// are no more. `cursor` is new at first and then that of the call before. `Error::Search` if the general engine gives up.
+    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
+        match &self.engine {
+            Engine::Scanner(program) => Ok(program.fill(text, cursor, pieces)),
+            Engine::Regex(regex) => {
+                // It may have looked at any place of the text.
+                cursor.at = text.len() + 1;
+                regex.fill(text, &mut cursor.search, pieces)
+            }
+        }
     }
 }

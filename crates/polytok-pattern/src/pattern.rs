@@ -211,7 +211,8 @@ impl Parser<'_> {
         match c {
             's' | 'S' | 'd' | 'D' | 'w' | 'W' => Some(self.take(2).to_string()),
             'p' | 'P' => self.property(),
-            'x' => self.code_point(),
+            'x' => self.code_point(2),
+            'u' => self.code_point(4),
             'r' | 'n' | 't' => {
                 self.take(2);
                 Some(literal(match c {
@@ -228,12 +229,16 @@ impl Parser<'_> {
         }
     }
 
-    /// `\x{21}`.
-    fn code_point(&mut self) -> Option<String> {
-        let len = self.rest.find('}')? + 1;
-        let digits = self.rest[..len].strip_prefix(r"\x{")?.strip_suffix('}')?;
-        let c = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?;
-        self.take(len);
+    /// `\x{21}`, or without braces exactly `len` digits, as in `\x21` and `\u0021`.
+    fn code_point(&mut self, len: usize) -> Option<String> {
+        let (_, rest) = self.rest.split_at(2);
+        let (digits, rest) = match rest.strip_prefix('{') {
+            Some(rest) => rest.split_once('}')?,
+            None => rest.split_at_checked(len)?,
+        };
+        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let c = u32::from_str_radix(digits, 16).ok().filter(|_| is_hex).and_then(char::from_u32)?;
+        self.rest = rest;
         Some(literal(c))
     }
 

@@ -62,8 +62,8 @@ impl PatternSplit {
     }
 
     /// Writes the next pieces to `pieces` and says how many; None if this step cannot go on from where it stopped.
-    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Option<usize> {
-        if self.is_filled { self.finder.fill(text, &mut cursor.matches, pieces) } else { None }
+    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<Option<usize>> {
+        if self.is_filled { self.finder.fill(text, &mut cursor.matches, pieces) } else { Ok(None) }
     }
 
     /// What `fill` reads with, if it goes on from where it stopped.

@@ -169,7 +169,7 @@ impl Chain {
     /// `cursor` is new at first and then that of the call before.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         let filled = match &self.steps[..] {
-            [Step::Cut(Cut::Pattern(pattern))] => pattern.fill(text, cursor, pieces),
+            [Step::Cut(Cut::Pattern(pattern))] => pattern.fill(text, cursor, pieces)?,
             [Step::Cut(Cut::Words(words))] => Some(words.fill(text, cursor, pieces)),
             _ => None,
         };

@@ -1,0 +1,100 @@
+"""Patterns that only the general engine runs: what they find far away, and those that would never end."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+from collections.abc import Iterator
+
+import pytest
+
+import polytok
+from format_samples import rank_spec, small_file, tekken_spec
+from polytok import EncodeError, Kind, Spec, Tokenizer, Vocab, conversion
+from polytok.formats.gguf_pretokenizers import PRE_TOKENIZERS, steps
+from polytok.spec import PatternSplit, Replace, Unigram
+
+BACKWARDS = {
+    r"(?<=\Ka)": "aa",
+    r"(?<=\Ka)|x": "aab",
+    r"(?<=\Kab)|[a-z]": "abab",
+    r"(?<=\K\n{2}a)|\s{0,2}": "\n\na b",
+    r"(?<=\Ka)|b?": "aab",
+}
+"""Patterns with a match that starts before the last one ended, and a text in which they have one."""
+
+
+@pytest.fixture(autouse=True)
+def no_test_hangs() -> Iterator[None]:
+    """The engine cannot be interrupted, so a test that does not end takes the process with it."""
+    faulthandler.dump_traceback_later(100, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+def refuses(tokenizer: Tokenizer, text: str) -> None:
+    for encode in (tokenizer.encode, tokenizer.count, tokenizer.tokens, tokenizer.spans):
+        with pytest.raises(EncodeError, match="before the last one ended"):
+            encode(text)
+    with pytest.raises(EncodeError, match="before the last one ended"):
+        tokenizer.encode_batch([text, text])
+
+
+@pytest.mark.parametrize(("pattern", "text"), BACKWARDS.items())
+def test_a_match_that_starts_before_the_last_one_ended(pattern: str, text: str) -> None:
+    refuses(Tokenizer(rank_spec(split=(PatternSplit(pattern),))), text)
+    ranks = small_file("tiktoken")
+    from_ranks = polytok.load(ranks, pattern=pattern, special_tokens={})
+    refuses(from_ranks, text)
+    refuses(polytok.load(conversion.write(from_ranks.spec, "ptok").data), text)
+
+
+def test_such_patterns_in_files() -> None:
+    refuses(polytok.load(b"minbpe v1\n(?<=\\Ka)\n0\n97 98\n"), "aa")
+    tekken = json.loads(conversion.write(tekken_spec(), "tekken").data)
+    for pattern, text in BACKWARDS.items():
+        tekken["config"]["pattern"] = pattern
+        refuses(polytok.load(json.dumps(tekken).encode()), text)
+
+
+def test_a_match_may_start_before_its_search() -> None:
+    tokenizer = Tokenizer(rank_spec(split=(PatternSplit(r"(?<=\Ka)b"),)))
+    assert tokenizer.encode("abab") == [256, 256]
+
+
+FAR = "吾輩は猫である。\n名前は まだ無い。どこで生れたか\n\n " * 30_000
+"""Two megabytes, in which a pattern may match once or never."""
+
+
+def unigram(normalize: tuple[Replace, ...]) -> Spec:
+    rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN)]
+    rows += [(c.encode(), id, -2.0, Kind.NORMAL) for id, c in enumerate(sorted({*FAR, "\u2581"}), 1)]
+    return Spec(Vocab.from_rows(rows), Unigram(), normalize=normalize, unknown="unk")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "content"), [(r"(?<!\n)^", "\u2581"), (r"(?<=名)前(?=x)", ""), (r"^(?=(.)\1)", "x"), (r"\b(?<=x)", "x")]
+)
+def test_what_is_replaced_far_away_or_nowhere(pattern: str, content: str) -> None:
+    """As tokenizers encodes and decodes it; a published Japanese model has the first pattern."""
+    tokenizers = pytest.importorskip("tokenizers")
+    models, normalizers, decoders = tokenizers.models, tokenizers.normalizers, tokenizers.decoders
+    vocab = [("<unk>", 0.0), *((c, -2.0) for c in sorted({*FAR, "\u2581"}))]
+    theirs = tokenizers.Tokenizer(models.Unigram(vocab, 0, False))
+    replace = tokenizers.Regex(pattern)
+    theirs.normalizer = normalizers.Sequence(
+        [normalizers.Replace(replace, content), normalizers.Replace(" ", "\u2581")]
+    )
+    theirs.decoder = decoders.Sequence([decoders.Fuse(), decoders.Replace(replace, content)])
+    ours = polytok.load(theirs.to_str().encode())
+    ids = ours.encode(FAR)
+    assert ids == theirs.encode(FAR).ids
+    assert ours.decode(ids) == theirs.decode(ids)
+
+
+@pytest.mark.parametrize("name", ["chameleon", "exaone-moe"])
+def test_published_patterns_in_long_texts(name: str) -> None:
+    """llama.cpp's pre-tokenizers with a pattern that the scanner does not run."""
+    tokenizer = Tokenizer(rank_spec(split=steps(PRE_TOKENIZERS[name])))
+    for text in (FAR, FAR + "IMGIMGABZ", "x" * len(FAR)):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
