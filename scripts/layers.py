@@ -1,8 +1,8 @@
-"""Compares what the modules of the package import with the table in ARCHITECTURE.md.
+"""Compares what the modules of the package and of the engine import with the tables in ARCHITECTURE.md.
 
-A room is a module or folder directly below python/polytok. The first column of its table lists all rooms from top to
-bottom; each room may import only rooms that are listed after it, so that no arrow goes up and no two rooms import each
-other. Imports for type checkers count as others do.
+A room is a module or folder directly below python/polytok or crates/polytok-core/src. The first column of a table lists
+all rooms from top to bottom. A room may import only rooms that are listed after it, so no arrow goes up, and no two
+rooms import each other. Imports for type checkers count; those of Rust's tests do not.
 
     python scripts/layers.py
 """
@@ -65,10 +65,12 @@ def check(house: House, listed: Sequence[str]) -> Iterator[str]:
     """What does not agree with the table of a house."""
     arrows = sorted(set(house.arrows(house.folder)))
     rooms = rooms_of(house.folder)
-    for room in sorted(rooms ^ set(listed)):
-        yield f"{TABLES.name}: {room} is not listed" if room in rooms else f"{TABLES.name}: there is no room {room}"
-    for room in sorted({room for room in listed if listed.count(room) > 1}):
-        yield f"{TABLES.name}: {room} is listed twice"
+    for room in sorted({*rooms, *listed}):
+        path, times = (house.folder / room).relative_to(ROOT).as_posix(), listed.count(room)
+        if room not in rooms:
+            yield f"{TABLES.name} lists {path}, which is missing"
+        elif times != 1:
+            yield f"{TABLES.name} lists {path} {times} times: list it once, above all that it imports"
     yield from upward(arrows, {room: place for place, room in enumerate(listed)})
 
 
@@ -119,7 +121,66 @@ def _imported(node: ast.AST, inside: Sequence[str]) -> Iterator[list[str]]:
         yield from ([*base, alias.name] for alias in node.names)
 
 
-HOUSES = (House("## Layers, arrows go down only", ROOT / "python" / "polytok", python_arrows),)
+def rust_arrows(source: Path) -> Iterator[Arrow]:
+    """What the modules of a crate use of each other. The crate's root only lists the modules: it is not a room."""
+    for file in sorted(source.rglob("*.rs")):
+        inside = [part for part in file.relative_to(source).with_suffix("").parts if part != "mod"]
+        if inside == ["lib"] or "tests" in inside:
+            continue
+        text = without_tests(file.read_text(encoding="utf-8"))
+        for match in _FROM_ROOT.finditer(text):
+            if match[0] == "crate::" or match[0].count("super") == len(inside):
+                for name in _first_names(text[match.end() :]):
+                    yield Arrow(room_of(source, file), name, file, text.count("\n", 0, match.start()) + 1)
+
+
+_FROM_ROOT = re.compile(r"(?<![\w:$])(?:crate::|(?:super::)+)")
+_CFG_TEST = "#[cfg(test)]"
+_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+_NO_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?'(?:\\[^']+|[^'\\\n])'""", re.DOTALL)
+
+
+def without_tests(text: str) -> str:
+    """Rust code without comments, strings and what is compiled only for tests. Line numbers stay the same.
+
+    >>> without_tests('use a; // b\\n#[cfg(test)]\\nmod tests {\\n    use c;\\n}\\nuse d;').split()
+    ['use', 'a;', 'use', 'd;']
+    """
+    text = _NO_CODE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    while (start := text.find(_CFG_TEST)) >= 0:
+        end = _end_of_item(text, start + len(_CFG_TEST))
+        text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
+    return text
+
+
+def _end_of_item(text: str, start: int) -> int:
+    """Where the item or field that starts here ends: after a semicolon or comma, or the brace that closes its body."""
+    depth = 0
+    for match in re.compile(r"[](){}[;,]").finditer(text, start):
+        depth += _BRACKETS.get(match[0], 0)
+        if depth == 0 and match[0] in "};,":
+            return match.end()
+    return len(text)
+
+
+def _first_names(rest: str) -> list[str]:
+    """The first name of a path, or of each path in braces.
+
+    >>> _first_names("model::{Bpe, Word};"), _first_names("{error::{Error, Result}, trie, utf8::*};")
+    (['model'], ['error', 'trie', 'utf8'])
+    """
+    if not rest.startswith("{"):
+        return re.findall(r"\A\w+", rest)
+    inside = rest[1 : _end_of_item(rest, 0) - 1]
+    while (flat := re.sub(r"\{[^{}]*\}", "", inside)) != inside:
+        inside = flat
+    return re.findall(r"(?:^|,)\s*(\w+)", inside)
+
+
+HOUSES = (
+    House("## Layers, arrows go down only", ROOT / "python" / "polytok", python_arrows),
+    House("## The engine's rooms (crates/polytok-core/src)", ROOT / "crates" / "polytok-core" / "src", rust_arrows),
+)
 
 if __name__ == "__main__":
     sys.exit(main())
