@@ -1,7 +1,7 @@
 //! The pipeline: template, special tokens, a route or normalize → split → model, post. It reads as the picture in lib.rs, from top to
 //! bottom, and as its twin, python/polytok/reference/pipeline.py.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, too_long};
 use crate::normalize::origin::{Origin, Place};
 use crate::post::template::TemplateStep;
 use crate::post::{Out, Sink};
@@ -25,7 +25,7 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut S,
     ) -> Result<()> {
-        check_text(text, options)?;
+        options.check(text)?;
         let mut encoding = Encoding { tokenizer: self, scratch, out: Out::new(&self.segmenter.fallback, sink) };
         for step in self.template.steps(options.add_special, text.len()) {
             match step {
@@ -44,7 +44,7 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut S,
     ) -> Result<()> {
-        check_text(text, options)?;
+        options.check(text)?;
         let out = Out::new(&self.segmenter.fallback, sink);
         Encoding { tokenizer: self, scratch, out }.text(text, options.special)
     }
@@ -134,16 +134,4 @@ impl<S: Sink> Encoding<'_, '_, S> {
         }
         segmenter.encode_text(text, &mut self.scratch.segmenter, &mut self.out)
     }
-}
-
-/// An error if the text is too long, or if it holds a special token that is refused.
-fn check_text(text: &[u8], options: EncodeOptions) -> Result<()> {
-    if text.len() >= u32::MAX as usize {
-        return Err(too_long("given"));
-    }
-    options.reject.map_or(Ok(()), |reject| reject.reject(text))
-}
-
-fn too_long(which: &str) -> Error {
-    Error::Encode(format!("the {which} text has 4 GiB or more, and one call takes less; split it into smaller texts"))
 }

@@ -59,3 +59,8 @@ pub fn not_utf8(at: usize) -> Error {
          errors=\"replace\""
     ))
 }
+
+/// The error for a text whose places do not fit 32 bits. `which` text it is: the given one, or the normalized one.
+pub fn too_long(which: &str) -> Error {
+    Error::Encode(format!("the {which} text has 4 GiB or more, and one call takes less; split it into smaller texts"))
+}

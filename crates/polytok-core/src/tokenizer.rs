@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::by_lengths::ByLengths;
 use crate::decode::{DecodeState, Decoder};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, too_long};
 use crate::lazy::Lazy;
 use crate::model::{CompiledModel, ModelParts};
 use crate::native::Tables;
@@ -74,6 +74,16 @@ pub struct EncodeOptions<'a> {
     pub special: Option<&'a SpecialSet>,
     /// Fail if one of these stands in the text.
     pub reject: Option<&'a SpecialSet>,
+}
+
+impl EncodeOptions<'_> {
+    /// An error if the text is too long, or if it holds a special token that is refused.
+    pub(crate) fn check(&self, text: &[u8]) -> Result<()> {
+        if text.len() >= u32::MAX as usize {
+            return Err(too_long("given"));
+        }
+        self.reject.map_or(Ok(()), |reject| reject.reject(text))
+    }
 }
 
 impl Tokenizer {
