@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
 if TYPE_CHECKING:
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 Text: TypeAlias = str | bytes
 Ids: TypeAlias = "Sequence[int] | Iterable[int] | npt.NDArray[np.integer]"
-Special: TypeAlias = Literal["all"] | Collection[str]
+Special: TypeAlias = Literal["all"] | Set[str] | list[str] | tuple[str, ...] | Mapping[str, int]
+"""``"all"``, or texts. One text alone is not a `Special`, so that type checkers find it."""
 IdArray: TypeAlias = "npt.NDArray[np.uint16] | npt.NDArray[np.uint32]"
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from ..errors import ArgumentError
 from ..plain import from_plain, to_plain
@@ -33,6 +33,11 @@ from .tokenizing import described
 from .watching import Watch
 from .write import ShardFile, checksum
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..training.keywords import CountingKeywords
+
 _TASK = "polytok.corpus.counting:prepare"
 
 
@@ -49,7 +54,7 @@ def count_words(
     overwrite: bool = False,
     progress: bool = False,
     json_log: IO[str] | None = None,
-    **options: Any,
+    **options: Unpack[CountingKeywords],
 ) -> TrainingReport:
     """Count the words of files by many processes or machines, into a file as `polytok.Counts.save` writes it.
 
@@ -68,7 +73,7 @@ def count_words(
     """
     memory = checked_memory(max_memory)
     share = None if memory is None else memory // (workers or processors())
-    setup = _setup(kind, reading or Reading(), options, share)
+    setup = _setup(kind, reading or Reading(), cast("dict[str, Any]", options), share)
     place = Folder(f"{os.fspath(out)}.parts")
     planned = plan(inputs, reading, shard_size, outside=place.url)
     does = made_runner(runner, workers, [source.name for source in planned.sources])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checks import number, one_of
 from ..errors import ArgumentError, PieceError
-from ..options import Options
+from ..options import OptionKeywords, Options
 from ..reading import Reading
 from ..spec import Slot
 from ..tokenizer import Tokenizer
@@ -19,12 +19,30 @@ from ..values import Special
 from .plan import SHARD_SIZE
 from .write import WRITERS
 
+Output = Literal["megatron", "flat", "npy", "parquet", "arrow"]
 Long = Literal["truncate", "skip", "split"]
 Dtype = Literal["auto", "uint16", "uint32", "int32"]
 
 _LARGEST_SHARD = 1 << 40
 _MOST = 1 << 62
 _DTYPES = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}
+
+
+class DocumentKeywords(OptionKeywords, total=False):
+    """The fields of `DocumentOptions` as keywords of a call."""
+
+    output: Output
+    dtype: Dtype
+    bos: int | str | None
+    eos: int | str | None
+    min_tokens: int
+    max_tokens: int | None
+    long: Long
+    shuffle: int
+    seed: int
+    shard_size: int
+    columns: Sequence[str]
+    reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +75,7 @@ class DocumentOptions:
     shuffle: int = 0
     seed: int = 0
     shard_size: int = SHARD_SIZE
-    columns: tuple[str, ...] = ()
+    columns: Sequence[str] = ()
     reading: Reading = field(default_factory=Reading)
 
     def __post_init__(self) -> None:

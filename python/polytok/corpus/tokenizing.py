@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..formats import ptok
@@ -16,7 +16,7 @@ from ..tokenizer import Tokenizer
 from .job import Begun, Job, JobEvent, Records
 from .journal import stem
 from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
-from .options import DocumentOptions
+from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
 from .report import Report, by_source, counted_of, examples
 from .run import runner as made_runner
@@ -24,6 +24,9 @@ from .run.base import Assignment, Done, Retried, Runner, Work
 from .storage import Storage, storage
 from .watching import Watch
 from .write import ShardFile
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _TASK = "polytok.corpus.task:prepare"
 
@@ -39,7 +42,7 @@ def tokenize(
     overwrite: bool = False,
     progress: bool = False,
     json_log: IO[str] | None = None,
-    **options: Any,
+    **options: Unpack[DocumentKeywords],
 ) -> Report:
     """Tokenize files into a dataset folder.
 

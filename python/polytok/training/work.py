@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import ArgumentError
 from ..progress import ProgressBar, Report
@@ -17,6 +17,11 @@ from .base import kind_named
 from .counting import Counts, is_counts
 from .feeding import TrainingWarning, feed
 from .inputs import Inputs, TrainingReport, paths_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import CountingKeywords, SizedKeywords, TrainingKeywords
 
 # Counts are the same for every size.
 _ANY_SIZE = 2**16
@@ -32,7 +37,7 @@ def train(
     threads: int | None = None,
     progress: bool | Report = False,
     report: TrainingReport | None = None,
-    **options: Any,
+    **options: Unpack[TrainingKeywords],
 ) -> Tokenizer:
     """Train a tokenizer.
 
@@ -75,7 +80,7 @@ def specs(
     threads: int | None = None,
     progress: bool | Report = False,
     report: TrainingReport | None = None,
-    **options: Any,
+    **options: Unpack[SizedKeywords],
 ) -> list[Spec]:
     """As `train`, but gives the Specs of all sizes, where the kind takes several."""
     chosen = kind_named(kind)
@@ -85,7 +90,7 @@ def specs(
         if reading is not None:
             raise ArgumentError("reading says how texts are read, and counts are no texts: leave it out")
         resources["counts"] = counts
-    trainer = chosen.make(options, resources)
+    trainer = chosen.make(cast("dict[str, Any]", options), resources)
     with _shown(progress) as told:
         if not isinstance(inputs, Counts) and counts is None:
             feed(trainer, inputs, reading, report, told, resources["max_memory"])
@@ -103,7 +108,7 @@ def count_words(
     threads: int | None = None,
     progress: bool | Report = False,
     report: TrainingReport | None = None,
-    **options: Any,
+    **options: Unpack[CountingKeywords],
 ) -> Counts:
     """Count the words of texts, to be saved, merged with other counts, and trained from.
 
@@ -116,7 +121,7 @@ def count_words(
     [(b'be', 2), (b'to', 2), (b'not', 1), (b'or', 1)]
     """
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
-    trainer, counts = counting(kind, options, resources)
+    trainer, counts = counting(kind, cast("dict[str, Any]", options), resources)
     with _shown(progress) as told:
         feed(trainer, inputs, reading, report, told, resources["max_memory"])
     return counts

@@ -1,0 +1,88 @@
+"""Types, as a type checker sees them in the installed package, and keywords that are declared twice."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import polytok
+from polytok.corpus.options import DocumentKeywords, DocumentOptions, Output
+from polytok.corpus.write import WRITERS
+from polytok.options import OptionKeywords, Options
+from polytok.training import KINDS
+from polytok.training.keywords import TrainingKeywords
+
+USER = """\
+from typing_extensions import assert_type
+import polytok
+import polytok.corpus
+
+tokenizer = polytok.load("default")
+chat = polytok.Options(special="all")
+assert_type(tokenizer, polytok.Tokenizer)
+assert_type(tokenizer.encode("a", add_special=True, special={"<a>"}), list[int])
+assert_type(tokenizer.encode(b"a", options=chat), list[int])
+assert_type(tokenizer.count("a", reject_special=True), int)
+assert_type(tokenizer.encoding("a", special=tokenizer.special_tokens).ids, list[int])
+assert_type(polytok.train(["a"], "bpe", vocab_size=300, pattern=None, ties="minbpe"), polytok.Tokenizer)
+polytok.corpus.tokenize("*.txt", tokenizer, "out", eos="auto", special="all", columns=["url"], output="parquet")
+"""
+WRONG = """\
+import polytok
+import polytok.corpus
+
+tokenizer = polytok.load("default")
+tokenizer.encode("a", special="every")
+tokenizer.encode("a", add_specials=True)
+tokenizer.encode("a", options={"special": "all"})
+polytok.Options(special="every")
+polytok.train(["a"], "bpe", vocab_size=300, patern=None)
+polytok.train(["a"], "bpe", vocab_size=300, ties="mine")
+polytok.corpus.tokenize("*.txt", tokenizer, "out", eso="auto")
+polytok.corpus.tokenize("*.txt", tokenizer, "out", long="cut")
+polytok.tokenise
+"""
+
+
+def installed(folder: Path) -> Path:
+    """The Python of a new environment, in which polytok is installed as it is."""
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "polytok").symlink_to(Path(polytok.__file__).parent)
+    (site / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
+    return folder / "bin" / "python"
+
+
+def test_a_type_checker_sees_the_types_of_the_installed_package(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    options = ["--strict", "--python-executable", installed(tmp_path / "environment")]
+    command = [sys.executable, "-m", "mypy", *options, "user.py", "wrong.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    said = [line.split(": ")[:2] for line in done.stdout.splitlines()[:-1] if ": note: " not in line]
+    wrong_lines = range(5, len(WRONG.splitlines()) + 1)
+    assert said == [[f"wrong.py:{line}", "error"] for line in wrong_lines], done.stdout
+
+
+def test_keywords_of_encoding() -> None:
+    assert get_type_hints(OptionKeywords) == get_type_hints(Options)
+
+
+def test_keywords_of_documents() -> None:
+    assert get_type_hints(DocumentKeywords).keys() == {field.name for field in dataclasses.fields(DocumentOptions)}
+    assert get_args(Output) == tuple(WRITERS)
+
+
+def test_keywords_of_training() -> None:
+    resources = {"counts", "max_memory", "threads", "vocab_size"}
+    declared: dict[str, list[object]] = {}
+    for option in (option for kind in KINDS for option in kind.options() if option.name not in resources):
+        declared.setdefault(option.name, []).append(option.annotation)
+    keywords = get_type_hints(TrainingKeywords)
+    assert keywords.keys() == declared.keys()
+    for name, annotation in keywords.items():
+        assert annotation in declared[name], name
