@@ -1,4 +1,4 @@
-"""Corpora of any size into tokens: planned, run, resumed, and opened as mapped datasets."""
+"""Turns corpora of any size into tokens: jobs are planned, run and resumed; datasets are opened memory-mapped."""
 
 from .counting import count_words
 from .dataset import Dataset, open

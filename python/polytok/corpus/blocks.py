@@ -1,4 +1,4 @@
-"""The documents of a dataset of any kind, in order and in portions: what verifying and exporting go over."""
+"""The documents of a dataset of any kind, in order, block by block. Verifying and exporting read them this way."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Row
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Any]:
-    """Gives pyarrow, whose errors become those of polytok."""
+    """Yield pyarrow and raise its errors as those of polytok."""
     arrow = pyarrow_for(str(path))
     try:
         yield arrow
@@ -70,7 +70,7 @@ def _reading(path: Path) -> Iterator[Any]:
 
 
 def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
-    """The columns beside the ids, if there are some: those of the first shard, for all shards have the same.
+    """The columns beside the ids, if any. They are those of the first shard, because all shards have the same columns.
 
     Raises `FileError` and `FormatError` for a file that cannot be read.
     """

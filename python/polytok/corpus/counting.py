@@ -1,4 +1,4 @@
-"""`count_words`: the words of files counted in tasks, whose files of counts are added up in the order of the inputs.
+"""`count_words`: counts the words of files in tasks and adds up the tasks' counts in the order of the inputs.
 
 The counts are those of `polytok.count_words` over the same files, with the order in which words are first seen.
 """
@@ -58,9 +58,9 @@ def count_words(
 ) -> TrainingReport:
     """Count the words of files by many processes or machines, into a file as `polytok.Counts.save` writes it.
 
-    ``inputs`` are as of `tokenize`; ``kind``, ``reading`` and ``options`` as of `polytok.count_words`. What is counted
-    is kept beside ``out``, in a folder with ``.parts`` behind its name, until all is done: the same call goes on with
-    it. ``max_memory`` is for all processes of this machine together.
+    ``inputs`` are as in `tokenize`; ``kind``, ``reading`` and ``options`` as in `polytok.count_words`. Finished counts
+    are kept beside ``out``, in a folder named like it with ``.parts`` appended, until the job is done: the same call
+    resumes it. ``max_memory`` is the limit for all processes of this machine together.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -88,7 +88,7 @@ def count_words(
 
 
 def _setup(kind: str | None, reading: Reading, options: Mapping[str, Any], memory: int | None) -> dict[str, Any]:
-    """What a task needs, as JSON has it; the options are checked on the way."""
+    """What a task needs, as a JSON value. Building it also checks the options."""
     trainer, counts = counting(kind, dict(options), {"max_memory": memory, "threads": 1})
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     if reading.invalid == "keep" and not keeps_bytes:
@@ -114,7 +114,7 @@ def _job(place: Folder, setup: dict[str, Any], planned: Plan) -> Job:
 
 
 def prepare(setup: dict[str, Any]) -> DoTask:
-    """What does the tasks of a job."""
+    """Build the function that does the tasks of a job."""
     reading = Reading(**setup["reading"])
 
     def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:

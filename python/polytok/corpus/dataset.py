@@ -25,14 +25,14 @@ from .windows import Windows
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
-# A mapping keeps a file open, of which a process may have a thousand or so.
+# A mapping keeps a file open, and a process can open only about a thousand files.
 _MOST_MAPPED = 128
 
 
 class Dataset(Sequence[npt.NDArray[Any]]):
-    """The documents of a dataset folder, as arrays of ids that lie in its files: nothing is read until it is used.
+    """The documents of a dataset folder, as arrays of ids mapped from its files. Nothing is read until it is used.
 
-    Rows are documents, in the order of the input. It can be used from many threads, and pickled, which keeps the name
+    Rows are documents, in the order of the input. Many threads can use it. It can be pickled; the pickle holds the name
     of the folder.
 
     >>> import tempfile
@@ -73,7 +73,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
     @property
     def tokens(self) -> int:
-        """The number of tokens of all documents."""
+        """The number of tokens in all documents."""
         return self._first_tokens[-1]
 
     @property
@@ -83,11 +83,11 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
     @property
     def shards(self) -> tuple[ShardEntry, ...]:
-        """What the manifest says of each shard: its files, documents and tokens."""
+        """The shards as the manifest lists them: files, documents and tokens."""
         return self.manifest.shards
 
     def shard(self, number: int) -> MappedShard:
-        """A shard's files, mapped: ``ids`` are all its ids, ``offsets(first, last)`` the borders of its documents."""
+        """A shard's files, mapped: ``ids`` are all its ids, ``offsets(first, last)`` the bounds of its documents."""
         return self._shard(range(len(self.shards))[number])
 
     def _map(self, number: int) -> MappedShard:
@@ -101,10 +101,9 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     @overload
     def __getitem__(self, index: slice) -> Batch: ...
     def __getitem__(self, index: int | slice) -> npt.NDArray[Any] | Batch:
-        """The ids of a document, which are not copied; or those of several as a `Batch`, copied together.
+        """The ids of a document, without a copy; or those of several documents as a `Batch`, which is a copy.
 
-        Raises `IndexError` for a document that there is not, and `FileError` or `FormatError` for a shard that cannot
-        be read.
+        Raises `IndexError` if the document does not exist, and `FileError` or `FormatError` if a shard cannot be read.
         """
         if isinstance(index, slice):
             return self._batch([self[row] for row in range(*index.indices(len(self)))])
@@ -123,9 +122,9 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return Batch(np.concatenate(rows) if rows else np.empty(0, dtype=self.dtype), offsets)
 
     def ids(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """The ids of tokens ``start`` to ``stop`` of all documents one after the other.
+        """The ids of tokens ``start`` to ``stop`` of all documents, concatenated.
 
-        They are copied only where a shard ends between them. As with slices, what lies beyond the end is left out.
+        They are copied only if the range crosses the end of a shard. As with slices, a range past the end is shortened.
         """
         start, stop, _ = slice(start, stop).indices(self.tokens)
         parts = []
@@ -141,13 +140,13 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     def windows(self, length: int, stride: int | None = None) -> Windows:
         """Windows of ``length`` tokens, across documents and shards, one every ``stride`` (by default, ``length``).
 
-        What is left at the end and shorter than a window is in none. For a model that predicts the next token,
-        ``windows(context + 1, context)`` gives what it reads and, moved by one, what it should say.
+        A remainder shorter than a window is dropped. For a model that predicts the next token, ``windows(context + 1,
+        context)`` gives its input and, shifted by one, its target.
         """
         return Windows(self, length, length if stride is None else stride)
 
     def check(self, tokenizer: Tokenizer) -> None:
-        """Raise `ArgumentError` unless the ids are those of this tokenizer, by its fingerprint."""
+        """Raise `ArgumentError` unless this tokenizer produced the ids; fingerprints are compared."""
         used = self.manifest.tokenizer
         if tokenizer.fingerprint != used.fingerprint:
             raise ArgumentError(
@@ -157,9 +156,9 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer that the ids are of, from the folder's copy.
+        """The tokenizer that produced the ids, from the folder's copy.
 
-        Raises `FileError` if it cannot be read, and `ArgumentError` if it is another.
+        Raises `FileError` if it cannot be read, and `ArgumentError` if it is a different tokenizer.
         """
         if self._tokenizer is None:
             tokenizer = load_tokenizer(self.folder / TOKENIZER)

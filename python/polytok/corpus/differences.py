@@ -1,4 +1,4 @@
-"""What differs between two values as JSON has them, in words."""
+"""Describes in words how two JSON values differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 80
 
 
 def differences(old: Any, new: Any) -> list[str]:
-    """A line for each difference, old → new; lists of objects are compared by their names or numbers.
+    """Return a line for each difference, old → new. Lists of objects are compared by their names or numbers.
 
     >>> differences({"eos": 2, "min": 1}, {"eos": None, "min": 1})
     ['eos: 2 → null']
@@ -40,7 +40,7 @@ def _differences(name: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def _by_name(value: Any) -> Any:
-    """A list of objects that have names, or numbers, as an object."""
+    """Convert a list of objects that have names, or numbers, to an object."""
     for key, form in (("name", "{}"), ("number", "task {}")):
         if isinstance(value, list) and value and all(isinstance(item, dict) and key in item for item in value):
             return {form.format(item[key]): item for item in value}

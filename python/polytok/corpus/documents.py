@@ -1,7 +1,7 @@
 """The documents of a part of a plan, as a stream of blocks.
 
-Memory does not grow with the file: some megabytes are held, or one document if that is more. The same part gives the
-same documents in the same order, whoever asks.
+Memory does not grow with the file: it holds some megabytes, or one document if that is larger. The same part always
+gives the same documents in the same order.
 """
 
 from __future__ import annotations
@@ -26,27 +26,28 @@ __all__ = ["Documents", "Left", "documents", "schema_of"]
 
 
 def documents(part: Part, source: Source, reading: Reading, columns: Sequence[str] = ()) -> Iterator[Documents]:
-    """The documents of a part, some megabytes at a time, and what was left out between them.
+    """The documents of a part, some megabytes at a time, and reports of the documents skipped between them.
 
-    ``columns`` names columns that go with the texts: of Parquet and Arrow in their own types, of JSON lines as strings.
+    ``columns`` names columns to return with the texts: those of Parquet and Arrow keep their types, those of JSON lines
+    become strings.
 
-    Raises `FileError` if the file has changed since it was planned with; `FormatError` if it is damaged
-    (``broken="skip"``: what stands before the damage is given, and what is lost told) or has a broken record;
-    `EncodeError` for a text that is no UTF-8 unless ``invalid`` is "replace" or "skip".
+    Raises `FileError` if the file has changed since the job was planned; `FormatError` if it is damaged (with
+    ``broken="skip"``, the texts before the damage are given and the loss is reported) or has a broken record;
+    `EncodeError` for a text that is not UTF-8, unless ``invalid`` is "replace" or "skip".
     """
     with opened(source) as opened_file:
         file, first = begun(opened_file, FIRST)
         try:
             yield from _found(part, source, file, first, reading, columns)
-        except Damaged as error:  # of a file that cannot even be begun
+        except Damaged as error:  # the file is damaged at its very beginning
             yield nothing(damage(error, reading, source.name))
 
 
 def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
     """The pyarrow.Schema of the columns that `documents` gives.
 
-    Raises what that raises, and `Damaged`; and `ArgumentError` for a name that is probably a mistake, for none of the
-    first JSON lines has such a field.
+    Raises what `documents` raises, and `Damaged`. Raises `ArgumentError` if none of the first JSON lines has a field of
+    that name, because the name is probably a mistake.
     """
     with opened(source) as opened_file:
         file, first = begun(opened_file, FIRST)
@@ -99,7 +100,7 @@ def _byte(name: str, number: int) -> str:
 def _content(
     part: Part, source: Source, file: IO[bytes], first: bytes, reading: Reading, format: Format
 ) -> tuple[Content, int]:
-    """The bytes of the texts of a part, and the number of the first of them."""
+    """The bytes of the texts of a part, and the position of the first byte."""
     if part.unit != "bytes":
         return decompressed(source.name, file, first), 0
     separator = separator_of(reading, format)

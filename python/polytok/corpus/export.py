@@ -1,4 +1,4 @@
-"""A dataset's documents as one file, or one pair, for programs that take no folder of shards."""
+"""Writes a dataset's documents as one file, or one pair of files, for programs that cannot read a folder of shards."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def export(
 ) -> tuple[ShardFile, ...]:
     """Write all documents of a dataset, in order, to ``target`` with the suffixes of the kind, and return the files.
 
-    ``megatron``: ``.bin`` and ``.idx``; ``flat``: ``.bin``, one stream of ids, and ``.offsets``, the borders of
-    documents (int64, little-endian); ``npy``: ``.npy`` and ``.offsets``; ``parquet``, ``arrow``: one file. Files of
-    these names are replaced, each whole or not at all. The memory that is used does not depend on the size of the
-    dataset.
+    ``megatron``: ``.bin`` and ``.idx``; ``flat``: ``.bin``, one stream of ids, and ``.offsets``, the bounds of
+    documents (int64, little-endian); ``npy``: ``.npy`` and ``.offsets``; ``parquet``, ``arrow``: one file. Existing
+    files of these names are replaced, each of them completely or not at all. Memory use does not depend on the size of
+    the dataset.
 
-    The dtype is that of the dataset, with uint32 for int32 and the other way round where the kind asks for it. Raises
-    `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL, `FileError`
-    for files that cannot be read or written, and `FormatError` for a shard that is damaged: its checksums are checked.
+    The dtype is that of the dataset, except that uint32 replaces int32, or int32 uint32, if the kind requires it.
+    Raises `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL;
+    `FileError` for files that cannot be read or written; and `FormatError` for a damaged shard: checksums are checked.
     """
     root = local(folder)
     manifest = load(root)
@@ -52,7 +52,7 @@ def _writer(kind: str) -> type[ShardWriter]:
 
 
 def _place(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
-    """The folder and the name without a suffix, which may have been given with one."""
+    """The folder, and the name without its suffix. The caller can give the name with or without one."""
     name = target.stem if target.suffix in writer.suffixes else target.name
     if not target.parent.is_dir() or not name:
         raise ArgumentError(f"{target}: there is no folder {target.parent}, or no name in it")
@@ -63,7 +63,7 @@ def _place(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path
 
 
 def copy(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
-    """Append all documents to a writer. Damage must not get a new checksum, so shards are checked before."""
+    """Append all documents to a writer. Shards are checked first, so that damage does not get a valid checksum."""
     done, of = 0, manifest.totals.tokens
     for shard in manifest.shards:
         check_files(folder, shard)

@@ -1,7 +1,8 @@
-"""A job: a plan, tasks done by a runner, and a manifest; what is done is found again, whatever ended the job before.
+"""A job: a plan, tasks done by a runner, and a manifest. A job that was interrupted in any way resumes where it
+stopped.
 
-It knows nothing of what its tasks do. The folder looks the same in the end, byte for byte, whoever did the tasks, in
-whatever order, and however often the job was begun.
+This module does not know what its tasks do. The finished folder is the same, byte for byte, regardless of who did the
+tasks, in what order, and how often the job was restarted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Records: TypeAlias = "dict[int, dict[str, Any]]"
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The tasks that are to be done, and the records of those that an earlier run did."""
+    """The tasks still to do, and the records of those that an earlier run did."""
 
     left: tuple[Assignment, ...]
     records: Records
@@ -27,7 +28,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """So many of the tasks that an earlier run did are verified."""
+    """The number of an earlier run's tasks that are verified so far."""
 
     tasks: int
     of: int
@@ -40,10 +41,9 @@ JobEvent: TypeAlias = Event | Begun | Verified
 class Job:
     """What is to be done, and where it is written.
 
-    ``header`` says what the job is: the same command in a folder goes on only if it is the same; where it has no
-    ``tasks``, these are the descriptions. ``manifest`` makes of
-    all records the data of the file that says that all is done. ``work`` is told in its setup which job it is of, by
-    the name ``job``, for the records of its tasks.
+    ``header`` identifies the job: a command resumes the job in a folder only if the headers are equal. If it has no
+    ``tasks``, the descriptions are used. ``manifest`` converts all records to the data of the file that marks the job
+    as done. The setup of ``work`` contains the job's identity as ``job``, for the records of its tasks.
     """
 
     storage: Storage
@@ -54,10 +54,10 @@ class Job:
     tokenizer: bytes | None = None
 
     def run(self, runner: Runner, *, overwrite: bool = False, listen: Callable[[JobEvent], object]) -> dict[str, Any]:
-        """Do what is left to be done, and give the manifest.
+        """Do the remaining tasks and return the manifest.
 
-        Raises `ArgumentError` if the folder has another job, unless it may be overwritten, or if another process
-        writes to it; and what a task raises.
+        Raises `ArgumentError` if the folder has another job, unless ``overwrite`` is set, or if another process is
+        writing to it; and any error that a task raises.
         """
         with self.storage.locked() as lock:
             journal = Journal(self.storage)
@@ -68,15 +68,15 @@ class Job:
                 work = Work(self.work.prepare, {**self.work.setup, "job": job})
                 self._do(work, records, runner, listen, () if lock is None else (lock,))
                 journal.check_alone(job)
-                journal.clean(count, records)  # of what workers left that have died
+                journal.clean(count, records)  # removes files left by workers that died
                 journal.finish(self.manifest(records), records)
             journal.tidy(count)
             return journal.finished() or {}
 
     def _begin(self, journal: Journal, overwrite: bool) -> str:
-        """Write the plan, or go on with the one that is there. A job that has done nothing yet may become another.
+        """Write the plan, or resume the existing one. A job that has done nothing yet can be replaced by another.
 
-        Gives what tells the job from others.
+        Returns the identity of the job.
         """
         plan = dict(self.header)
         plan.setdefault("tasks", [assignment.description for assignment in self.assignments])

@@ -1,8 +1,8 @@
-"""What a job has done so far, as its folder tells it.
+"""The progress of a job, as recorded in its folder.
 
-``plan.json`` is written first and says what is to be done; each task writes its files, and then a record of them into
-``done/``; the manifest is written last, whereupon the records go. So whatever ends a job, the same command finds what
-is done and does the rest. Files that no record speaks of are half of something, and are removed.
+``plan.json`` is written first and lists what is to be done. Each task writes its files, and then a record of them into
+``done/``. The manifest is written last, and then the records are removed. So after any interruption the same command
+finds what is done and does the rest. Files without a record are incomplete and are removed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ PLAN = "plan.json"
 TOKENIZER = "tokenizer.ptok"
 MANIFEST = "dataset.json"
 
-# By which a plan is known as one of ours: what lies in a folder with another ``plan.json`` is somebody's.
+# Marks a plan as one of ours. A folder with any other ``plan.json`` is somebody else's.
 _FORMAT = "polytok corpus job"
 
-# What jobs write, and so may remove: files of their tasks, by numbers and suffixes, and what is not yet renamed.
+# What jobs write, and so can remove: files of their tasks, by numbers and suffixes, and files not yet renamed.
 _SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
 _OF_TASK = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SUFFIXES))})")
 _RECORD = re.compile(r"done/([0-9]{5,})\.json")
@@ -35,7 +35,7 @@ _UNFINISHED = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\
 
 
 def stem(number: int) -> str:
-    """What the names of a task's files begin with."""
+    """The prefix of the names of a task's files."""
     return f"{number:05d}"
 
 
@@ -45,17 +45,17 @@ def record_name(number: int) -> str:
 
 
 def identity(plan: Mapping[str, Any]) -> str:
-    """What tells the job of a plan from others."""
+    """The identity of the job that a plan describes."""
     return hashlib.sha256(to_json({"format": _FORMAT, **plan})).hexdigest()
 
 
 def _seal(job: str, record: Mapping[str, Any]) -> str:
-    """A hash of a record and of the job whose it is."""
+    """A hash of a record and of the job that it belongs to."""
     return hashlib.sha256(f"{job}\n".encode() + to_json(record)).hexdigest()
 
 
 def to_json(value: Any) -> bytes:
-    """JSON for people, the same for the same value."""
+    """JSON for people to read; equal values give equal text."""
     return json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
@@ -66,9 +66,10 @@ class Journal:
     storage: Storage
 
     def overwrite(self) -> bool:
-        """Remove what an earlier job wrote, which its plan tells; False if there was none.
+        """Remove what an earlier job wrote, according to its plan. Returns False if there was no such job.
 
-        The manifest goes first and the plan last, so that no half of it looks whole, and the rest is known as a job's.
+        The manifest is removed first and the plan last. So a half-removed job never looks complete, and the remaining
+        files are still recognized as a job's.
         """
         if (plan := self.plan()) is None:
             return False
@@ -78,7 +79,7 @@ class Journal:
         return True
 
     def plan(self) -> dict[str, Any] | None:
-        """The plan of the job that began here, if one did. Raises `ArgumentError` if the folder is somebody else's."""
+        """The plan of the job that began here, or None. Raises `ArgumentError` if the folder is somebody else's."""
         if (data := self.storage.read(PLAN)) is not None:
             return _plan(data, self.storage.name)
         strangers = sorted(name for name in self.storage.names() - {LOCK} if not _UNFINISHED.fullmatch(name))
@@ -89,11 +90,11 @@ class Journal:
         return None
 
     def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        """What the job that began here has other than a new one."""
+        """How the job that began here differs from a new one."""
         return differences(old, json.loads(to_json({"format": _FORMAT, **new})))
 
     def has_done_something(self) -> bool:
-        """Whether there is anything to lose."""
+        """Whether the folder has anything to lose."""
         names = self.storage.names()
         return any(name == MANIFEST or _RECORD.fullmatch(name) or _OF_TASK.fullmatch(name) for name in names)
 
@@ -106,19 +107,19 @@ class Journal:
         )
 
     def begin(self, plan: dict[str, Any]) -> None:
-        """Write the plan; from now on this is the job of the folder."""
+        """Write the plan. From then on the folder belongs to this job."""
         self.storage.write(PLAN, to_json({"format": _FORMAT, **plan}))
 
     def note(self, job: str, record: Mapping[str, Any]) -> None:
-        """Write the record of a task of this job, whose files are there.
+        """Write the record of a task of this job. The task's files must already exist.
 
-        It is not forced to the disk: one that a failing machine lost, or half of it, is of a task to do again.
+        The record is not forced to the disk. If a machine failure loses it or half of it, the task is done again.
         """
         data = to_json({**record, "seal": _seal(job, record)})
         self.storage.write(record_name(record["number"]), data, forced=False)
 
     def keep(self, tokenizer: bytes) -> None:
-        """Write the tokenizer, if it is not there, or another is."""
+        """Write the tokenizer if it is missing or differs."""
         if self.storage.read(TOKENIZER) != tokenizer:
             self.storage.write(TOKENIZER, tokenizer)
 
@@ -128,7 +129,7 @@ class Journal:
         return None if data is None else _object(data, self.storage.name, MANIFEST)
 
     def done(self, job: str, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
-        """The records of tasks of this job whose files are as they say; tells how many are verified."""
+        """The records of this job's tasks whose files match them. Reports the number of tasks verified."""
         names = self.storage.names()
         recorded = [number for number in range(count) if record_name(number) in names]
         records = {}
@@ -139,7 +140,7 @@ class Journal:
         return records
 
     def clean(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
-        """Remove files of the tasks, so many as there are, that no record speaks of."""
+        """Remove files of the job's ``count`` tasks that no record mentions."""
         keep = {*map(record_name, records)}
         keep.update(file["name"] for record in records.values() for file in record["files"])
         for name in sorted(self.storage.names() - keep):
@@ -168,7 +169,7 @@ class Journal:
         return dict(record) if is_whole else None
 
     def check_alone(self, job: str) -> None:
-        """Raise `ArgumentError` if the folder is another job's now: where there are no locks, two may have begun."""
+        """Raise `ArgumentError` if the folder now belongs to another job: without locks, two jobs can begin in it."""
         plan = self.plan()
         if plan is None or identity(plan) != job:
             raise ArgumentError(
@@ -177,7 +178,7 @@ class Journal:
             )
 
     def finish(self, manifest: bytes, records: Mapping[int, Mapping[str, Any]]) -> None:
-        """Write the manifest, once the files of all records are on the disk; the job is done."""
+        """Force the files of all records to the disk, then write the manifest. The job is then done."""
         self.storage.force(file["name"] for record in records.values() for file in record["files"])
         self.storage.write(MANIFEST, manifest)
         self.storage.force(())
@@ -190,7 +191,7 @@ class Journal:
 
 
 def _is_ours(name: str, count: int) -> bool:
-    """Whether a job of so many tasks has written this for one of them, or has begun to write it."""
+    """Whether a job of that many tasks has written this file for one of them, or has begun to write it."""
     found = _OF_TASK.fullmatch(name) or _RECORD.fullmatch(name)
     return int(found[1]) < count if found else _UNFINISHED.fullmatch(name) is not None
 

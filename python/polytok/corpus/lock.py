@@ -1,8 +1,8 @@
 """One job at a time in a folder.
 
-The lock is one of the system's on an open file, which processes that inherit the file hold too: workers that outlive
-their job for a moment still keep others out. It ends with the last of them, whatever happens. Object stores have none,
-nor have some file systems that machines share.
+The system holds the lock on an open file, and so do processes that inherit the file: workers that briefly outlive their
+job still keep others out. The lock ends with the last of these processes, however it ends. Object stores and some
+shared file systems have no locks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PAUSE = 0.05
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Hold the folder's lock; gives the open file that it is on. ArgumentError if another job does not let go of it."""
+    """Hold the folder's lock and yield the open file it is on. ArgumentError if another job keeps holding it."""
     deadline = time.monotonic() + _PATIENCE
     while (file := _taken(folder / NAME)) is None:
         if time.monotonic() > deadline:
@@ -45,7 +45,7 @@ def locked(folder: Path) -> Iterator[int]:
 
 def _taken(path: Path) -> int | None:
     try:
-        # A link could lead out of the folder, where a file would be made and left.
+        # A link could lead out of the folder, and the lock file would then be created and left there.
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
@@ -58,7 +58,7 @@ def _taken(path: Path) -> int | None:
 
 
 def _locks(file: int) -> bool:
-    """Lock an open file; False if another process holds the lock. Where the file system has no locks there is none."""
+    """Lock an open file. Returns False if another process holds the lock. Does nothing without file system locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -70,7 +70,7 @@ def _locks(file: int) -> bool:
 
 
 def _is_there(path: Path, file: int) -> bool:
-    """Whether the file that was opened is still that of the path: who held the lock before has removed it."""
+    """Whether the path still names the open file: a previous holder of the lock can have removed it."""
     try:
         return os.path.samestat(os.lstat(path), os.fstat(file))
     except FileNotFoundError:

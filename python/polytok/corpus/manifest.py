@@ -1,8 +1,8 @@
-"""The manifest of a dataset folder: what its shards are, with their checksums, and which tokenizer they were made by.
+"""The manifest of a dataset folder: its shards, their checksums, and the tokenizer that produced them.
 
-``dataset.json`` is written last, so a folder that has one is whole. It holds no time and no place, so that the same
-job gives the same bytes. What is read was written by anyone: every field is checked, names cannot lead out of the
-folder, and sums must agree.
+``dataset.json`` is written last, so a folder that has one is complete. It holds no time and no path, so the same job
+gives the same bytes. A manifest can come from anyone, so reading checks every field, rejects names that lead out of the
+folder, and compares the sums.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST = 2**63 - 1
 
 @dataclass(frozen=True)
 class TokenizerName:
-    """Which tokenizer ids are of: its fingerprint (see `polytok.fingerprint`), what it is called, and its size."""
+    """The tokenizer that produced the ids: its fingerprint (see `polytok.fingerprint`), its name and its size."""
 
     fingerprint: str
     name: str
@@ -38,9 +38,9 @@ class TokenizerName:
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of texts: documents and tokens that were written, and the bytes of their texts.
+    """What happened to the texts: the documents and tokens written, and the bytes of their texts.
 
-    ``skipped`` tells how many documents were left out, ``changed`` how many were not written as they were, by reason.
+    ``skipped`` counts the documents that were skipped, ``changed`` those that were written changed, both by reason.
     """
 
     documents: int = 0
@@ -70,7 +70,7 @@ class ShardEntry(Counted):
 
 @dataclass(frozen=True)
 class SourceEntry(Counted):
-    """An input, and what became of its documents."""
+    """An input, and what happened to its documents."""
 
     name: str = ""
     bytes: int = 0
@@ -80,7 +80,7 @@ class SourceEntry(Counted):
 class Manifest:
     """A dataset: ``kind`` names the writer of its shards, ``dtype`` is that of the ids in them.
 
-    ``options`` are those of the job, as JSON has them. The totals are the sums over the shards.
+    ``options`` are those of the job, as a JSON value. The totals are the sums over the shards.
     """
 
     kind: str
@@ -92,7 +92,7 @@ class Manifest:
 
     @property
     def unsigned(self) -> np.dtype[Any]:
-        """The dtype of ids where there is a choice: int32 is for Megatron's files, which have no uint32."""
+        """The dtype of ids for outputs with a choice: int32 is only for Megatron's files, which have no uint32."""
         return np.dtype("uint32" if self.dtype == "int32" else self.dtype)
 
     @property
@@ -108,7 +108,7 @@ class Manifest:
         return json.dumps(plain, indent=1, sort_keys=True).encode() + b"\n"
 
     def save(self, folder: Path) -> None:
-        """Write ``dataset.json``, whole or not at all. Raises `FileError`."""
+        """Write ``dataset.json``, completely or not at all. Raises `FileError`."""
         with replacing(folder / MANIFEST) as file:
             file.write(self.data())
 
@@ -126,7 +126,7 @@ def total(counted: Iterable[Counted]) -> Counted:
 
 
 def local(place: str | os.PathLike[str]) -> Path:
-    """A folder or file of this machine. Raises `ArgumentError` for a URL, of which a path would be a wrong one.
+    """A folder or file of this machine. Raises `ArgumentError` for a URL, which would give a wrong path.
 
     >>> local("file:///data/tokens").as_posix()
     '/data/tokens'
@@ -159,7 +159,7 @@ def load(folder: Path) -> Manifest:
 
 
 class _Fields:
-    """An object of JSON whose fields are taken one by one, each checked; messages say which one is wrong."""
+    """A JSON object whose fields are read and checked one by one; error messages name the wrong field."""
 
     def __init__(self, value: object, where: str) -> None:
         if not isinstance(value, dict):
@@ -186,16 +186,16 @@ class _Fields:
         return found
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """An object, as it is."""
+        """An object, unchanged."""
         found: dict[str, Any] = self._take(name, dict, "an object")
         return found
 
     def object(self, name: str) -> _Fields:
-        """An object to take from."""
+        """An object to read fields from."""
         return _Fields(self.mapping(name), f"{name!r} of {self._where}")
 
     def list(self, name: str) -> list[_Fields]:
-        """Objects to take from."""
+        """Objects to read fields from."""
         found = self._take(name, list, "a list")
         return [_Fields(value, f"{name}[{number}]") for number, value in enumerate(found)]
 
@@ -205,7 +205,7 @@ class _Fields:
         return {key: inner.count(key) for key in inner._value}
 
     def file_name(self, name: str) -> str:
-        """The name of a file in the folder: it leads nowhere else."""
+        """The name of a file in the folder; a name that leads elsewhere is rejected."""
         found = self.text(name)
         if not found or found[0] == "." or any(char in found for char in "/\\:\0"):
             raise FormatError(f"{name!r} of {self._where} is {found!r:.60}, which is no name of a file in the folder")

@@ -1,7 +1,6 @@
-"""Shards as they lie on the disk, mapped: the ids of a document are a slice of the file, without a copy.
+"""Shards memory-mapped from the disk: the ids of a document are a slice of the file, without a copy.
 
-Sizes and headers are checked when a shard is opened, so that no index leads out of a file; what is in the files is
-checked by `verify`.
+Opening a shard checks sizes and headers, so that no index leads out of a file. `verify` checks the contents.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class MappedShard:
         return int(self._places[row]) // self._unit, end
 
     def offsets(self, first: int, last: int) -> npt.NDArray[np.int64]:
-        """The borders of documents ``first`` to ``last``, int64 of shape (last - first + 1,)."""
+        """The bounds of documents ``first`` to ``last``, int64 of shape (last - first + 1,)."""
         borders = self._places[first : last + 1] // self._unit
         return borders if last < len(self._places) else np.append(borders, len(self.ids))
 
@@ -40,8 +39,8 @@ class MappedShard:
 def map_shard(folder: Path, manifest: Manifest, entry: ShardEntry) -> MappedShard:
     """A shard of a kind that can be mapped.
 
-    Raises `FileError` if a file cannot be opened, and `FormatError` if it is not of the size, or has not the header,
-    that the manifest asks for.
+    Raises `FileError` if a file cannot be opened, and `FormatError` if its size or header is not the one in the
+    manifest.
     """
     for file in entry.files:
         _check_size(folder / file.name, file.bytes)
@@ -69,7 +68,7 @@ def _check_size(path: Path, size: int) -> None:
 
 
 def _mapped(path: Path, dtype: np.dtype[Any], place: int, count: int | None) -> npt.NDArray[Any]:
-    """A part of a file. (Nothing cannot be mapped.)"""
+    """A part of a file. (An empty part cannot be mapped.)"""
     if count == 0 or path.stat().st_size <= place:
         return np.empty(0, dtype=dtype)
     shape = None if count is None else (count,)

@@ -1,4 +1,4 @@
-"""Several datasets made one, and a dataset of one kind made one of another."""
+"""Merges several datasets into one, and converts a dataset from one kind to another."""
 
 from __future__ import annotations
 
@@ -35,16 +35,14 @@ def merge(
     link: bool = False,
     progress: Report | None = None,
 ) -> Manifest:
-    """Make one dataset of the documents of several, in the order that they are given, and return its manifest.
+    """Merge the documents of several datasets, in the order given, into one dataset, and return its manifest.
 
-    Shards stay as they are, under new numbers; their checksums are checked on the way. With ``link`` they are not
-    copied but get a second name, which needs the same file system and checks nothing. With another ``kind`` they are
-    checked and written anew: so one dataset can be made one of another kind. The new folder appears whole or not at
-    all.
+    Shards are copied unchanged under new numbers, and their checksums are checked. With ``link`` they get a second name
+    instead of a copy; this needs the same file system and checks nothing. With another ``kind`` they are checked and
+    rewritten, which is how one dataset is converted to another kind. The new folder appears completely or not at all.
 
-    Raises `ArgumentError` if the datasets are not of one tokenizer, dtype and kind, with the same columns, if ``out``
-    is there already, and for URLs; `FileError` and `FormatError` for files that cannot be read or written, or are
-    damaged.
+    Raises `ArgumentError` if the datasets differ in tokenizer, dtype, kind or columns, if ``out`` already exists, and
+    for URLs; `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
     """
     target = local(out)
     inputs = [(root, load(root)) for root in map(local, folders)]
@@ -65,7 +63,7 @@ def merge(
 def _merged(
     inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
 ) -> Manifest:
-    """Fill a new folder, its manifest last."""
+    """Fill a new folder; the manifest is written last."""
     folder, first = inputs[0]
     merged = replace(
         first,
@@ -103,7 +101,7 @@ def _check_alike(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
         ):
             if here != there:
                 raise ArgumentError(f"{one} and {other} are of two {what}: {here} and {there}")
-    # One without a shard has no columns, and fits to all.
+    # A dataset without a shard has no columns and is compatible with all.
     filled = [(folder, columns(folder, manifest)) for folder, manifest in inputs if manifest.shards]
     for folder, found in filled if WRITERS[kind].takes_columns else ():
         if found != filled[0][1]:
@@ -123,7 +121,7 @@ def _dtype(manifest: Manifest, kind: str) -> str:
 
 
 def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
-    """Those of the inputs if they were the same, else all of them."""
+    """The options of the inputs if they are all the same, else the options of each input."""
     first, *rest = (manifest.options for manifest in manifests)
     return first if all(options == first for options in rest) else {"merged": [first, *rest]}
 

@@ -1,4 +1,4 @@
-"""What becomes of the documents of a corpus: all that shapes the output beside the inputs and the tokenizer."""
+"""The options for the documents of a corpus: everything that shapes the output beside the inputs and the tokenizer."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class DocumentKeywords(OptionKeywords, total=False):
 
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """What becomes of documents.
+    """The options for documents.
 
     * ``output``: ``megatron``, ``flat``, ``npy``, ``parquet`` or ``arrow``.
     * ``dtype``: of ids; ``auto`` is the smallest that holds the vocabulary and that the output can have.
-    * ``bos``, ``eos``: what begins and ends each document: an id, a piece, or ``auto``, the tokenizer's own.
+    * ``bos``, ``eos``: the token that begins and ends each document: an id, a piece, or ``auto``, the tokenizer's own.
     * ``add_special``, ``special``, ``reject_special``: as in `Tokenizer.encode`.
     * ``min_tokens``: documents of fewer are skipped. Tokens are counted as they are written, with bos and eos.
-    * ``max_tokens`` and ``long``: documents of more are cut off, keeping eos (``truncate``), skipped (``skip``) or
-      written as several that follow each other (``split``).
-    * ``shuffle`` and ``seed``: documents change places with others of so many that follow each other in a shard.
+    * ``max_tokens`` and ``long``: longer documents are truncated, keeping eos (``truncate``), skipped (``skip``) or
+      split into several consecutive ones (``split``).
+    * ``shuffle`` and ``seed``: documents are shuffled within windows of ``shuffle`` consecutive documents of a shard.
     * ``shard_size``: the bytes of input that make a shard, as far as inputs can be split.
-    * ``columns``: names of columns, or fields, of the inputs that go with the documents (parquet, arrow).
+    * ``columns``: names of columns, or fields, of the inputs to keep with the documents (parquet, arrow).
     * ``reading``: how the inputs are read.
     """
 
@@ -79,7 +79,7 @@ class DocumentOptions:
     reading: Reading = field(default_factory=Reading)
 
     def __post_init__(self) -> None:
-        """Raises `ArgumentError` for what is none of those."""
+        """Raises `ArgumentError` for an invalid value."""
         one_of("output", self.output, tuple(WRITERS))
         one_of("dtype", self.dtype, get_args(Dtype))
         one_of("long", self.long, get_args(Long))
@@ -111,17 +111,17 @@ class DocumentOptions:
         return columns
 
     def resolved(self, tokenizer: Tokenizer) -> DocumentOptions:
-        """With ids for pieces and for what ``add_special`` puts around, and the dtype that ``auto`` stands for.
+        """Resolve pieces and the additions of ``add_special`` to ids, and ``auto`` to a dtype.
 
-        Raises `ArgumentError` for what the tokenizer does not have, and for a dtype that does not hold its ids.
+        Raises `ArgumentError` for a token that the tokenizer does not have, and for a dtype that cannot hold its ids.
         """
-        tokenizer.encode("", options=self.encoding)  # which checks that those are special tokens
+        tokenizer.encode("", options=self.encoding)  # checks that those are special tokens
         bos, eos = _id("bos", self.bos, tokenizer), _id("eos", self.eos, tokenizer)
         chosen = replace(self, dtype=self._dtype(tokenizer.vocab_size), bos=bos, eos=eos)
         return chosen._with_template(tokenizer) if self.add_special else chosen._with_room(0)
 
     def _with_template(self, tokenizer: Tokenizer) -> DocumentOptions:
-        """With what ``add_special`` puts around as bos and eos, as far as it is an id each."""
+        """Use what ``add_special`` adds as bos and eos, if each of them is a single id."""
         template = tokenizer.spec.post
         for name, given, around in (("bos", self.bos, template.before), ("eos", self.eos, template.after)):
             if given is not None and around:
@@ -138,7 +138,7 @@ class DocumentOptions:
         return self._with_room(len(template.before))
 
     def _with_room(self, before: int) -> DocumentOptions:
-        """These, unless what is cut off would have no place for text."""
+        """Return these options, unless truncated documents would have no room for text."""
         room = before + (self.bos is not None) + (self.eos is not None)
         if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= room:
             raise ArgumentError(f"max_tokens={self.max_tokens} leaves no room for text beside what is put around it")
@@ -175,12 +175,12 @@ class DocumentOptions:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> DocumentOptions:
-        """The options of which `to_json` made this."""
+        """The options that `to_json` serialized."""
         return cls(**{**plain, "reading": Reading(**plain["reading"])})
 
 
 def _id(name: str, said: int | str | None, tokenizer: Tokenizer) -> int | None:
-    """The id of what begins or ends a document."""
+    """The id of the token that begins or ends a document."""
     if said is None:
         return None
     if isinstance(said, int):

@@ -1,9 +1,9 @@
-"""The plan of a corpus job: the inputs, cut into tasks that know nothing of each other.
+"""The plan of a corpus job: the inputs, split into independent tasks.
 
-What a plan says follows from the inputs, how they are read and the size of a shard alone, so the same call makes the
-same plan. A file is cut only where its parts can be read apart: uncompressed lines, JSON lines and separated texts by
-bytes, Parquet by row groups, Arrow files by record batches; everything else is read as a whole. A text belongs to the
-range in which its first byte lies, so no border need be looked for while planning (ranges.py finds them).
+A plan depends only on the inputs, how they are read and the size of a shard, so the same call makes the same plan. A
+file is split only if its parts can be read independently: uncompressed lines, JSON lines and separated texts by bytes,
+Parquet by row groups, Arrow files by record batches. Any other file is read as a whole. A text belongs to the range
+that contains its first byte, so planning need not find the bounds of texts (ranges.py finds them).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .sources import Inputs, Source, opened, sources
 Unit = Literal["bytes", "groups", "whole"]
 
 SHARD_SIZE = 1 << 27
-"""The bytes of input that make a task, if nothing else is said."""
+"""The bytes of input per task, by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a source, which is a number of the plan's: bytes, groups (row groups, record batches), or all of it.
+    """A part of a source: a range of bytes, of groups (row groups, record batches), or all of it.
 
-    ``bytes`` is how much of the file it is, as it lies on the disk.
+    The plan numbers its sources. ``bytes`` is the size of the part on the disk.
     """
 
     source: int
@@ -48,7 +48,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Parts that are read one after the other and make one shard."""
+    """Parts that are read in turn and make one shard."""
 
     number: int
     parts: tuple[Part, ...]
@@ -65,7 +65,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that is to be done. Plain data: `to_plain` and `from_plain` are JSON's."""
+    """All the work to do. Plain data: `to_plain` and `from_plain` convert it to and from JSON."""
 
     sources: tuple[Source, ...]
     tasks: tuple[Task, ...]
@@ -77,7 +77,7 @@ class Plan:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Plan:
-        """The plan that `to_plain` gave. Raises `FormatError` if it is none."""
+        """The plan that `to_plain` serialized. Raises `FormatError` if the value is not a plan."""
         try:
             found = tuple(Source(**source) for source in plain["sources"])
             tasks = tuple(
@@ -98,9 +98,9 @@ def plan(
     *,
     outside: str | os.PathLike[str] | None = None,
 ) -> Plan:
-    """Cut inputs into tasks of about ``shard_size`` bytes of input each.
+    """Split inputs into tasks of about ``shard_size`` bytes of input each.
 
-    Small files go into a task together, in the order of the inputs. Raises what `sources` raises.
+    Small files share a task, in the order of the inputs. Raises what `sources` raises.
     """
     if shard_size < 1:
         raise ArgumentError(f"shard_size={shard_size} is less than a byte")
@@ -111,7 +111,7 @@ def plan(
 
 
 def _packed(parts: Sequence[Part], shard_size: int) -> Iterator[tuple[Part, ...]]:
-    """Parts in their order, as many as fit into a task."""
+    """Group parts in order, as many as fit into a task."""
     task: list[Part] = []
     size = 0
     for part in parts:
@@ -131,7 +131,7 @@ def _parts(number: int, source: Source, reading: Reading, shard_size: int) -> li
     try:
         return _divided(number, source, reading, shard_size) or whole
     except FormatError:
-        return whole  # the task tells what is wrong with it, or passes it over
+        return whole  # the task reports what is wrong with it, or skips it
 
 
 def _divided(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
@@ -149,7 +149,7 @@ def _divided(number: int, source: Source, reading: Reading, shard_size: int) -> 
 
 
 def _groups(number: int, source: Source, sizes: Sequence[int], shard_size: int) -> list[Part]:
-    """Neighbouring groups together, by their shares of the file."""
+    """Join neighbouring groups, by their share of the file."""
     total = sum(sizes)
     shares = [source.size * size // total if total else 0 for size in sizes]
     parts: list[Part] = []

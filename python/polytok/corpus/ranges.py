@@ -1,8 +1,8 @@
-"""Byte ranges of a file: where the texts that begin in one are.
+"""Byte ranges of a file: finds the texts that begin in a range.
 
-The *border* of a place is where the first text begins that begins there or behind. It follows from the place and the
-file alone, so a range, from the border of its start to that of its end, and the ranges beside it neither miss a text
-nor have it twice, wherever the file was cut.
+The *border* of a position is the beginning of the first text that begins there or after it. It depends only on the
+position and the file. A range is read from the border of its start to the border of its end. So adjacent ranges neither
+miss a text nor repeat one, wherever the file was split.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _SCAN = 1 << 16
 
 
 def separator_of(reading: Reading, format: Format) -> bytes | None:
-    """What ends each text of a file that may be cut; None if it may not.
+    """What ends each text of a file that can be split; None if the file cannot be split.
 
-    Where a separator ends as it begins (two line feeds, in a row of five) it depends on what stands before which of its
-    occurrences are one.
+    A separator that ends as it begins (two line feeds, in a row of five) can overlap itself: which of its occurrences
+    count then depends on the preceding bytes.
 
     >>> separator_of(Reading(unit="line"), "text"), separator_of(Reading(unit="separator", separator="<|a|>"), "text")
     (b'\\n', b'<|a|>')
@@ -33,7 +33,7 @@ def separator_of(reading: Reading, format: Format) -> bytes | None:
 
 
 def border(file: IO[bytes], at: int, size: int, separator: bytes) -> int:
-    """Where the first text begins that begins at a place or behind it; the file's size if none does."""
+    """The beginning of the first text that begins at a position or after it; the file's size if none does."""
     if at <= 0:
         return 0
     start = max(0, at - len(separator))
@@ -58,7 +58,7 @@ class Range:
         file.seek(start)
 
     def read(self, size: int, /) -> bytes:
-        """Bytes, as many if there are so many; none at the end."""
+        """Up to ``size`` bytes; none at the end."""
         data = self._file.read(min(size, self._left)) if self._left else b""
         self._left -= len(data)
         return data

@@ -1,4 +1,4 @@
-"""What a job has done: for each input its documents, tokens and bytes, and what was left out of it and why."""
+"""The report of a job: for each input its documents, tokens and bytes, and what was skipped and why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .manifest import Counted, total
 
 EXAMPLES = 10
-"""Of so many documents that are left out it is said where they stand."""
+"""The number of skipped documents whose places are reported."""
 
 _SHOWN = 10
 _WIDTH = 60
@@ -17,10 +17,10 @@ _WIDTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a job has done.
+    """The results of a job.
 
-    ``inputs`` has what came of each, ``examples`` where the first documents stand that were left out, with reasons;
-    ``retried`` is how often a task was begun again because its worker had died.
+    ``inputs`` has the results of each input. ``examples`` has the places of the first skipped documents, with reasons.
+    ``retried`` is the number of times a task was restarted because its worker died.
     """
 
     inputs: Mapping[str, Counted]
@@ -29,11 +29,11 @@ class Report:
 
     @property
     def total(self) -> Counted:
-        """What came of all inputs."""
+        """The totals of all inputs."""
         return total(self.inputs.values())
 
     def __str__(self) -> str:
-        """A table for people: a line for each input, with what was left out of it and why, and the sums.
+        """A table for people: a line for each input, with what was skipped and why, and the sums.
 
         >>> print(Report({"a.txt": Counted(2, 10, 50), "b.txt": Counted(1, 10, 30, {"no UTF-8": 1})}))
         input  documents  tokens  bytes per token  skipped
@@ -54,12 +54,12 @@ class Report:
 
 
 def counted_of(plain: Mapping[str, Any]) -> Counted:
-    """Counts, as a task's record has them."""
+    """Read counts from a task's record."""
     return Counted(*(plain[name] for name in ("documents", "tokens", "text_bytes", "skipped", "changed")))
 
 
 def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[Counted]:
-    """What came of each source, by the records of tasks."""
+    """The results of each source, from the records of tasks."""
     sums = [Counted()] * count
     for record in records:
         for source, plain in record["sources"].items():
@@ -68,12 +68,12 @@ def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[Counted]
 
 
 def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """The first places of what was left out, by the records of tasks."""
+    """The places of the first skipped documents, from the records of tasks."""
     return [(place, reason) for record in records for place, reason in record["examples"]][:EXAMPLES]
 
 
 def table(what: str, counts: Mapping[str, Counted], most: int | None = None) -> list[str]:
-    """A line for each row, the sums at the end; of more than ``most`` rows the first, and how many there are."""
+    """A line for each row, then the sums. Of more than ``most`` rows, only the first and their number."""
     rows = [(*_row(name, counted), _reasons(counted)) for name, counted in counts.items()]
     if most is not None and len(rows) > most + 1:
         rows[most:] = [(f"and {len(rows) - most} more", *[""] * 5)]

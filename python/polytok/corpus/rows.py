@@ -1,4 +1,4 @@
-"""Rows of ids: many documents in one array, with the places where they begin; cut, left out, put into another order.
+"""Rows of ids: many documents in one array, with their offsets; they can be truncated, dropped and reordered.
 
 Row i is ``ids[offsets[i]:offsets[i + 1]]``, as in `polytok.Batch`.
 """
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 
 
 class Limited(NamedTuple):
-    """Rows within limits, and how many documents were too short, and how many too long."""
+    """Rows within limits, the number of documents that were too short, and the number that were too long."""
 
     rows: Rows
     short: int
@@ -49,7 +49,7 @@ class Limited(NamedTuple):
 
 
 def limited(rows: Rows, options: DocumentOptions) -> Limited:
-    """Rows within the limits of the options; those that are cut off keep the id that ends documents."""
+    """Apply the limits of the options to rows; truncated rows keep the id that ends documents."""
     if not options.min_tokens and options.max_tokens is None:
         return Limited(rows, 0, 0)
     lengths = rows.lengths
@@ -68,7 +68,7 @@ def limited(rows: Rows, options: DocumentOptions) -> Limited:
 
 
 def truncated(rows: Rows, most: int, eos: int | None) -> Rows:
-    """Rows of at most so many tokens; those that are cut off end in the id ``eos``."""
+    """Truncate rows to at most ``limit`` tokens; truncated rows end with the id ``eos``."""
     is_long = rows.lengths > most
     cut = _gathered(rows, rows.offsets[:-1], np.minimum(rows.lengths, most), np.arange(len(is_long)))
     if eos is not None:
@@ -77,7 +77,7 @@ def truncated(rows: Rows, most: int, eos: int | None) -> Rows:
 
 
 def split(rows: Rows, most: int) -> Rows:
-    """Rows of at most so many tokens: the same ids, with more borders."""
+    """Split rows into rows of at most ``limit`` tokens: the same ids, with more borders."""
     counts = np.maximum(-(-rows.lengths // most), 1)
     chosen = np.repeat(np.arange(len(counts)), counts)
     within = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -92,7 +92,7 @@ def sliced(rows: Rows, start: int, end: int) -> Rows:
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """The rows of all parts; there is one at least."""
+    """Concatenate the rows of all parts; at least one part is required."""
     if len(parts) == 1:
         return parts[0]
     ids = np.concatenate([rows.ids[rows.offsets[0] : rows.offsets[-1]] for rows in parts])
@@ -105,7 +105,7 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 
 def gathered(portions: Iterable[Rows]) -> Iterator[Rows]:
-    """The same rows, those of small portions together, as those of small files are."""
+    """The same rows, with small portions, such as those of small files, joined together."""
     held: list[Rows] = []
     size = 0
     for rows in portions:
@@ -119,7 +119,7 @@ def gathered(portions: Iterable[Rows]) -> Iterator[Rows]:
 
 
 def taken(rows: Rows, chosen: Numbers) -> Iterator[Rows]:
-    """These rows in this order, as many at a time as are about so many tokens."""
+    """These rows in this order, in portions of about a given number of tokens."""
     starts, lengths = rows.offsets[:-1][chosen], rows.lengths[chosen]
     ends = np.cumsum(lengths)
     first = 0
@@ -136,7 +136,7 @@ def _only(rows: Rows, is_kept: npt.NDArray[np.bool_]) -> Rows:
 
 
 def _gathered(rows: Rows, starts: Numbers, lengths: Numbers, chosen: Numbers) -> Rows:
-    """The stretches of ids that begin at ``starts``, of the rows ``chosen``, whose columns go with them."""
+    """The ranges of ids that begin at ``starts``, from the rows ``chosen``; each range keeps the columns of its row."""
     offsets = np.zeros(len(starts) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     places = np.repeat(starts - offsets[:-1], lengths)

@@ -1,7 +1,7 @@
-"""Documents in another order, within a window: so many that follow each other change places.
+"""Shuffles documents within windows of consecutive documents.
 
-The order is a function of the seed, the number of the task, and the places of the documents in it, and of nothing else:
-not of the portions in which they come, nor of a package's random numbers, which change with its versions.
+The order depends only on the seed, the number of the task, and the places of the documents in it. It depends neither on
+the portions in which documents arrive nor on a package's random numbers, which change between versions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .rows import Numbers, Rows, joined, sliced, taken
 
 
 def shuffled(portions: Iterable[Rows], window: int, seed: int, task: int) -> Iterator[Rows]:
-    """The rows of all portions, shuffled ``window`` at a time; as they come if there is no window."""
+    """The rows of all portions, shuffled ``window`` at a time; unchanged if there is no window."""
     if window < 2:
         yield from portions
         return
@@ -26,7 +26,7 @@ def shuffled(portions: Iterable[Rows], window: int, seed: int, task: int) -> Ite
 
 
 def _windows(portions: Iterable[Rows], window: int) -> Iterator[Rows]:
-    """The same rows, so many at a time."""
+    """The same rows, ``window`` at a time."""
     held: list[Rows] = []
     count = 0
     for rows in portions:
@@ -43,7 +43,7 @@ def _windows(portions: Iterable[Rows], window: int) -> Iterator[Rows]:
 
 
 def order(count: int, seed: int, task: int, first: int) -> Numbers:
-    """A permutation of so many rows, of which the first is that of this number in its task.
+    """A permutation of ``count`` rows; the first of them has a given number in its task.
 
     >>> order(5, seed=1, task=0, first=0).tolist()
     [3, 1, 2, 4, 0]
@@ -55,7 +55,7 @@ def order(count: int, seed: int, task: int, first: int) -> Numbers:
 
 
 def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The finalizer of SplitMix64: each value to another that looks like chance."""
+    """The finalizer of SplitMix64: maps each value to another one that looks random."""
     mixed: npt.NDArray[np.uint64] = values + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

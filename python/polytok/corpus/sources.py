@@ -1,4 +1,4 @@
-"""Inputs of a corpus job: which files names stand for, and whether a file is still the one that was planned with."""
+"""Inputs of a corpus job: finds the files that names stand for, and detects files changed since planning."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file. ``stamp`` changes when the file does; ``ranges`` says whether it can be read from any place on.
+    """A file. ``stamp`` changes when the file does; ``ranges`` is true if it can be read from any position.
 
-    ``size`` is as it lies on the disk, 0 where nobody knows.
+    ``size`` is the size on the disk, 0 if it is unknown.
     """
 
     name: str
@@ -36,10 +36,10 @@ class Source:
 
 
 def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
-    """The files that inputs stand for, in the order of the inputs, those of a pattern sorted.
+    """The files that inputs stand for, in the order of the inputs; those of a pattern are sorted.
 
-    Raises `ArgumentError` for a pattern that matches nothing, for a file that is named twice, and for one that lies in
-    the folder ``outside``, where the output goes; `FileError` for one that cannot be read.
+    Raises `ArgumentError` for a pattern that matches nothing, for a file that is named twice, and for one in the folder
+    ``outside``, which the output goes to; `FileError` for a file that cannot be read.
     """
     given = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     found = [name for item in given for name in _names(os.fspath(item))]
@@ -56,7 +56,7 @@ def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) ->
 
 
 def names_in(path: str | os.PathLike[str]) -> list[str]:
-    """The names that stand in a file, one in a line; blank lines are passed over."""
+    """The names listed in a file, one per line; blank lines are skipped."""
     try:
         lines = Path(path).read_text("utf-8").splitlines()
     except OSError as error:
@@ -67,7 +67,7 @@ def names_in(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _names(name: str) -> list[str]:
-    """What a name stands for; local files by their absolute paths, so that any process finds them."""
+    """The files that a name stands for; local files by their absolute paths, so that any process finds them."""
     if name == "-":
         raise ArgumentError("standard input cannot be read again after an interruption: write it to a file")
     found = files_named(name.removeprefix("file://"))
@@ -102,10 +102,10 @@ def _stamp(status: os.stat_result) -> str:
 
 @contextmanager
 def opened(source: Source) -> Iterator[IO[bytes]]:
-    """A file for reading, if it is still what it was when it was planned with.
+    """Open a file for reading, if it has not changed since the job was planned.
 
-    A local one is looked at once more when all was read; a remote one only before, so that one that changes while it
-    is read is noticed only if its store says so. Raises `FileError` if it cannot be opened, or has changed.
+    A local file is checked again after everything is read. A remote one is checked only before, so a change during
+    reading is noticed only if the store reports it. Raises `FileError` if the file cannot be opened, or has changed.
     """
     if is_url(source.name):
         if (now := remote.facts(source.name, anew=True)) != (source.size, source.stamp):

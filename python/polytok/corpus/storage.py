@@ -1,8 +1,8 @@
-"""Where a job writes: a folder, or one of an object store by its URL.
+"""Where a job writes: a local folder, or a folder of an object store by its URL.
 
-What is written is there whole or not at all: in a folder by renaming, in a store of objects (S3, GCS, Azure) because
-objects are. Where fsspec writes to files of another machine (sftp, smb), a loss of the connection can leave half of
-one; no record speaks of it, so that it is written again.
+A file is written completely or not at all: a local folder renames the finished file, and a store of objects (S3, GCS,
+Azure) works this way itself. If fsspec writes to files of another machine (sftp, smb), a lost connection can leave half
+a file; no record mentions it, so it is written again.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from .write import force
 
 
 class Storage(Protocol):
-    """Files by their names, in which ``/`` parts folders."""
+    """Files by their names; ``/`` separates folders."""
 
     url: str
-    """Where it is, for any process."""
+    """The location, for any process."""
     name: str
-    """Where it is, as it was said."""
+    """The location, as the caller gave it."""
 
     def names(self) -> set[str]:
-        """All that is there, whatever it is."""
+        """The names of all files."""
 
     def read(self, name: str) -> bytes | None:
-        """A small file, or None if there is none."""
+        """A small file, or None if it is missing."""
 
     def open(self, name: str) -> IO[bytes]:
         """A file for reading."""
 
     def write(self, name: str, data: bytes, *, forced: bool = True) -> None:
-        """Write a small file, and if it is ``forced`` (a store knows nothing else), have it on the disk."""
+        """Write a small file. If it is ``forced`` (stores always do this), it is on the disk on return."""
 
     def force(self, names: Iterable[str]) -> None:
-        """Have files on the disk that were written unforced."""
+        """Force files to the disk that were written unforced."""
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
 
     def fetched(self, name: str) -> AbstractContextManager[Path]:
-        """A file as one of this machine."""
+        """A file as a local file."""
 
     def filled(self) -> AbstractContextManager[Path]:
-        """A folder of this machine; what is put into it is in the storage when the context ends without an error."""
+        """A local folder; its files are added to the storage when the context ends without an error."""
 
     def locked(self) -> AbstractContextManager[int | None]:
-        """Keep other jobs out; gives the open file that is locked, if there is one."""
+        """Keep other jobs out; yields the locked open file, if there is one."""
 
 
 def storage(place: str | os.PathLike[str]) -> Storage:
@@ -69,19 +69,19 @@ def storage(place: str | os.PathLike[str]) -> Storage:
 
 
 class Folder:
-    """A folder of a file system, which machines may share."""
+    """A folder of a file system; machines can share it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(os.path.abspath(path))
         self.url, self.name = str(self._path), os.fspath(path)
 
     def names(self) -> set[str]:
-        """All that is there, whatever it is."""
+        """The names of all files."""
         paths = self._path.rglob("*") if self._path.is_dir() else ()
         return {path.relative_to(self._path).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
 
     def read(self, name: str) -> bytes | None:
-        """A small file, or None if there is none."""
+        """A small file, or None if it is missing."""
         try:
             return (self._path / name).read_bytes()
         except FileNotFoundError:
@@ -92,7 +92,7 @@ class Folder:
         return open(self._path / name, "rb")
 
     def write(self, name: str, data: bytes, *, forced: bool = True) -> None:
-        """Write a small file, and if it is ``forced``, have it on the disk."""
+        """Write a small file. If it is ``forced``, it is on the disk on return."""
         path = self._path / name
         _make(path.parent)
         with replacing(path) as file:
@@ -102,11 +102,11 @@ class Folder:
                 os.fsync(file.fileno())
 
     def force(self, names: Iterable[str]) -> None:
-        """Have files on the disk, and their names."""
+        """Force files and their names to the disk."""
         force(self._path, names)
 
     def remove(self, name: str) -> None:
-        """Remove a file, and its folder if nothing else was in it."""
+        """Remove a file, and its folder if that is then empty."""
         path = self._path / name
         path.unlink(missing_ok=True)
         if path.parent != self._path and not any(path.parent.iterdir()):
@@ -152,7 +152,7 @@ class ObjectStore:
         self._prefix = f"polytok-{hashlib.sha256(url.encode()).hexdigest()[:16]}-"
 
     def names(self) -> set[str]:
-        """All that is there."""
+        """The names of all files."""
         self._system.invalidate_cache()
         with self._trying("list"):
             try:
@@ -162,7 +162,7 @@ class ObjectStore:
         return {path[len(self._root) + 1 :] for path in found}
 
     def read(self, name: str) -> bytes | None:
-        """A small file, or None if there is none."""
+        """A small file, or None if it is missing."""
         with self._trying("read", name):
             try:
                 return cast("bytes", self._system.cat_file(self._at(name)))
@@ -180,10 +180,10 @@ class ObjectStore:
             self._system.pipe_file(self._at(name), data)
 
     def force(self, names: Iterable[str]) -> None:
-        """Nothing: what a store has taken, it keeps."""
+        """Do nothing: a store keeps what it has accepted."""
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         with self._trying("remove", name), suppress(FileNotFoundError):
             self._system.rm_file(self._at(name))
 
@@ -197,7 +197,7 @@ class ObjectStore:
 
     @contextmanager
     def filled(self) -> Iterator[Path]:
-        """A temporary folder, whose files are put into the store at the end."""
+        """A temporary folder; its files are copied to the store at the end."""
         with self._temporary() as folder:
             yield folder
             for path in sorted(folder.iterdir()):
@@ -205,7 +205,7 @@ class ObjectStore:
                     self._system.put_file(str(path), self._at(path.name))
 
     def locked(self) -> AbstractContextManager[int | None]:
-        """A store has no locks. What jobs that were killed left on this machine is removed."""
+        """Take no lock, because stores have none. Remove what killed jobs left on this machine."""
         for path in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
             if not _is_running(path.name.removeprefix(self._prefix).partition("-")[0]):
                 shutil.rmtree(path, ignore_errors=True)
@@ -213,13 +213,13 @@ class ObjectStore:
 
     @contextmanager
     def _temporary(self) -> Iterator[Path]:
-        """A folder of this machine, whose name tells whose it is, so that it can be removed if this process cannot."""
+        """A local folder whose name shows its owner, so that it can be removed if this process cannot do it."""
         with tempfile.TemporaryDirectory(prefix=f"{self._prefix}{os.getpid()}-") as name:
             yield Path(name)
 
     @contextmanager
     def _trying(self, what: str, name: str = "") -> Iterator[None]:
-        """Errors of a store, which has what classes of them it likes, as a `FileError` that says what was tried."""
+        """Raise errors of a store, whose classes vary, as a `FileError` that names the failed action."""
         try:
             yield
         except Exception as error:

@@ -1,8 +1,8 @@
-"""One task: some documents, read, encoded, and written as a shard. A pure function of its description.
+"""One task: reads and encodes some documents and writes them as a shard. It is a pure function of its description.
 
     documents ──▶ ids ──▶ limits, bos and eos ──▶ shuffled ──▶ shard ──▶ record
 
-Each step hands on some documents at a time, so that memory does not grow with the shard.
+Each step passes on some documents at a time, so that memory does not grow with the shard.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 def prepare(setup: dict[str, Any]) -> DoTask:
-    """What does the tasks of a job: ``setup`` says which it is, where it writes, its options, the threads of a task."""
+    """Does the tasks of a job. ``setup`` has the job's identity, output, options, and the threads per task."""
     place = storage(setup["storage"])
     options = DocumentOptions.from_json(setup["options"])
     tokenizer = _tokenizer(place, setup["fingerprint"])
-    # All shards have the columns that the first input has, those without any document, too.
+    # All shards have the columns of the first input, even shards without a document.
     columns = schema_of(Source(**setup["first"]), options.reading, options.columns) if options.columns else None
 
     def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def prepare(setup: dict[str, Any]) -> DoTask:
 
 
 def _tokenizer(place: Storage, fingerprint: str) -> Tokenizer:
-    """The job's own, mapped if it lies in a folder."""
+    """The job's own tokenizer, mapped if it is in a folder."""
     with place.fetched(TOKENIZER) as path:
         tokenizer = load(path)
     if tokenizer.fingerprint != fingerprint:
@@ -90,12 +90,12 @@ class _Task:
         with make(folder, stem(self.number), np.dtype(options.dtype), self.columns) as writer:
             for rows in shuffled(gathered(self._rows()), options.shuffle, options.seed, self.number):
                 writer.write(*rows)
-            # The job forces all shards to the disk before it says that it is done. If the machine fails before that,
-            # their checksums tell which are whole.
+            # The job forces all shards to the disk before it reports that it is done. If the machine fails earlier,
+            # their checksums show which are complete.
             return writer.finish(forced=False)
 
     def _rows(self) -> Iterator[Rows]:
-        """The documents of all parts as they are written, in their order, and counted."""
+        """The documents of all parts as they are written, in order; counts them on the way."""
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
             for found in documents(part, sources[part.source], self.options.reading, self.options.columns):
@@ -126,7 +126,7 @@ class _Task:
         return Rows(batch.ids, batch.offsets, found.columns)
 
     def _at_fault(self, found: Documents) -> Exception | None:
-        """The error of the first document that cannot be encoded, with its place."""
+        """The error for the first document that cannot be encoded, with its place."""
         for row in range(len(found)):
             try:
                 self.tokenizer.count(found.texts[row], options=self.options.encoding)

@@ -1,4 +1,4 @@
-"""`tokenize`: files of text to a folder of shards of ids."""
+"""`tokenize`: converts files of text to a folder of shards of ids."""
 
 from __future__ import annotations
 
@@ -46,17 +46,16 @@ def tokenize(
 ) -> Report:
     """Tokenize files into a dataset folder.
 
-    ``inputs`` is a path, a pattern of paths, a URL, or a list of these; ``tokenizer`` is a `polytok.Tokenizer` or what
-    `polytok.load` takes; ``folder`` is a path or URL. ``options`` are those of `DocumentOptions`.
+    ``inputs`` is a path, a pattern of paths, a URL, or a list of these; ``tokenizer`` is a `polytok.Tokenizer` or
+    anything that `polytok.load` accepts; ``folder`` is a path or URL. ``options`` are those of `DocumentOptions`.
 
-    The work is done by ``workers`` processes, one for each processor by default, or by Ray (``runner="ray"``). Each
-    encodes with so many ``threads``: by default one, or more where there are fewer tasks than workers. What is written
-    is the same for all of them. The same call goes on with what an interrupted one has left; ``overwrite``
-    throws that away. ``progress`` shows a bar on standard error, ``json_log`` is an open file for events, an object of
-    JSON each.
+    ``workers`` processes do the work, by default one per processor, or Ray does it (``runner="ray"``). Each of them
+    encodes with ``threads`` threads: by default one, or more if there are fewer tasks than workers. The output does not
+    depend on any of these. The same call resumes an interrupted one; ``overwrite`` discards the earlier output.
+    ``progress`` shows a bar on standard error. ``json_log`` is an open file that receives events, one JSON object each.
 
     Raises `ArgumentError` for wrong options and a folder that holds another job, `FormatError` and `EncodeError` for
-    inputs that are damaged or no text (unless the options say otherwise), `FileError` where reading or writing fails.
+    inputs that are damaged or are not text (unless the options allow it), `FileError` if reading or writing fails.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -81,7 +80,7 @@ def tokenize(
 
 
 def _job(place: Storage, tokenizer: Tokenizer, options: DocumentOptions, planned: Plan, threads: int) -> Job:
-    """The job, whose header is all that shapes the output."""
+    """The job. Its header contains everything that shapes the output."""
     name = TokenizerName(tokenizer.fingerprint, _name(tokenizer), tokenizer.vocab_size)
     header = {
         "version": 1,
@@ -105,7 +104,7 @@ def _job(place: Storage, tokenizer: Tokenizer, options: DocumentOptions, planned
 
 
 def _threads(planned: Plan, runner: str, workers: int | None, threads: int | None) -> int:
-    """The threads of a task: where there are few tasks, these have the processors that others leave."""
+    """The threads of a task: if there are few tasks, they share the processors that would be idle."""
     if threads is not None:
         if threads < 1:
             raise ArgumentError(f"threads={threads} is less than 1")
@@ -114,7 +113,7 @@ def _threads(planned: Plan, runner: str, workers: int | None, threads: int | Non
 
 
 def described(planned: Plan, task: Task) -> dict[str, Any]:
-    """A task with the sources of its parts, so that nobody needs the whole plan."""
+    """A task with the sources of its parts, so that a worker does not need the whole plan."""
     sources = {str(part.source): planned.sources[part.source].to_plain() for part in task.parts}
     return {**task.to_plain(), "sources": sources}
 
@@ -141,7 +140,7 @@ def _manifest(name: TokenizerName, options: DocumentOptions, planned: Plan, reco
 
 @dataclass(slots=True)
 class _Tokenizing:
-    """A job that is watched, and its report."""
+    """Run a job, report its progress, and return its report."""
 
     job: Job
     planned: Plan

@@ -1,4 +1,4 @@
-"""Whether a dataset is what its manifest says: sums, sizes, checksums, borders of documents, ids of the vocabulary."""
+"""Checks a dataset against its manifest: sums, sizes, checksums, bounds of documents, ids of the vocabulary."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .write.megatron import HEADER
 
 
 class Damage(NamedTuple):
-    """What is wrong, and with which file of the folder."""
+    """A problem, and the file of the folder that has it."""
 
     file: str
     what: str
 
 
 def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) -> tuple[Damage, ...]:
-    """Read a whole dataset and return what is wrong with it, nothing if it is whole.
+    """Read a whole dataset and return its problems; none if it is intact.
 
-    ``progress`` is told the stage, the bytes that were read, and how many there are. Raises `FileError` or
-    `FormatError` if the manifest itself cannot be read, `ArgumentError` for a URL.
+    ``progress`` receives the stage, the bytes read so far, and their total. Raises `FileError` or `FormatError` if the
+    manifest itself cannot be read, `ArgumentError` for a URL.
     """
     root = local(folder)
     manifest = load(root)
@@ -73,7 +73,7 @@ def _of_files(folder: Path, shard: ShardEntry) -> list[Damage]:
 
 
 def check_files(folder: Path, shard: ShardEntry) -> None:
-    """Raise `FormatError` if a file of a shard is not as the manifest has it, `FileError` if it cannot be read."""
+    """Raise `FormatError` if a file of a shard differs from the manifest, `FileError` if it cannot be read."""
     for file in shard.files:
         path = folder / file.name
         try:
@@ -85,14 +85,14 @@ def check_files(folder: Path, shard: ShardEntry) -> None:
 
 
 def _change(path: Path, file: ShardFile) -> str | None:
-    """What tells a file from the one that was written."""
+    """How a file differs from the one that was written."""
     if (size := path.stat().st_size) != file.bytes:
         return f"{size} bytes instead of {file.bytes}"
     return None if checksum(path) == file.checksum else "the checksum is another: the bytes were changed"
 
 
 def _of_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:
-    """What is wrong although the checksums are right: the manifest was made of such files."""
+    """Problems although the checksums are right: the manifest was made from files that had them."""
     documents = tokens = 0
     largest = -1
     try:
@@ -114,7 +114,7 @@ def _of_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[D
 
 
 def _check_lengths(folder: Path, manifest: Manifest, shard: ShardEntry) -> None:
-    """What Megatron reads of an index besides the places of documents: their lengths, and borders that count up."""
+    """What Megatron reads from an index besides the places of documents: their lengths, and bounds that count up."""
     path = folder / shard.files[1].name
     count = shard.documents
     offsets = map_shard(folder, manifest, shard).offsets(0, count)

@@ -1,4 +1,4 @@
-"""A job as it goes: the progress bar, and a log of events as lines of JSON."""
+"""Shows a running job: the progress bar, and a log of events as lines of JSON."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _EACH = 1.0
 
 
 class Watch:
-    """Hears the events of a job, and shows how far it is.
+    """Receives the events of a job and shows its progress.
 
-    What a task has read of its input is only known by the bytes of its text; how many bytes of text the inputs hold is
-    learnt from the tasks that are done, for inputs may be compressed.
+    A task reports what it has read of its input only as bytes of text. The number of bytes of text in all inputs is
+    estimated from finished tasks, because inputs can be compressed.
     """
 
     def __init__(self, stage: str, bar: ProgressBar | None, log: IO[str] | None) -> None:
@@ -31,7 +31,7 @@ class Watch:
         self._done_size = 0
 
     def __call__(self, event: JobEvent) -> None:
-        """Show one more event."""
+        """Show the next event."""
         if isinstance(event, Verified):
             if self._bar is not None:
                 self._bar("verifying shards", event.tasks, event.of)
@@ -68,12 +68,12 @@ class Watch:
             self.log("progress", documents=documents, tokens=tokens, text_bytes=size)
 
     def _running_size(self) -> int:
-        """How much of the input the running tasks have read, about."""
+        """About how much of the input the running tasks have read."""
         share = self._done_size / self._done[2] if self._done_size and self._done[2] else 1.0
         return sum(min(int(size * share), self._sizes[number]) for number, (_, _, size) in self._running.items())
 
     def log(self, event: str, **details: Any) -> None:
-        """Write an event into the log."""
+        """Write an event to the log."""
         if self._log is not None:
             seconds = round(time.monotonic() - self._begun, 3)
             self._log.write(json.dumps({"event": event, "seconds": seconds, **details}) + "\n")

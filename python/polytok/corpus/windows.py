@@ -1,4 +1,4 @@
-"""Windows of tokens: what a model of a fixed context is trained on."""
+"""Windows of tokens, for training a model of a fixed context length."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Windows:
         return max((self.dataset.tokens - self.length) // self.stride + 1, 0)
 
     def __getitem__(self, index: int | slice) -> npt.NDArray[Any]:
-        """A window, of shape (length,), copied only where it crosses from one shard to the next; or several, copied, of
-        shape (windows, length). Raises `IndexError` for a window that there is not.
+        """A window, of shape (length,), copied only if it crosses from one shard to the next; or several, copied, of
+        shape (windows, length). Raises `IndexError` for a window that does not exist.
         """
         if isinstance(index, slice):
             return self.take(range(*index.indices(len(self))))

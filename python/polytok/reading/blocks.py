@@ -1,7 +1,7 @@
-"""Blocks of texts: some megabytes of a file, cut into its texts, with the place of each.
+"""Blocks of texts: some megabytes of a file, split into its texts, with the place of each of them.
 
-Nothing is read twice, and nothing is held but one block; a text that is longer than a block makes that block longer. A
-block ends at so many texts, too: an empty line is one byte of a file, and 70 bytes of what is known of its text.
+Nothing is read twice, and only one block is held; a text longer than a block makes that block longer. The number of
+texts in a block is limited too: an empty line is one byte of a file, but needs 70 bytes of bookkeeping.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ Cutter = Callable[[bytes, bool], Cut]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Texts of a file in their order, and what was left out between them.
+    """Texts of a file in order, and reports of what was skipped between them.
 
-    ``numbers`` says where each text's record begins, int64: its byte in the file's (decompressed) content, or its row
-    in a table; ``left`` are such numbers with reasons. From the number ``start`` to ``end`` all texts are told.
-    ``data`` is what was cut, from ``start`` on; for tables it is empty. ``columns`` is what goes with the texts.
+    ``numbers`` has the beginning of each text's record, int64: its byte in the file's (decompressed) content, or its
+    row in a table. ``left`` has such numbers with reasons. Every text from number ``start`` to ``end`` is in one of
+    them. ``data`` is the bytes that were split, from ``start`` on; for tables it is empty. ``columns`` has the columns
+    of the texts.
     """
 
     texts: _core.Texts
@@ -43,14 +44,14 @@ class Block:
 
 
 def end_of_text(reading: Reading, format: Format) -> bytes | None:
-    """What ends each text of a file; None where the file is one, or is a table."""
+    """What ends each text of a file; None if the file is a single text, or a table."""
     if format == "jsonl" or (format == "text" and reading.unit == "line"):
         return b"\n"
     return None if format != "text" or reading.separator is None else reading.separator.encode()
 
 
 def _cutter_of(reading: Reading, format: Format) -> Cutter:
-    """What cuts a text file, or JSON lines, into texts."""
+    """The splitter of a text file, or of JSON lines, into texts."""
     if format == "jsonl":
         return lambda data, is_last: _core.cut_json_lines(data, reading.names, is_last)
     if reading.unit == "line":
@@ -61,14 +62,14 @@ def _cutter_of(reading: Reading, format: Format) -> Cutter:
 
 
 def _whole(data: bytes, is_last: bool) -> Cut:
-    """The whole file, once it is there."""
+    """The whole file, once it is complete."""
     return (_core.Texts.whole(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
 
 
 def blocks(content: Content, start: int, reading: Reading, format: Format) -> Iterator[Block]:
-    """The texts of a stream, text or JSON lines, the first byte of which has the number ``start``.
+    """The texts of a stream, text or JSON lines; the number of its first byte is ``start``.
 
-    Raises `Damaged` behind the last text before a damage, and what reading the stream raises.
+    Raises `Damaged` after the last text before a damage, and any error of reading the stream.
     """
     cut = _cutter_of(reading, format)
     if (separator := end_of_text(reading, format)) is not None:
@@ -77,7 +78,7 @@ def blocks(content: Content, start: int, reading: Reading, format: Format) -> It
 
 
 class _Portions:
-    """Content of which no read has more separators than a block may have texts."""
+    """Content whose reads never have more separators than the number of texts in a block."""
 
     def __init__(self, content: Content, separator: bytes) -> None:
         self._content = content
@@ -86,7 +87,7 @@ class _Portions:
         self._at = 0
 
     def read(self, size: int, /) -> bytes:
-        """Bytes, as many or fewer; none at the end."""
+        """Up to ``size`` bytes; none at the end."""
         if self._at == len(self._data):
             self._data, self._at = self._content.read(size), 0
         begin, self._at = self._at, _core.end_of_texts(self._data, self._at, self._separator, MOST_TEXTS)
@@ -110,5 +111,5 @@ def _blocks(content: Content, start: int, cut: Cutter) -> Iterator[Block]:
             return
         start = end
         rest = data[consumed:] if consumed else data
-        # A text that is not whole yet is cut again each time; doubling keeps that linear.
+        # An incomplete text is split again each time; doubling keeps that linear.
         size = BLOCK if consumed else max(BLOCK, len(data))

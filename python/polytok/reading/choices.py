@@ -1,4 +1,4 @@
-"""How files are read: the choices, as plain data."""
+"""How files are read: the options, as plain data."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ _MAY_LACK = ("format", "invalid")
 class Reading:
     """How files are read.
 
-    * ``format``: ``text``, ``jsonl``, ``parquet`` or ``arrow``; None goes by the name of each file, Parquet and Arrow
-      files also by their first bytes. Compression (gzip, zstd, bzip2, xz) is told by the first bytes.
-    * ``field``: where the text stands in a JSON object, a record, or a Parquet or Arrow file; ``a.b`` is the field b
-      of a.
-    * ``unit``: whether a text file is one text, or each of its lines (without its line feed) is, or each stretch
-      between two ``separator``.
-    * ``invalid``: what becomes of a text that is no UTF-8: an ``error``, U+FFFD for what is no character (``replace``),
-      left out and reported (``skip``), or taken as it is (``keep``), which only kinds over bytes can. By default
-      ``keep`` for those and ``error`` for others. Lone surrogates of a ``str`` are U+FFFD in any case but the first.
-    * ``records``: whether a broken line, or one without the field, is an ``error`` or left out and reported (``skip``).
-    * ``broken``: whether a file that is damaged or cut short is an ``error``, or read up to the damage, and what is
-      lost reported (``skip``).
+    * ``format``: ``text``, ``jsonl``, ``parquet`` or ``arrow``; None uses the name of each file, and for Parquet and
+      Arrow also its first bytes. Compression (gzip, zstd, bzip2, xz) is detected by the first bytes.
+    * ``field``: the place of the text in a JSON object, a record, or a Parquet or Arrow file; ``a.b`` is the field b of
+      a.
+    * ``unit``: whether a text is a whole text file, each of its lines (without its line feed), or each range between
+      two occurrences of ``separator``.
+    * ``invalid``: how to treat text that is not UTF-8: raise an ``error``, replace invalid bytes with U+FFFD
+      (``replace``), skip the text and report it (``skip``), or keep its bytes (``keep``), which only kinds over bytes
+      can do. The default is ``keep`` for those and ``error`` for others. Lone surrogates of a ``str`` become U+FFFD,
+      except with ``error``.
+    * ``records``: whether a broken line, or one without the field, is an ``error`` or is skipped and reported
+      (``skip``).
+    * ``broken``: whether a damaged or truncated file is an ``error``, or is read up to the damage, with the loss
+      reported (``skip``).
     """
 
     format: Format | None = None
@@ -43,7 +45,7 @@ class Reading:
     broken: Choice = "error"
 
     def __post_init__(self) -> None:
-        """Raises `ArgumentError` for a value that is none of those."""
+        """Raises `ArgumentError` for an invalid value."""
         kinds = {"format": Format, "unit": Unit, "invalid": Invalid, "records": Choice, "broken": Choice}
         for name, kind in kinds.items():
             may_lack = (None,) if name in _MAY_LACK else ()

@@ -1,4 +1,4 @@
-"""Documents: texts of files as the choices make them, and what was left out of them."""
+"""Documents: texts of files with the reading options applied, and reports of the texts that were skipped."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ NO_UTF8 = "no UTF-8"
 DAMAGED = "damaged"
 
 Place = Callable[[int], str]
-"""Tells where the number of a text is, for reports: ``a.jsonl: byte 70``."""
+"""Returns a description of a text's place from its number, for reports: ``a.jsonl: byte 70``."""
 
 
 class Left(NamedTuple):
-    """A text that is not there, and why: ``place`` is for reports, ``detail`` what is particular to this one."""
+    """A skipped text and the reason: ``place`` is for reports, ``detail`` is specific to this text."""
 
     reason: str
     place: str
     detail: str = ""
 
     def __str__(self) -> str:
-        """As it stands in an error.
+        """Format as in an error message.
 
         >>> print(Left("not JSON", "a.jsonl: byte 70", "expected `:`"))
         a.jsonl: byte 70: not JSON: expected `:`
@@ -42,10 +42,10 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Some texts of a file, all of them UTF-8 (unless they are to be taken as they are), in their order.
+    """Some texts of a file, in order. All of them are UTF-8, unless invalid bytes are kept.
 
-    ``columns`` is a pyarrow.Table of as many rows if columns were asked for. ``left`` is what was left out between
-    them, and ``replaced`` how many texts have U+FFFD for what was no UTF-8.
+    ``columns`` is a pyarrow.Table with a row per text, if columns were requested. ``left`` lists what was skipped
+    between the texts. ``replaced`` is the number of texts in which U+FFFD replaces invalid bytes.
     """
 
     texts: _core.Texts
@@ -55,7 +55,7 @@ class Documents:
     replaced: int = 0
     columns: Any = None
     place: Place = str
-    """Tells where the text of a row is."""
+    """The place of a row's text, for reports."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -64,11 +64,11 @@ class Documents:
 def documents_of(
     blocks: Iterable[Block], reading: Reading, invalid: Invalid, place: Place, *, is_json: bool
 ) -> Iterator[Documents]:
-    """Blocks as the choices make them.
+    """Apply the reading options to blocks.
 
-    Raises `FormatError` for a broken record and `EncodeError` for a text that is no UTF-8, where they are errors.
+    Raises `FormatError` for a broken record and `EncodeError` for a text that is not UTF-8, if the options say so.
     """
-    # Lone surrogates of JSON no kind takes as they are.
+    # No kind keeps lone surrogates of JSON.
     chosen: Invalid = "replace" if invalid == "keep" and is_json else invalid
     end = 0
     try:
@@ -82,19 +82,19 @@ def documents_of(
 
 
 def damage(error: Damaged, reading: Reading, place: str) -> Left:
-    """What is lost behind a damage; the error itself where that is an error."""
+    """The report of what is lost after a damage; raises the error instead if damage is an error."""
     if reading.broken == "error":
         raise FormatError(f"{error}; broken='skip' reads what stands before") from error
     return Left(DAMAGED, place, str(error))
 
 
 def nothing(left: Left) -> Documents:
-    """No documents, because of this."""
+    """No documents, for this reason."""
     return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), (left,))
 
 
 def _left(number: int, reason: str, place: Place) -> Left:
-    """What is the same for many of them is the reason."""
+    """The reason is the same for many of them."""
     reason, _, detail = reason.partition(": ")
     return Left(reason, place(number), detail)
 
@@ -136,8 +136,8 @@ def _refused(block: Block, row: int, place: Place) -> EncodeError:
 def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> Iterator[Block]:
     """Blocks of JSON lines with other fields of their records as columns.
 
-    A column is of strings: a field that is one as it is, any other as JSON, null where it lacks. So it has the same
-    type whatever the records hold. Records that are too deep for Python's JSON are left out.
+    A column holds strings: a string field unchanged, any other as JSON, null if the field is missing. So its type does
+    not depend on the records. Records nested too deeply for Python's JSON are skipped.
     """
     for block in blocks:
         records = [_record(block, int(number)) for number in block.numbers]
@@ -156,7 +156,7 @@ def schema_of_fields(names: Sequence[str], arrow: Any) -> Any:
 
 
 def _record(block: Block, number: int) -> dict[str, Any] | str:
-    """The record of a line, empty if the line is a text alone; or why there is none."""
+    """The record of a line, empty if the line is only a text; or the reason why it has none."""
     begin = number - block.start
     end = block.data.find(b"\n", begin)
     try:

@@ -1,4 +1,4 @@
-"""What a file is: by its first bytes where they tell, else by its name."""
+"""Detects the format of a file: by its first bytes if they identify it, else by its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ARROW_FILE = b"ARROW1"
 FEATHER_1 = b"FEA1"
 
 FIRST = 16
-"""How many of a file's first bytes are enough to tell."""
+"""The number of first bytes of a file that are enough to identify it."""
 
 _COMPRESSED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 _SUFFIXES: dict[Format, tuple[str, ...]] = {
@@ -22,7 +22,7 @@ _SUFFIXES: dict[Format, tuple[str, ...]] = {
 
 
 def format_by_name(name: str) -> Format:
-    """What the name says.
+    """The format that a file's name suggests.
 
     >>> format_by_name("a/b.JSONL.zst"), format_by_name("s3://a/b.parquet"), format_by_name("notes.txt")
     ('jsonl', 'parquet', 'text')
@@ -37,7 +37,7 @@ def format_by_name(name: str) -> Format:
 
 
 def format_of(name: str, first: bytes, given: Format | None) -> Format:
-    """What a file is that begins so. Raises `FormatError` if it is not what was given, or cannot be read."""
+    """The format of a file with these first bytes. Raises `FormatError` if that is not the given one or unreadable."""
     told = _by_first(first)
     if first.startswith(FEATHER_1) and given in (None, "arrow"):
         raise FormatError(f"{name} is Feather of version 1, which is not read: write it anew with version 2")

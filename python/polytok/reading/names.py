@@ -13,7 +13,7 @@ _SCHEME = re.compile(r"[A-Za-z0-9+.:-]+://")
 
 
 def is_url(name: str) -> bool:
-    """Whether a name is a URL, and not that of a file that is there.
+    """Whether a name is a URL, and not the name of an existing file.
 
     >>> is_url("s3://bucket/a.jsonl"), is_url("simplecache::s3://bucket/a.jsonl"), is_url("a/b.txt")
     (True, True, False)

@@ -1,7 +1,7 @@
-"""Open files as streams of bytes: whatever is given as a file, at whatever place it stands, compressed or not.
+"""Open files as streams of bytes: from any kind of file object or place, compressed or not.
 
-All four compressions are read by the same loop, so that each may be of several members (frames, streams), ends with one
-of them or is cut short, and gives all that stands before a damage before it raises. Damage is a `Damaged`.
+One loop reads all four compressions. So each of them can have several members (frames, streams), can end with one or be
+truncated, and gives everything before a damage before it raises. Damage is a `Damaged`.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from ..errors import ArgumentError, FormatError
 
 GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00"
 
-# A file may begin with a frame that is to be skipped, as those of pzstd do: 16 numbers say so.
+# A file can begin with a frame to skip, as those of pzstd do: 16 magic numbers mark such frames.
 _ZSTD_SKIPPED = b"\x2a\x4d\x18"
 
-# What is decompressed at once. 8 kB of gzip become 8 MB at most. Of zstd 4 bytes may become 128 kB, and its package
-# knows no bound: a piece becomes 8 MB at most. The other packages stop at what is asked for.
+# The compressed bytes per step. 8 kB of gzip expand to 8 MB at most. In zstd, 4 bytes can expand to 128 kB and its
+# package takes no limit; a piece expands to 8 MB at most. The other packages stop at the requested size.
 _COMPRESSED = 1 << 13
 _ZSTD_PIECE = 1 << 8
 _MOST = 1 << 22
 
-# The largest window of zstd, 2 GiB, as `zstd --long=31` makes it; unless told, its packages refuse more than 128 MiB.
+# The largest window of zstd, 2 GiB, as `zstd --long=31` makes it; by default its packages refuse more than 128 MiB.
 _ZSTD_WINDOW_LOG = 31
 
 
 class Damaged(FormatError):
-    """What is compressed, or a table, cannot be read from some place on."""
+    """Compressed data, or a table, that cannot be read from some place on."""
 
 
 class Content(Protocol):
-    """Bytes to be read once."""
+    """Bytes that can be read once."""
 
     def read(self, size: int, /) -> bytes:
-        """Bytes, as many if there are so many; none at the end."""
+        """Up to ``size`` bytes; none at the end."""
 
 
 def begun(file: Any, count: int) -> tuple[IO[bytes], bytes]:
-    """The file as one of bytes, and its first ones, which are still to be read from it."""
+    """The file as a file of bytes, and its first bytes, which can still be read from it."""
     if isinstance(file.read(0), str):
         file = _Encoded(file)
     start = file.tell() if hasattr(file, "seekable") and file.seekable() else None
@@ -56,7 +56,7 @@ def begun(file: Any, count: int) -> tuple[IO[bytes], bytes]:
 
 
 class _Encoded:
-    """A file of characters as one of bytes; lone surrogates become no UTF-8."""
+    """A text file as a file of bytes; lone surrogates become invalid UTF-8."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -69,7 +69,7 @@ class _Encoded:
 
 
 class _Begun(io.RawIOBase):
-    """A file that cannot go back, and of which the first bytes were read."""
+    """A file that cannot seek, and whose first bytes were already read."""
 
     def __init__(self, first: bytes, file: Any) -> None:
         self._first = first
@@ -92,7 +92,7 @@ class _Begun(io.RawIOBase):
 
 
 def is_compressed(first: bytes) -> bool:
-    """Whether a file's first bytes say so."""
+    """Whether a file's first bytes mark it as compressed."""
     return first.startswith((GZIP, BZIP2, XZ)) or _is_zstandard(first)
 
 
@@ -101,7 +101,7 @@ def _is_zstandard(first: bytes) -> bool:
 
 
 def decompressed(name: str, file: IO[bytes], first: bytes) -> Content:
-    """What is in a file, by its first bytes. Damage is a `Damaged` of a read."""
+    """The decompressed content of a file; its first bytes select the format. Reading raises `Damaged` for damage."""
     if first.startswith(GZIP):
         return _Members(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, padded=True)
     if first.startswith(BZIP2):
@@ -115,7 +115,7 @@ def decompressed(name: str, file: IO[bytes], first: bytes) -> Content:
 
 
 class _Members:
-    """The members of a compressed file, one after the other. The end of the file must be the end of a member."""
+    """The members of a compressed file, in turn. The end of the file must be the end of a member."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class _Members:
         self._damage: Damaged | None = None
 
     def read(self, size: int, /) -> bytes:
-        """Bytes, until there are so many or more; none at the end."""
+        """At least ``size`` bytes, if the file has them; none at the end."""
         found: list[bytes] = []
         length = 0
         while length < size and (data := self._next()) is not None:
@@ -150,7 +150,7 @@ class _Members:
         return found[0] if len(found) == 1 else b"".join(found)
 
     def _next(self) -> bytes | None:
-        """The next bytes, maybe none; None where no more can be had."""
+        """The next bytes, possibly none; None if there are no more."""
         if self._damage is not None:
             return None
         try:
@@ -165,7 +165,7 @@ class _Members:
         return None
 
     def _fill(self) -> bool:
-        """Have compressed bytes at hand, or a member that needs none to go on."""
+        """Ensure that compressed bytes are buffered, or that the member can continue without them."""
         if self._member is not None and not getattr(self._member, "needs_input", True):
             return True
         while not self._compressed:
@@ -189,7 +189,7 @@ class _Members:
             )
 
     def _decompress(self) -> bytes:
-        """What the compressed bytes at hand stand for, up to the end of a member."""
+        """Decompress the buffered bytes, up to the end of a member."""
         if self._member is None:
             self._member = self._begin()
         member = self._member
@@ -210,7 +210,7 @@ class _Members:
 
 
 def _frame(package: Any) -> Any:
-    """What decompresses one frame, whatever its window."""
+    """A decompressor of one frame, of any window size."""
     if hasattr(package, "DecompressionParameter"):  # Python's own module
         return package.ZstdDecompressor(options={package.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG})
     return package.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG).decompressobj()

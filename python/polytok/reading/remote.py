@@ -1,7 +1,7 @@
-"""Files that fsspec opens: s3://, gs://, http://, memory:// and whatever else it has a package for.
+"""Files that fsspec opens: s3://, gs://, http://, memory:// and any other protocol that it has a package for.
 
-How one signs in is fsspec's matter (environment variables, its own configuration files): nothing of it passes here,
-and nothing of it is written anywhere.
+fsspec handles credentials (environment variables, its own configuration files): they never pass through this module,
+and are never written anywhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..errors import ArgumentError, FileError, PolytokError
 
 _READ_AHEAD = 1 << 23
 
-# What tells one version of a file from another, the surest first; each store has some of them.
+# What distinguishes versions of a file, the most reliable first; each store has some of them.
 _STAMPS = (
     "etag", "ETag", "md5Hash", "Content-MD5", "content_md5", "Digest", "generation", "version_id", "LastModified",
     "last_modified", "Last-Modified", "mtime", "updated", "modified", "created",
@@ -28,7 +28,7 @@ _STAMPS = (
 
 @dataclass(frozen=True, slots=True)
 class Url(os.PathLike[str]):
-    """A URL where paths are taken too."""
+    """A URL that can be passed as a path."""
 
     url: str
 
@@ -48,7 +48,7 @@ def _filesystem(url: str) -> tuple[Any, str]:
 
 
 def canonical(url: str) -> str:
-    """The one way to write a URL that may be written in several."""
+    """The canonical form of a URL that can be written in several ways."""
     if "::" in url:
         return url
     files, path = _filesystem(url)
@@ -56,7 +56,9 @@ def canonical(url: str) -> str:
 
 
 def matching(url: str) -> list[str] | None:
-    """The files that match a pattern, sorted; None if it is no pattern. A question mark of http is none."""
+    """The files that match a pattern, sorted; None if it is not a pattern. A question mark in an http URL is not a
+    pattern.
+    """
     magic = "*" if url.startswith("http") else "*?["
     if "::" in url or not any(sign in url for sign in magic):
         return None
@@ -68,9 +70,9 @@ def matching(url: str) -> list[str] | None:
 
 
 def facts(url: str, *, anew: bool = False) -> tuple[int, str]:
-    """A file's size, 0 where nobody knows it, and what tells it from other versions.
+    """A file's size, 0 if it is unknown, and a stamp that distinguishes it from other versions.
 
-    The many files of a pattern were listed just now, and need not be asked for one by one, unless ``anew`` says so.
+    The files of a pattern were just listed, so they are not queried one by one, unless ``anew`` is set.
     """
     files, path = _filesystem(url)
     try:
@@ -88,7 +90,7 @@ def facts(url: str, *, anew: bool = False) -> tuple[int, str]:
 
 
 def takes_ranges(url: str) -> bool:
-    """Whether a file can be read from any place on. Only of the web that is not known; its last byte is asked for."""
+    """Whether a file can be read from any position. Only web servers need a test: it requests the file's last byte."""
     if not url.startswith("http"):
         return True
     size, _ = facts(url)
@@ -102,7 +104,7 @@ def takes_ranges(url: str) -> bool:
 
 
 def open_url(url: str, *, ranges: bool) -> IO[bytes]:
-    """A file for reading, from any place on or as a stream."""
+    """Open a file for reading, with seeking or as a stream."""
     files, path = _filesystem(url)
     try:
         if ranges:
@@ -113,7 +115,7 @@ def open_url(url: str, *, ranges: bool) -> IO[bytes]:
 
 
 class _Stream(io.RawIOBase):
-    """A file that cannot go back, and says so."""
+    """A file that cannot seek, and reports so."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -131,7 +133,7 @@ class _Stream(io.RawIOBase):
 
 @contextmanager
 def reading(url: str) -> Iterator[None]:
-    """Errors of a store while a file is read, as ours."""
+    """Raise errors of a store during reading as ours."""
     try:
         yield
     except PolytokError:
@@ -141,7 +143,7 @@ def reading(url: str) -> Iterator[None]:
 
 
 def _refused(url: str, error: Exception) -> FileError:
-    """The packages behind fsspec raise what they like."""
+    """An error of ours. The packages that fsspec uses raise errors of any type."""
     if isinstance(error, FileNotFoundError):
         return FileError(errno.ENOENT, f"cannot read: {os.strerror(errno.ENOENT)}", url)
     number = getattr(error, "errno", None) or errno.EIO

@@ -1,8 +1,8 @@
 """Texts in the columns of tables: Parquet, and Arrow as a file (Feather) or a stream.
 
-Columns are handed on as they lie in memory: no Python object is made per text. A table is read batch by batch, a batch
-being as many rows as make a block. Parquet's row groups and the record batches of an Arrow file are its *groups*, which
-can be read apart from each other; a stream is one group.
+Columns are passed on as they are in memory: no Python object is created per text. A table is read batch by batch; a
+batch has the rows of one block. Parquet's row groups and the record batches of an Arrow file are its *groups*, which
+can be read independently; a stream is one group.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from .documents import Documents, documents_of
 from .kinds import ARROW_FILE
 from .opened import Damaged, is_compressed
 
-# A column that repeats itself is longer than what stands for it: this bounds how much of it is there at once.
+# A repetitive column is longer than its encoded form: this bounds how much of it is in memory at once.
 _MOST_ROWS = 1 << 14
 _BUFFER = 1 << 20
 
 
 class Table(Protocol):
-    """A table that is open. ``sizes`` are those of its groups to each other."""
+    """An open table. ``sizes`` are the relative sizes of its groups."""
 
     schema: Any
     sizes: Sequence[int]
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        """The record batches of a group, with these columns at least."""
+        """The record batches of a group, with at least these columns."""
 
     def place(self, group: int, row: int) -> str:
-        """A row of a group, in words."""
+        """A row of a group, in words, for reports."""
 
 
 def pyarrow_for(what: str = "a table (Parquet, Arrow)") -> Any:
-    """The package, which this needs. Raises `ArgumentError` if it is not there."""
+    """The package, which this feature needs. Raises `ArgumentError` if it is not installed."""
     try:
         return importlib.import_module("pyarrow")
     except ImportError as error:
@@ -49,7 +49,7 @@ def pyarrow_for(what: str = "a table (Parquet, Arrow)") -> Any:
 
 
 def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
-    """A table, by the file's first bytes. Raises `Damaged` if it cannot be one."""
+    """Open a table of the type that the file's first bytes show. Raises `Damaged` if it is not a valid table."""
     if is_compressed(first):
         raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
     arrow = pyarrow_for(name)
@@ -64,7 +64,7 @@ def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
 
 
 def _damaged(name: str, error: Exception) -> Exception:
-    """What a package says, as ours; but what the system says of a file stays what it is."""
+    """Convert a package's error to ours; an error of the system about a file is unchanged."""
     if isinstance(error, OSError) and error.errno is not None:
         return error
     if isinstance(error, NotImplementedError):
@@ -73,12 +73,12 @@ def _damaged(name: str, error: Exception) -> Exception:
 
 
 def _rows_of_block(rows: int, size: int) -> int:
-    """How many of some rows make a block, by their size."""
+    """The number of rows in a block, estimated from the size of some rows."""
     return min(_MOST_ROWS, max(1, rows * BLOCK // max(size, 1)))
 
 
 class _Parquet:
-    """Row groups, of which a batch at a time is decoded."""
+    """Row groups, decoded a batch at a time."""
 
     def __init__(self, file: Any) -> None:
         parquet = importlib.import_module("pyarrow.parquet")
@@ -99,7 +99,7 @@ class _Parquet:
 
 
 class _ArrowFile:
-    """Record batches, at any of which one may begin."""
+    """Record batches; reading can begin at any of them."""
 
     def __init__(self, arrow: Any, file: Any) -> None:
         self._arrow = arrow
@@ -119,11 +119,11 @@ class _ArrowFile:
         yield self._reader.get_batch(group)
 
     def place(self, group: int, row: int) -> str:
-        return f"row {row} of record batch {group}"  # how many rows the others have nobody knows without reading them
+        return f"row {row} of record batch {group}"  # the sizes of the other batches are unknown without reading them
 
 
 class _ArrowStream:
-    """Record batches, one after the other."""
+    """Record batches, in turn."""
 
     sizes: Sequence[int] = (1,)
 
@@ -139,10 +139,12 @@ class _ArrowStream:
 
 
 class TextColumn:
-    """A column of texts, which may stand within structs, and columns that go with it; ``schema`` is theirs."""
+    """A column of texts, which can be nested in structs, and columns to return with it; ``schema`` is the schema of
+    those.
+    """
 
     def __init__(self, name: str, schema: Any, field: str, others: Sequence[str] = ()) -> None:
-        """Raises `ArgumentError` for a column that is not there, or is not of text."""
+        """Raises `ArgumentError` for a column that is missing or is not text."""
         self._arrow = pyarrow_for(name)
         self._compute = importlib.import_module("pyarrow.compute")
         self.field = field
@@ -206,12 +208,12 @@ class TextColumn:
 
 
 def _path(schema: Any, field: str) -> list[str]:
-    """A column whose name has dots is meant before one within structs."""
+    """The path of a column. A column whose name contains dots takes precedence over one nested in structs."""
     return [field] if field in schema.names else field.split(".")
 
 
 def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Iterator[Block]:
-    """The texts of a group. Raises `Damaged` behind the last before a damage."""
+    """The texts of a group. Raises `Damaged` after the last text before a damage."""
     arrow = pyarrow_for(name)
     try:
         yield from column.blocks(table.batches(group, (column.field, *column.others)))
@@ -230,7 +232,7 @@ def table_documents(
     columns: Sequence[str] = (),
     groups: range | None = None,
 ) -> Iterator[Documents]:
-    """The documents of a table that is open, or of some of its groups, with columns that go with them."""
+    """The documents of an open table, or of some of its groups, and the columns requested with them."""
     table = open_table(name, file, first, format)
     column = TextColumn(name, table.schema, reading.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:

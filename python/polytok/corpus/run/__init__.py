@@ -1,4 +1,4 @@
-"""Runners: who does the tasks of a job, and where. One file per runner, one table naming them."""
+"""Runners: they decide who does the tasks of a job, and where. One file per runner, one table naming them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from .local import LocalRunner
 from .ray import RayRunner
 
 RUNNERS: dict[str, Callable[[int | None], Runner]] = {"local": LocalRunner, "ray": RayRunner}
-"""The runners by name; each is made of the number of workers, if it is said."""
+"""The runners by name; each is created with the number of workers, if it is given."""
 
 
 def runner(name: str, workers: int | None, places: Iterable[str]) -> Runner:
     """The runner of this name, for tasks that read and write at these places.
 
-    Raises `ArgumentError` if there is none, for less than one worker, if it cannot get at a place, and on Windows.
+    Raises `ArgumentError` if there is no such runner, for less than one worker, if it cannot reach a place, and on
+    Windows.
     """
     if os.name != "posix":
         raise ArgumentError("jobs over corpora run on Linux and macOS; on Windows, run them in WSL")

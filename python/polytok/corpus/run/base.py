@@ -1,7 +1,7 @@
-"""What a runner is: something that has tasks done, wherever, in whatever order, and tells how far they are.
+"""The interface of a runner: it has tasks done anywhere and in any order, and reports their progress.
 
-A task is a pure function of data that JSON can hold, so that a runner knows nothing of what is done, and doing a task
-twice, or on another machine, changes nothing.
+A task is a pure function of JSON data. So a runner need not know what a task does, and doing a task twice, or on
+another machine, changes nothing.
 """
 
 from __future__ import annotations
@@ -15,31 +15,33 @@ from ... import errors
 from ...errors import PolytokError
 
 ATTEMPTS = 3
-"""How often a task is begun whose workers die."""
+"""The number of times a task is begun if its workers keep dying."""
 
 Tell: TypeAlias = Callable[[int, int, int], object]
-"""Is told how far a task is: documents, tokens, bytes of text."""
+"""Receives the progress of a task: documents, tokens, bytes of text."""
 
 DoTask: TypeAlias = Callable[[dict[str, Any], Tell], dict[str, Any]]
-"""Does a task and gives its record."""
+"""Does a task and returns its record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all tasks have in common: ``prepare``, as "module:function", makes of ``setup`` what does the tasks."""
+    """What all tasks have in common: ``prepare``, as "module:function", converts ``setup`` to the function that does
+    them.
+    """
 
     prepare: str
     setup: dict[str, Any]
 
     def prepared(self) -> DoTask:
-        """What does the tasks."""
+        """Build the function that does the tasks."""
         module, function = self.prepare.split(":")
         return cast("DoTask", getattr(importlib.import_module(module), function)(self.setup))
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A task to be done. ``size`` is how much work it is, in any unit."""
+    """A task to do. ``size`` is the amount of work, in any unit."""
 
     number: int
     size: int
@@ -51,7 +53,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A task is so far."""
+    """The progress of a task."""
 
     number: int
     documents: int
@@ -69,7 +71,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A task is begun again, for what did it has died."""
+    """A task is restarted, because its worker died."""
 
     number: int
     attempt: int
@@ -81,24 +83,24 @@ Listener: TypeAlias = Callable[[Event], object]
 
 
 class Runner(Protocol):
-    """Has tasks done."""
+    """Has tasks done by workers."""
 
     def run(
         self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
     ) -> None:
-        """Return when all are done; what a task raises is raised here, and ends the others.
+        """Return when all tasks are done. The first error of a task is raised here and ends the others.
 
-        ``inherited`` are open files that workers of this machine hold as long as they live.
+        ``inherited`` are open files that workers of this machine hold for as long as they live.
         """
 
 
 def longest_first(assignments: Sequence[Assignment]) -> list[Assignment]:
-    """The order in which workers that take one after the other are done soonest."""
+    """The order of tasks that finishes soonest if each free worker takes the next one."""
     return sorted(assignments, key=lambda assignment: (-assignment.size, assignment.number))
 
 
 def lost(assignment: Assignment, reason: str) -> PolytokError:
-    """The error of a task that nobody survives."""
+    """The error of a task whose workers all died."""
     return PolytokError(
         f"{assignment} ended its worker {ATTEMPTS} times, the last time by {reason}. If that is for want of memory, "
         "use fewer workers or a smaller shard size; tasks that are done stay done"
@@ -106,7 +108,7 @@ def lost(assignment: Assignment, reason: str) -> PolytokError:
 
 
 def error_to_plain(error: BaseException) -> dict[str, Any]:
-    """An error as JSON has it."""
+    """Convert an error to a JSON value."""
     details = (
         [error.errno, error.strerror, error.filename]
         if isinstance(error, OSError)
@@ -116,7 +118,7 @@ def error_to_plain(error: BaseException) -> dict[str, Any]:
 
 
 def error_from_plain(plain: dict[str, Any]) -> Exception:
-    """The error of which `error_to_plain` made this; one that is none of polytok's is a PolytokError."""
+    """The error that `error_to_plain` serialized; an error that is not one of polytok's becomes a PolytokError."""
     found = getattr(errors, str(plain["class"]), None)
     if isinstance(found, type) and issubclass(found, PolytokError):
         return found(*plain["details"])

@@ -1,7 +1,7 @@
-"""Worker processes of this machine. Each takes the longest task that is left when it is done with one.
+"""Worker processes of this machine. A free worker takes the longest remaining task.
 
-Workers are interpreters of their own that are spoken to over pipes: unlike those of `multiprocessing` they do not
-run the caller's script once more, and end with the caller, however that ends. One that dies is replaced.
+Workers are separate interpreters that talk over pipes. Unlike those of `multiprocessing` they do not run the caller's
+script again, and they end with the caller, however it ends. A worker that dies is replaced.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from .base import (
 _LAST_WORDS = 2.0
 
 _ENVIRONMENT = {
-    # glibc keeps the megabytes of a block for the next one: fetched anew each time, they took a third of the system's
-    # time for a job. Other libraries pass these by.
+    # glibc keeps the megabytes of a block for the next one: allocating them anew took a third of a job's system time.
+    # Other libraries ignore these settings.
     "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
-    # numpy's threads for matrices, of which there are none, wait for work by spinning.
+    # numpy's threads for matrix products spin while idle, and this program has no matrix products.
     "OPENBLAS_NUM_THREADS": "1",
 }
-"""What workers are started with, unless the user has set it."""
+"""The environment of workers, unless the user has set it."""
 
 _START = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker import main; main()"
 
 
 class LocalRunner:
-    """Does tasks in so many processes, by default one for each processor; if one is enough, in this one itself."""
+    """Does tasks in worker processes, by default one per processor; if one is enough, in this process."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or processors()
@@ -57,7 +57,7 @@ class LocalRunner:
     def run(
         self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
     ) -> None:
-        """Return when all are done; what a task raises is raised here, and ends the others."""
+        """Return when all tasks are done. The first error of a task is raised here and ends the others."""
         ordered = longest_first(assignments)
         if min(self._workers, len(ordered)) <= 1:
             _run_here(work, ordered, listen)
@@ -81,17 +81,17 @@ class _Worker:
     task: Assignment | None = None
 
     def send(self, message: dict[str, Any]) -> None:
-        """A worker that has just died shows at its end, not here."""
+        """A worker that has just died is detected when its output ends, not here."""
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
     def read(self, messages: queue.Queue[tuple[_Worker, dict[str, Any] | None]]) -> None:
-        """Pass on what it says, and at its end None."""
+        """Pass on its messages, and None at the end."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if line.endswith("\n"):  # else it died while it spoke
+            if line.endswith("\n"):  # else it died while writing
                 messages.put((self, json.loads(line)))
         messages.put((self, None))
 
@@ -168,7 +168,7 @@ class _Pool:
         self.listen(Done(task.number, message["done"]))
 
     def _died(self, worker: _Worker) -> None:
-        """Begin its task again, in a worker that takes its place."""
+        """Restart its task in a new worker."""
         self.workers.remove(worker)
         worker.end(_LAST_WORDS)
         task = worker.task
@@ -185,7 +185,7 @@ class _Pool:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """What is begun here is deaf to Ctrl-C, from its first moment on: that is for this process, which ends it."""
+    """Processes begun here ignore Ctrl-C from the start: this process handles it and ends them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

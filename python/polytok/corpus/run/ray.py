@@ -1,7 +1,7 @@
-"""Tasks on a Ray cluster: one that runs already, or one of this machine for the time being.
+"""Tasks on a Ray cluster: an existing one, or a temporary one on this machine.
 
-A task is a Ray task that gives back its record. A node that dies takes its tasks along, which Ray begins again
-elsewhere. What they write goes where all nodes can write: a folder that they share, or an object store.
+Each task is a Ray task that returns its record. If a node dies, Ray restarts its tasks elsewhere. The output goes to a
+place that all nodes can write to: a shared folder, or an object store.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_SUBMITTED = 1000
 
 
 class RayRunner:
-    """Does tasks on the nodes of a cluster, so many at a time at most."""
+    """Does tasks on the nodes of a cluster, at most ``workers`` at a time."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers
@@ -39,7 +39,7 @@ class RayRunner:
     def run(
         self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
     ) -> None:
-        """Return when all are done; what a task raises is raised here, and ends the others."""
+        """Return when all tasks are done. The first error of a task is raised here and ends the others."""
         with _connected(self._workers) as ray:
             do_task = ray.remote(max_retries=ATTEMPTS - 1, scheduling_strategy="SPREAD")(_do_task)
             waiting = longest_first(assignments)[::-1]
@@ -58,7 +58,7 @@ class RayRunner:
 
 
 def _do_task(work: Work, description: dict[str, Any]) -> dict[str, Any]:
-    """What runs on a node. Errors go back as data: Ray would wrap them."""
+    """The function that runs on a node. It returns errors as data, because Ray would wrap them."""
     try:
         return {"done": _prepared(work.prepare, json.dumps(work.setup))(description, lambda *_: None)}
     except (PolytokError, OSError) as error:
@@ -67,7 +67,7 @@ def _do_task(work: Work, description: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=1)
 def _prepared(prepare: str, setup: str) -> DoTask:
-    """What does the tasks, made once in a process, which does many of them."""
+    """The function that does the tasks; built once per process, which does many of them."""
     return Work(prepare, json.loads(setup)).prepared()
 
 
@@ -86,7 +86,7 @@ def _record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
 
 @contextmanager
 def _connected(workers: int | None) -> Iterator[Any]:
-    """Ray, connected to a cluster. One that was not there before is ended with the job."""
+    """Ray, connected to a cluster. A cluster that was started here ends with the job."""
     try:
         ray = importlib.import_module("ray")
     except ImportError as error:

@@ -1,7 +1,6 @@
-"""A worker process: takes tasks from standard input, a line of JSON each, and tells on standard output what becomes of
-them.
+"""A worker process: reads tasks from standard input, a line of JSON each, and reports their results on standard output.
 
-It ends as soon as its standard input does, in the middle of a task too: then whoever gave the tasks is done, or dead.
+It ends as soon as its standard input does, even during a task: the process that sent the tasks is then done or dead.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _EACH = 0.2
 def main() -> None:
     """Run until standard input ends."""
     out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # What a library prints is no message.
+    os.dup2(2, 1)  # Text that a library prints is not a message.
     lines: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_take, args=(sys.stdin, lines), daemon=True).start()
     try:
@@ -50,12 +49,12 @@ def _serve(lines: queue.Queue[str], out: IO[str]) -> None:
         raise
     except BaseException as error:
         if not isinstance(error, (PolytokError, OSError)):
-            traceback.print_exc()  # for what is a mistake of ours, more than its message
+            traceback.print_exc()  # a bug of ours needs more than its message
         _send(out, error=error_to_plain(error))
 
 
 def _teller(out: IO[str]) -> Tell:
-    """Tells how far a task is, but not more often than anybody looks."""
+    """Reports the progress of a task, at most as often as it is displayed."""
     told = time.monotonic()
 
     def tell(documents: int, tokens: int, size: int) -> None:

@@ -1,4 +1,4 @@
-"""What a shard is written as: one file per kind, one table naming them."""
+"""The file formats of a shard: one file per kind, one table naming them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Arrow: Parquet files and Arrow IPC files with a list of ids a document, and columns of the input beside it.
+"""Arrow: Parquet files and Arrow IPC files with a list of ids per document, and columns of the input beside it.
 
-Rows are grouped anew, so that the bytes of a file do not depend on the portions in which documents come: a group (row
-group of Parquet, record batch of IPC) ends with the document that makes its tokens or its rows enough.
+Rows are regrouped, so that the bytes of a file do not depend on the portions in which documents arrive: a group (row
+group of Parquet, record batch of IPC) ends with the document that fills its limit of tokens or rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GROUP_ROWS = 1 << 14
 
 
 class _TableWriter(ShardWriter):
-    """Collects documents until they are a group, and hands the group over."""
+    """Collects documents until they fill a group, and passes the group on."""
 
     takes_columns = True
     _sink: Any
@@ -91,7 +91,7 @@ class _TableWriter(ShardWriter):
 
 
 class ParquetShardWriter(_TableWriter):
-    """Writes ``.parquet``, compressed by zstd, without minima and maxima of ids, which would tell nobody anything."""
+    """Writes ``.parquet``, compressed with zstd. It omits minima and maxima of ids, which are of no use."""
 
     kind = "parquet"
     suffixes = (".parquet",)
@@ -120,7 +120,7 @@ class ArrowShardWriter(_TableWriter):
 
 
 def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.ChunkedArray:
-    """A column as the shard has it. Raises `ArgumentError` where it is not there, or of another type."""
+    """Cast a column to the type of the shard. Raises `ArgumentError` if it is missing, or of another type."""
     if columns is None or field.name not in columns.column_names:
         raise ArgumentError(f"the column {field.name!r} is not in all inputs")
     try:
@@ -130,6 +130,6 @@ def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.Chun
 
 
 def _plain(field: pyarrow.Field) -> pyarrow.Field:
-    """Without a dictionary, which would be another in each group, and without what its file said of it."""
+    """Remove the dictionary, which differs in each group, and the metadata of the input file."""
     is_coded = pyarrow_for().types.is_dictionary(field.type)
     return field.with_type(field.type.value_type if is_coded else field.type).remove_metadata()

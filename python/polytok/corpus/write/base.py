@@ -1,4 +1,4 @@
-"""What shard writers share: their files, checks of what is written, and that a shard appears whole or not at all."""
+"""What shard writers share: their files, checks of what is written, and shards that appear completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     import pyarrow
 
 LONGEST = np.iinfo(np.int32).max
-"""The most tokens of a document: what the lengths of Megatron's index and the offsets of an Arrow list can say."""
+"""The most tokens of a document that the lengths of Megatron's index and the offsets of an Arrow list can represent."""
 
 Rows = npt.NDArray[np.int64]
 
 
 class ShardWriter(ABC):
-    """Writes the documents of one shard as they come, in memory that does not grow with them.
+    """Writes the documents of one shard as they arrive; its memory does not grow with them.
 
-    The files have temporary names until `finish`. As a context manager it removes what was not finished.
+    The files have temporary names until `finish`. As a context manager it removes unfinished files.
 
     >>> import tempfile
     >>> from polytok.corpus.write import WRITERS
@@ -40,12 +40,12 @@ class ShardWriter(ABC):
 
     kind: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
-    """What the names of the shard's files end in; the first is that of the ids."""
+    """The suffixes of the shard's files; the first is that of the ids."""
     dtypes: ClassVar[tuple[str, ...]] = ("uint16", "uint32", "int32")
     takes_columns: ClassVar[bool] = False
 
     def __init__(self, folder: Path, stem: str, dtype: np.dtype[Any], columns: pyarrow.Schema | None = None) -> None:
-        """Begin a shard: ``folder/stem`` with the suffixes. ``columns`` are those that go with the documents.
+        """Begin a shard: ``folder/stem`` with the suffixes. ``columns`` are stored with the documents.
 
         Raises `ArgumentError` for a dtype or columns that the kind cannot hold.
         """
@@ -68,7 +68,7 @@ class ShardWriter(ABC):
 
     @classmethod
     def stored(cls, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """The dtype that the kind holds such ids in; where it has no uint32, int32.
+        """The dtype that the kind uses for such ids; int32 if it has no uint32.
 
         Raises `ArgumentError` if it has none.
         """
@@ -82,7 +82,7 @@ class ShardWriter(ABC):
         """Append documents: row i is ``ids[offsets[i]:offsets[i + 1]]``.
 
         Raises `ArgumentError` for an id that the dtype cannot hold and for a document of more than 2**31 - 1 tokens,
-        `FileError` where the system does not let it be written. The shard is given up then.
+        `FileError` if the system cannot write. The shard is then abandoned.
         """
         if len(offsets) < 2:
             return
@@ -105,9 +105,9 @@ class ShardWriter(ABC):
         return np.ascontiguousarray(ids, dtype=self.dtype)
 
     def finish(self, *, forced: bool = True) -> tuple[ShardFile, ...]:
-        """Write the rest, and give the files their names. Raises `FileError`.
+        """Write the remainder, and give the files their names. Raises `FileError`.
 
-        Everything is on the disk then, unless it is not ``forced``: then it comes there when the system finds time.
+        If ``forced``, everything is then on the disk. Otherwise the system writes it there when it finds time.
         """
         try:
             self._end()
@@ -123,7 +123,7 @@ class ShardWriter(ABC):
         return finished
 
     def abort(self) -> None:
-        """Remove what was written. Nothing is done after `finish`."""
+        """Remove what was written. Does nothing after `finish`."""
         for file in self._files:
             file.discard()
         self._files = []
@@ -138,18 +138,18 @@ class ShardWriter(ABC):
 
     @abstractmethod
     def _begin(self, columns: pyarrow.Schema | None) -> None:
-        """Write what goes before the documents."""
+        """Write the header, before the documents."""
 
     @abstractmethod
     def _append(self, ids: npt.NDArray[Any], lengths: Rows, columns: pyarrow.Table | None) -> None:
-        """Write documents: their ids, one after the other, and how many each has."""
+        """Write documents: their concatenated ids, and the length of each of them."""
 
     @abstractmethod
     def _end(self) -> None:
-        """Write what goes behind the documents, or had to wait for their number."""
+        """Write what follows the documents, or depends on their number."""
 
 
 def little(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype with little-endian bytes; where that is the machine's order, the machine's own."""
+    """The dtype with little-endian bytes; on a little-endian machine, the native dtype."""
     ordered: np.dtype[Any] = np.dtype(dtype.newbyteorder("<").str)
     return ordered

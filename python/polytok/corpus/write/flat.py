@@ -1,7 +1,7 @@
-"""Flat streams: all ids one after the other, raw (``.bin``, as nanoGPT reads them) or as a numpy array (``.npy``).
+"""Flat streams: all ids concatenated, raw (``.bin``, as nanoGPT reads them) or as a numpy array (``.npy``).
 
-Beside them ``.offsets`` has the borders of documents: int64, little-endian, one more than documents, so that document i
-is ``ids[offsets[i]:offsets[i + 1]]``.
+Beside them ``.offsets`` has the bounds of documents: int64, little-endian, one more than there are documents. Document
+i is ``ids[offsets[i]:offsets[i + 1]]``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Megatron's indexed dataset: ``.bin``, the ids one after the other, and ``.idx``, which tells where documents begin.
+"""Megatron's indexed dataset: ``.bin``, the concatenated ids, and ``.idx``, the beginnings of documents.
 
 The index, little-endian: the magic, u64 version 1, u8 code of the dtype, u64 number of sequences, u64 number of
 document borders; then i32 lengths, i64 places in the ``.bin`` in bytes, i64 document borders. A document is one
 sequence here, so the borders count up from 0. Megatron's reader goes by the code, so uint16 is written for vocabularies
 up to 65,536 ids; its format has no uint32, and int32 holds the ids of every vocabulary.
 
-While documents come only the lengths are written; places and borders follow from them when the shard ends.
+Only the lengths are written while documents arrive; places and bounds are derived from them when the shard ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A file of a shard as it is being written: under a temporary name, its checksum taken from what passes by."""
+"""A file of a shard while it is written: it has a temporary name, and its checksum is updated with every write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...files import Draft, not_written
 _BLOCK = 1 << 20
 
 _BEHIND = 8 << 20
-"""Bytes after which what was written is handed to the disk."""
+"""The number of written bytes after which the system begins to write them to the disk."""
 
 _Buffer: TypeAlias = "bytes | memoryview | npt.NDArray[Any]"
 
@@ -31,9 +31,9 @@ class ShardFile(NamedTuple):
 
 
 class OutputFile:
-    """A binary file that is written from the front; what is written after `seek` costs reading the file once more.
+    """A binary file that is written from the front. Writing after `seek` costs reading the file once more.
 
-    It has what pyarrow asks of a file that it writes to. Raises `FileError` with the name that the file is to have.
+    It has the methods that pyarrow needs of a file to write to. Raises `FileError` with the file's final name.
     """
 
     closed = False
@@ -47,7 +47,7 @@ class OutputFile:
     def write(self, data: _Buffer) -> int:
         """Append bytes."""
         part = np.frombuffer(data, dtype=np.uint8)
-        # pyarrow's writers write what they still have when nobody needs them any more.
+        # pyarrow's writers still flush their remainder when they are garbage-collected.
         if self._is_discarded:
             return len(part)
         try:
@@ -60,31 +60,31 @@ class OutputFile:
         return len(part)
 
     def _hand_over(self) -> None:
-        """Have the disk begin with what was written since the last time, and the system forget what it has finished.
+        """Make the disk begin with the newly written bytes, and the system drop the finished ones from its cache.
 
-        A shard is not read again soon. What it leaves in the page cache, the next one may take, and its own end need
-        not wait for the disk: 400 MB took 0.1 instead of 0.9 seconds of processor time on a virtual machine, where
-        memory never used before is dear.
+        A shard is not read again soon. The next shard can reuse its page cache, and its own end need not wait for the
+        disk: 400 MB took 0.1 instead of 0.9 seconds of processor time on a virtual machine, where fresh memory is
+        expensive.
         """
         end = self.tell()
         if end - self._handed_over >= _BEHIND and hasattr(os, "posix_fadvise"):
-            # Of the last two stretches one is begun, and the other done.
+            # Of the last two ranges, one is being written and the other is finished.
             begin = max(0, self._handed_over - _BEHIND)
-            with suppress(OSError):  # It is advice.
+            with suppress(OSError):  # only advice to the system
                 os.posix_fadvise(self._draft.file.fileno(), begin, end - begin, os.POSIX_FADV_DONTNEED)
             self._handed_over = end
 
     def tell(self) -> int:
-        """Where the next bytes go."""
+        """The position of the next write."""
         return self._draft.file.tell()
 
     def seek(self, position: int) -> int:
-        """Go back, to write over what is there."""
+        """Go back, to overwrite earlier bytes."""
         self._checksum = None
         return self._draft.file.seek(position)
 
     def read_at(self, position: int, size: int) -> bytes:
-        """Bytes that were written, as many as there are. The next bytes to write go to the end."""
+        """Read up to ``size`` written bytes. The next write goes to the end."""
         self.flush()
         self._draft.file.seek(position)
         data = self._draft.file.read(size)
@@ -92,17 +92,17 @@ class OutputFile:
         return data
 
     def flush(self) -> None:
-        """Hand everything to the system."""
+        """Flush everything to the system."""
         try:
             self._draft.file.flush()
         except OSError as error:
             raise not_written(error, self._draft.target) from error
 
     def close(self) -> None:
-        """For those who close what they have written; the file stays open until it is kept or discarded."""
+        """For callers that close what they wrote; the file stays open until it is kept or discarded."""
 
     def finish(self, *, forced: bool = True) -> ShardFile:
-        """Have everything in the file, still under the temporary name, and if it is ``forced``, on the disk."""
+        """Flush everything to the file, still under the temporary name; if ``forced``, also to the disk."""
         self.flush()
         if forced:
             try:
@@ -125,16 +125,16 @@ class OutputFile:
         self._draft.keep()
 
     def discard(self) -> None:
-        """Remove the file. What is written to it from now on goes nowhere."""
+        """Remove the file. Later writes are discarded."""
         self._is_discarded = True
         self._draft.discard()
 
 
 def force(folder: Path, names: Iterable[str]) -> None:
-    """Have files of a folder on the disk, and their names. Raises `FileError`."""
+    """Force files of a folder, and their names, to the disk. Raises `FileError`."""
     for name in names:
         _force(folder / name)
-    if os.name != "nt":  # which opens no folder
+    if os.name != "nt":  # Windows cannot open a folder
         _force(folder)
 
 
@@ -156,7 +156,7 @@ def checksum(path: Path) -> str:
 
 
 def checksum_of(file: IO[bytes]) -> str:
-    """The checksum of what is in an open file from here on."""
+    """The checksum of the remaining content of an open file."""
     found = _core.Checksum()
     while data := file.read(_BLOCK):
         found.update(np.frombuffer(data, dtype=np.uint8))
