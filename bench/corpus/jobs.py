@@ -71,7 +71,7 @@ def gigatoken(given: Input) -> Ids:
     import awkward
     import gigatoken
 
-    sources = {
+    sources: dict[str, Callable[[], Any]] = {
         "text": lambda: gigatoken.TextFileSource(list(given.paths), separator=SEPARATOR),
         "jsonl": lambda: gigatoken.JsonlFileSource(list(given.paths), "text"),
         "jsonl.zst": lambda: gigatoken.JsonlFileSource(list(given.paths), "text"),
