@@ -1,7 +1,7 @@
 //! llama2.c's `decode(prev, token)`: what a piece prints depends on the token before it.
 
 use super::hex_byte;
-use super::texts::Settled;
+use super::row_texts::Settled;
 
 /// llama2.c's hard-wired BOS.
 const BOS: u32 = 1;

@@ -1,14 +1,17 @@
-//! llama.cpp's detokenizer: each token prints its text, the first loses a space, and spaces before English punctuation may go.
+//! llama.cpp's detokenizer: each token prints its text, the first loses a space, and spaces before English punctuation
+//! can be removed.
 //!
-//! Reference: `token_to_piece` and `detokenize`. The texts do not depend on their neighbours. The cleanup is three passes of replacing over the whole result, each of the bytes that the one before gave; here each pass holds back what
-//! may still become a match, four bytes at most, so a stream and a whole cannot differ.
+//! Reference: `token_to_piece` and `detokenize`. The texts do not depend on their neighbours. The cleanup is three
+//! passes over the whole result, each of which replaces in the output of the previous one. Here each pass holds back
+//! the start of a possible match, at most four bytes, so decoding in parts cannot differ from decoding at once.
 
 use super::{hex_byte, spaced};
 use crate::byte_level::byte_of;
 use crate::spec::{Family, Kind};
 use crate::vocab::{Row, Vocab};
 
-/// What each pass looks for and what it puts there. All start with a space and have no other but at the end.
+/// The patterns of each pass and their replacements. Every pattern starts with a space and has another one only at its
+/// end.
 const PASSES: [&[(&[u8], &[u8])]; 3] = [
     &[(b" ?", b"?"), (b" !", b"!"), (b" .", b"."), (b" ,", b",")],
     &[(b" ' ", b"'")],
@@ -23,13 +26,13 @@ pub(super) struct LlamaCppDecoder {
     escaped_spaces: bool,
 }
 
-/// What is remembered between ids.
+/// The state between ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     has_token: bool,
-    /// What each pass holds back.
+    /// The bytes that each pass holds back.
     held: [Vec<u8>; 3],
-    /// Memory of a pass.
+    /// The output of a pass, kept so that its memory is reused.
     text: Vec<u8>,
 }
 
@@ -39,12 +42,12 @@ impl LlamaCppDecoder {
         LlamaCppDecoder { family, strips_space, cleans_spaces, escaped_spaces }
     }
 
-    /// What a row prints.
+    /// The text that a row prints.
     pub fn print(&self, vocab: &Vocab, row: Row) -> Vec<u8> {
         print(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row))
     }
 
-    /// Whether texts are appended as they are.
+    /// Whether texts are appended unchanged.
     #[inline]
     pub fn is_settled(&self, state: &State) -> bool {
         state.has_token && !self.cleans_spaces
@@ -57,12 +60,12 @@ impl LlamaCppDecoder {
         if self.cleans_spaces { clean(text, 0, state, out) } else { out.extend_from_slice(text) }
     }
 
-    /// A special token that is left out is the first all the same.
+    /// A special token that is skipped still counts as the first token.
     pub fn skip(&self, state: &mut State) {
         state.has_token = true;
     }
 
-    /// Appends what is held back.
+    /// Appends the bytes that are held back.
     pub fn finish(&self, state: &mut State, out: &mut Vec<u8>) {
         for pass in 0..PASSES.len() {
             let held = std::mem::take(&mut state.held[pass]);
@@ -71,7 +74,7 @@ impl LlamaCppDecoder {
     }
 }
 
-/// Sends a text through the passes from this one on.
+/// Sends a text through this pass and the ones after it.
 fn clean(text: &[u8], first: usize, state: &mut State, out: &mut Vec<u8>) {
     let mut input = text.to_vec();
     for (pass, rules) in PASSES.iter().enumerate().skip(first) {
@@ -83,7 +86,7 @@ fn clean(text: &[u8], first: usize, state: &mut State, out: &mut Vec<u8>) {
     out.extend_from_slice(&input);
 }
 
-/// One byte through a pass.
+/// Sends one byte through a pass.
 #[inline]
 fn step(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut Vec<u8>) {
     if held.is_empty() {
@@ -99,14 +102,14 @@ fn step(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut Vec<u8
         out.extend_from_slice(by);
         held.clear();
     } else if !rules.iter().any(|(found, _)| found.starts_with(held)) {
-        // No match starts inside of what is held, but with its last byte.
+        // No match starts inside of the held bytes, except with the last one.
         held.pop();
         out.append(held);
         if byte == b' ' { held.push(byte) } else { out.push(byte) }
     }
 }
 
-/// What a row prints.
+/// The text that a row prints.
 fn print(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<u8> {
     let byte = |piece| hex_byte(piece).map_or(Vec::new(), |byte| vec![byte]);
     match (family, kind) {
@@ -121,9 +124,10 @@ fn print(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<
     }
 }
 
-/// A byte-level text with characters that stand for no byte prints a report for each of them (`llama_decode_text`). Such rows are of
-/// kind Unused, like those that print nothing, whose characters all stand for bytes. More than a few reports are left out: their
-/// length is the square of the text's.
+/// The text of a byte-level row with characters that stand for no byte: a report for each of them
+/// (`llama_decode_text`). Such rows are of kind Unused. Rows that print nothing are Unused too, but their characters
+/// all stand for bytes. Nothing is printed for more than a few such characters, because the length of the reports is
+/// the square of the text's.
 fn foreign(piece: &[u8]) -> Vec<u8> {
     let is_byte = |c: &char| byte_of(*c).is_some();
     let text = String::from_utf8_lossy(piece);
@@ -147,7 +151,7 @@ fn foreign(piece: &[u8]) -> Vec<u8> {
     out
 }
 
-/// So many reports a row may print.
+/// The most reports that a row prints.
 const MOST_REPORTS: usize = 16;
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! ids → bytes: one state machine per family. Decoding a whole sequence feeds it in one go, so a stream and a whole cannot
-//! differ. Text comes from the bytes outside, by an incremental UTF-8 decoder.
+//! ids → bytes: one state machine per family. Decoding a whole sequence feeds it at once, so decoding in parts cannot
+//! differ from it. The caller makes text of the bytes with an incremental UTF-8 decoder.
 //!
-//! Each family says what its rows print in a settled state (texts.rs), and has its rules for all else.
+//! Each family knows what its rows print in a settled state (row_texts.rs), and has rules for everything else.
 
 mod chain;
 mod llama2c;
 mod llama_cpp;
+mod row_texts;
 mod sentencepiece;
 #[cfg(test)]
 mod tests;
-mod texts;
 
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
@@ -19,13 +19,13 @@ use crate::special::Specials;
 use crate::vocab::Vocab;
 use chain::{Chain, ChainState};
 use llama_cpp::LlamaCppDecoder;
+use row_texts::{RowTexts, Settled};
 use sentencepiece::SentencePieceDecoder;
-use texts::{Settled, Texts};
 
 /// The compiled rules.
 pub struct Decoder {
     rules: Rules,
-    texts: Lazy<Texts>,
+    texts: Lazy<RowTexts>,
     skips_unknown: bool,
 }
 
@@ -37,12 +37,12 @@ enum Rules {
     Chain(Chain),
 }
 
-/// What a decoder remembers between ids; each family has its own part.
+/// The state of a decoder between ids; each family has its own part.
 #[derive(Clone, Debug, Default)]
 pub struct DecodeState {
     sentencepiece: sentencepiece::State,
     chain: ChainState,
-    /// llama2.c: the id before.
+    /// llama2.c: the previous id.
     last: Option<u32>,
     llama_cpp: llama_cpp::State,
 }
@@ -73,12 +73,12 @@ impl Decoder {
         Ok(Decoder { rules, texts: Lazy::default(), skips_unknown })
     }
 
-    /// Whether an id that no token has prints nothing; if not, it is an error.
+    /// Whether an id that no token has is skipped; otherwise it is an error.
     pub fn skips_unknown(&self) -> bool {
         self.skips_unknown
     }
 
-    /// Appends what ids add; of special tokens nothing if `skip_special`.
+    /// Appends the bytes of ids, without those of special tokens if `skip_special`.
     pub fn append(
         &self,
         vocab: &Vocab,
@@ -103,7 +103,7 @@ impl Decoder {
         }
     }
 
-    fn compile_texts(&self, vocab: &Vocab, specials: &Specials) -> Texts {
+    fn compile_texts(&self, vocab: &Vocab, specials: &Specials) -> RowTexts {
         let mut chain_room = chain::room(vocab);
         let settled = |row| match &self.rules {
             Rules::Bytes => Settled::Text(vocab.bytes(row).into()),
@@ -113,10 +113,10 @@ impl Decoder {
             Rules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut chain_room),
         };
         let is_skippable = |row| specials.is_skippable(vocab.id(row));
-        Texts::new(vocab.rows().zip(vocab.rows().map(settled)).map(|(row, text)| (text, is_skippable(row))))
+        RowTexts::new(vocab.rows().zip(vocab.rows().map(settled)).map(|(row, text)| (text, is_skippable(row))))
     }
 
-    /// Where settled texts go, if the state is settled.
+    /// The place for settled texts; None if the state is not settled.
     #[inline]
     fn settled<'a>(&self, state: &'a mut DecodeState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
         match &self.rules {
@@ -128,12 +128,12 @@ impl Decoder {
         }
     }
 
-    /// Appends what one id adds, by the rules.
+    /// Appends the bytes of one id, by the rules.
     fn push(
         &self,
         vocab: &Vocab,
         specials: &Specials,
-        texts: &Texts,
+        texts: &RowTexts,
         id: u32,
         state: &mut DecodeState,
         out: &mut Vec<u8>,
@@ -161,7 +161,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends the text of a special token that is no row of the vocabulary.
+    /// Appends the text of a special token that is not a row of the vocabulary.
     fn push_text(&self, text: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
         match &self.rules {
             Rules::Bytes | Rules::Chain(_) => out.extend_from_slice(text),
@@ -174,14 +174,14 @@ impl Decoder {
         }
     }
 
-    /// A special token is left out; llama.cpp's rule for the first token takes notice.
+    /// Skips a special token, which counts for llama.cpp's rule about the first token.
     fn skip(&self, state: &mut DecodeState) {
         if let Rules::LlamaCpp(rules) = &self.rules {
             rules.skip(&mut state.llama_cpp);
         }
     }
 
-    /// Appends what is still held back at the end, and makes the state new.
+    /// Appends the bytes that are held back at the end, and resets the state.
     pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         let mut state = std::mem::take(state);
         match &self.rules {
@@ -199,7 +199,7 @@ impl Decoder {
     }
 }
 
-/// A piece with its escaped spaces as spaces.
+/// A piece with a space for each U+2581.
 fn spaced(piece: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
     append_spaced(piece, &mut out);
@@ -216,7 +216,7 @@ fn append_spaced(piece: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// The byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, what follows is not looked at.
+/// The byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, whatever follows them.
 fn hex_byte(piece: &[u8]) -> Option<u8> {
     let digits = piece.strip_prefix(b"<0x")?;
     let value = |&digit: &u8| (digit as char).to_digit(16).map(|value| value as u8);

@@ -1,9 +1,9 @@
-//! SentencePiece's `Decode`: the space that the normalizer put before a text goes, byte pieces become characters, and
-//! a denormalizer may run over the result. The order of the rules is the reference's.
+//! SentencePiece's `Decode`: the space that the normalizer put before a text is removed, byte pieces become characters,
+//! and a denormalizer can run over the result. The order of the rules is the reference's.
 
 use std::borrow::Cow;
 
-use super::texts::Settled;
+use super::row_texts::Settled;
 use super::{append_spaced, hex_byte, spaced};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -13,7 +13,7 @@ use crate::utf8;
 use crate::vocab::dictionary::Rows;
 use crate::vocab::{Row, Vocab};
 
-/// U+FFFD, what an invalid byte becomes.
+/// U+FFFD, the replacement of an invalid byte.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The compiled rules.
@@ -22,11 +22,11 @@ pub(super) struct SentencePieceDecoder {
     collapses: bool,
     unk_surface: Vec<u8>,
     denormalizer: Option<SentencePieceNormalizer>,
-    /// What each row prints.
+    /// How each row prints.
     prints: Vec<Print>,
 }
 
-/// What a row prints.
+/// How a row prints.
 #[derive(Clone, Copy)]
 enum Print {
     Piece,
@@ -35,20 +35,20 @@ enum Print {
     UnkSurface,
 }
 
-/// What is remembered between ids.
+/// The state between ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    /// Bytes of byte pieces that are not a character yet.
+    /// Bytes of byte pieces that are not yet a character.
     pending: Vec<u8>,
     has_text: bool,
-    /// The piece before was stripped of its space, and only one is.
+    /// The previous piece lost its space, and only one piece does.
     ate_space: bool,
-    /// Output that waits for the denormalizer.
+    /// Output that the denormalizer has not seen.
     held: Vec<u8>,
 }
 
 impl SentencePieceDecoder {
-    /// Compiles the rules. `strips` takes a space from the first piece, `collapses` from every leading one.
+    /// Compiles the rules. `strips` removes a space from the first piece, `collapses` from all leading pieces.
     pub fn compile(
         (strips, collapses): (bool, bool),
         unk_surface: &[u8],
@@ -69,11 +69,11 @@ impl SentencePieceDecoder {
         })
     }
 
-    /// What a row prints in a settled state.
+    /// The text that a row prints in a settled state.
     pub fn settled_text<'a>(&'a self, vocab: &'a Vocab, row: Row) -> Settled<'a> {
         match self.prints[row.index()] {
             Print::Piece => Settled::Text(spaced(vocab.bytes(row)).into()),
-            // Such a byte is a character.
+            // A byte of ASCII is a character.
             Print::Byte(byte) if byte.is_ascii() => Settled::Text(vec![byte].into()),
             Print::Byte(_) => Settled::Depends,
             Print::Nothing => Settled::Text(Cow::Borrowed(&[])),
@@ -81,14 +81,14 @@ impl SentencePieceDecoder {
         }
     }
 
-    /// Where settled texts go: in the middle of a text nothing is stripped and nothing waits.
+    /// The place for settled texts: within a text nothing is stripped and nothing is pending.
     #[inline]
     pub fn settled<'a>(&self, state: &'a mut State, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
         let is_settled = state.has_text && state.pending.is_empty();
         is_settled.then_some(if self.denormalizer.is_some() { &mut state.held } else { out })
     }
 
-    /// Appends what a row adds.
+    /// Appends the bytes of a row.
     pub fn push(&self, vocab: &Vocab, row: Row, state: &mut State, out: &mut Vec<u8>) {
         if self.denormalizer.is_none() {
             return self.push_piece(vocab, row, state, out);
@@ -98,7 +98,7 @@ impl SentencePieceDecoder {
         state.held = held;
     }
 
-    /// Appends a text that is no piece.
+    /// Appends a text that is not a piece.
     pub fn push_text(&self, text: &[u8], state: &mut State, out: &mut Vec<u8>) {
         let mut held = std::mem::take(&mut state.held);
         let out = if self.denormalizer.is_some() { &mut held } else { out };
@@ -107,7 +107,7 @@ impl SentencePieceDecoder {
         state.held = held;
     }
 
-    /// Appends what is still held back.
+    /// Appends the bytes that are held back.
     pub fn finish(&self, state: &mut State, out: &mut Vec<u8>) {
         let Some(denormalizer) = &self.denormalizer else { return flush_characters(state, out, true) };
         let mut held = std::mem::take(&mut state.held);
@@ -123,7 +123,7 @@ impl SentencePieceDecoder {
             return;
         }
         flush_characters(state, out, true);
-        // A space that was stripped ends the start for good, even if what follows prints nothing.
+        // A space that was stripped ends the start for good, even if the next pieces print nothing.
         state.has_text |= std::mem::take(&mut state.ate_space);
         let at_start = !state.has_text;
         match self.prints[row.index()] {
@@ -142,7 +142,8 @@ impl SentencePieceDecoder {
 }
 
 fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
-    // 0.2.1 decodes ids by way of their pieces' texts, and a reserved row goes before another of the same text.
+    // 0.2.1 decodes ids through the texts of their pieces, and a reserved row comes before another row of the same
+    // text.
     let by_name = match line {
         Line::V0_2_1 => Some(Rows::reserved(vocab)?),
         Line::V0_2_3 => None,
@@ -168,8 +169,8 @@ fn append(text: &[u8], state: &mut State, out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// Moves complete characters from the pending bytes to the output; each byte that cannot be part of one becomes U+FFFD. What
-/// may still become a character stays, unless this is the end of the run.
+/// Moves complete characters from the pending bytes to the output; each byte that cannot be part of one becomes U+FFFD.
+/// The start of a character stays pending, unless this is the end of the run.
 fn flush_characters(state: &mut State, out: &mut Vec<u8>, is_end: bool) {
     let mut at = 0;
     while at < state.pending.len() {

@@ -20,7 +20,7 @@ fn rows() -> Vec<(&'static str, f32, Kind)> {
         ("<0x0A>", 0.0, Kind::Byte),
         ("fifteen bytes!!", 0.0, Kind::Normal),
         ("sixteen bytes !!", 0.0, Kind::Normal),
-        ("\u{2581}a long one that stands in no slot", 0.0, Kind::UserDefined),
+        ("\u{2581}a long one that fits in no slot", 0.0, Kind::UserDefined),
         (" ?", 0.0, Kind::Normal),
         ("##c", 0.0, Kind::Normal),
         ("d</w>", 0.0, Kind::Normal),
@@ -90,7 +90,7 @@ proptest! {
         let specials = Specials::new(listed, &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
         let fast = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
         let mut slow = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
-        slow.texts = Texts::new(vocab.rows().map(|_| (Settled::Depends, false))).into();
+        slow.texts = RowTexts::new(vocab.rows().map(|_| (Settled::Depends, false))).into();
         let expected = decoded(&slow, &vocab, &specials, &[&ids], skip).map_err(|error| error.to_string());
         let cut = cut.min(ids.len());
         for parts in [&[&ids[..]][..], &[&ids[..cut], &ids[cut..]]] {

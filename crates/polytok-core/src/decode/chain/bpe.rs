@@ -1,11 +1,11 @@
-//! BPEDecoder: the suffix of words becomes a space, and nothing in the last token.
+//! BPEDecoder: the suffix of words becomes a space; in the last token it becomes nothing.
 //!
-//! Which token is the last is known when there is no more, so each waits for the next. An empty suffix stands between all
-//! characters, as `str::replace` has it.
+//! A token is known to be the last only at the end, so each token is held back until the next one. An empty suffix
+//! matches between all characters, as in `str::replace`.
 
 use super::flow::Flow;
 use super::step::{State, Step};
-use super::taken;
+use super::take_text;
 use crate::error::Result;
 
 pub(super) struct Bpe {
@@ -15,7 +15,7 @@ pub(super) struct Bpe {
 impl Bpe {
     fn pass(&self, state: &mut State, with: &str, out: &mut Flow) {
         if let Some(mut token) = state.before.take() {
-            out.token(taken(&mut token).replace(&self.suffix, with).as_bytes());
+            out.token(take_text(&mut token).replace(&self.suffix, with).as_bytes());
         }
     }
 }

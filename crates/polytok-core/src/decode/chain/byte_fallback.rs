@@ -1,7 +1,8 @@
-//! ByteFallback: runs of tokens `<0xHH>` become the text of their bytes, or one U+FFFD for each byte if they are no UTF-8.
+//! ByteFallback: runs of tokens `<0xHH>` become the text of their bytes, or one U+FFFD for each byte if they are not
+//! UTF-8.
 //!
-//! A run is settled as a whole, so all of it waits for the token behind it. A token is a byte if it has six bytes and Rust
-//! reads its digits as a number, which takes `<0x+F>` too. A token that grows beyond six bytes passes as it comes.
+//! A run is decoded as a whole, so it is held back until the next token. A token is a byte if it has six bytes and Rust
+//! reads its digits as a number, which includes `<0x+F>`. A token that grows beyond six bytes passes unchanged.
 
 use super::flow::Flow;
 use super::step::{State, Step};

@@ -1,7 +1,7 @@
-//! ByteLevel: the characters of GPT-2's table become bytes, and all tokens one.
+//! ByteLevel: the characters of GPT-2's table become bytes, and all tokens become one.
 //!
-//! A token with any other character contributes its own UTF-8. At the end of the chain the bytes are the output; in the middle
-//! bytes that are no UTF-8 become U+FFFD, those that may still become a character wait.
+//! A token with any other character contributes its own UTF-8. At the end of the chain the bytes are the output. Within
+//! the chain bytes that are not UTF-8 become U+FFFD, and the start of a character is held back.
 
 use super::flow::Flow;
 use super::step::{State, Step};
@@ -53,7 +53,7 @@ fn bytes_of(token: &[u8]) -> Vec<u8> {
     std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.to_vec())
 }
 
-/// Passes on all but the beginning of a character at the end.
+/// Passes on everything except the start of a character at the end.
 fn flush(bytes: &mut Vec<u8>, out: &mut Flow) {
     let waiting = match bytes.utf8_chunks().last() {
         Some(chunk) if may_continue(chunk.invalid()) => chunk.invalid().len(),
@@ -64,7 +64,7 @@ fn flush(bytes: &mut Vec<u8>, out: &mut Flow) {
     bytes.drain(..done);
 }
 
-/// Whether more bytes may make a character of these, which `Utf8Chunks` gave.
+/// Whether these bytes, which `Utf8Chunks` gave, can be the start of a character.
 fn may_continue(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

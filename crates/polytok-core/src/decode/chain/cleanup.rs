@@ -1,6 +1,6 @@
-//! The mending of English punctuation that WordPiece and CTC share.
+//! The cleanup of English punctuation that WordPiece and CTC share.
 
-/// What is replaced, in this order.
+/// The replacements, in their order.
 const MENDED: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),

@@ -1,9 +1,10 @@
-//! CTC: of equal tokens in a row one stays, the padding goes, the delimiter becomes a space; tokens that are empty then go.
+//! CTC: repeated tokens become one, the padding is removed, the delimiter becomes a space, and tokens that are then
+//! empty are removed.
 
 use super::cleanup::cleanup;
 use super::flow::Flow;
 use super::step::{State, Step};
-use super::taken;
+use super::take_text;
 use crate::error::Result;
 
 pub(super) struct Ctc {
@@ -23,7 +24,7 @@ impl Step for Ctc {
             return Ok(());
         }
         state.before = Some(state.held.clone());
-        let mut token = taken(&mut state.held).replace(&self.pad, "");
+        let mut token = take_text(&mut state.held).replace(&self.pad, "");
         if self.cleanup {
             token = cleanup(token).replace(&self.delimiter, " ");
         }

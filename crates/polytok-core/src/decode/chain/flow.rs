@@ -1,9 +1,9 @@
-//! What steps pass on to each other: the text of tokens, and where they end.
+//! The data between steps: the text of tokens, and where each ends.
 //!
-//! A token may come in parts, and the last one may still be growing; that is how the one token that Fuse makes reaches the
-//! steps behind it before the end.
+//! A token can come in parts, and the last token can still be growing. So the single token of Fuse reaches the
+//! next steps before it is complete.
 
-/// Tokens on their way.
+/// Tokens between two steps.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     text: Vec<u8>,
@@ -32,13 +32,13 @@ impl Flow {
         }
     }
 
-    /// Makes it empty, with room for this many bytes.
+    /// Empties it and sets the number of bytes that it takes.
     pub fn reset(&mut self, most: usize) {
         self.clear();
         self.most = most;
     }
 
-    /// Something did not fit.
+    /// Whether some bytes did not fit.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -60,12 +60,12 @@ impl Flow {
         (self.most, self.is_over) = (usize::MAX, false);
     }
 
-    /// All text, whatever token it belongs to.
+    /// The text of all tokens.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The tokens and, last, the part of one that has not ended yet; whether each has ended.
+    /// The tokens, each with whether it is complete; only the last one can be incomplete.
     pub fn parts(&self) -> impl Iterator<Item = (&[u8], bool)> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ends = self.ends.iter().map(|&end| (end, true)).chain([(self.text.len(), false)]);

@@ -1,10 +1,10 @@
-//! The two ways to put tokens together: Fuse, and the spaces that stand in the place of a missing chain.
+//! The two ways to join tokens: Fuse, and the spaces between tokens when there is no chain.
 
 use super::flow::Flow;
 use super::step::{State, Step};
 use crate::error::Result;
 
-/// All tokens become one, which grows until the end; no tokens become an empty one.
+/// All tokens become one, which grows until the end; no tokens become an empty token.
 pub(super) struct Fuse;
 
 impl Step for Fuse {

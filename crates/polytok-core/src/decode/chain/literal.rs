@@ -1,14 +1,14 @@
-//! Replacing a plain text in a text that comes in parts.
+//! Replaces a plain text in a text that comes in parts.
 //!
-//! Matches are leftmost and do not overlap. Of the text only what may be the start of a match waits, and that is always a
-//! beginning of the pattern: its length is all that is remembered (Knuth, Morris and Pratt). Cost: linear, whatever the pattern.
+//! Matches are leftmost and do not overlap. Only the start of a possible match is held back. It is always a
+//! prefix of the pattern, so only its length is stored (Knuth, Morris and Pratt). Cost: linear, whatever the pattern.
 
 use super::flow::Flow;
 use crate::utf8::is_start;
 
 pub(super) struct Literal {
     pattern: Vec<u8>,
-    /// For each beginning of the pattern, the length of the longest shorter one that it ends with.
+    /// For each prefix of the pattern, the length of the longest shorter prefix that it ends with.
     borders: Vec<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Literal {
         Literal { pattern: pattern.to_vec(), borders }
     }
 
-    /// Takes more text; `waiting` is how much of the pattern waits.
+    /// Takes more text; `waiting` is the length of the prefix that is held back.
     pub fn push(&self, waiting: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
         if self.pattern.is_empty() {
             return push_between(waiting, text, content, out);
@@ -49,7 +49,7 @@ impl Literal {
         }
     }
 
-    /// The text ends.
+    /// Ends the text.
     pub fn finish(&self, waiting: &mut usize, content: &[u8], out: &mut Flow) {
         if self.pattern.is_empty() {
             out.push(if *waiting > 0 { content } else { b"" });
@@ -59,7 +59,7 @@ impl Literal {
         *waiting = 0;
     }
 
-    /// A whole text; None if it becomes longer than `most`.
+    /// Replaces in a whole text; None if the result is longer than `most`.
     pub fn replace(&self, text: &[u8], content: &[u8], most: usize) -> Option<Vec<u8>> {
         let mut out = Flow::bounded(most);
         let mut waiting = 0;
@@ -69,7 +69,7 @@ impl Literal {
     }
 }
 
-/// The empty pattern stands before each character and at the end, but not in an empty text.
+/// The empty pattern matches before each character and at the end, but not in an empty text.
 fn push_between(count: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
     for &byte in text {
         if is_start(byte) {

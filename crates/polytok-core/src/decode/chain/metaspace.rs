@@ -1,4 +1,5 @@
-//! Metaspace: the replacement becomes a space, and nothing in the first token unless spaces are never put before words.
+//! Metaspace: the replacement becomes a space; in the first token it becomes nothing, unless spaces are never put
+//! before words.
 
 use super::flow::Flow;
 use super::literal::Literal;

@@ -1,13 +1,14 @@
 //! Hugging Face's decoders: ids → tokens → a chain of steps that rewrite the list of tokens → text.
 //!
-//! Reference: `decode` of tokenizers 0.23. An id is the text of the added token that has it, else of its row; an id that
-//! nothing knows is left out. Without a chain tokens are joined with spaces. Each step is a state machine that is fed in
-//! parts ([`step::Step`]), so a stream and a whole cannot differ; it holds back what may still change, which is the whole
-//! text only where a regular expression, a WordPiece cleanup or a CTC stands behind a Fuse.
+//! Reference: `decode` of tokenizers 0.23. The text of an id is that of its added token, or else of its row; an unknown
+//! id is skipped. Without a chain tokens are joined with spaces. Each step is a state machine that takes its input in
+//! parts ([`step::Step`]), so decoding in parts cannot differ from decoding at once. It holds back text that can still
+//! change. That is the whole text only if a regular expression, a WordPiece cleanup or a CTC comes after a Fuse.
 //!
-//! Every step settles: no run of bytes is open, the start of the text is stripped. Then most rows have a text that does not depend
-//! on what is around them, which is found by sending each row through the steps. Where nothing behind ByteFallback changes settled
-//! text (Llama's chain), rows of bytes go no slow way either. Cost: linear; a row outside of the fast way costs a pass through all steps.
+//! Every step settles: no run of bytes is open, and the start of the text is stripped. Then the text of most rows does
+//! not depend on their neighbours; it is computed by sending each row through the steps. If no step after ByteFallback
+//! changes settled text (as in Llama's chain), rows of bytes are fast too. Cost: linear; each row that is not fast
+//! costs a pass through all steps.
 
 mod bpe;
 mod byte_fallback;
@@ -25,7 +26,7 @@ mod wordpiece;
 
 use std::borrow::Cow;
 
-use super::texts::{Settled, Texts};
+use super::row_texts::{RowTexts, Settled};
 use crate::byte_level::to_text;
 use crate::error::Result;
 use crate::normalize::growth::{limit, too_long};
@@ -40,11 +41,11 @@ use step::{State, Step};
 pub struct Chain {
     steps: Vec<Box<dyn Step>>,
     byte_level: bool,
-    /// The ByteFallback behind which all steps are idle.
+    /// The ByteFallback after which all steps are idle.
     fallback: Option<usize>,
 }
 
-/// What a chain remembers between ids.
+/// The state of a chain between ids.
 #[derive(Clone, Debug, Default)]
 pub struct ChainState {
     steps: Vec<State>,
@@ -63,14 +64,14 @@ impl ChainState {
     }
 }
 
-/// Bytes that the settled texts of a vocabulary may have; rows that do not fit go the slow way.
+/// The most bytes of a vocabulary's settled texts; rows that do not fit go through the steps.
 pub fn room(vocab: &Vocab) -> usize {
     (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20)
 }
 
 impl Chain {
-    /// Compiles the steps, or the joining with spaces that stands in their place. With `byte_level` rows are bytes that become
-    /// GPT-2's characters first.
+    /// Compiles the steps, or the joining with spaces if there are none. With `byte_level` rows are bytes, which first
+    /// become GPT-2's characters.
     pub fn compile(steps: Option<&[DecodeStep]>, byte_level: bool) -> Result<Chain> {
         let steps = match steps {
             None => vec![Box::new(fuse::Join) as Box<dyn Step>],
@@ -80,7 +81,7 @@ impl Chain {
         Ok(Chain { steps, byte_level, fallback })
     }
 
-    /// What a row does when every step is settled; its text takes from the `room`.
+    /// The output of a row when every step is settled; its length is taken from the `room`.
     pub(super) fn settled_text<'a>(
         &self,
         vocab: &'a Vocab,
@@ -98,12 +99,12 @@ impl Chain {
         settled
     }
 
-    /// Appends what one id adds.
+    /// Appends the bytes of one id.
     pub(super) fn push(
         &self,
         vocab: &Vocab,
         specials: &Specials,
-        texts: &Texts,
+        texts: &RowTexts,
         id: u32,
         state: &mut ChainState,
         out: &mut Vec<u8>,
@@ -130,7 +131,7 @@ impl Chain {
         }
     }
 
-    /// Appends what is still held back at the end, and makes the state new.
+    /// Appends the bytes that are held back at the end, and resets the state.
     pub fn finish(&self, state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
         self.leave_fast(state);
         let result = self.run(state, true, out);
@@ -186,14 +187,14 @@ impl Chain {
     }
 }
 
-/// The text of an id; bytes that are no UTF-8 become U+FFFD.
+/// The text of an id; bytes that are not UTF-8 become U+FFFD.
 fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: u32, byte_level: bool) -> Option<Cow<'a, [u8]>> {
     if let Some(text) = specials.printed(id) {
         return Some(valid(text));
     }
     let row = vocab.row(id)?;
     let bytes = vocab.bytes(row);
-    // A row with characters that are not in the table is text, and of no use to the model.
+    // A row with characters that are not in the table is text, which the model cannot use.
     Some(if byte_level && vocab.kind(row) != Kind::Unused { to_text(bytes).into_bytes().into() } else { valid(bytes) })
 }
 
@@ -205,7 +206,7 @@ fn valid(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn Step>>> {
-    // A Fuse at the end changes no text, and keeps a ByteLevel before it from being the last.
+    // A Fuse at the end changes no text, but after it a ByteLevel would not be the last step.
     let len = steps.iter().rposition(|step| !matches!(step, DecodeStep::Fuse)).map_or(0, |last| last + 1);
     let mut compiled = Vec::with_capacity(len);
     let mut grows = false;
@@ -236,14 +237,14 @@ fn compile_step(step: &DecodeStep, is_last: bool, grows: bool) -> Result<Box<dyn
     })
 }
 
-/// The step that collects bytes, if the steps before it take whole tokens and those behind it are idle.
+/// The step that collects bytes, if the steps before it take whole tokens and those after it are idle.
 fn fallback(steps: &[Box<dyn Step>]) -> Option<usize> {
     let found = steps.iter().position(|step| step.byte(b"<0x00>").is_some())?;
     let is_whole = !steps[..found].iter().any(|step| step.fuses());
     (is_whole && steps[found + 1..].iter().all(|step| step.is_idle())).then_some(found)
 }
 
-/// What a token does when every step is settled.
+/// The output of a token when every step is settled.
 fn settle(steps: &[Box<dyn Step>], fallback: Option<usize>, token: &[u8]) -> Settled<'static> {
     let mut text = token.to_vec();
     let mut is_part = false;
@@ -261,7 +262,7 @@ fn settle(steps: &[Box<dyn Step>], fallback: Option<usize>, token: &[u8]) -> Set
 }
 
 /// A token that came in parts, as text.
-fn taken(held: &mut Vec<u8>) -> String {
+fn take_text(held: &mut Vec<u8>) -> String {
     match String::from_utf8(std::mem::take(held)) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),

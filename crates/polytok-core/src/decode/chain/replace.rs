@@ -1,12 +1,12 @@
-//! Replace: every match in a token becomes a text, which is taken as it stands.
+//! Replace: every match in a token becomes a text, which is taken literally.
 //!
-//! A plain text is replaced while the token grows, a regular expression when it is complete. In an empty token nothing is
-//! looked for.
+//! A plain text is replaced while the token grows, a regular expression when the token is complete. An empty token
+//! stays empty.
 
 use super::flow::Flow;
 use super::literal::Literal;
 use super::step::{State, Step};
-use super::taken;
+use super::take_text;
 use crate::error::Result;
 use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::replace::Replace;
@@ -59,7 +59,7 @@ impl Step for Matches {
     }
 
     fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
-        out.token(&self.apply(&taken(&mut state.held))?);
+        out.token(&self.apply(&take_text(&mut state.held))?);
         Ok(())
     }
 

@@ -1,9 +1,9 @@
-//! What a step of the chain is: a state machine that takes tokens in parts and passes tokens on in parts.
+//! A step of the chain: a state machine that takes tokens in parts and passes tokens on in parts.
 
 use super::flow::Flow;
 use crate::error::Result;
 
-/// A compiled step. Each call appends to `out` all that can no longer change.
+/// A compiled step. Each call appends to `out` everything that can no longer change.
 pub(super) trait Step: Send + Sync {
     /// More of the token that is growing.
     fn text(&self, state: &mut State, text: &[u8], out: &mut Flow);
@@ -16,18 +16,18 @@ pub(super) trait Step: Send + Sync {
         Ok(())
     }
 
-    /// What becomes of a token in a settled state if that depends on nothing but the token and leaves the state settled. With
-    /// `is_part` it is a part of a token that never ends.
+    /// The output for a token in a settled state, if it depends only on the token and the state stays settled. With
+    /// `is_part` the input is a part of a token that never ends.
     fn settled(&self, _token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
         None
     }
 
-    /// Whether `settled` holds from here on.
+    /// Whether the state is settled.
     fn is_settled(&self, _state: &State) -> bool {
         true
     }
 
-    /// Whether all that it gets passes unchanged in a settled state.
+    /// Whether every token passes unchanged in a settled state.
     fn is_idle(&self) -> bool {
         false
     }
@@ -37,25 +37,25 @@ pub(super) trait Step: Send + Sync {
         None
     }
 
-    /// Whether what it passes on is one token that ends with the input.
+    /// Whether it passes on a single token, which ends with the input.
     fn fuses(&self) -> bool {
         false
     }
 }
 
-/// What a step remembers; each uses what it needs.
+/// The state of a step; each step uses the fields that it needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    /// Text of the growing token that waits.
+    /// Text of the growing token that is held back.
     pub held: Vec<u8>,
-    /// Bytes of former tokens that wait.
+    /// Bytes of earlier tokens that are held back.
     pub run: Vec<u8>,
-    /// The whole token before.
+    /// The previous token.
     pub before: Option<Vec<u8>>,
     /// A number of characters or bytes of the growing token.
     pub count: usize,
-    /// The growing token is passed on as it comes.
+    /// Whether the growing token passes unchanged.
     pub passes: bool,
-    /// A token was before this one.
+    /// Whether there was a token before this one.
     pub is_later: bool,
 }

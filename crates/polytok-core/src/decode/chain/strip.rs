@@ -1,7 +1,7 @@
-//! Strip: some times a character at the ends of each token goes.
+//! Strip: a character is removed from both ends of each token, up to a number of times.
 //!
-//! What goes at the start goes first, and what is left at the end is looked at then; the reference panics where the two would
-//! overlap or `stop` exceeds the token. At the end of a growing token up to `stop` of these characters wait, as a number.
+//! The start is stripped first, then the end of the remainder; the reference panics if the two would overlap or if
+//! `stop` exceeds the token. Up to `stop` of these characters at the end of a growing token are held back, as a number.
 
 use super::flow::Flow;
 use super::step::{State, Step};
@@ -11,7 +11,7 @@ pub(super) struct Strip {
     content: Vec<u8>,
     start: usize,
     stop: usize,
-    /// Behind a Fuse: there is one token, and it ends with the input.
+    /// After a Fuse: there is one token, and it ends with the input.
     grows: bool,
 }
 
@@ -20,7 +20,7 @@ impl Strip {
         Strip { content: content.to_string().into_bytes(), start, stop, grows }
     }
 
-    /// Strips the start; `count` is how often that was done. True if the start is over.
+    /// Strips the start; `count` is the number of characters stripped. True if the start is over.
     fn strip_start(&self, count: &mut usize, text: &mut &[u8]) -> bool {
         while *count < self.start {
             match text.strip_prefix(self.content.as_slice()) {
@@ -32,7 +32,7 @@ impl Strip {
         true
     }
 
-    /// Passes on what cannot be at the end; `count` is how many characters wait.
+    /// Passes on text that cannot be at the end; `count` is the number of characters held back.
     fn pass(&self, count: &mut usize, text: &[u8], out: &mut Flow) {
         let mut rest = text;
         let mut found = 0;
@@ -41,7 +41,7 @@ impl Strip {
             rest = before;
             found += 1;
         }
-        // All of it is such characters: as many as exceed `stop` go on; else all that waited do.
+        // If the text is only such characters, those beyond `stop` pass; otherwise all that were held back pass.
         let done = if rest.is_empty() { (*count + found).saturating_sub(self.stop) } else { *count };
         for _ in 0..done {
             out.push(&self.content);

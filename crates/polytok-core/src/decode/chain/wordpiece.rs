@@ -1,9 +1,10 @@
-//! WordPiece: tokens are joined with spaces but for those that start with the prefix, which goes; then each is mended.
+//! WordPiece: tokens are joined with spaces, except those that start with the prefix, which is removed; then each is
+//! cleaned up.
 
 use super::cleanup::cleanup;
 use super::flow::Flow;
 use super::step::{State, Step};
-use super::taken;
+use super::take_text;
 use crate::error::Result;
 
 pub(super) struct WordPiece {
@@ -29,12 +30,12 @@ impl Step for WordPiece {
 
     fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
         let is_later = std::mem::replace(&mut state.is_later, true);
-        out.token(self.pass(taken(&mut state.held), is_later).as_bytes());
+        out.token(self.pass(take_text(&mut state.held), is_later).as_bytes());
         Ok(())
     }
 
     fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part).then(|| self.pass(taken(&mut token.to_vec()), true).into_bytes())
+        (!is_part).then(|| self.pass(take_text(&mut token.to_vec()), true).into_bytes())
     }
 
     fn is_settled(&self, state: &State) -> bool {

@@ -1,54 +1,54 @@
-//! What each row prints in the middle of a text, kept so that appending it is one read of memory.
+//! The text that each row prints within a text, stored so that appending it takes one read of memory.
 //!
-//! In every family most rows print the same wherever they stand, once the decoder is *settled*: past what is special about the
-//! start of a text, and with nothing that waits for what comes. `append_run` decodes as many such ids as follow each other; all
-//! that depends on more goes back to the family's rules, one id at a time. Cost: one slot of 16 bytes an id.
+//! In every family most rows always print the same text once the decoder is *settled*: the start of the text is over,
+//! and nothing is pending. `append_run` decodes a run of such ids. An id whose text depends on more goes to the
+//! family's rules. Cost: a slot of 16 bytes per id.
 
 use std::borrow::Cow;
 
 use crate::prefetch::prefetch;
 use crate::vocab::{Row, Vocab};
 
-/// What a row prints in a settled state, which stays settled.
+/// The output of a row in a settled state, which stays settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Settled<'a> {
     /// This text.
     Text(Cow<'a, [u8]>),
     /// It adds a byte to a run of bytes.
     Byte(u8),
-    /// That depends.
+    /// It depends on the state.
     Depends,
 }
 
-/// The texts of all rows. A text of up to 15 bytes stands in its slot, with its length behind it: a copy of a known length
-/// that is cut is faster than a copy of unknown length.
-pub(super) struct Texts {
+/// The texts of all rows. A text of up to 15 bytes is in its slot, followed by its length: copying a fixed number of
+/// bytes and truncating the copy is faster than copying a variable number.
+pub(super) struct RowTexts {
     slots: Vec<Slot>,
-    /// The longer ones; their slots hold the number.
+    /// The longer texts; their slots hold the index.
     long: Vec<Box<[u8]>>,
 }
 
 /// A text, and in the last byte its length, or one of these marks.
 type Slot = [u8; SLOT];
 const SLOT: usize = 16;
-/// In the place of a length: the text is a long one.
+/// In place of a length: the text is a long one.
 const LONG: u8 = u8::MAX;
 /// A byte of a run.
 const BYTE: u8 = u8::MAX - 1;
-/// Nothing is known.
+/// In place of a length: the rules decide.
 const DEPENDS: u8 = u8::MAX - 2;
 /// Added to the length of a text that may be skipped.
 const SKIPPABLE: u8 = 32;
 
-/// So many ids ahead slots are asked for: more than the processor looks ahead by itself.
+/// The number of ids ahead for which slots are prefetched: more than the processor looks ahead by itself.
 const AHEAD: usize = 48;
 
-/// Bytes that are put together before they are appended.
+/// Bytes that are collected before they are appended.
 const BLOCK: usize = 512;
 
-impl Texts {
-    /// What each row prints, and whether it is skipped where special tokens are.
-    pub fn new<'a>(rows: impl Iterator<Item = (Settled<'a>, bool)>) -> Texts {
+impl RowTexts {
+    /// The output of each row, and whether it is skipped when special tokens are.
+    pub fn new<'a>(rows: impl Iterator<Item = (Settled<'a>, bool)>) -> RowTexts {
         let mut long = Vec::new();
         let slot_of = |(settled, is_skippable): (Settled, bool)| match settled {
             Settled::Text(text) if text.len() < SLOT => {
@@ -64,10 +64,10 @@ impl Texts {
             Settled::Byte(byte) if !is_skippable => numbered(byte.into(), BYTE),
             _ => numbered(0, DEPENDS),
         };
-        Texts { slots: rows.map(slot_of).collect(), long }
+        RowTexts { slots: rows.map(slot_of).collect(), long }
     }
 
-    /// What a row prints.
+    /// The output of a row.
     pub fn get(&self, row: Row) -> Settled<'_> {
         let slot = &self.slots[row.index()];
         match slot[SLOT - 1] {
@@ -78,7 +78,7 @@ impl Texts {
         }
     }
 
-    /// Appends the texts of the ids up to the first of which nothing is known here, and says how many they were.
+    /// Appends the texts of the ids before the first one that the rules decide, and returns the number of these ids.
     pub fn append_run(&self, vocab: &Vocab, ids: &[u32], skip_special: bool, out: &mut Vec<u8>) -> usize {
         match vocab.is_in_order() {
             true => self.append_while(ids, |id| Some(Row(id)), skip_special, out),
@@ -121,7 +121,7 @@ impl Texts {
         ids.len()
     }
 
-    /// Appends a text that is long or may be skipped; false if nothing is known.
+    /// Appends a text that is long or can be skipped; false if the rules decide.
     fn append_odd(&self, slot: &Slot, skip_special: bool, out: &mut Vec<u8>) -> bool {
         match slot[SLOT - 1] {
             LONG => out.extend_from_slice(self.long(slot)),
