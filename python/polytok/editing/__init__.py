@@ -1,4 +1,4 @@
-"""Editing a vocabulary of longest match: entries go, others come, and every id's fate is told."""
+"""Edits a vocabulary of longest match: removes and adds entries, and reports what happens to every id."""
 
 from .edit import Added, Edit, IdPlan, edit
 from .select import CODE, ENGLISH, Selector, least_used, matching, script

@@ -1,4 +1,4 @@
-"""Removes and adds entries; ids that stay, ids that go, and what new ids mean in old ones."""
+"""Removes and adds entries; maps the ids that stay, and spells new entries in old ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .select import Selector
 
 IdPlan = Literal["reuse", "compact"]
 Removal: TypeAlias = "Entry | Selector"
-"""An entry, a path of a file with an entry on each line, or what says of each entry whether it goes."""
+"""An entry, a path of a file with an entry on each line, or a function that decides which entries to remove."""
 
 _MOST_ID = 65_535
 _LONGEST = 65_535
@@ -24,7 +24,7 @@ _LONGEST = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A new entry, its id, and the ids of the old vocabulary that it was spelled with."""
+    """A new entry, its id, and the ids of the old vocabulary that spelled it."""
 
     piece: bytes
     id: int
@@ -33,11 +33,11 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An edited vocabulary, and the fate of every id.
+    """An edited vocabulary, and what happened to every id.
 
-    ``kept`` maps the old id of every entry and special token that stays to its new id; ``removed`` has the entries that
-    went by their old ids; ``present`` are entries that were to be added and were there. An embedding is carried over by
-    copying the rows of ``kept``, and begins for an added entry as the mean of the rows of its ``was``.
+    ``kept`` maps the old id of every remaining entry and special token to its new id; ``removed`` has the removed
+    entries by their old ids; ``present`` lists entries to add that were already present. To carry over an embedding,
+    copy the rows of ``kept``, and initialize the row of an added entry with the mean of the rows of its ``was``.
     """
 
     tokenizer: Tokenizer
@@ -63,19 +63,18 @@ def edit(
     add: Entry | Iterable[Entry] = (),
     ids: IdPlan = "reuse",
 ) -> Edit:
-    """A vocabulary of longest match without some entries and with others.
+    """Remove entries from a vocabulary of longest match and add others.
 
     ``remove`` are entries (texts or bytes), paths of files with an entry on each line, and selectors such as those of
-    `polytok.editing`: ``ENGLISH``, ``CODE``, ``script("Latin")``, ``matching(r"^[0-9]+$")``. Selectors never take
-    single bytes. ``add`` are entries and such paths; one that is both removed and added stays.
+    `polytok.editing`: ``ENGLISH``, ``CODE``, ``script("Latin")``, ``matching(r"^[0-9]+$")``. Selectors never remove
+    single bytes. ``add`` are entries and such paths; an entry that is both removed and added stays.
 
-    With ``ids="reuse"`` every entry that stays keeps its id, and added ones get the lowest ids that are free, of those
-    that were removed or never used. With ``"compact"`` all entries are numbered anew as in RWKV World, by
-    length and bytes from 1 on; special tokens keep their ids.
+    With ``ids="reuse"`` every remaining entry keeps its id, and added ones get the lowest free ids: those that were
+    removed or never used. With ``"compact"`` all entries are renumbered as in RWKV World, by length and bytes from 1
+    on; special tokens keep their ids.
 
-    Raises `ArgumentError` for another model than longest match, for the removal of a single byte, without which there
-    would be texts that cannot be encoded, and where ids would pass 65,535; `PieceError` for an entry to remove that is
-    not there.
+    Raises `ArgumentError` for any model except longest match, for the removal of a single byte, without which some
+    texts could not be encoded, and if ids would exceed 65,535; `PieceError` if an entry to remove is missing.
 
     >>> import polytok
     >>> old = polytok.train(["to be or not to be"], kind="longest-match", vocab_size=259, min_count=2)
@@ -119,7 +118,7 @@ def _check_model(spec: Spec) -> None:
 
 
 class _Rows:
-    """The rows of a vocabulary: the entries with their ids, and the others, which stay as they are."""
+    """The rows of a vocabulary: the entries with their ids, and the other rows, which stay unchanged."""
 
     def __init__(self, spec: Spec) -> None:
         self.entries: dict[bytes, int] = {}
@@ -137,11 +136,11 @@ class _Rows:
         return self.is_gguf and len(piece) > 1 and piece.startswith(NEVER_IN_TEXT)
 
     def _is_free(self, piece: bytes, id: int) -> bool:
-        """Whether it only fills an id, as in a GGUF file something must."""
+        """Whether it is only a filler for an id, which a GGUF file needs."""
         return self.is_gguf and piece == NEVER_IN_TEXT + b"[PAD%d]" % id
 
     def vocab(self, numbers: Mapping[bytes, int]) -> Vocab:
-        """With other entries: by length, as RWKV's reader of tables wants them, or by id, as GGUF has them."""
+        """Replace the entries, ordered by length as RWKV's table reader requires, or by id as in GGUF."""
         rows = [(entry, numbers[entry], 0.0, Kind.NORMAL) for entry in sorted(numbers, key=_rwkv_order)]
         vocab = Vocab.from_rows([*rows, *self.others])
         return with_every_id(vocab, {}) if self.is_gguf else vocab
@@ -187,7 +186,7 @@ def _checked(numbers: dict[bytes, int]) -> dict[bytes, int]:
 
 
 def _numbers(taken: set[int], staying: Mapping[bytes, int], new: Iterable[bytes], ids: IdPlan) -> dict[bytes, int]:
-    """The ids of all entries; id 0 is kept for the end of a text in any case."""
+    """The ids of all entries; id 0 is always reserved for the end of a text."""
     if ids == "compact":
         free = _free(taken | {0})
         return _checked({entry: next(free) for entry in sorted([*staying, *new], key=_rwkv_order)})

@@ -1,4 +1,4 @@
-"""Which entries to remove: by a pattern, by script, by how little they are used."""
+"""Selects entries to remove: by a pattern, by script, by how little they are used."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..tokenizer import Tokenizer
 from ..values import Text
 
 Selector: TypeAlias = Callable[[Sequence[bytes]], Sequence[bool]]
-"""Says of each entry whether it is meant."""
+"""Returns for each entry whether it is selected."""
 
 _BATCH = 1024
 
 
 def matching(pattern: str) -> Selector:
-    """The entries in which a pattern is found, in the syntax of split patterns (``\\p{…}`` and look-around included).
+    """The entries that a pattern matches, in the syntax of split patterns (``\\p{…}`` and look-around included).
 
-    An entry that is no UTF-8 never matches.
+    An entry that is not UTF-8 never matches.
 
     >>> matching(r"^\\p{Lu}+$")([b"ABC", b"aBC", b"\\xff"])
     [True, False, False]
@@ -39,7 +39,7 @@ def _selector(pattern: str) -> Selector:
 
 
 def script(name: str) -> Selector:
-    """The entries with letters of one script and of no other, by Unicode's name of it: Latin, Cyrillic, Han, Hangul.
+    """The entries with letters of only one script, by its Unicode name: Latin, Cyrillic, Han, Hangul.
 
     >>> script("Latin")([b" the", "日本".encode(), b"42", "aя".encode()])
     [True, False, False, False]
@@ -49,17 +49,17 @@ def script(name: str) -> Selector:
 
 
 ENGLISH: Final = _selector(r"\A[ \n\t]?[A-Za-z][A-Za-z'’]*[A-Za-z]\.?\z")
-"""Words, or parts of words, of two or more ASCII letters: English, and what other languages spell alike."""
+"""Words, or parts of words, of two or more ASCII letters: English, and words of other languages with such spelling."""
 
 CODE: Final = _selector(
     r"\A(?=[\x00-\x7F]{2,}\z)"
     r"(?s:.*[{}\[\]\\<>=_;|&$#@~^`]|.*[!-/:-@\[-`{-~].*[!-/:-@\[-`{-~]|.*[a-z][A-Z]|.*[\t ]{2}|.*\n[\t ])"
 )
-"""What stands in program text: ASCII with two signs or one that prose has no use for, camelCase, indentation."""
+"""Program text: ASCII with two signs or one that prose does not use, camelCase, indentation."""
 
 
 def least_used(tokenizer: Tokenizer, texts: Iterable[Text], count: int) -> list[bytes]:
-    """The entries that come out of the texts the least often, single bytes left out; of equal ones the longest.
+    """The entries that the texts use least often, without single bytes; of equal ones the longest.
 
     >>> from polytok.spec import Longest, Spec, Vocab
     >>> rows = [(piece, id, 0.0, 1) for id, piece in enumerate([b"a", b"b", b"ab", b"aa"])]

@@ -10,15 +10,15 @@ from ..training.counting import Counts
 from ..values import Text
 
 _RUNS: Final = r"[\p{Han}々〆ヶ]+|[\p{Hiragana}ー]+|[\p{Katakana}ー]+"
-"""What no match covers is dropped; a long vowel mark belongs to the kana before it."""
+"""Text that no match covers is dropped; a long vowel mark belongs to the kana before it."""
 _BATCH_BYTES = 1 << 22
 
 
 def japanese_words(texts: Iterable[Text], count: int, lengths: Iterable[int] = (2, 3)) -> list[tuple[bytes, int]]:
-    """The most frequent words of two or three characters, with how often each occurs; of equal ones the first by bytes.
+    """The most frequent words of two or three characters, with their counts; ties are ordered by bytes.
 
-    There are no spaces to tell words, so a word is a maximal run of kanji, of hiragana or of katakana: what stands
-    between two others, as 今日 and は do in 「今日はアメ」.
+    No spaces separate words, so a word is a maximal run of kanji, of hiragana or of katakana that stands between two
+    others, as 今日 and は do in 「今日はアメ」.
 
     >>> [(word.decode(), times) for word, times in japanese_words(["今日は雨、今日もアメ"], 2)]
     [('今日', 2), ('アメ', 1)]
@@ -47,7 +47,7 @@ def _chosen(counts: Counts, count: int, lengths: frozenset[int]) -> list[tuple[b
             break
         try:
             characters = len(word.decode())
-        except UnicodeDecodeError:  # bytes that are no UTF-8 are words of their own
+        except UnicodeDecodeError:  # bytes that are not UTF-8 are words of their own
             continue
         if characters in lengths:
             chosen.append((word, times))

@@ -1,8 +1,8 @@
 """Training: texts to vocabularies, of every kind.
 
-A kind is a class in a module of its own (base.py has the table and the interface). inputs.py and reading.py say what
-may be trained on, counting.py counts words, work.py puts all together. This package and `polytok.formats` know
-nothing of each other: what a trainer gives is a Spec.
+A kind is a class in a module of its own (base.py has the table and the interface). inputs.py and reading.py define the
+possible inputs, counting.py counts words, work.py combines them. This package and `polytok.formats` do not know each
+other: a trainer returns a Spec.
 """
 
 from ..reading import Reading

@@ -1,4 +1,4 @@
-"""What a trainer is, and the table of all kinds."""
+"""The interface of a trainer, and the table of all kinds."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from .counting import Counts
 
 
 class Trainer(Protocol):
-    """Is fed texts and makes a Spec of them. Its options are the keyword arguments of its class, checked at once.
+    """Receives texts and builds a Spec from them. Its options are the keyword arguments of its class, checked at once.
 
-    Texts go to its ``counts``, so that they can be saved and trained from: its class takes ``counts`` too, and checks
-    them against the options that say what is counted, whose names are its ``counted``. It may take ``max_memory`` and
-    ``threads``.
+    Texts go to its ``counts``, which can be saved and trained from. Its class therefore accepts ``counts`` too, and
+    checks them against the options that define what is counted; ``counted`` lists the names of these options. It can
+    accept ``max_memory`` and ``threads``.
 
-    A trainer may also have
+    A trainer can also have
 
-    * ``lines = True``: it looks at lines, so that a text may be given to it in parts that end with a line feed.
-    * ``keeps_bytes = True``: it takes texts that are no UTF-8.
-    * ``left_out``: how many texts or sentences it left out, by reason.
-    * ``notes``: what else is to be told of the result, when it is finished.
+    * ``lines = True``: it works on lines, so a text can be passed in parts that end with a line feed.
+    * ``keeps_bytes = True``: it accepts texts that are not UTF-8.
+    * ``left_out``: the number of texts or sentences it skipped, by reason.
+    * ``notes``: anything else to report about the finished result.
     """
 
     counted: ClassVar[frozenset[str]]
     counts: Counts
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Take more texts, behind those before."""
+        """Add texts, after all earlier ones."""
 
     def finish(self, progress: Report | None = None) -> Spec | list[Spec]:
-        """The result; several, where several sizes are asked for."""
+        """The result; several results if several sizes are requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of vocabulary: its name, where its trainer is, and what it is, in a line."""
+    """A kind of vocabulary: its name, the module of its trainer, and a one-line description."""
 
     name: str
     module: str
@@ -54,16 +54,16 @@ class Kind:
         return cast("type[Trainer]", getattr(importlib.import_module(f".{self.module}", __package__), self.trainer))
 
     def options(self) -> list[inspect.Parameter]:
-        """What the trainer can be told, as its class declares it."""
+        """The options of the trainer, as its class declares them."""
         parameters = inspect.signature(self.load(), eval_str=True).parameters.values()
         return [parameter for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
 
     def counted(self) -> frozenset[str]:
-        """The names of the options that say what is counted."""
+        """The names of the options that define what is counted."""
         return self.load().counted
 
     def make(self, options: dict[str, Any], resources: dict[str, Any]) -> Trainer:
-        """A trainer. ArgumentError if an option is none of its; resources are for those trainers that use them."""
+        """Create a trainer. ArgumentError if an option is unknown; resources go only to trainers that use them."""
         known = {parameter.name: parameter for parameter in self.options()}
         for name in options:
             if name not in known:

@@ -1,4 +1,4 @@
-"""Byte-pair encoding: the most frequent pair of neighbours becomes an entry, again and again."""
+"""Byte-pair encoding: repeatedly merges the most frequent pair of adjacent tokens into an entry."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ _BYTE_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173),
 class BpeTrainer:
     """Trains byte-pair encoding (``kind="bpe"``).
 
-    * ``vocab_size``: all entries: the 256 bytes, what merging makes, and special tokens that are given as a list.
-      Several sizes give as many results of one run.
-    * ``ties``: which of equally frequent pairs goes first. ``"ids"``: the one whose left half has the lower id, then
-      the right half; what was made earlier goes first, and the order of the texts does not matter. ``"minbpe"``: the
-      one that stands first in the texts as they are by then; the merges are minbpe's. ``"huggingface"``: as ``"ids"``,
-      but numbered as tokenizers' BpeTrainer 0.23.3 does, whose result it is, with its options.
-    * ``pattern``: cuts texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``default``, tokenizers'
-      ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are the words, split steps of
-      a Spec, or None for whole texts; ``"auto"`` is ``o200k``, and ``gpt2`` with ``ties="huggingface"``.
+    * ``vocab_size``: the number of all entries: the 256 bytes, the merges, and special tokens that are given as a list.
+      Several sizes give one result each from a single run.
+    * ``ties``: which of equally frequent pairs is merged first. ``"ids"``: the one whose left half has the lower id,
+      then the right half; earlier merges go first, and the order of the texts does not matter. ``"minbpe"``: the one
+      that occurs first in the texts in their current state; the merges are minbpe's. ``"huggingface"``: as ``"ids"``,
+      but numbered as in tokenizers' BpeTrainer 0.23.3; the result is the same as there, and so are the options.
+    * ``pattern``: splits texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``default``,
+      tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are the words,
+      split steps of a Spec, or None for whole texts; ``"auto"`` is ``o200k``, and ``gpt2`` with ``ties="huggingface"``.
     * ``special_tokens``: texts, which get the last ids (the first with ``ties="huggingface"``), or texts with ids of
-      your own, which do not count. With ``ties="ids"`` they are cut out of the texts.
+      your own, which do not count. With ``ties="ids"`` they are removed from the texts.
     * ``min_frequency``: pairs that occur less often are not merged.
-    * ``max_token_length``: the longest entry, in bytes; with ``ties="huggingface"`` as there, where what is merged of
-      more than two characters is shorter than this.
-    * ``verbose``: is called with a line for each merge as it is made, as minbpe prints it.
+    * ``max_token_length``: the longest entry, in bytes; with ``ties="huggingface"`` as there: a merge of more than two
+      characters must be shorter than this.
+    * ``verbose``: a function that is called with a line for each merge, as minbpe prints it.
 
     And only with ``ties="huggingface"``:
 
     * ``byte_level``: entries are of bytes (the pre-tokenizer ByteLevel), not of characters.
-    * ``normalize``: steps of a Spec, before the texts are cut.
-    * ``unk_token``: the entry for characters that are none, where entries are of characters.
+    * ``normalize``: steps of a Spec that are applied before the texts are split.
+    * ``unk_token``: the entry for unknown characters, if entries are of characters.
     * ``initial_alphabet``: characters that are entries whether they occur or not; None is all bytes, or none without
       ``byte_level``.
-    * ``limit_alphabet``: how many characters are kept, the most frequent ones.
-    * ``continuing_subword_prefix``: stands before entries that do not start a word.
-    * ``end_of_word_suffix``: stands behind entries that end a word.
+    * ``limit_alphabet``: the number of characters to keep, the most frequent ones.
+    * ``continuing_subword_prefix``: the prefix of entries that do not start a word.
+    * ``end_of_word_suffix``: the suffix of entries that end a word.
 
     >>> trainer = BpeTrainer(vocab_size=258, ties="minbpe", pattern=None, verbose=print)
     >>> trainer.push([b"aaabdaaabac"])
@@ -115,7 +115,7 @@ class BpeTrainer:
         self.counts.push(texts)
 
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
-        """Learns the merges: a Spec, or one for each size that was asked for."""
+        """Learns the merges: returns a Spec, or one for each requested size."""
         rules, split = self._rules, self.counts.split
         learnt = rules.learn(self.counts, progress, self._verbose)
         if isinstance(rules, PlainBytes):

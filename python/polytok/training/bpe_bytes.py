@@ -1,4 +1,4 @@
-"""Plain byte-level BPE, as minbpe and tiktoken have it: 256 bytes by value, merges, special tokens behind them."""
+"""Plain byte-level BPE, as minbpe and tiktoken have it: 256 bytes by value, then merges, then special tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BYTES = [bytes([byte]) for byte in range(256)]
 
 @dataclass(frozen=True, slots=True)
 class PlainBytes:
-    """The options, checked. ``special`` are texts with ids, or None where they get the last ones."""
+    """The options, checked. ``special`` are texts with ids, or None if they get the last ids."""
 
     sizes: tuple[int, ...]
     special: Mapping[str, int | None]

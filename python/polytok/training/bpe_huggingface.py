@@ -1,7 +1,8 @@
 """BPE and WordPiece as tokenizers trains them (0.23.3): special tokens, then the alphabet by code point, then merges.
 
-What depends on the order of a hash table there, and so changes from run to run, has an order here
-(crates/polytok-core/src/train/bpe/alphabet.rs). Counts do not overflow, and a pair that occurs no more is never merged.
+Where tokenizers depends on the order of a hash table, and so changes from run to run, this module has a fixed order
+(crates/polytok-core/src/train/bpe/alphabet.rs). Counts do not overflow, and a pair that no longer occurs is never
+merged.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ _MOST_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class HuggingFace:
-    """The options, checked; of the same names as tokenizers' where it has them. ``initial_alphabet`` are single
-    characters, for ``byte_level`` those of GPT-2's table."""
+    """The options, checked; they have tokenizers' names if it has them. ``initial_alphabet`` holds single characters,
+    for ``byte_level`` those of GPT-2's table.
+    """
 
     sizes: tuple[int, ...]
     special: Mapping[str, int | None]
@@ -64,7 +66,7 @@ class HuggingFace:
 
     @property
     def units(self) -> Units:
-        """What words are made of."""
+        """The symbols that words are built from."""
         return Units("byte_level" if self.byte_level else "chars", self.prefix, self.suffix)
 
     def alphabet(self, words: _core.WordCounter) -> list[bytes]:
@@ -80,7 +82,7 @@ class HuggingFace:
         return learn(words, self.units, self.alphabet(words), rules, progress, verbose)
 
     def notes(self, learnt: Learnt) -> list[str]:
-        """What the one who trains should know of the result."""
+        """What the user should know about the result."""
         notes = [] if learnt.kept_limit else [NOT_KEPT]
         if (made := len(learnt)) < (wanted := max(self.sizes)):
             notes.append(f"the texts allow {made} entries, not {wanted}: as with tokenizers there are fewer")
@@ -92,7 +94,7 @@ class HuggingFace:
 def bpe_spec(
     options: HuggingFace, learnt: Learnt, normalize: tuple[NormalizeStep, ...], split: tuple[SplitStep, ...]
 ) -> Spec:
-    """The Spec that the tokenizer.json of the same training has."""
+    """The Spec of the tokenizer.json that the same training gives in tokenizers."""
     vocab, merges = learnt.vocab(), learnt.merges
     prefix, suffix = options.prefix, options.suffix
     texts = Bpe("merges", symbols="scalars", merges=merges, continuing_prefix=prefix, word_suffix=suffix)
@@ -100,7 +102,7 @@ def bpe_spec(
         chain = ChainDecode((BpeDecode(suffix),) if suffix else None)
         return _over_texts(options, vocab, texts, normalize, split, chain)
     found = _core.huggingface_bytes(vocab, merges)
-    if found is None:  # some byte is no entry
+    if found is None:  # some byte is not an entry
         chain = ChainDecode((ByteLevelDecode(),))
         return _over_texts(options, vocab, texts, normalize, (*split, ByteLevel()), chain)
     is_plain = all(text.isascii() for text in options.special)

@@ -1,4 +1,4 @@
-"""Calls the engine to learn merges, and says what came out."""
+"""Calls the engine to learn merges, and describes the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What words are made of (``bytes``, ``byte_level``, ``chars``), and what is put to their characters."""
+    """The symbols of words (``bytes``, ``byte_level``, ``chars``), and what is added to their characters."""
 
     unit: str
     prefix: str = ""
@@ -31,7 +31,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which pairs are merged: how far, and which first. ``room`` is how many bytes learning may take."""
+    """Which pairs are merged: the limits, and the order. ``room`` is the number of bytes that learning can use."""
 
     size: int
     min_count: int = 0
@@ -42,9 +42,9 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
-    """The texts of all entries by id, the first ones first; the merges (left, right, merged), how often each pair
-    occurred, and how many entries there were before each merge; and whether
-    learning took no more memory than it may."""
+    """The texts of all entries by id, initial ones first; the merges (left, right, merged), the count of each pair, and
+    the number of entries before each merge; and whether learning stayed within its memory limit.
+    """
 
     initial: int
     blob: bytes
@@ -58,7 +58,7 @@ class Learnt:
         return len(self.offsets) - 1
 
     def cut(self, size: int) -> Learnt:
-        """What a run would have given that stops at ``size`` entries."""
+        """The result of a run that stops at ``size`` entries."""
         kept = int(np.searchsorted(self.before, size))
         entries = min(max(size, self.initial), len(self))
         return replace(
@@ -99,7 +99,7 @@ def learn(
     progress: Progress | None = None,
     verbose: Verbose | None = None,
 ) -> Learnt:
-    """The merges of these words, whose symbols are among ``initial``, the texts of the first ids.
+    """Learn the merges of these words. Their symbols are among ``initial``, the texts of the first ids.
 
     >>> words = _core.WordCounter(None)
     >>> words.add([(b"abab", 3)])

@@ -1,4 +1,4 @@
-"""Counted words: what most trainers work on, and what many machines may share the work of."""
+"""Counted words: most trainers work on them, and many machines can share the counting."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from .options import steps
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 
-# Of the memory, what is counted takes a half; texts, the words in their order, and Python itself have the other.
+# Counts get half of the memory; texts, the ordered words, and Python itself share the other half.
 _SHARE = 2
 
 COUNTS = b"polytok counts "
-"""What a file of counts begins with."""
+"""The first bytes of a file of counts."""
 
 
 class Counts:
     """The distinct words of texts and how often each occurs.
 
-    A word is a piece of a normalized text, as the steps of a `polytok.Spec` make it: ``split`` is a regular expression
-    whose matches are the words, or a sequence of steps; without it each text is one word. ``special_tokens`` are cut
-    out first and not counted. Bytes that are no UTF-8 are words of their own.
+    A word is a piece of a normalized text, as the steps of a `polytok.Spec` give it: ``split`` is a regular expression
+    whose matches are the words, or a sequence of steps; without it each text is one word. ``special_tokens`` are
+    removed first and not counted. Bytes that are not UTF-8 are words of their own.
 
-    With ``max_memory``, in bytes, what does not fit goes to files in a temporary folder; the counts are the same. They
-    do not depend on ``threads`` either, by default one for each processor that the process may use.
+    With ``max_memory``, in bytes, counts that do not fit go to files in a temporary folder; the result is the same. It
+    does not depend on ``threads`` either, by default one for each processor that the process can use.
 
     >>> counts = Counts(split=r"\\w+")
     >>> counts.push([b"to be or not to be"])
@@ -55,7 +55,7 @@ class Counts:
         max_memory: int | None = None,
         threads: int | None = None,
     ) -> None:
-        """Nothing is counted yet. Raises `SpecError` if a step cannot be compiled."""
+        """Begin without counts. Raises `SpecError` if a step cannot be compiled."""
         self.split: tuple[SplitStep, ...] = (
             (PatternSplit(split),) if isinstance(split, str) else steps("split", split or ())
         )
@@ -73,7 +73,7 @@ class Counts:
         self._start()
 
     def use(self, *, max_memory: int | None, threads: int | None) -> None:
-        """Say what counting may use. Nothing may be counted yet."""
+        """Set the resources of counting. Must be called before anything is counted."""
         self._max_memory, self._threads = max_memory, threads
         self._start()
 
@@ -90,15 +90,16 @@ class Counts:
         return self._max_memory // _SHARE, self._folder.name
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Count texts, behind all that were counted before."""
+        """Count texts, after all earlier ones."""
         self._open().push(list(texts))
 
     def push_part(self, part: bytes, *, is_last: bool) -> None:
-        """Count a part of a text that is too long to be held; the next parts follow, until one is the last."""
+        """Count a part of a text that is too long for memory; its next parts must follow, up to the last one."""
         self._open().push_part(part, is_last)
 
     def add(self, words: Iterable[tuple[bytes, int]]) -> None:
-        """Count words as they are, each so many times; no step is applied to them. No more texts can be counted then.
+        """Count words directly, each with its count; no step is applied to them. After that, no more texts can be
+        counted.
 
         >>> counts = Counts()
         >>> counts.add([(b"to", 2), (b"be", 3_000_000_000), (b"to", 1)])
@@ -119,29 +120,29 @@ class Counts:
         return self._counted
 
     def counter(self) -> _core.WordCounter:
-        """What the engine counted, to be learnt from. No more texts can be counted then."""
+        """The engine's counts, to learn from. After that, no more texts can be counted."""
         return self._finished()
 
     @property
     def room(self) -> int | None:
-        """How many bytes learning from the counts may take; None without a limit."""
+        """The number of bytes that learning from the counts can use; None without a limit."""
         return room(self._max_memory)
 
     def words(self, order: Order = "first_seen", progress: Report | None = None) -> _core.Words:
-        """The words in an order: as they were first seen, the most frequent first (ties by bytes), or by their bytes.
+        """The words in an order: by first occurrence, by frequency (ties by bytes), or by their bytes.
 
-        No more texts can be counted then.
+        After that, no more texts can be counted.
         """
         return self._finished().words(order, progress)
 
     @property
     def kind(self) -> str:
-        """What can be trained from them."""
+        """The kinds that can be trained from them."""
         return "bpe, wordpiece or longest-match"
 
     @property
     def description(self) -> dict[str, Any]:
-        """What is counted, as JSON has it."""
+        """What is counted, as a JSON value."""
         steps = {
             "normalize": self.normalize,
             "split": self.split,
@@ -150,7 +151,7 @@ class Counts:
         return {name: to_plain(list(value), bytes.hex) for name, value in steps.items()}
 
     def save(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
-        """Write a file of the counts, whole or not at all.
+        """Write a file of the counts, completely or not at all.
 
         >>> import tempfile
         >>> counts = Counts(split=r"\\w+")
@@ -171,9 +172,9 @@ class Counts:
         threads: int | None = None,
         progress: Report | None = None,
     ) -> Counts:
-        """Read files of counts of the same kind, which add up as if their texts had been counted one after the other.
+        """Read and add up files of counts of the same kind, as if their texts had been counted in turn.
 
-        Raises `FormatError` if one is damaged, `ArgumentError` if what they count is not the same.
+        Raises `FormatError` if one is damaged, `ArgumentError` if they do not count the same thing.
         """
         if not paths:
             raise ArgumentError("name a file of counts")
@@ -183,7 +184,7 @@ class Counts:
         return counts
 
     def add_file(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
-        """Add the counts of a file, behind all that were counted before."""
+        """Add the counts of a file, after all earlier ones."""
         self._check(_description(Path(path)), f"{path} counts other words")
         counted = self._finished()
         with _opened(Path(path)) as file:
@@ -198,7 +199,7 @@ class Counts:
         raise ArgumentError(f"{said}: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same")
 
     def merge(self, other: Counts, *, progress: Report | None = None) -> None:
-        """Add another's counts, behind all that were counted before."""
+        """Add the counts of another object, after all earlier ones."""
         self._check(other.description, "the two count other words")
         with tempfile.TemporaryFile() as file:
             other._finished().write("", file, progress)
@@ -207,8 +208,8 @@ class Counts:
 
 
 def is_counts(path: os.PathLike[str]) -> bool:
-    """Whether a file begins as one of counts does."""
-    if not os.path.isfile(path):  # a pipe is not to be read twice
+    """Whether a file begins like a file of counts."""
+    if not os.path.isfile(path):  # a pipe cannot be read twice
         return False
     try:
         with open(path, "rb") as file:
@@ -232,7 +233,7 @@ def _named(path: str | os.PathLike[str], read: Callable[[], str]) -> str:
 
 
 def _description(path: Path) -> Any:
-    """What a file says of itself."""
+    """The description in a file's header."""
     with _opened(path) as file:
         text = _named(path, lambda: _core.counts_description(file))
     try:
@@ -242,7 +243,7 @@ def _description(path: Path) -> Any:
 
 
 def _like(path: Path, max_memory: int | None, threads: int | None) -> Counts:
-    """Counts of what a file counts, without what it counted."""
+    """Empty counts of what a file counts."""
     plain = _description(path)
     if isinstance(plain, dict) and "model" in plain:
         from .sentencepiece.counts import SentenceCounts
@@ -254,14 +255,14 @@ def _like(path: Path, max_memory: int | None, threads: int | None) -> Counts:
     described = _described(path, plain)
     try:
         counts = Counts(**described, max_memory=max_memory, threads=threads)
-        counts.description  # noqa: B018 - what is none of the steps shows here at the latest
+        counts.description  # noqa: B018 - an invalid step is detected here at the latest
     except (ArgumentError, SpecError, AttributeError, TypeError, RecursionError) as error:
         raise FormatError(f"{path}: its description is none of counted words: {error}") from error
     return counts
 
 
 def _described(path: Path, plain: Any) -> dict[str, Any]:
-    """The arguments of `Counts` that a file's description says."""
+    """The arguments of `Counts` in a file's description."""
     try:
         described = {name: from_plain(plain[name], bytes.fromhex) for name in ("normalize", "split", "special_tokens")}
         described["special_tokens"] = [token.encode("latin-1") for token in described["special_tokens"]]

@@ -1,4 +1,4 @@
-"""All texts of the inputs, given to a trainer."""
+"""Passes all texts of the inputs to a trainer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
 _TIMES = 6
-"""How often a text is held that a trainer takes whole: as it was read, normalized, and what is counted of it."""
+"""The number of copies in memory of a text that a trainer takes whole: as read, normalized, and its counts."""
 
 
 class TrainingWarning(UserWarning):
-    """Some texts were left out of a training, or its result is another than was asked for."""
+    """Some texts were skipped in training, or the result differs from the request."""
 
 
 def feed(
@@ -29,9 +29,10 @@ def feed(
     progress: Report | None,
     max_memory: int | None = None,
 ) -> None:
-    """Give all texts to a trainer, or to `Counts`.
+    """Pass all texts to a trainer, or to `Counts`.
 
-    Raises `ArgumentError` for a text of a file that a trainer would take whole, and that takes more than the memory.
+    Raises `ArgumentError` for a text of a file that the trainer needs whole, but that does not fit into the memory
+    limit.
     """
     counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
@@ -52,7 +53,9 @@ def feed(
 
 
 def _part_taker(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
-    """What takes parts of texts: counts can; lines are cut at line feeds; other texts are held until their end."""
+    """Accepts parts of texts: counts take any part; lines are split at line feeds; other texts are buffered to their
+    end.
+    """
     if counts is not None and counts.takes_parts:
         return lambda part: counts.push_part(part.data, is_last=part.is_last)
     held: list[bytes] = []

@@ -1,4 +1,4 @@
-"""What one may train on: texts of any iterable, and files, read once as a stream."""
+"""Inputs for training: texts of any iterable, and files, read once as a stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reading import Found, Part, open_file, picked, read
 from .utf8 import Utf8
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
-"""A path or a pattern of paths, or texts, paths, records and lists of these in any mixture."""
+"""A path or a pattern of paths, or texts, paths, records and lists of these in any combination."""
 
 _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
@@ -27,7 +27,7 @@ _SHOWN = 10
 
 @dataclass(slots=True)
 class TrainingReport:
-    """What was read and what was not, and what else is to be known of the result.
+    """What was read, what was skipped, and other notes on the result.
 
     >>> import polytok
     >>> report = polytok.TrainingReport()
@@ -41,20 +41,20 @@ class TrainingReport:
     texts: int = 0
     bytes: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
-    """How many texts were left out, by reason."""
+    """The number of skipped texts, by reason."""
     examples: list[tuple[str, str]] = field(default_factory=list)
-    """Where the first of them stand, each with its reason."""
+    """The places of the first of them, each with its reason."""
     notes: list[str] = field(default_factory=list)
-    """What else is to be known, such as a vocabulary that became smaller than asked for."""
+    """Other notes, such as a vocabulary smaller than requested."""
 
     def leave_out(self, text: Left) -> None:
-        """One more text is left out."""
+        """Record one more skipped text."""
         self.left_out[text.reason] = self.left_out.get(text.reason, 0) + 1
         if len(self.examples) < _SHOWN:
             self.examples.append((text.place, text.reason))
 
     def __str__(self) -> str:
-        """What is to be told, a line each.
+        """The report, line by line.
 
         >>> report = TrainingReport()
         >>> report.leave_out(Left("no field 'text'", "a.jsonl:7"))
@@ -72,7 +72,7 @@ class TrainingReport:
 
 
 class InputStream:
-    """Iterates over batches of texts, and over parts of long ones. Tells how far it is."""
+    """Iterates over batches of texts, and over parts of long ones. Reports its progress."""
 
     def __init__(self, inputs: Inputs, reading: Reading, report: TrainingReport, *, keeps_bytes: bool) -> None:
         invalid = reading.invalid or ("keep" if keeps_bytes else "error")
@@ -87,11 +87,11 @@ class InputStream:
         self._finished = 0
         self._file: IO[bytes] | None = None
         self.total: int = sum(_size(item) for item in self._items) if isinstance(self._items, list) else 0
-        """The bytes of all files, as they lie on the disk; 0 where nobody knows."""
+        """The size of all files on the disk, in bytes; 0 if it is unknown."""
 
     @property
     def done(self) -> int:
-        """Bytes read so far, as `total` counts them; without files the bytes of the texts."""
+        """The bytes read so far, measured as `total` is; without files, the bytes of the texts."""
         if not self.total:
             return self._report.bytes
         return self._finished + (_position(self._file) if self._file else 0)
@@ -113,7 +113,7 @@ class InputStream:
             yield batch
 
     def _checked(self) -> Iterator[bytes | list[bytes] | Part]:
-        """What is left of the texts, those of files some megabytes at a time; the others are reported."""
+        """The remaining texts, those of files some megabytes at a time; skipped texts are reported."""
         for item in self._items:
             for found in self._of(item):
                 if isinstance(found, Documents):
@@ -141,7 +141,7 @@ class InputStream:
             yield checked
 
     def _of(self, item: Any) -> Iterator[Found | tuple[Text, str]]:
-        """What one item of the inputs stands for."""
+        """The texts that one item of the inputs stands for."""
         if isinstance(item, os.PathLike):
             name = os.fspath(item)
             with open_file(name) as file:
@@ -171,7 +171,7 @@ class InputStream:
 
 
 def _items(inputs: Inputs) -> Iterable[Any]:
-    """Files as a list of paths, everything else as it comes."""
+    """Files as a list of paths; anything else unchanged."""
     if isinstance(inputs, bytes) or inputs is None:
         raise ArgumentError("one text alone is not much to train on: give a list of texts, or paths")
     if (paths := paths_of(inputs)) is not None:
@@ -181,7 +181,7 @@ def _items(inputs: Inputs) -> Iterable[Any]:
 
 
 def paths_of(inputs: Any) -> list[os.PathLike[str]] | None:
-    """The files that inputs name, patterns resolved, if they are nothing but names of files."""
+    """The files that inputs name, with patterns resolved, if all inputs are names of files."""
     if isinstance(inputs, (str, os.PathLike)):
         return _paths(os.fspath(inputs))
     if isinstance(inputs, (list, tuple)) and all(isinstance(item, os.PathLike) for item in inputs):
@@ -190,7 +190,7 @@ def paths_of(inputs: Any) -> list[os.PathLike[str]] | None:
 
 
 def named(name: str) -> os.PathLike[str]:
-    """A path, or a URL, which as a path would lose a slash."""
+    """A path; or a URL, which would lose a slash as a path."""
     return remote.Url(name) if is_url(name) else Path(name)
 
 
@@ -215,6 +215,6 @@ def _position(file: IO[bytes]) -> int:
 
 
 def _check_no_name(text: str) -> None:
-    """A text that is a file's name is hardly meant as a text."""
+    """Reject a text that is a file's name: it is probably not meant as a text."""
     if len(text) < _LONGEST_NAME and "\n" not in text and "\0" not in text and os.path.isfile(text):
         raise ArgumentError(f"{text!r} is a text here, and a file has that name: give pathlib.Path({text!r})")

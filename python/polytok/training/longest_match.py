@@ -27,29 +27,28 @@ END_OF_TEXT: Final = SpecialToken("<|endoftext|>", 0)
 
 
 class LongestMatchTrainer:
-    """Chooses the entries with which longest match cuts the texts into the fewest tokens, or nearly so.
+    """Chooses entries with which longest match splits the texts into the fewest tokens, or nearly so.
 
-    Ids are as in RWKV World: 0 is ``<|endoftext|>`` and not in the file, 1 to 256 are the bytes, and then come the
-    entries by length and bytes. Any text can be encoded, bytes that are no UTF-8 too.
+    Ids are as in RWKV World: 0 is ``<|endoftext|>`` and not in the file, 1 to 256 are the bytes, and then the entries
+    follow, ordered by length and bytes. Any text can be encoded, including bytes that are not UTF-8.
 
-    * ``vocab_size``: the number of ids, id 0 and the bytes among them; at most 65,536. Several give several Specs.
+    * ``vocab_size``: the number of ids, including id 0 and the bytes; at most 65,536. Several sizes give several Specs.
     * ``pattern``: an entry lies within one match of this regular expression, or of a named one (``gpt2``, ``cl100k``,
-      ``o200k``, ``llama3``); by default words with a space before them, numbers of up to three digits, punctuation, and
-      white space are apart. With None, or an empty one, entries may cross anything. It shapes the entries alone: a text
-      is never split before it is encoded.
+      ``o200k``, ``llama3``); the default separates words with a space before them, numbers of up to three digits,
+      punctuation, and white space. With None, or an empty one, entries can cross anything. It shapes only the entries:
+      a text is never split before it is encoded.
     * ``max_piece_length``: the most characters of an entry.
     * ``max_piece_bytes``: the most bytes of an entry.
-    * ``min_count``: how often a string must occur to become an entry; by default it follows from the amount of text
-      and the size, so that what is rare in the texts, and so hardly ever in others, takes no room.
-    * ``whole_characters``: no entry but the bytes holds a part of a character.
-    * ``forced``: entries that there must be, of any length; they count against ``vocab_size``.
-    * ``forced_files``: the same, from files with an entry on each line.
-    * ``emoji``: force ``all`` emoji of Unicode (or True), or the ``basic`` ones without skin tones, as the package
-      emoji has them.
+    * ``min_count``: how often a string must occur to become an entry. The default depends on the amount of text and the
+      size, so that strings that are rare here, and so hardly ever occur elsewhere, take no room.
+    * ``whole_characters``: only the single bytes can hold a part of a character.
+    * ``forced``: entries that are always included, of any length; they count against ``vocab_size``.
+    * ``forced_files``: the same, from files with an entry per line.
+    * ``emoji``: force ``all`` emoji of Unicode (or True), or the ``basic`` ones without skin tones, as listed by the
+      package emoji.
     * ``kaomoji``: force a hundred faces made of characters.
 
-    The result depends on nothing but the counted words and these options: not on the order of the texts, nor on
-    ``threads``.
+    The result depends only on the counted words and these options: not on the order of the texts, nor on ``threads``.
 
     >>> trainer = LongestMatchTrainer(vocab_size=259, min_count=2)
     >>> trainer.push([b"to be or not to be"])
@@ -109,7 +108,7 @@ class LongestMatchTrainer:
         self.counts.push(texts)
 
     def finish(self, progress: Report | None = None) -> Spec | list[Spec]:
-        """Choose the entries; a list, where several sizes are asked for.
+        """Choose the entries; returns a list if several sizes are requested.
 
         Raises `ArgumentError` if the texts have too few strings.
         """
@@ -146,7 +145,7 @@ def _path(name: str | os.PathLike[str]) -> Path:
 
 
 def _forced(entries: Iterable[Entry], which: Emoji | Literal[True] | None, faces: bool) -> list[bytes]:
-    """All forced entries but single bytes, which there are anyway."""
+    """All forced entries except single bytes, which are always included."""
     wanted = listed(entries)
     if which:
         wanted += emoji("all" if which is True else which)

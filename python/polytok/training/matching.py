@@ -1,4 +1,4 @@
-"""Whether counts are of the words that a training is about."""
+"""Checks that counts are of the words that a training needs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _LONGEST = 100
 
 
 def checked(counts: Counts, expected: Counts, *, any_split: bool) -> Counts:
-    """The counts; ArgumentError if the words of ``expected``, which the options ask for, are others.
+    """The counts; ArgumentError if their words differ from those of ``expected``, which the options require.
 
-    With ``any_split`` nothing was said of how texts are cut, so that the way they were cut is the one that is meant.
+    With ``any_split`` the options do not say how texts are split, so the counts' own split is used.
 
     >>> counts = Counts(split="a+")
     >>> checked(counts, Counts(), any_split=True) is counts

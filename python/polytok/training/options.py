@@ -1,4 +1,4 @@
-"""Options that several kinds have, checked."""
+"""Options that several kinds share, with their checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMED: Mapping[Any, str] = {
 
 
 def sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
-    """The sizes that are asked for, one or several."""
+    """The requested sizes, one or several."""
     if isinstance(vocab_size, int) or not isinstance(vocab_size, Sequence) or isinstance(vocab_size, (str, bytes)):
         return (number("vocab_size", vocab_size, least=1, most=_MOST_ENTRIES),)
     wanted = tuple(vocab_size)
@@ -35,14 +35,14 @@ def sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and nothing that is only taken for it."""
+    """True or False, and no value that merely counts as one of them."""
     if not isinstance(value, bool):
         raise ArgumentError(f"{name}={value!r} is neither True nor False")
     return value
 
 
 def text(name: str, value: Any) -> str:
-    """A text that UTF-8 can hold."""
+    """A text that UTF-8 can encode."""
     if not isinstance(value, str):
         raise ArgumentError(f"{name}={value!r} is not a text")
     try:
@@ -53,7 +53,7 @@ def text(name: str, value: Any) -> str:
 
 
 def characters(name: str, value: Any) -> tuple[str, ...]:
-    """Texts of which each has a character; the first one counts."""
+    """Texts of at least one character each; only the first character of each text counts."""
     if not isinstance(value, Iterable):
         raise ArgumentError(f"{name}={value!r} is not a list of characters")
     listed = tuple(value)
@@ -71,7 +71,7 @@ def steps(name: str, value: Any) -> tuple[Any, ...]:
 
 
 def check_types(options: Any) -> None:
-    """Checks each field of a dataclass against its type, as far as it is a plain one.
+    """Checks each field of a dataclass against its type, if that is a simple one.
 
     >>> from dataclasses import make_dataclass
     >>> check_types(make_dataclass("Some", [("size", int), ("share", float)])(7.5, 1))
@@ -95,7 +95,7 @@ def check_types(options: Any) -> None:
 
 
 def _is_of(value: Any, annotation: Any) -> bool:
-    """Whether a value is of a type. Names of choices are checked where the choices are."""
+    """Whether a value has a type. Names of choices are checked by the code that uses them."""
     if get_origin(annotation) is Literal:
         return True
     if annotation in (int, float) and isinstance(value, bool):
@@ -105,7 +105,7 @@ def _is_of(value: Any, annotation: Any) -> bool:
 
 
 def special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int | None]:
-    """Texts of special tokens with the ids that they must have, or None where they get the next ones."""
+    """Texts of special tokens with their required ids, or None if they get the next ids."""
     if isinstance(tokens, str):
         raise ArgumentError(f"special_tokens={tokens!r} is one text: give a list, or texts with ids")
     if not isinstance(tokens, Iterable):

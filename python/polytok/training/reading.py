@@ -1,6 +1,6 @@
-"""Files of training texts: what `polytok.reading` finds in them, and a file that is one text in parts.
+"""Files of training texts: the texts that `polytok.reading` finds in them, and a file that is one text, in parts.
 
-No text is too long to be trained on where words are counted as it is read, so such a file is not held as a whole.
+Trainers that count words as they are read accept a text of any length, so such a file is never held as a whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text, the rest of which follows unless it is the last; ``place`` is for reports."""
+    """A part of a text; the remainder follows unless it is the last part. ``place`` is for reports."""
 
     data: bytes
     is_last: bool
@@ -33,11 +33,11 @@ class Part:
 
 
 Found = Documents | Part | Left
-"""Texts of a file, or a part of one, or the lack of one."""
+"""Texts of a file, or a part of one, or the report of a missing one."""
 
 
 def open_file(name: str) -> IO[bytes]:
-    """A file for reading; FileError if there is none."""
+    """Open a file for reading; FileError if it does not exist."""
     if is_url(name):
         return remote.open_url(name, ranges=remote.takes_ranges(name))
     try:
@@ -47,7 +47,7 @@ def open_file(name: str) -> IO[bytes]:
 
 
 def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
-    """What is in a file that is open, be it one of bytes or of characters. Parts are as they are, texts are checked."""
+    """The content of an open file of bytes or of characters. Parts are unchanged, texts are checked."""
     try:
         with remote.reading(name) if is_url(name) else nullcontext():
             yield from _found(name, given, reading, invalid)
@@ -80,7 +80,7 @@ def _found(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterato
 
 
 class _Lines:
-    """Tells lines of a file, that is of the block at hand, by their bytes."""
+    """Describes lines of a file, that is of the current block, by their bytes."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -101,7 +101,7 @@ class _Lines:
 
 
 def _parts(name: str, content: Content, reading: Reading) -> Iterator[Part | Left]:
-    """A whole file as one text; of a damaged one that is what stands before the damage."""
+    """A whole file as one text; of a damaged file, the content before the damage."""
     data, lost = _next(name, content, reading)
     while data:
         following, lost = _next(name, content, reading)
@@ -119,7 +119,7 @@ def _next(name: str, content: Content, reading: Reading) -> tuple[bytes, Left | 
 
 
 def picked(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | Left:
-    """A field of a record by its path; a record that is a text is its own."""
+    """A field of a record by its path; a record that is a text is its own field."""
     value = record
     for name in () if isinstance(record, (str, bytes)) else names:
         value = value.get(name) if isinstance(value, dict) else None

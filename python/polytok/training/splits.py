@@ -1,4 +1,4 @@
-"""How texts are cut into words: names, regular expressions, or steps of a Spec."""
+"""How texts are split into words: names, regular expressions, or steps of a Spec."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Pattern = str | Sequence[SplitStep] | None
 
 
 def steps_of(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
-    """The steps of a name of patterns.py, of a regular expression, or as they are.
+    """The steps for a name of patterns.py or for a regular expression; steps are returned unchanged.
 
-    ``behavior`` says what becomes of text between the matches of a regular expression.
+    ``behavior`` sets what happens to text between the matches of a regular expression.
 
     >>> steps_of("whitespace_split", "matches")[0].pattern, steps_of("a+", "matches")[0].pattern
     ('\\\\s', 'a+')

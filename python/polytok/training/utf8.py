@@ -1,4 +1,4 @@
-"""What becomes of training texts that are no UTF-8."""
+"""Treats training texts that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .reading import Part
 
 
 class Utf8:
-    """The choice, applied to texts as they come."""
+    """Applies the chosen treatment to texts as they arrive."""
 
     def __init__(self, invalid: Invalid) -> None:
         self._invalid = invalid
@@ -21,7 +21,7 @@ class Utf8:
         self._held: list[bytes] = []
 
     def text(self, text: Text, place: str) -> bytes | Left:
-        """A text's bytes. Surrogates are repaired as by `polytok.Tokenizer`, unless they are an error."""
+        """A text's bytes. Surrogates are repaired as in `polytok.Tokenizer`, unless they are an error."""
         try:
             if isinstance(text, str):
                 return self._encoded(text)
@@ -48,7 +48,7 @@ class Utf8:
         raise EncodeError(f"{place}: no UTF-8{where}; invalid='replace' or 'skip' says what to do with it") from error
 
     def part(self, part: Part) -> Iterator[Part | Left]:
-        """A part of a text, in which a character may be cut; a text that may be left out is held until its end."""
+        """A part of a text, which can end inside a character. A text that can be skipped is buffered to its end."""
         if self._invalid == "keep":
             yield part
         elif self._invalid == "skip":

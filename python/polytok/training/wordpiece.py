@@ -1,4 +1,4 @@
-"""WordPiece, as tokenizers trains it: BPE whose entries inside words begin with a prefix; the merges are forgotten."""
+"""WordPiece, as tokenizers trains it: BPE whose entries inside words begin with a prefix; the merges are discarded."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class WordPieceTrainer:
     """Trains WordPiece (``kind="wordpiece"``), as tokenizers' WordPieceTrainer 0.23.3 does, by default after BERT's
     normalizer and pre-tokenizer.
 
-    * ``vocab_size``: all entries, special tokens too, which come first. Several sizes give as many results of one run.
+    * ``vocab_size``: all entries, including special tokens, which come first. Several sizes give one result each.
     * ``special_tokens``: texts.
-    * ``unk_token``: the one of them that stands for words that cannot be covered.
-    * ``lowercase``: text is made lower case.
-    * ``strip_accents``: accents go; None is as ``lowercase``.
-    * ``clean_text``: control characters go.
-    * ``handle_chinese_chars``: Chinese characters stand alone.
+    * ``unk_token``: the special token that replaces words that cannot be covered.
+    * ``lowercase``: lower-case the text.
+    * ``strip_accents``: remove accents; None does the same as ``lowercase``.
+    * ``clean_text``: remove control characters.
+    * ``handle_chinese_chars``: make each Chinese character a word of its own.
     * ``normalize``: steps of a Spec instead of these four.
-    * ``pattern``: cuts texts into words, by default at white space and punctuation: a name, a regular expression, split
-      steps of a Spec, or None for whole texts.
+    * ``pattern``: splits texts into words, by default at white space and punctuation: a name, a regular expression,
+      split steps of a Spec, or None for whole texts.
     * ``min_frequency``: pairs that occur less often are not merged.
     * ``initial_alphabet``: characters that are entries whether they occur or not.
-    * ``limit_alphabet``: how many characters are kept, the most frequent ones.
-    * ``continuing_subword_prefix``: stands before entries that do not start a word.
-    * ``end_of_word_suffix``: stands behind entries that end a word.
+    * ``limit_alphabet``: the number of characters to keep, the most frequent ones.
+    * ``continuing_subword_prefix``: the prefix of entries that do not start a word.
+    * ``end_of_word_suffix``: the suffix of entries that end a word.
 
     >>> trainer = WordPieceTrainer(vocab_size=14)
     >>> trainer.push([b"low lower lowest"])
@@ -92,7 +92,7 @@ class WordPieceTrainer:
         self.counts.push(texts)
 
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
-        """Learns the entries: a Spec, or one for each size that was asked for."""
+        """Learns the entries: returns a Spec, or one for each requested size."""
         counts, rules = self.counts, self._rules
         learnt = rules.learn(counts, progress)
         self.notes = rules.notes(learnt)

@@ -1,4 +1,4 @@
-"""From inputs to a tokenizer, or to counts."""
+"""Converts inputs to a tokenizer, or to counts."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def train(
 
     ``inputs`` is a path or a pattern of paths (``"corpus/*.jsonl.zst"``), or any iterable, which is read once, of texts
     (str or bytes), `pathlib.Path`, open files, records with a field, and lists of all these; or `Counts`. ``reading``
-    says how files are read, ``options`` are those of the kind's trainer (docs/training.md).
+    has the options for reading files, ``options`` are those of the kind's trainer (docs/training.md).
 
-    With ``max_memory`` (bytes, or a text like "512M") what is counted goes to disk when it takes more; the result is
-    the same, as it is for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function
-    that is told (stage, done, of). Texts that were left out, and a vocabulary that became smaller than asked for,
-    are in the ``report``; without one they are a `TrainingWarning`.
+    With ``max_memory`` (bytes, or a text like "512M") counts that need more go to disk. The result is the same, and it
+    is the same for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function that
+    receives (stage, done, of). The ``report`` lists skipped texts and a vocabulary smaller than requested; without a
+    report, these become a `TrainingWarning`.
 
     >>> import polytok
     >>> tokenizer = polytok.train(["low lower lowest", "new newer newest"], kind="bpe", vocab_size=265)
@@ -82,7 +82,7 @@ def specs(
     report: TrainingReport | None = None,
     **options: Unpack[SizedKeywords],
 ) -> list[Spec]:
-    """As `train`, but gives the Specs of all sizes, where the kind takes several."""
+    """As `train`, but returns the Specs of all sizes, for kinds that accept several."""
     chosen = kind_named(kind)
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
     counts = _counts(inputs, resources)
@@ -110,10 +110,10 @@ def count_words(
     report: TrainingReport | None = None,
     **options: Unpack[CountingKeywords],
 ) -> Counts:
-    """Count the words of texts, to be saved, merged with other counts, and trained from.
+    """Count the words of texts. The counts can be saved, merged with other counts, and trained from.
 
-    What a word is, is what the trainer of a ``kind`` makes of a text with these ``options``, which are those of its
-    options that say so; without a kind they are those of `Counts`.
+    With a ``kind``, words are those that its trainer would count with these ``options``, which must be the ones of its
+    options that define the words. Without a kind, the options are those of `Counts`.
 
     >>> import polytok
     >>> counts = polytok.count_words(["to be", "or not to be"], split=r"\\w+")
@@ -128,7 +128,7 @@ def count_words(
 
 
 def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
-    """What takes the texts, and where they are counted."""
+    """The object that receives the texts, and the one that counts them."""
     if kind is None:
         known = inspect.signature(Counts).parameters.keys() - resources.keys()
         if others := sorted(options.keys() - known):
@@ -146,7 +146,7 @@ def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any
 
 
 def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
-    """Counts, given as they are or as their files."""
+    """Counts, given directly or as files."""
     if isinstance(inputs, Counts):
         return inputs
     paths = paths_of(inputs) or []
@@ -159,7 +159,7 @@ def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None
 
 
 def _note(notes: list[str], report: TrainingReport | None) -> None:
-    """Tell what a trainer noted."""
+    """Report what a trainer noted."""
     if report is not None:
         report.notes += notes
         return

@@ -36,7 +36,7 @@ _ONLY_UNIGRAM = ("seed_sentencepiece_size", "seed_sentencepieces_file", "shrinki
 
 
 class SentencePieceTrainer:
-    """What the trainers share; a class for each model."""
+    """What the trainers share; each model has its own class."""
 
     model: str
     counted: ClassVar[frozenset[str]]
@@ -87,18 +87,18 @@ class SentencePieceTrainer:
         }
 
     def fit(self) -> dict[str, Any] | None:
-        """What Unigram's engine alone takes."""
+        """Options that only Unigram's engine takes."""
         return None
 
     @property
     def left_out(self) -> dict[str, int]:
-        """How many sentences were left out, by reason."""
+        """The number of skipped sentences, by reason."""
         long, reserved = self.counts.skipped()
         reasons = {f"longer than {self.options.max_sentence_length} bytes": long, "contains U+2585": reserved}
         return {reason: count for reason, count in reasons.items() if count}
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Take more texts."""
+        """Add texts."""
         self.counts.push(texts)
 
     def finish(self, progress: Report | None = None) -> Spec:
@@ -118,7 +118,7 @@ class SentencePieceTrainer:
         )
 
 
-# What the options are, for help(), and for the command's --help.
+# The descriptions of the options, for help() and for the command's --help.
 _OPTIONS_SAID = (inspect.getdoc(SentencePieceOptions) or "").partition("\n\n")[2]
 
 _SHARED = (

@@ -1,4 +1,4 @@
-"""Trained pieces and reserved ones as a Spec, which is written as the ``.model`` that SentencePiece would write."""
+"""Combines trained and reserved pieces into a Spec, written as the ``.model`` that SentencePiece would write."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .options import SentencePieceOptions
 
 _BPE = Bpe("score", symbols="chars")
 _MODELS: dict[str, Model] = {"unigram": Unigram(), "bpe": _BPE, "word": Word(), "char": Char()}
-# Fields that a Spec has a place for; given with the default of SentencePiece, they are told in "written_defaults".
+# Fields with a place in a Spec; if given with SentencePiece's default, they are listed in "written_defaults".
 _IN_SPEC = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
 _DEFAULTS = {field.name: field.default for field in fields(SentencePieceOptions)}
 _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces")
@@ -61,7 +61,7 @@ def assembled(
     normalize: SentencePieceNormalize,
     denormalize: SentencePieceNormalize | None,
 ) -> Spec:
-    """The Spec; ArgumentError where SentencePiece would find that pieces and ids do not fit."""
+    """The Spec; ArgumentError if SentencePiece would find that pieces and ids do not match."""
     size = len(meta) + len(pieces) if options.use_all_vocab else options.vocab_size
     rows = _rows(meta, pieces, scores, size)
     _check_size(options, model, len(rows), size)
@@ -85,11 +85,11 @@ def assembled(
 def _rows(
     meta: Meta, pieces: Sequence[bytes], scores: npt.NDArray[np.float32], size: int
 ) -> list[tuple[bytes, float, Kind]]:
-    """Reserved pieces at their ids, the trained ones in order between them."""
+    """Reserved pieces at their ids, with the trained ones in order between them."""
     rows: list[tuple[bytes, float, Kind]] = []
     found = len(meta) + len(pieces)
     trained = iter(zip(pieces, scores.tolist(), strict=True))
-    # Beyond what there is nothing can stand, however large the vocabulary may be.
+    # No reserved piece can be beyond the last piece, however large the vocabulary is.
     for id in [*range(min(size, found)), *sorted(id for id in meta if found <= id < size)]:
         if id in meta:
             if len(rows) != id:
@@ -125,9 +125,9 @@ def _names(options: SentencePieceOptions, meta: Meta) -> dict[str, int]:
 
 
 def _extra(options: SentencePieceOptions, explicit: Collection[str], model: str, size: int) -> dict[str, Any]:
-    """The fields of the file that a Spec has no place for, as SentencePiece's API would set them."""
+    """The fields of the file that have no place in a Spec, as SentencePiece's API would set them."""
     trainer: dict[str, Any] = {}
-    for name in sorted(explicit):  # in an order that is the same in every process
+    for name in sorted(explicit):  # an order that is the same in every process
         value = getattr(options, name)
         if name not in _NOT_IN_FILE and value is not None:
             trainer[name] = _field(value)
@@ -144,7 +144,7 @@ def _extra(options: SentencePieceOptions, explicit: Collection[str], model: str,
 
 
 def _written_defaults(options: SentencePieceOptions, explicit: Collection[str], model: str) -> Iterator[str]:
-    """The fields with a place in the Spec that stand in the file although they have their default."""
+    """The fields with a place in the Spec that the file contains although they have their default."""
     if model == "unigram":
         yield "trainer_spec.model_type"
     for name in _IN_SPEC:

@@ -1,4 +1,4 @@
-"""What SentencePiece's trainers count of sentences: to be saved, added up, and trained from."""
+"""What SentencePiece's trainers count in sentences; the counts can be saved, added up, and trained from."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _RESERVED = ("control_symbols", "user_defined_symbols", "byte_fallback", *_ROLES
 
 
 def counted(model: str) -> frozenset[str]:
-    """The names of the options that say what is counted."""
+    """The names of the options that define what is counted."""
     return frozenset({"profile", *_SHAPING[model], *_RULES, *_RESERVED})
 
 
 def description(model: str, options: SentencePieceOptions, reserved: Sequence[str], charsmap: bytes) -> dict[str, Any]:
-    """What is counted with these options, as JSON has it."""
+    """What is counted with these options, as a JSON value."""
     return {
         "model": model,
         **{name: getattr(options, name) for name in _SHAPING[model]},
@@ -48,9 +48,9 @@ def description(model: str, options: SentencePieceOptions, reserved: Sequence[st
 
 
 class SentenceCounts(Counts):
-    """Words, or whatever else a model's trainer makes of sentences, as its engine counts them.
+    """Words, or whatever else a model's trainer takes from sentences, as its engine counts them.
 
-    ``described`` says what is counted. Without the engine's ``options`` other counts can be added, but no texts.
+    ``described`` is what is counted. Without the engine's ``options``, other counts can be added, but no texts.
     """
 
     takes_parts: ClassVar[bool] = False
@@ -78,12 +78,12 @@ class SentenceCounts(Counts):
 
     def _limit(self) -> tuple[int, str] | None:
         limit = super()._limit()
-        # Unigram's sentences take as much again, of which the engine knows where it counts them itself.
+        # Unigram's sentences take the same amount again; the engine knows about it only if it counts them itself.
         is_shared = limit is not None and self.model == "unigram" and self._options is None
         return (limit[0] // 2, limit[1]) if limit is not None and is_shared else limit
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Count the sentences of texts, behind all that were counted before."""
+        """Count the sentences of texts, after all earlier ones."""
         if self._sentences is None:
             raise ArgumentError("these counts are finished: count other texts apart, and merge the two")
         self._sentences.push(list(texts))
@@ -95,17 +95,17 @@ class SentenceCounts(Counts):
         return super()._finished()
 
     def skipped(self) -> tuple[int, int]:
-        """How many sentences were left out: too long ones, and those with a reserved character."""
+        """The number of skipped sentences: too long ones, and those with a reserved character."""
         return (0, 0) if self._sentences is None else self._sentences.skipped()
 
     @property
     def kind(self) -> str:
-        """What can be trained from them."""
+        """The kinds that can be trained from them."""
         return f"sentencepiece-{self.model}"
 
     @property
     def description(self) -> dict[str, Any]:
-        """What is counted, as JSON has it."""
+        """What is counted, as a JSON value."""
         return self._described
 
 
@@ -116,7 +116,7 @@ _SAID: Mapping[str, str] = {
 
 
 def checked(counts: Counts, expected: SentenceCounts) -> SentenceCounts:
-    """The counts; ArgumentError if those that the options ask for are others."""
+    """The counts; ArgumentError if they differ from those that the options require."""
     if not isinstance(counts, SentenceCounts) or counts.model != expected.model:
         raise ArgumentError(f"these counts are of other words: they are for {counts.kind}, not {expected.kind}")
     there, here = counts.description, expected.description

@@ -15,8 +15,8 @@ Meta = dict[int, tuple[str, Kind]]
 def reserved(options: SentencePieceOptions, model: str) -> Meta:
     """The text and the kind of each id that is not trained.
 
-    The four special pieces have the ids that they are given; others take the lowest free ones, in order. A symbol that
-    is spelled like one of the special pieces gives its kind to that piece.
+    The four special pieces have their given ids; others take the lowest free ids, in order. A symbol with the same text
+    as one of the special pieces gives its kind to that piece.
 
     >>> meta = reserved(SentencePieceOptions(vocab_size=10, user_defined_symbols=("<sep>", "</s>")), "bpe")
     >>> [(id, text, kind.name) for id, (text, kind) in meta.items()]
@@ -73,7 +73,7 @@ def _symbols(options: SentencePieceOptions, model: str) -> Iterator[tuple[str, K
         yield text, Kind.CONTROL
     for text in options.user_defined_symbols:
         yield text, Kind.USER_DEFINED
-        # In a text a word comes with the space before it.
+        # In a text, a word includes the space before it.
         if model == "word" and options.line == "0.2.3" and not text.startswith(SPACE_MARK):
             yield SPACE_MARK + text, Kind.USER_DEFINED
     if options.byte_fallback:

@@ -1,4 +1,4 @@
-"""The normalizer's step of the options: rules by name or of a file, as a compiled character map."""
+"""The normalizer step of the options: rules by name or from a file, as a compiled character map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .options import SentencePieceOptions
 
 
 def normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
-    """What is done to texts, in training and afterwards."""
+    """The normalization of texts, in training and afterwards."""
     return SentencePieceNormalize(
         charsmap=_charsmap(options),
         add_dummy_prefix=options.add_dummy_prefix,
@@ -23,7 +23,7 @@ def normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
 
 
 def denormalizer(options: SentencePieceOptions) -> SentencePieceNormalize | None:
-    """What is done to decoded texts."""
+    """The denormalization of decoded texts."""
     if options.denormalization_rule_tsv is None:
         return None
     return SentencePieceNormalize(

@@ -41,24 +41,25 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class SentencePieceOptions:
-    """What shapes a SentencePiece vocabulary; names and defaults are those of `spm_train`, but for the first four.
+    """What shapes a SentencePiece vocabulary; names and defaults are those of `spm_train`, except for the first four.
 
-    * ``vocab_size``: how many pieces, with the reserved ones.
-    * ``profile``: which defaults are meant. "lossless": every text comes back as it was (identity normalization, bytes
-      for what no piece covers, no space added or removed, runs of spaces may be pieces, texts of any length, line feeds
-      and all). "sentencepiece": those of SentencePiece. "llama2c": those with which llama2.c trains its vocabularies.
-    * ``line``: the release whose trainer is followed where they differ.
-    * ``sentences``: what a sentence is: each of the "lines" of a text (SentencePiece's files), each text without the
-      line ends behind it ("items", SentencePiece's iterators), or "texts" as they are.
+    * ``vocab_size``: the number of pieces, including the reserved ones.
+    * ``profile``: which defaults apply. "lossless": every text decodes unchanged (identity normalization, bytes for
+      characters without a piece, no space added or removed, pieces for runs of spaces, texts of any length, including
+      line feeds). "sentencepiece": those of SentencePiece. "llama2c": those with which llama2.c trains its
+      vocabularies.
+    * ``line``: the release to follow if trainers of releases differ.
+    * ``sentences``: what a sentence is: each of the "lines" of a text (SentencePiece's files), each text without its
+      final line ends ("items", SentencePiece's iterators), or "texts" unchanged.
     * ``normalization_rule_name``: identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf.
-    * ``normalization_rule_tsv``: a file of rules instead: hexadecimal code points, a tab, those that they become.
+    * ``normalization_rule_tsv``: a file of rules instead: hexadecimal code points, a tab, and their replacement.
     * ``precompiled_charsmap``: the compiled rules of another model instead.
-    * ``auto_character_coverage``: characters are pieces where that saves more than merges do; bytes stand for others.
-    * ``max_sentence_length``: in bytes; longer sentences are left out, which is reported. None for no limit.
-    * ``input_sentence_size``: how many sentences are taken, 0 for all; ``shuffle_input_sentence`` draws them.
-    * ``self_test_sample_size``: does nothing, as in 0.2.3.
+    * ``auto_character_coverage``: characters are pieces if that saves more than merges do; others are encoded as bytes.
+    * ``max_sentence_length``: in bytes; longer sentences are skipped and reported. None for no limit.
+    * ``input_sentence_size``: the number of sentences to use, 0 for all; ``shuffle_input_sentence`` samples them.
+    * ``self_test_sample_size``: has no effect, as in 0.2.3.
     * ``seed_sentencepieces_file``: the substrings to start from, a file of lines with a piece, a tab and a count.
-    * ``tsv``: each line is a text, a tab, and how often it counts (SentencePiece's input_format).
+    * ``tsv``: each line is a text, a tab, and its count (SentencePiece's input_format).
     """
 
     vocab_size: int
@@ -113,7 +114,7 @@ NAMES = tuple(field.name for field in fields(SentencePieceOptions))
 
 
 def chosen(given: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, frozenset[str]]:
-    """The options, checked, and the names of those that do not just have SentencePiece's defaults.
+    """The options, checked, and the names of those that the profile or the caller sets.
 
     >>> options, explicit = chosen({"vocab_size": 100}, "bpe")
     >>> options.byte_fallback, "byte_fallback" in explicit, "bos_id" in explicit
@@ -135,7 +136,7 @@ def chosen(given: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, 
 
 
 def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
-    """A list of texts; one text is a list that is separated by commas, as in SentencePiece."""
+    """A list of texts; a single text is a comma-separated list, as in SentencePiece."""
     if not isinstance(value, Iterable):
         raise ArgumentError(f"{name}={value!r} is not a list of texts")
     listed = tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
@@ -143,7 +144,7 @@ def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
 
 
 def _check(options: SentencePieceOptions, model: str) -> None:
-    """What SentencePiece checks before it reads anything."""
+    """The checks that SentencePiece does before it reads anything."""
     _check_ranges(options)
     one_of("line", options.line, ("0.2.1", "0.2.3"))
     one_of("sentences", options.sentences, ("lines", "items", "texts"))

@@ -13,7 +13,7 @@ _MOST = 2**63 - 1
 
 
 def seeds(path: str | os.PathLike[str]) -> list[tuple[bytes, int]]:
-    """The pieces and counts, in their order; ArgumentError where SentencePiece would refuse the file."""
+    """The pieces and counts, in order; ArgumentError if SentencePiece would reject the file."""
     lines = Path(path).read_bytes().split(b"\n")
     if lines[-1] == b"":
         lines.pop()

@@ -24,7 +24,7 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
     model = "unigram"
 
     def fit(self) -> dict[str, Any]:
-        """What Unigram's engine alone takes."""
+        """Options that only Unigram's engine takes."""
         file = self.options.seed_sentencepieces_file
         return {
             "seeds": None if file is None else seeds(file),

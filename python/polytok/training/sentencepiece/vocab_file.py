@@ -1,4 +1,4 @@
-"""The ``.vocab`` file that stands beside a ``.model``: a line for each piece."""
+"""The ``.vocab`` file that is written beside a ``.model``: a line for each piece."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def vocab_text(spec: Spec, *, scores: bool = True) -> bytes:
     pieces = spec.vocab.pieces()
     if not scores:
         return b"".join(piece + b"\n" for piece in pieces)
-    # C's %g, which Python's is as well.
+    # C's %g is the same as Python's.
     return b"".join(
         b"%b\t%g\n" % (piece, score) for piece, score in zip(pieces, spec.vocab.scores.tolist(), strict=True)
     )
