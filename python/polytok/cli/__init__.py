@@ -1,10 +1,10 @@
 """The command ``polytok``: one module per verb, each with ``add_parser`` and ``run``.
 
-Arguments are parsed by argparse, which comes with Python: ten verbs with a dozen options each need no more, and the
-package gets no dependency that only its command would use.
+Arguments are parsed by argparse, which comes with Python: ten verbs with a dozen options each need nothing more, and
+the package has no dependency that only its command would use.
 
-Exit codes: 0 for success; 1 where nothing was found, and for an error in a file or a text, whose message goes to
-standard error; 2 for wrong arguments; 130 after Ctrl-C and 141 when the reader of a pipe went away, both silent.
+Exit codes: 0 for success; 1 if nothing was found, and for an error in a file or a text, whose message goes to standard
+error; 2 for wrong arguments; 130 after Ctrl-C and 141 if the reader of a pipe went away, both silent.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ examples:
 
 
 class _VerbParser(argparse.ArgumentParser):
-    """A verb's parser, which takes options between and behind the arguments too."""
+    """A verb's parser, which accepts options between and after the arguments too."""
 
     _is_mixing = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but intermixed."""
-        # argparse cannot mix where a verb has verbs of its own; those mix.
+        """Parse as argparse does, but intermixed."""
+        # argparse cannot intermix if a verb has verbs of its own; those parsers intermix themselves.
         if self._is_mixing or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
         self._is_mixing = True
-        # A verb whose options depend on what is asked for adds them now.
+        # A verb whose options depend on the arguments adds them now.
         if prepare := self.get_default("prepare"):
             prepare(self, sys.argv[1:] if args is None else args)
         try:
@@ -104,6 +104,6 @@ def _message(error: Exception) -> str:
 
 
 def _closed_pipe() -> int:
-    """Python flushes standard output once more when it exits, which must not fail again."""
+    """Python flushes standard output again when it exits; that flush must not fail too."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return _CLOSED_PIPE

@@ -43,7 +43,7 @@ def add_parser(verbs: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Convert, compare, write, report.
 
-    Exit code 1: a text that was given differs, or a made-up one although nothing is lost, or nothing was written.
+    Exit code 1: a given text differs, or a generated one although nothing is lost, or nothing was written.
     """
     tokenizer = load_tokenizer(arguments)
     target = Path(arguments.out)

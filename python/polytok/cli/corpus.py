@@ -1,4 +1,4 @@
-"""``polytok corpus``: what became of a corpus: datasets shown, verified, merged and exported."""
+"""``polytok corpus``: shows, verifies, merges and exports datasets."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _info(arguments: argparse.Namespace) -> int:
     lines = str(Report({one_line(name): counted for name, counted in inputs.items()})).split("\n")
     if arguments.shards:
         lines += ["", *table("shard", {shard.stem: shard for shard in manifest.shards})]
-    # The reasons of what was skipped are texts of the manifest, which anyone may have written.
+    # The reasons for skipped texts come from the manifest, which anyone could have written.
     show("\n".join(map(one_line, lines)))
     return 0
 

@@ -1,4 +1,4 @@
-"""``polytok count``: how many tokens texts have."""
+"""``polytok count``: the number of tokens of texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = ("bytes", "characters", "tokens", "bytes/token")
 
 
 class Counts(NamedTuple):
-    """What is counted of a file."""
+    """The counts of a file."""
 
     bytes: int = 0
     characters: int = 0
@@ -91,7 +91,7 @@ def _record(counts: Counts) -> dict[str, int | float | None]:
 
 
 def _print_table(rows: list[tuple[str, Counts]]) -> None:
-    """Right-aligned numbers, then the name, which may be of any length."""
+    """Right-aligned numbers, then the name, which can have any length."""
     shown = [(*map(str, counts), _ratio(counts), one_line(name)) for name, counts in rows]
     widths = [max(len(row[column]) for row in (_NAMES, *shown)) for column in range(len(_NAMES))]
     for row in ((*_NAMES, "file"), *shown):

@@ -1,4 +1,4 @@
-"""``polytok count-words``: the words of texts, counted once, to be added up and trained from."""
+"""``polytok count-words``: counts the words of texts once; the counts can be added up and trained from."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         with opened(name) as file:
             for part in _decoded(arguments, tokenizer, file, name):
                 out.write(part)
-                if not arguments.lines:  # parts are blocks of what came in; lines are too short to be flushed each
+                if not arguments.lines:  # parts are blocks of the input; lines are too short to flush each of them
                     out.flush()
     out.flush()
     return 0
@@ -74,7 +74,7 @@ def _decoded(arguments: argparse.Namespace, tokenizer: Tokenizer, file: Buffered
 
 
 def _stream(arguments: argparse.Namespace, tokenizer: Tokenizer, parts: Iterator[Ids]) -> Iterator[bytes]:
-    """Decode the parts of one sequence; nothing is held back but what is not whole yet."""
+    """Decode the parts of one sequence; only an incomplete character is held back."""
     stream = tokenizer.byte_decoder(skip_special=arguments.skip_special)
     if arguments.errors is None:
         for ids in parts:
@@ -95,12 +95,12 @@ def _array_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
 
 
 def _text_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
-    """The numbers of a text; one that is cut by the end of what was read waits for its rest."""
+    """The numbers of a text; a number split by the end of the block is completed by the next one."""
     rest = b""
     at = 0
     while block := file.read1(_READ):
         text = (rest + block).translate(_SEPARATORS)
-        # A number without an end is no number, and is not waited for.
+        # A number that never ends is not a number, and reading does not continue for it.
         cut = text.rfind(b" ") + 1 or (len(text) if len(text) > _LONGEST_NUMBER else 0)
         rest = text[cut:]
         yield _numbers(text[:cut], f"{name}: behind byte {at}")

@@ -1,4 +1,4 @@
-"""How a difference between two tokenizers is shown."""
+"""Shows a difference between two tokenizers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_TOKENS = 12
 
 
 def lines(found: Divergence, left: str, right: str) -> Iterator[str]:
-    """The place, then what each side makes of it."""
+    """The place, then the result of each side."""
     before = found.text[max(0, found.start - _CONTEXT) : found.start]
     stretch, after = found.text[found.start : found.end], found.text[found.end : found.end + _CONTEXT]
     stage = f" ({found.stage})" if found.stage else ""
@@ -51,7 +51,7 @@ def record(found: Divergence) -> dict[str, Any]:
 
 
 def texts(listed: Sequence[str] | None, file: str | None) -> list[bytes] | None:
-    """The texts of the command line and the lines of a file; None where nothing was said."""
+    """The texts of the command line and the lines of a file; None if neither is given."""
     if listed is None and file is None:
         return None
     rows = [text.encode("utf-8", "surrogateescape") for text in listed or ()]

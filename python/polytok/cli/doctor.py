@@ -1,4 +1,4 @@
-"""``polytok doctor``: what is wrong with a tokenizer file, and where it parts from one that should be the same."""
+"""``polytok doctor``: problems of a tokenizer file, and its differences from one that should be the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine; exit code 1 if anything but notes is found."""
+    """Examine the file; exit code 1 if anything except notes is found."""
     texts = divergences.texts(arguments.texts or None, arguments.lines)
     against = None if arguments.against is None else load(arguments.against)
     diagnosis = examine(load_tokenizer(arguments), against, texts)

@@ -73,7 +73,7 @@ def _add_additions(group: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Edit, write, tell."""
+    """Edit, write, report."""
     tokenizer = load_tokenizer(arguments)
     needs_texts = arguments.remove_least_used is not None or arguments.add_japanese is not None
     if needs_texts != bool(arguments.texts):
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def record(result: Edit) -> dict[str, Any]:
-    """The id map as JSON has it."""
+    """The id map as a JSON value."""
     return {
         "kept": {str(old): new for old, new in result.kept.items()},
         "removed": {str(old): json_piece(piece) for old, piece in result.removed.items()},
@@ -126,12 +126,12 @@ def _additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
 
 
 def _texts(names: list[str]) -> Iterator[bytes]:
-    """The lines of the files, with their line feeds, for those are tokens too."""
+    """The lines of the files, with their line feeds, because line feeds are tokens too."""
     return (line + b"\n" for name in names for batch in line_batches(name) for line in batch)
 
 
 def _entry(text: str) -> bytes:
-    """An argument's bytes, also where they are no UTF-8."""
+    """An argument's bytes, even if they are not UTF-8."""
     return text.encode(errors="surrogateescape")
 
 

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _output(arguments: argparse.Namespace) -> str:
-    """The kind of output, where it is not said."""
+    """The kind of output, if it is not given."""
     if arguments.output == "npy" and arguments.out is None and sys.stdout.isatty():
         raise ArgumentError("a .npy file is not for a terminal: say -o FILE")
     if arguments.output is not None:
@@ -93,7 +93,7 @@ def _output(arguments: argparse.Namespace) -> str:
 
 
 def _batches(arguments: argparse.Namespace) -> Iterator[list[bytes]]:
-    """Texts, as many at a time as are encoded together."""
+    """Texts, in batches that are encoded together."""
     if not arguments.lines:
         return ([text] for _, text in whole_texts(arguments.files))
     return (batch for name in arguments.files or [STDIN] for batch in line_batches(name))
@@ -130,7 +130,7 @@ def _id_lines(batch: Batch) -> Iterator[str]:
 
 
 def _id_line(row: IdArray) -> Iterator[str]:
-    """The ids with spaces between, a part at a time, for a text may be long."""
+    """The ids separated by spaces, a part at a time, because a text can be long."""
     for start in range(0, len(row), _ROW):
         yield " " * (start > 0) + " ".join(map(str, row[start : start + _ROW].tolist()))
     yield "\n"
@@ -147,7 +147,7 @@ def _json(tokens: list[Token]) -> str:
 
 
 def _pieces(tokens: list[Token], special: frozenset[int] | None) -> str:
-    """The pieces: coloured, or with spaces between if ``special`` is None."""
+    """The pieces: coloured, or separated by spaces if ``special`` is None."""
     if special is None:
         return " ".join(style.visible(token.piece) for token in tokens) + "\n"
     shown = style.colored((token.piece, token.id in special) for token in tokens)
@@ -155,7 +155,7 @@ def _pieces(tokens: list[Token], special: frozenset[int] | None) -> str:
 
 
 def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
-    """Special tokens, and the unknown piece, which is no ordinary piece either."""
+    """Special tokens, and the unknown piece, which is not an ordinary piece either."""
     vocab = tokenizer.spec.vocab
     return frozenset(tokenizer.special_tokens.values()) | set(vocab.ids[vocab.kinds == Kind.UNKNOWN].tolist())
 
@@ -173,7 +173,7 @@ def _sequential(path: Path | None) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _rewindable(path: Path | None) -> Iterator[IO[bytes]]:
-    """The file to write, or one that is copied to standard output at the end."""
+    """The file to write, or a temporary one that is copied to standard output at the end."""
     if path is not None:
         with replacing(path) as file:
             yield file

@@ -1,4 +1,4 @@
-"""``polytok info``: everything that a tokenizer file holds, and whether it is lossless."""
+"""``polytok info``: everything in a tokenizer file, and whether it is lossless."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _names() -> Iterator[str]:
-    """A line for each name: what it is, or where its file is kept or can be had."""
+    """A line for each name: what it is, or where its file is cached or available."""
     yield f"{'default':<14}  comes with polytok"
     for name, files in named.FILES.items():
         for file in files:
@@ -67,7 +67,7 @@ def _names() -> Iterator[str]:
 
 
 def describe(tokenizer: Tokenizer, path: Path) -> dict[str, Any]:
-    """The report: sections by their names, as JSON takes them."""
+    """The report: sections by their names, as a JSON value."""
     spec = tokenizer.spec
     return {
         "file": _file(spec, path),
@@ -117,7 +117,7 @@ def _vocab(tokenizer: Tokenizer) -> Section:
 
 
 def _format_section(spec: Spec) -> dict[str, Any]:
-    """What only this format has."""
+    """The details that only this format has."""
     if spec.origin.format != "sentencepiece":
         extra = spec.extra.get(spec.origin.format)
         return {spec.origin.format: _jsonable(extra)} if extra else {}
@@ -135,7 +135,7 @@ def _plain(step: Any) -> Section:
 
 
 def _jsonable(value: Any) -> Any:
-    """Bytes as text, or by length and hash where they are none; arrays by their shape."""
+    """Bytes as text, or as length and hash if they are not text; arrays as their shape."""
     if isinstance(value, bytes):
         return _bytes(value)
     if isinstance(value, np.ndarray):
@@ -187,7 +187,7 @@ def _rows(section: Section) -> Iterator[str]:
 
 
 def _values(value: Any) -> Iterator[str]:
-    """What stands behind a name: a line, or one for each item of a mapping."""
+    """The value of a name: a line, or one for each item of a mapping."""
     if not isinstance(value, dict):
         yield _EMPTY if value is None else _shown(value)
     elif value.keys() == {"value", "set"}:

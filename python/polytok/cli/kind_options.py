@@ -1,4 +1,4 @@
-"""The options of a trainer as options of the command: made from its class, so that the two cannot differ."""
+"""The options of a trainer as options of the command: generated from its class, so that the two always agree."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Any, Literal
 
 from ..training import KINDS, Kind
 
-# Given by options of the verb itself.
+# The verb has options of its own for these.
 _OWN = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
 _PREFIX = "kind_"
 _LIST = "several: repeat it"
 
 
 def add_asked(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add the options of the kind that is asked for."""
+    """Add the options of the requested kind."""
     if (kind := _asked(arguments)) is not None:
         add_options(parser, kind)
 
 
 def add_counted(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add those that say what is counted."""
+    """Add the options that define what is counted."""
     if (kind := _asked(arguments)) is not None:
         add_options(parser, kind, kind.counted())
 
@@ -39,7 +39,7 @@ def _asked(arguments: Sequence[str]) -> Kind | None:
 
 
 def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[str] | None = None) -> None:
-    """Add all of them, or those of these names, each with what the class says of it."""
+    """Add all options, or those of these names, each with its description from the class."""
     group = parser.add_argument_group(f"options of {kind.name}")
     text = inspect.getdoc(kind.load()) or ""
     for parameter in kind.options():
@@ -59,13 +59,13 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
 
 
 def chosen(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those that were given, as the class takes them."""
+    """The options that were given, in the form that the class accepts."""
     given = {name: value for name, value in vars(arguments).items() if name.startswith(_PREFIX)}
     return {name.removeprefix(_PREFIX): _mapping(value) for name, value in given.items()}
 
 
 def _mapping(value: Any) -> Any:
-    """A list of one JSON object is what the object holds."""
+    """A list of one JSON object gives the content of the object."""
     if isinstance(value, list) and len(value) == 1 and value[0].startswith("{"):
         try:
             return json.loads(value[0])
@@ -75,7 +75,7 @@ def _mapping(value: Any) -> Any:
 
 
 def _settings(annotation: Any) -> dict[str, Any] | None:
-    """How argparse reads a value of a type; None for what no command line can hold."""
+    """The argparse settings for a type; None if a command line cannot express it."""
     members = _members(annotation)
     kinds = {typing.get_origin(member) or member for member in members}
     names = [value for member in members if typing.get_origin(member) is Literal for value in typing.get_args(member)]
@@ -91,7 +91,7 @@ def _settings(annotation: Any) -> dict[str, Any] | None:
 
 
 def _is_list(annotation: Any) -> bool:
-    """Whether it is a collection of texts, or texts with numbers."""
+    """Whether it is a collection of texts, or of texts with numbers."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     return isinstance(origin, type) and issubclass(origin, Collection) and inner[:1] == (str,)
 
@@ -114,7 +114,7 @@ def _literal(values: list[Any]) -> Callable[[str], Any]:
 
 
 def _said(text: str, name: str) -> str:
-    """What a docstring says of an option: the sentence, or the item of a list, that begins with its name.
+    """The description of an option in a docstring: the sentence, or the item of a list, that begins with its name.
 
     >>> _said("Trains.\\n\\n* ``size``: how large it\\n  becomes.\\n* ``ties``: which.", "size")
     'how large it becomes'

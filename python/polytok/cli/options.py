@@ -1,4 +1,4 @@
-"""Options that several verbs share, and what they mean."""
+"""Options that several verbs share, and the code that interprets them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_plain_verb(verbs: Any, name: str, summary: str, examples: str) -> argpar
 def add_verb(
     verbs: Any, name: str, summary: str, examples: str, *, source: str | None = None
 ) -> argparse.ArgumentParser:
-    """The parser of one verb, with the options that name the vocabulary; ``source`` names it as an argument instead."""
+    """The parser of one verb, with options that name the vocabulary; with ``source``, an argument names it instead."""
     parser = add_plain_verb(verbs, name, summary, examples)
     if source is not None:
         parser.add_argument("model", metavar=source, help=_MODEL_HELP)
@@ -84,7 +84,7 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
 
 
 def encode_options(arguments: argparse.Namespace) -> Options:
-    """What the options of encoding say."""
+    """The options of encoding, from the arguments."""
     special: Special = "all" if "all" in arguments.special else arguments.special
     return Options(arguments.add_special, special, arguments.reject_special)
 
@@ -97,7 +97,7 @@ def add_color(parser: argparse.ArgumentParser) -> None:
 
 
 def is_colored(arguments: argparse.Namespace, out: IO[bytes]) -> bool:
-    """Whether to colour: NO_COLOR (no-color.org) and a dumb terminal count where the option is auto."""
+    """Whether to colour: with auto, NO_COLOR (no-color.org) and a dumb terminal decide."""
     if arguments.color != "auto":
         return bool(arguments.color == "always")
     return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,4 +1,4 @@
-"""What the verbs that read collections of texts share: the options that say which files are read, and how."""
+"""What the verbs that read collections of texts share: the options that select the files and how to read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..reading import Reading
 
 
 def add_inputs(parser: argparse.ArgumentParser, invalid: list[str], invalid_help: str, *, more: str = "") -> None:
-    """The inputs, and the options of reading; ``invalid`` lists what may become of texts that are no UTF-8."""
+    """The inputs, and the options of reading; ``invalid`` lists the ways to treat texts that are not UTF-8."""
     parser.add_argument(
         "inputs",
         nargs="*",
@@ -35,7 +35,7 @@ def add_inputs(parser: argparse.ArgumentParser, invalid: list[str], invalid_help
 
 
 def names(arguments: argparse.Namespace) -> list[str]:
-    """The inputs that are named, on the command line and in a file."""
+    """The inputs named on the command line and in a file."""
     listed = names_in(arguments.files_from) if arguments.files_from else []
     if not (found := [*arguments.inputs, *listed]):
         raise ArgumentError("no input: name a file, a pattern or a URL, or --files-from")
@@ -43,7 +43,7 @@ def names(arguments: argparse.Namespace) -> list[str]:
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
-    """How the inputs are to be read."""
+    """How to read the inputs."""
     return Reading(
         format=arguments.input_format,
         field=arguments.field,
@@ -56,14 +56,14 @@ def reading(arguments: argparse.Namespace) -> Reading:
 
 
 def _separator(text: str) -> str:
-    r"""A text with escapes as Python has them.
+    r"""A text with Python's escapes.
 
     >>> _separator(r"\n\n<|é|>\x00") == "\n\n<|é|>\0"
     True
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # all that Python says of an escape that it does not know
+            warnings.simplefilter("error")  # Python only warns of an unknown escape
             return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
     except (UnicodeDecodeError, Warning) as error:
         reason = error.reason if isinstance(error, UnicodeDecodeError) else error

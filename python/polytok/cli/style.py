@@ -1,4 +1,4 @@
-"""How pieces are shown: exactly, readable, and with their borders visible."""
+"""Shows pieces: exactly, readably, and with visible borders."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PIECE_COLORS = ("\x1b[38;5;16;48;5;153m", "\x1b[38;5;16;48;5;223m")
 _SPECIAL_COLOR = "\x1b[1;38;5;231;48;5;125m"
 _SPACE = "\u2423"
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _SPACE, _SPACE: "\\u2423"}
-# Everything that shows nothing, or moves what stands around it.
+# Invisible characters, and those that move the text around them.
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
 
 
 def visible(piece: bytes) -> str:
-    """A piece on one line, from which it can be told exactly: spaces as ␣, the invisible and non-UTF-8 as escapes.
+    """A piece on one line, in an unambiguous form: spaces as ␣, invisible characters and non-UTF-8 as escapes.
 
     >>> visible(" é\\n".encode()), visible(b"\\xe2\\x96")
     ('␣é\\\\n', '\\\\xe2\\\\x96')
@@ -38,7 +38,7 @@ def _visible(char: str) -> str:
 
 
 def colored(pieces: Iterable[tuple[bytes, bool]]) -> str:
-    """Pieces in alternating colours, special ones in their own; lines break where the text's do."""
+    """Pieces in alternating colours, special ones in a colour of their own; lines break where those of the text do."""
     shown = []
     for number, (piece, is_special) in enumerate(pieces):
         color = _SPECIAL_COLOR if is_special else _PIECE_COLORS[number % 2]
@@ -48,7 +48,7 @@ def colored(pieces: Iterable[tuple[bytes, bool]]) -> str:
 
 
 def json_piece(piece: bytes) -> str | list[int]:
-    """A piece for JSON: a string, or a list of its bytes where it is not UTF-8."""
+    """A piece for JSON: a string, or a list of its bytes if it is not UTF-8."""
     try:
         return piece.decode()
     except UnicodeDecodeError:
@@ -61,5 +61,5 @@ def one_line(text: str) -> str:
 
 
 def show(line: str, out: IO[str] | None = None) -> None:
-    """Print a line, with what has no place in UTF-8 escaped: names of files are anything."""
+    """Print a line, with escapes for anything that UTF-8 cannot encode: names of files can hold any bytes."""
     print(line.encode(errors="backslashreplace").decode(), file=out or sys.stdout)

@@ -1,4 +1,4 @@
-"""What ``polytok train`` is to write: settled before anything is read, so that no training ends in vain."""
+"""The outputs of ``polytok train``: checked before anything is read, so that no training is wasted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
 from ..training import TrainingReport, specs
 
-# What each kind can become, the format first that its name alone asks for where others share it.
+# The formats of each kind. If kinds share a file name, the first format is the one that the name selects.
 _SENTENCEPIECE = ("sentencepiece", "ptok", "huggingface", "gguf")
 _BYTES = ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")
 _FORMATS: dict[str, tuple[str, ...]] = {
@@ -22,12 +22,12 @@ _FORMATS: dict[str, tuple[str, ...]] = {
     "sentencepiece-char": ("sentencepiece", "ptok"),
     "longest-match": ("rwkv", "gguf", "ptok"),
 }
-# Formats that a kind is known by: they are meant where a name fits others too.
+# Formats typical of a kind: they are chosen even if a name fits others too.
 _NATURAL = {"huggingface", "sentencepiece", "wordpiece", "rwkv"}
 
 
 def formats(names: Sequence[str], said: Sequence[str], kind: str, options: dict[str, Any]) -> list[str]:
-    """The format of each output. ``said`` are those that were named: none, one for all, or one for each."""
+    """The format of each output. ``said`` are the formats given: none, one for all, or one for each output."""
     if len(said) not in (0, 1, len(names)):
         raise ArgumentError(f"{len(names)} outputs and {len(said)} formats: give one format for each, or one")
     for name in names:
@@ -43,7 +43,7 @@ def formats(names: Sequence[str], said: Sequence[str], kind: str, options: dict[
 
 
 def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -> None:
-    """Write what these options make of next to no text: some formats cannot carry each pattern, or need byte pieces."""
+    """Write a result trained on almost no text: some formats cannot store every pattern, or need byte pieces."""
     special = options.get("special_tokens", ())
     counted = 0 if isinstance(special, Mapping) else len(special)
     if kind == "bpe":
@@ -70,7 +70,7 @@ def _check_place(path: Path) -> None:
 
 
 def _possible(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
-    """The formats that a kind can become with these options, and those that go first."""
+    """The formats that a kind can be written in with these options, and the preferred ones."""
     if kind != "bpe":
         return _FORMATS[kind], _NATURAL
     if options.get("ties") != "huggingface":

@@ -1,4 +1,4 @@
-"""Where input comes from: files, or standard input."""
+"""Reads input from files, or from standard input."""
 
 from __future__ import annotations
 

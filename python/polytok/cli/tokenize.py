@@ -1,4 +1,4 @@
-"""``polytok tokenize``: files of text to a folder of shards of ids."""
+"""``polytok tokenize``: converts files of text to a folder of shards of ids."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _appended(path: Path) -> IO[str]:
 
 
 def _piece(text: str) -> int | str:
-    """An id, if it is a number; a piece that is one is written as its id."""
+    """An id if it is a number; a piece that looks like a number can be given only by its id."""
     return int(text) if text.isdecimal() else text
 
 

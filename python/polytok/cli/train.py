@@ -1,4 +1,4 @@
-"""``polytok train``: a vocabulary of every kind, from texts or from counts."""
+"""``polytok train``: trains a vocabulary of any kind, from texts or from counts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _targets(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each output with its format; checked before the work."""
+    """Each output with its format; checked before training begins."""
     if isinstance(arguments.vocab_size, list) and not all("{size}" in name for name in arguments.out):
         raise ArgumentError("several sizes need {size} in the name of OUT")
     formats = targets.formats(arguments.out, arguments.to or (), arguments.kind, options)
@@ -94,7 +94,7 @@ def _targets(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tup
 
 
 def _write(wanted: list[tuple[str, str]], trained: list[Spec], *, strict: bool) -> None:
-    """Write all files, or none if one of them cannot be."""
+    """Write all files, or none if one of them cannot be written."""
     files = []
     for tokenizer in map(Tokenizer, trained):
         for name, format in wanted:

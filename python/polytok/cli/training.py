@@ -1,4 +1,4 @@
-"""What ``polytok train`` and ``polytok count-words`` share: options for what is read, and telling how far it is."""
+"""What ``polytok train`` and ``polytok count-words`` share: options for reading, and progress reports."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def inputs(arguments: argparse.Namespace) -> Inputs:
-    """What the arguments name."""
+    """The inputs that the arguments name."""
     return [sys.stdin.buffer if name == STDIN else named(name) for name in reading_options.names(arguments)]
 
 
 def reading(arguments: argparse.Namespace) -> Reading | None:
-    """How it is to be read; None if nothing is said."""
+    """How to read them; None if no option is given."""
     said = reading_options.reading(arguments)
     return None if said == Reading() else said
 
@@ -44,7 +44,7 @@ def bar(arguments: argparse.Namespace) -> ProgressBar | None:
 
 
 def tell(report: TrainingReport) -> None:
-    """Say what was left out, and what else is to be known."""
+    """Report what was skipped, and other notes."""
     if report.left_out or report.notes:
         print(f"polytok: {report}", file=sys.stderr)
 

@@ -28,7 +28,7 @@ _RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
 
 
 class Entry(NamedTuple):
-    """A row of the vocabulary, or a special token that is none (kind ``special``)."""
+    """A row of the vocabulary, or a special token that is not in it (kind ``special``)."""
 
     id: int
     kind: str
@@ -80,7 +80,7 @@ def entries(tokenizer: Tokenizer) -> Iterator[Entry]:
     """The rows in file order, then the special tokens that are not among them."""
     vocab = tokenizer.spec.vocab
     names = {int(kind): kind.name.lower() for kind in Kind}
-    # numpy prints a float32 in the fewest digits that give it back.
+    # numpy prints a float32 with the fewest digits that identify it.
     scores = vocab.scores.astype(str).tolist()
     kinds = vocab.kinds if vocab.active_kinds is None else vocab.active_kinds
     for id, kind, score, piece in zip(vocab.ids.tolist(), kinds.tolist(), scores, vocab.pieces(), strict=True):
