@@ -80,8 +80,12 @@ pub fn encode_batch<T: Id>(
     in_threads_with(threads, runs.into_iter().enumerate(), |runs| {
         tokenizer.with_scratch(|scratch| {
             for (index, rows) in runs {
-                let Some(spare) = locked(&joining).begin(rows.start) else { break };
-                let mut run = spare.unwrap_or_else(|| room_for(&texts[rows.clone()]));
+                let begin = locked(&joining).begin(rows.start);
+                let mut run = match begin {
+                    Begin::Reuse(run) => run,
+                    Begin::New => room_for(&texts[rows.clone()]),
+                    Begin::Skip => break,
+                };
                 let done = encode_rows(tokenizer, texts, rows, options, scratch, &mut run);
                 locked(&joining).add(index, done.map(|()| run));
             }
@@ -173,6 +177,16 @@ fn count_rows(
     rows.map(count).collect()
 }
 
+/// How a run begins.
+enum Begin<T> {
+    /// In the memory of a run that was appended.
+    Reuse(Batch<T>),
+    /// In memory of its own.
+    New,
+    /// Not at all: it follows a text that cannot be encoded.
+    Skip,
+}
+
 /// Runs that become one batch, whichever is done first.
 struct Joining<T> {
     batch: Batch<T>,
@@ -191,10 +205,12 @@ impl<T: Id> Joining<T> {
         Joining { batch, next: 0, waiting: BTreeMap::new(), spare: Vec::new(), failed: None }
     }
 
-    /// Memory for a run, if there is some from another; None if the run is behind an error.
-    fn begin(&mut self, row: usize) -> Option<Option<Batch<T>>> {
-        let is_needed = self.failed.as_ref().is_none_or(|(failed, _)| row < *failed);
-        is_needed.then(|| self.spare.pop())
+    /// How the run that starts at this row begins.
+    fn begin(&mut self, row: usize) -> Begin<T> {
+        if self.failed.as_ref().is_some_and(|(failed, _)| row >= *failed) {
+            return Begin::Skip;
+        }
+        self.spare.pop().map_or(Begin::New, Begin::Reuse)
     }
 
     /// A run is done.
@@ -267,8 +283,11 @@ mod tests {
         ) {
             let mut joining = Joining::new(room_for(&[]));
             for (index, rows) in &runs {
-                let Some(spare) = joining.begin(*index) else { continue };
-                let mut run = spare.unwrap_or_else(|| room_for(&[]));
+                let mut run = match joining.begin(*index) {
+                    Begin::Reuse(run) => run,
+                    Begin::New => room_for(&[]),
+                    Begin::Skip => continue,
+                };
                 for row in rows {
                     run.ids.extend_from_slice(row);
                     run.offsets.push(run.ids.len() as i64);

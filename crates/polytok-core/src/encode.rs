@@ -6,7 +6,7 @@ use crate::normalize::origin::{Origin, Place};
 use crate::post::template::TemplateStep;
 use crate::post::{Out, Sink};
 use crate::scratch::Scratch;
-use crate::special::{Part, SpecialSet};
+use crate::special::{SpecialSet, TextPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// One text on its way to a sink.
@@ -56,8 +56,8 @@ impl<S: Sink> Encoding<'_, '_, S> {
         let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.part(text, 0, None) };
         let in_normalized = Some(set).filter(|set| set.has_normalized());
         set.cut(text, |part| match part {
-            Part::Text(start, end) => self.part(&text[start..end], start, in_normalized),
-            Part::Special(id, start, end) => {
+            TextPart::Text(start, end) => self.part(&text[start..end], start, in_normalized),
+            TextPart::Special(id, start, end) => {
                 self.out.sink.special(id, &text[start..end], start as u32, end as u32);
                 Ok(())
             }
@@ -110,8 +110,8 @@ impl<S: Sink> Encoding<'_, '_, S> {
     fn normalized(&mut self, text: &[u8], place: Place, set: Option<&SpecialSet>) -> Result<()> {
         let Some(set) = set else { return self.split(text, place) };
         set.cut_normalized(text, |part| match part {
-            Part::Text(start, end) => self.split(&text[start..end], place.part(start, end)),
-            Part::Special(id, start, end) => {
+            TextPart::Text(start, end) => self.split(&text[start..end], place.part(start, end)),
+            TextPart::Special(id, start, end) => {
                 let (from, to) = place.original(start as u32, end as u32);
                 self.out.sink.special(id, &text[start..end], from, to);
                 Ok(())

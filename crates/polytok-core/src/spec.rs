@@ -497,6 +497,17 @@ pub enum TemplatePart {
     Slot,
 }
 
+/// What spans leave out at the ends of tokens (Hugging Face's byte-level post-processors).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrimOffsets {
+    /// Nothing.
+    Nothing,
+    /// White space.
+    Space,
+    /// White space, except one space that the normalizer put before the first token.
+    SpaceExceptPrefix,
+}
+
 /// Everything that a tokenizer is made of.
 #[derive(Clone, Debug)]
 pub struct Spec {
@@ -516,8 +527,8 @@ pub struct Spec {
     pub unknown: Unknown,
     /// What stands around one text when special tokens are asked for.
     pub single: Vec<TemplatePart>,
-    /// Spans leave out white space at the ends of tokens; Some(true) leaves one space to the first token.
-    pub trim: Option<bool>,
+    /// What spans leave out.
+    pub trim: TrimOffsets,
     /// How ids become text.
     pub decode: Decode,
     /// The SentencePiece release to follow.

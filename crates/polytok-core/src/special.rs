@@ -45,7 +45,7 @@ pub struct SpecialSet {
 
 /// A part of a text, with its first byte and the byte after its last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TextPart {
     /// Ordinary text.
     Text(usize, usize),
     /// The id of a special token. Its span includes the white space that `lstrip` and `rstrip` add, so it can overlap
@@ -146,7 +146,7 @@ impl Specials {
 impl SpecialSet {
     /// Splits a text: calls `part` for every part of it, in order, except empty ones.
     #[inline]
-    pub fn cut(&self, text: &[u8], part: impl FnMut(Part) -> Result<()>) -> Result<()> {
+    pub fn cut(&self, text: &[u8], part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         cut(self.raw.as_ref(), text, part)
     }
 
@@ -157,7 +157,7 @@ impl SpecialSet {
     }
 
     /// The same as `cut`, for a normalized text.
-    pub fn cut_normalized(&self, text: &[u8], part: impl FnMut(Part) -> Result<()>) -> Result<()> {
+    pub fn cut_normalized(&self, text: &[u8], part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         cut(self.normalized.as_ref(), text, part)
     }
 
@@ -189,10 +189,10 @@ fn printed(tokens: &[SpecialToken], normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>
     Ok(printed)
 }
 
-fn cut(finder: Option<&Finder>, text: &[u8], mut part: impl FnMut(Part) -> Result<()>) -> Result<()> {
+fn cut(finder: Option<&Finder>, text: &[u8], mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
     match finder {
         Some(finder) => finder.cut(text, part),
         None if text.is_empty() => Ok(()),
-        None => part(Part::Text(0, text.len())),
+        None => part(TextPart::Text(0, text.len())),
     }
 }

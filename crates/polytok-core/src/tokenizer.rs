@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 use crate::segmenter::Segmenter;
 use crate::sink::trim::{Piece, trim};
 use crate::sink::{Count, Spans, Token, Tokens};
-use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, UnigramRules, Unknown};
+use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::chain::Chain;
 use crate::trie::Trie;
@@ -40,7 +40,7 @@ pub struct Tokenizer {
     pub(crate) by_lengths: ByLengths,
     decoder: Decoder,
     /// See `Spec::trim`.
-    trim: Option<bool>,
+    trim: TrimOffsets,
     /// Pieces are bytes that GPT-2's table makes visible.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
@@ -211,8 +211,8 @@ impl Tokenizer {
     pub fn spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
         let mut spans = Spans::default();
         match self.trim {
-            None => self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?,
-            Some(_) => {
+            TrimOffsets::Nothing => self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?,
+            TrimOffsets::Space | TrimOffsets::SpaceExceptPrefix => {
                 self.tokens(text, options)?.iter().for_each(|token| spans.add(token.id, (token.start, token.end)))
             }
         }
@@ -229,7 +229,7 @@ impl Tokenizer {
     /// Tokens that windows can be cut out of: as they are inside of one, and if that is something else, as its first.
     pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
         let mut inside = self.untrimmed(text, options, true)?;
-        let first = self.trim.map(|_| {
+        let first = (self.trim != TrimOffsets::Nothing).then(|| {
             let mut first = inside.clone();
             self.trim(&mut first, text, |_| true);
             first
@@ -245,9 +245,12 @@ impl Tokenizer {
     }
 
     fn trim(&self, tokens: &mut [Token], text: &[u8], is_first: impl Fn(usize) -> bool) {
-        if let Some(add_prefix_space) = self.trim {
-            trim(tokens, text, add_prefix_space, is_first, |token| self.piece_of(token).spaces());
-        }
+        let keeps_prefix = match self.trim {
+            TrimOffsets::Nothing => return,
+            TrimOffsets::Space => false,
+            TrimOffsets::SpaceExceptPrefix => true,
+        };
+        trim(tokens, text, keeps_prefix, is_first, |token| self.piece_of(token).spaces());
     }
 
     /// Whether the text of an unknown token is the unknown text itself, and not its entry.

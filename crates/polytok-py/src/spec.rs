@@ -4,8 +4,8 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use polytok_core::error::Error;
 use polytok_core::spec::{
     Behavior, Decode, DecodeStep, Family, Form, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace,
-    ScalarRules, Scheme, SentencePieceNormalize, Spec, SpecialToken, Split, Symbols, TemplatePart, UnigramRules,
-    Unknown, VocabColumns,
+    ScalarRules, Scheme, SentencePieceNormalize, Spec, SpecialToken, Split, Symbols, TemplatePart, TrimOffsets,
+    UnigramRules, Unknown, VocabColumns,
 };
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
@@ -58,7 +58,6 @@ fn fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) ->
 }
 
 fn all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
-    let trim = object.getattr("trim")?;
     Ok(Spec {
         vocab,
         special: list(object, "special", special_token)?,
@@ -68,10 +67,18 @@ fn all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges
         model: model(&object.getattr("model")?, merges)?,
         unknown: named(object, "unknown", &UNKNOWNS)?,
         single: list(&object.getattr("post")?, "single", template_part)?,
-        trim: if trim.is_none() { None } else { Some(field(&trim, "add_prefix_space")?) },
+        trim: trim_offsets(&object.getattr("trim")?)?,
         decode: decode(&object.getattr("decode")?)?,
         line: line(&field::<String>(object, "line")?)?,
     })
+}
+
+fn trim_offsets(trim: &Bound<'_, PyAny>) -> PyResult<TrimOffsets> {
+    if trim.is_none() {
+        return Ok(TrimOffsets::Nothing);
+    }
+    let keeps_prefix = field::<bool>(trim, "add_prefix_space")?;
+    Ok(if keeps_prefix { TrimOffsets::SpaceExceptPrefix } else { TrimOffsets::Space })
 }
 
 const MATCHINGS: [(&str, Matching); 3] =

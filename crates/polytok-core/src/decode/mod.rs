@@ -24,12 +24,12 @@ use sentencepiece::SentencePieceDecoder;
 
 /// The compiled rules.
 pub struct Decoder {
-    rules: Rules,
+    rules: DecodeRules,
     texts: Lazy<RowTexts>,
     skips_unknown: bool,
 }
 
-enum Rules {
+enum DecodeRules {
     Bytes,
     SentencePiece(Box<SentencePieceDecoder>),
     Llama2c,
@@ -51,13 +51,13 @@ impl Decoder {
     /// Compiles the decode step.
     pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
         let rules = match decode {
-            Decode::Bytes { .. } => Rules::Bytes,
-            Decode::Llama2c => Rules::Llama2c,
-            Decode::Chain { steps, byte_level } => Rules::Chain(Chain::compile(steps.as_deref(), *byte_level)?),
+            Decode::Bytes { .. } => DecodeRules::Bytes,
+            Decode::Llama2c => DecodeRules::Llama2c,
+            Decode::Chain { steps, byte_level } => DecodeRules::Chain(Chain::compile(steps.as_deref(), *byte_level)?),
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
                 let strips = *add_dummy_prefix || *remove_extra_whitespaces;
                 let collapses = *remove_extra_whitespaces;
-                Rules::SentencePiece(Box::new(SentencePieceDecoder::compile(
+                DecodeRules::SentencePiece(Box::new(SentencePieceDecoder::compile(
                     (strips, collapses),
                     unk_surface,
                     denormalize.as_ref(),
@@ -66,7 +66,7 @@ impl Decoder {
                 )?))
             }
             &Decode::LlamaCpp { family, strip_space, clean_spaces, escaped_spaces } => {
-                Rules::LlamaCpp(LlamaCppDecoder::compile(family, strip_space, clean_spaces, escaped_spaces))
+                DecodeRules::LlamaCpp(LlamaCppDecoder::compile(family, strip_space, clean_spaces, escaped_spaces))
             }
         };
         let skips_unknown = matches!(decode, Decode::Chain { .. } | Decode::Bytes { skips_unknown: true });
@@ -106,11 +106,11 @@ impl Decoder {
     fn compile_texts(&self, vocab: &Vocab, specials: &Specials) -> RowTexts {
         let mut chain_room = chain::room(vocab);
         let settled = |row| match &self.rules {
-            Rules::Bytes => Settled::Text(vocab.bytes(row).into()),
-            Rules::Llama2c => llama2c::settled(vocab.bytes(row), vocab.id(row)),
-            Rules::SentencePiece(rules) => rules.settled_text(vocab, row),
-            Rules::LlamaCpp(rules) => Settled::Text(rules.print(vocab, row).into()),
-            Rules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut chain_room),
+            DecodeRules::Bytes => Settled::Text(vocab.bytes(row).into()),
+            DecodeRules::Llama2c => llama2c::settled(vocab.bytes(row), vocab.id(row)),
+            DecodeRules::SentencePiece(rules) => rules.settled_text(vocab, row),
+            DecodeRules::LlamaCpp(rules) => Settled::Text(rules.print(vocab, row).into()),
+            DecodeRules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut chain_room),
         };
         let is_skippable = |row| specials.is_skippable(vocab.id(row));
         RowTexts::new(vocab.rows().zip(vocab.rows().map(settled)).map(|(row, text)| (text, is_skippable(row))))
@@ -120,11 +120,11 @@ impl Decoder {
     #[inline]
     fn settled<'a>(&self, state: &'a mut DecodeState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
         match &self.rules {
-            Rules::Bytes => Some(out),
-            Rules::Llama2c => llama2c::is_settled(state.last).then_some(out),
-            Rules::SentencePiece(rules) => rules.settled(&mut state.sentencepiece, out),
-            Rules::LlamaCpp(rules) => rules.is_settled(&state.llama_cpp).then_some(out),
-            Rules::Chain(_) => state.chain.is_settled().then_some(out),
+            DecodeRules::Bytes => Some(out),
+            DecodeRules::Llama2c => llama2c::is_settled(state.last).then_some(out),
+            DecodeRules::SentencePiece(rules) => rules.settled(&mut state.sentencepiece, out),
+            DecodeRules::LlamaCpp(rules) => rules.is_settled(&state.llama_cpp).then_some(out),
+            DecodeRules::Chain(_) => state.chain.is_settled().then_some(out),
         }
     }
 
@@ -138,7 +138,7 @@ impl Decoder {
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        if let Rules::Chain(chain) = &self.rules {
+        if let DecodeRules::Chain(chain) = &self.rules {
             return chain.push(vocab, specials, texts, id, &mut state.chain, out);
         }
         let Some(row) = vocab.row(id) else {
@@ -152,11 +152,11 @@ impl Decoder {
             };
         };
         match &self.rules {
-            Rules::Bytes => out.extend_from_slice(vocab.bytes(row)),
-            Rules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
-            Rules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
-            Rules::LlamaCpp(rules) => rules.push_text(&rules.print(vocab, row), &mut state.llama_cpp, out),
-            Rules::Chain(_) => {}
+            DecodeRules::Bytes => out.extend_from_slice(vocab.bytes(row)),
+            DecodeRules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
+            DecodeRules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
+            DecodeRules::LlamaCpp(rules) => rules.push_text(&rules.print(vocab, row), &mut state.llama_cpp, out),
+            DecodeRules::Chain(_) => {}
         }
         Ok(())
     }
@@ -164,19 +164,19 @@ impl Decoder {
     /// Appends the text of a special token that is not a row of the vocabulary.
     fn push_text(&self, text: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
         match &self.rules {
-            Rules::Bytes | Rules::Chain(_) => out.extend_from_slice(text),
-            Rules::Llama2c => {
+            DecodeRules::Bytes | DecodeRules::Chain(_) => out.extend_from_slice(text),
+            DecodeRules::Llama2c => {
                 out.extend_from_slice(text);
                 state.last = Some(id);
             }
-            Rules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
-            Rules::LlamaCpp(rules) => rules.push_text(text, &mut state.llama_cpp, out),
+            DecodeRules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
+            DecodeRules::LlamaCpp(rules) => rules.push_text(text, &mut state.llama_cpp, out),
         }
     }
 
     /// Skips a special token, which counts for llama.cpp's rule about the first token.
     fn skip(&self, state: &mut DecodeState) {
-        if let Rules::LlamaCpp(rules) = &self.rules {
+        if let DecodeRules::LlamaCpp(rules) = &self.rules {
             rules.skip(&mut state.llama_cpp);
         }
     }
@@ -185,16 +185,16 @@ impl Decoder {
     pub fn finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         let mut state = std::mem::take(state);
         match &self.rules {
-            Rules::Bytes | Rules::Llama2c => Ok(()),
-            Rules::SentencePiece(rules) => {
+            DecodeRules::Bytes | DecodeRules::Llama2c => Ok(()),
+            DecodeRules::SentencePiece(rules) => {
                 rules.finish(&mut state.sentencepiece, out);
                 Ok(())
             }
-            Rules::LlamaCpp(rules) => {
+            DecodeRules::LlamaCpp(rules) => {
                 rules.finish(&mut state.llama_cpp, out);
                 Ok(())
             }
-            Rules::Chain(chain) => chain.finish(&mut state.chain, out),
+            DecodeRules::Chain(chain) => chain.finish(&mut state.chain, out),
         }
     }
 }

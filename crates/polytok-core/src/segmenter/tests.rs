@@ -6,7 +6,7 @@ use crate::model::{CompiledModel, ModelScratch};
 use crate::post::Out;
 use crate::spec::{
     Behavior, Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, ScalarRules, Spec, Split, Symbols,
-    TemplatePart, UnigramRules, Unknown, VocabColumns,
+    TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ fn compiled(
         model,
         unknown,
         single: vec![TemplatePart::Slot],
-        trim: None,
+        trim: TrimOffsets::Nothing,
         decode: Decode::Bytes { skips_unknown: false },
         line: Line::default(),
     };

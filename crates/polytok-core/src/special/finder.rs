@@ -6,7 +6,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::Part;
+use super::TextPart;
 use super::white_space::{WhiteSpace, touches_word};
 use crate::error::{Error, Result};
 use crate::spec::{Matching, SpecialToken};
@@ -40,7 +40,7 @@ impl Finder {
     }
 
     /// Calls `part` for every part of the text, in order.
-    pub fn cut(&self, text: &[u8], part: impl FnMut(Part) -> Result<()>) -> Result<()> {
+    pub fn cut(&self, text: &[u8], part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         match self.matching {
             Matching::LongestFirst => self.partition(text, part),
             Matching::Longest | Matching::Listed => self.cut_leftmost(text, &mut WhiteSpace::new(text), part),
@@ -51,7 +51,7 @@ impl Finder {
         &self,
         text: &[u8],
         space: &mut WhiteSpace,
-        mut part: impl FnMut(Part) -> Result<()>,
+        mut part: impl FnMut(TextPart) -> Result<()>,
     ) -> Result<()> {
         let mut at = 0;
         for found in self.automaton.find_iter(text) {
@@ -63,15 +63,15 @@ impl Finder {
             let start = if token.lstrip { space.start_before(start, at) } else { start };
             let end = if token.rstrip { space.end_after(end) } else { end };
             if start > at {
-                part(Part::Text(at, start))?;
+                part(TextPart::Text(at, start))?;
             }
             if end > start {
-                part(Part::Special(token.id, start, end))?;
+                part(TextPart::Special(token.id, start, end))?;
             }
             at = end;
         }
         if at < text.len() {
-            part(Part::Text(at, text.len()))?;
+            part(TextPart::Text(at, text.len()))?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     /// The parts, and the number of characters that were looked at for white space.
-    fn cut(finder: &Finder, text: &[u8]) -> (Vec<Part>, usize) {
+    fn cut(finder: &Finder, text: &[u8]) -> (Vec<TextPart>, usize) {
         let (mut parts, mut space) = (Vec::new(), WhiteSpace::new(text));
         let push = |part| {
             parts.push(part);
@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn tokens_within_the_white_space_of_another_are_reported() {
         let (parts, _) = cut(&finder(&[("\n", false, true), (" ", false, false)]), b"a\n \tb");
-        let expected = [Part::Text(0, 1), Part::Special(0, 1, 4), Part::Special(1, 2, 3), Part::Text(3, 5)];
+        let expected =
+            [TextPart::Text(0, 1), TextPart::Special(0, 1, 4), TextPart::Special(1, 2, 3), TextPart::Text(3, 5)];
         assert_eq!(parts, expected);
     }
 

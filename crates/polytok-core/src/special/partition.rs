@@ -8,25 +8,25 @@
 
 use memchr::memmem;
 
-use super::Part;
+use super::TextPart;
 use super::finder::Finder;
 use crate::error::Result;
 use crate::spec::SpecialToken;
 
 impl Finder {
-    pub(super) fn partition(&self, text: &[u8], mut part: impl FnMut(Part) -> Result<()>) -> Result<()> {
-        let mut parts = vec![Part::Text(0, text.len())];
+    pub(super) fn partition(&self, text: &[u8], mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
+        let mut parts = vec![TextPart::Text(0, text.len())];
         for token in self.occurring(text) {
             let mut split = Vec::new();
             for part in parts {
                 match part {
-                    Part::Text(start, end) => split_at(token, text, (start, end), &mut split),
+                    TextPart::Text(start, end) => split_at(token, text, (start, end), &mut split),
                     special => split.push(special),
                 }
             }
             parts = split;
         }
-        parts.retain(|part| !matches!(part, Part::Text(start, end) if start == end));
+        parts.retain(|part| !matches!(part, TextPart::Text(start, end) if start == end));
         parts.into_iter().try_for_each(&mut part)
     }
 
@@ -55,15 +55,15 @@ fn is_space(byte: &u8) -> bool {
 }
 
 /// Splits the text from `start` to `end` at a token.
-fn split_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), parts: &mut Vec<Part>) {
+fn split_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), parts: &mut Vec<TextPart>) {
     let finder = memmem::Finder::new(&token.text);
     let mut at = start;
     while let Some(found) = finder.find(&text[at..end]) {
         let (from, to) = (at + found, at + found + token.text.len());
         let before = text[at..from].iter().rev().take_while(|byte| token.lstrip && is_space(byte)).count();
         let after = text[to..end].iter().take_while(|byte| token.rstrip && is_space(byte)).count();
-        parts.extend([Part::Text(at, from - before), Part::Special(token.id, from, to)]);
+        parts.extend([TextPart::Text(at, from - before), TextPart::Special(token.id, from, to)]);
         at = to + after;
     }
-    parts.push(Part::Text(at, end));
+    parts.push(TextPart::Text(at, end));
 }

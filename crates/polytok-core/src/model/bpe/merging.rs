@@ -11,7 +11,7 @@ use super::merge::Watch;
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, Short};
 use super::symbol::{Rank, Symbol};
-use super::units::{Numbering, Space, Units};
+use super::units::{Numbering, Space, UnitSymbols};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::native::{Part, PartWriter, Stored};
@@ -27,7 +27,7 @@ const LLAMA2C_FLOOR: f32 = -1e10;
 /// The tables.
 #[derive(Debug)]
 pub(super) struct Merging {
-    pub(super) units: Units,
+    pub(super) units: UnitSymbols,
     pub(super) pairs: Pairs,
     /// Values of the pairs of units that have a place, which nearly every text starts with: all bytes, or ASCII and U+2581 where symbols
     /// are characters.
@@ -94,7 +94,7 @@ impl Source<'_> {
 }
 
 impl Merging {
-    fn new(units: Units, pairs: Pairs) -> Merging {
+    fn new(units: UnitSymbols, pairs: Pairs) -> Merging {
         let single = units.of_places();
         let count = single.len();
         let mut first = vec![NO_VALUE; count * count];
@@ -180,7 +180,7 @@ impl Stored for Merging {
 
     fn read(part: &Part) -> Result<Merging> {
         Ok(Merging {
-            units: Units::read(&part.part("units"))?,
+            units: UnitSymbols::read(&part.part("units"))?,
             pairs: Pairs::read(&part.part("pairs"))?,
             first: part.table("first")?,
             is_pruned: part.number::<u32>("is_pruned")? != 0,

@@ -32,7 +32,7 @@ pub(super) enum Space {
 
 /// The symbols of all units.
 #[derive(Debug)]
-pub(super) struct Units {
+pub(super) struct UnitSymbols {
     pub(super) kind: Symbols,
     /// Symbols of ASCII characters, and behind them that of U+2581, which is in most words of texts that SentencePiece escapes.
     ascii: [Symbol; PLACES],
@@ -126,11 +126,11 @@ impl Numbering {
     }
 
     /// The table.
-    pub(super) fn finish(self) -> Result<Units> {
+    pub(super) fn finish(self) -> Result<UnitSymbols> {
         let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
         let ascii = |at| if at == MARK { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
         let ascii = std::array::from_fn(ascii);
-        Ok(Units { kind: self.kind, ascii, bytes: self.bytes, chars: Chars::build(self.chars)? })
+        Ok(UnitSymbols { kind: self.kind, ascii, bytes: self.bytes, chars: Chars::build(self.chars)? })
     }
 }
 
@@ -162,7 +162,7 @@ impl Chars {
     }
 }
 
-impl Units {
+impl UnitSymbols {
     /// Whether this symbol is that of a single byte.
     pub(super) fn is_byte(&self, symbol: Symbol) -> bool {
         self.bytes.contains(&symbol)
@@ -253,7 +253,7 @@ impl Units {
     }
 }
 
-impl Stored for Units {
+impl Stored for UnitSymbols {
     fn write(&self, out: &mut PartWriter) {
         out.table("kind", &[self.kind as u32]);
         out.table("ascii", &self.ascii);
@@ -264,14 +264,14 @@ impl Stored for Units {
     }
 
     /// Symbols may be any number: merging and what comes after it do without them being right.
-    fn read(part: &Part) -> Result<Units> {
+    fn read(part: &Part) -> Result<UnitSymbols> {
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
         let number: u32 = part.number("kind")?;
         let kind = kinds.into_iter().find(|&kind| kind as u32 == number);
         let (ascii, bytes): (Table<Symbol>, Table<Symbol>) = (part.table("ascii")?, part.table("bytes")?);
         let chars = Chars { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
         match (kind, <[Symbol; PLACES]>::try_from(&*ascii), <[Symbol; 256]>::try_from(&*bytes)) {
-            (Some(kind), Ok(ascii), Ok(bytes)) => Ok(Units { kind, ascii, bytes, chars }),
+            (Some(kind), Ok(ascii), Ok(bytes)) => Ok(UnitSymbols { kind, ascii, bytes, chars }),
             _ => Err(part.wrong("kind", "or of its neighbours are not those of units")),
         }
     }

@@ -4,7 +4,7 @@
 
 use super::letters::Letters;
 use super::send::Sender;
-use super::words::{Dictionary, Receiver};
+use super::words::{Receiver, WordDictionary};
 use super::{BestPathScores, Unigram, UnigramScratch, certain, raw};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -117,12 +117,12 @@ impl Unigram {
         match &self.best_path {
             BestPathScores::Double(scores) => {
                 let (rows, unknown_score) = (scores.rows(ids), *unknown_score as f64);
-                Dictionary { trie, scores: &scores.table, rows, unknown_score, letters }
+                WordDictionary { trie, scores: &scores.table, rows, unknown_score, letters }
                     .run(normalizer, text, words, to)
             }
             BestPathScores::Single(scores) => {
                 let (rows, unknown_score) = (scores.rows(ids), *unknown_score);
-                Dictionary { trie, scores: &scores.table, rows, unknown_score, letters }
+                WordDictionary { trie, scores: &scores.table, rows, unknown_score, letters }
                     .run(normalizer, text, words, to)
             }
         }

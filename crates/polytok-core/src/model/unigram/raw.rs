@@ -29,7 +29,7 @@ const MOST_GROWTH: usize = 30;
 
 /// How far a text is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cursor {
+pub(super) struct RawCursor {
     pub at: usize,
     /// A space before it waits for a stretch.
     pub has_space: bool,
@@ -53,8 +53,10 @@ impl Letters {
         user_defined: impl Iterator<Item = &'a [u8]> + Clone,
         mut pieces: impl Iterator<Item = &'a [u8]>,
     ) -> bool {
-        let mut rules =
-            Rules { marks: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)], is_fine: normalizer.is_usual() };
+        let mut rules = LetterRules {
+            marks: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)],
+            is_fine: normalizer.is_usual(),
+        };
         let is_listed = normalizer.charsmap().is_none_or(|map| map.characters(&mut |char| rules.add(&char)));
         if !is_listed
             || !rules.is_fine
@@ -80,13 +82,13 @@ impl Letters {
     }
 
     /// The stretches from the cursor on; how many.
-    pub fn fill_raw(&self, text: &[u8], cursor: &mut Cursor, stretches: &mut [Stretch; STRETCHES]) -> (usize, Stop) {
+    pub fn fill_raw(&self, text: &[u8], cursor: &mut RawCursor, stretches: &mut [Stretch; STRETCHES]) -> (usize, Stop) {
         let mut count = 0;
         let mut char = self.char_at(text, cursor.at);
         while count < STRETCHES {
             let before = *cursor;
             while char.letter.is(Letter::SPACE) && !char.letter.is(STOP) {
-                *cursor = Cursor { at: cursor.at + char.len, has_space: true };
+                *cursor = RawCursor { at: cursor.at + char.len, has_space: true };
                 char = self.char_at(text, cursor.at);
             }
             if cursor.at == text.len() {
@@ -102,7 +104,7 @@ impl Letters {
                 return (count, Stop::Rewrite);
             };
             stretches[count] = stretch;
-            *cursor = Cursor { at: stretch.end as usize, has_space: false };
+            *cursor = RawCursor { at: stretch.end as usize, has_space: false };
             char = next;
             count += 1;
             if is_last {
@@ -115,8 +117,8 @@ impl Letters {
     /// The stretch at the cursor, where this copied character stands, the character behind it, and whether that is rewritten; None
     /// if the stretch does not end with a certain cut.
     #[inline(always)]
-    fn raw_stretch(&self, text: &[u8], cursor: Cursor, char: Char) -> Option<(Stretch, Char, bool)> {
-        let Cursor { at, has_space } = cursor;
+    fn raw_stretch(&self, text: &[u8], cursor: RawCursor, char: Char) -> Option<(Stretch, Char, bool)> {
+        let RawCursor { at, has_space } = cursor;
         if has_space && !char.letter.is(Letter::AFTER_SPACE) {
             // The space alone, if the next character stays what it is.
             let what = self.of('\u{2581}' as u32).alone();
@@ -142,7 +144,13 @@ impl Letters {
     }
 
     /// Normalizes from the cursor up to the next certain cut, into `out`.
-    pub fn rewrite(&self, normalizer: &SentencePieceNormalizer, text: &[u8], cursor: &mut Cursor, out: &mut Vec<u8>) {
+    pub fn rewrite(
+        &self,
+        normalizer: &SentencePieceNormalizer,
+        text: &[u8],
+        cursor: &mut RawCursor,
+        out: &mut Vec<u8>,
+    ) {
         out.clear();
         let mut after_space = cursor.has_space;
         out.extend_from_slice(if after_space { space_mark::BYTES } else { b"" });
@@ -156,7 +164,7 @@ impl Letters {
             after_space = kept.last().map_or(after_space, |&last| last == b' ');
             cursor.at += consumed;
             if cursor.at < text.len() && !out.ends_with(space_mark::BYTES) && self.is_cut(out, text, cursor.at) {
-                *cursor = Cursor { at: cursor.at, has_space: false };
+                *cursor = RawCursor { at: cursor.at, has_space: false };
                 return;
             }
         }
@@ -181,12 +189,12 @@ impl Letters {
 }
 
 /// What rules do with characters.
-struct Rules {
+struct LetterRules {
     marks: Vec<(char, u32)>,
     is_fine: bool,
 }
 
-impl Rules {
+impl LetterRules {
     fn add(&mut self, key: &KeyChar) {
         if let Some(text) = key.text {
             let written = text.len() + 2 * text.iter().filter(|&&byte| byte == b' ').count();

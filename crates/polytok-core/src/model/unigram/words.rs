@@ -11,7 +11,7 @@ use super::best_path::{Score, State, search, walk};
 use super::certain::{LONGEST, Word, code};
 use super::letters::{Letters, STRETCHES, Stretch, What};
 use super::memo::{END, Memo, PATH, Path, word_key};
-use super::raw::{Cursor, Stop};
+use super::raw::{RawCursor, Stop};
 use crate::cache::Key;
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -30,7 +30,7 @@ pub(in crate::model) struct ScoredId<S> {
 }
 
 /// What a model knows of its pieces.
-pub(in crate::model) struct Dictionary<'a, S: Score> {
+pub(in crate::model) struct WordDictionary<'a, S: Score> {
     pub trie: &'a Trie,
     /// By the trie's values.
     pub scores: &'a [S],
@@ -96,7 +96,7 @@ pub(in crate::model) trait Receiver {
     fn unknown(&mut self, text: &[u8], start: u32) -> Result<()>;
 }
 
-impl<S: Score> Dictionary<'_, S> {
+impl<S: Score> WordDictionary<'_, S> {
     /// Sends the best path of the text, which is normalized or still to be.
     pub fn run(
         &self,
@@ -121,7 +121,7 @@ impl<S: Score> Dictionary<'_, S> {
         scratch: &mut WordsScratch<S::Sum>,
         to: &mut impl Receiver,
     ) -> Result<()> {
-        let mut cursor = Cursor { at: normalizer.leading_spaces(text), has_space: true };
+        let mut cursor = RawCursor { at: normalizer.leading_spaces(text), has_space: true };
         let mut sum = S::Sum::default();
         let mut stretches = [Stretch::NONE; STRETCHES];
         loop {

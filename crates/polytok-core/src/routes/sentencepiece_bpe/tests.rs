@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use crate::routes::Route;
 use crate::spec::{
     Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules, SentencePieceNormalize,
-    Spec, Symbols, TemplatePart, Unknown, VocabColumns,
+    Spec, Symbols, TemplatePart, TrimOffsets, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
@@ -57,7 +57,7 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
         },
         unknown,
         single: vec![TemplatePart::Slot],
-        trim: None,
+        trim: TrimOffsets::Nothing,
         decode: Decode::Bytes { skips_unknown: false },
         line: Line::V0_2_3,
     }
