@@ -2,7 +2,9 @@
 
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use polytok_core::error::Result;
-use polytok_core::train::bpe::{self, Affixes, Alphabet, Limits, Merge, Rules, Ties, Unit, Watch};
+use polytok_core::train::bpe::{
+    self, Affixes, AlphabetOptions, Merge, MergeLimits, MergeRules, MergeWatch, Ties, Unit,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -44,12 +46,12 @@ fn bpe_alphabet<'py>(
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let (unit, affixes) = units.to_core()?;
     let special = special.into_iter().map(String::into_bytes).collect();
-    let options = Alphabet { special, initial, limit };
+    let options = AlphabetOptions { special, initial, limit };
     let texts = Reporter::new(None).run(py, |_| bpe::alphabet(&mut words.0, &options, unit, &affixes))?;
     Ok((0..texts.len() as u32).map(|id| PyBytes::new(py, texts.get(id))).collect())
 }
 
-/// How merges are learnt.
+/// How merges are learned.
 #[derive(FromPyObject)]
 struct PyRules {
     size: usize,
@@ -60,18 +62,18 @@ struct PyRules {
 }
 
 impl PyRules {
-    fn to_core(&self, units: &Units) -> PyResult<Rules> {
+    fn to_core(&self, units: &Units) -> PyResult<MergeRules> {
         let (unit, affixes) = units.to_core()?;
         let below_length = self.below_length.unwrap_or(usize::MAX);
-        let limits = Limits { symbols: self.size, min_count: self.min_count, below_length };
+        let limits = MergeLimits { symbols: self.size, min_count: self.min_count, below_length };
         let ties = if self.first_seen { Ties::FirstSeen } else { Ties::LowerIds };
-        Ok(Rules { unit, affixes, ties, limits, room: self.room })
+        Ok(MergeRules { unit, affixes, ties, limits, room: self.room })
     }
 }
 
 /// Tells Python of each merge: its number, of how many, left, right, merged, its text, how often the pair occurred.
-impl Watch for Reporter {
-    fn merged(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
+impl MergeWatch for Reporter {
+    fn on_merge(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
         let Merge { left, right, id, count, .. } = merge;
         self.tell_each(|py, each| {
             each.call1(py, (number, of, left, right, id, PyBytes::new(py, text), count)).map(drop)
@@ -103,18 +105,18 @@ fn bpe_learn<'py>(
 ) -> PyResult<PyLearnt<'py>> {
     let rules = rules.to_core(&units)?;
     let words = &mut words.0;
-    let learnt = Reporter::with_each(progress, each)
+    let learned = Reporter::with_each(progress, each)
         .run(py, |reporter| bpe::learn(words, initial.into_iter(), &rules, reporter))?;
-    let (blob, offsets) = learnt.texts.into_columns();
-    let counts: Vec<u64> = learnt.merges.iter().map(|merge| merge.count).collect();
-    let before: Vec<u32> = learnt.merges.iter().map(|merge| merge.symbols as u32).collect();
+    let (blob, offsets) = learned.texts.into_columns();
+    let counts: Vec<u64> = learned.merges.iter().map(|merge| merge.count).collect();
+    let before: Vec<u32> = learned.merges.iter().map(|merge| merge.symbols as u32).collect();
     Ok((
         PyBytes::new(py, &blob),
         offsets.into_pyarray(py),
-        columns(py, &learnt.merges)?,
+        columns(py, &learned.merges)?,
         counts.into_pyarray(py),
         before.into_pyarray(py),
-        learnt.kept_limit,
+        learned.within_limit,
     ))
 }
 

@@ -1,46 +1,51 @@
 //! The symbols that tokenizers' BpeTrainer (0.23.3) starts from: special tokens, characters, characters with affixes.
 //!
-//! Two things are left to the order of a hash table there, and so change from run to run. Characters with affixes are numbered as
-//! words come, and ties go by these numbers; here they are numbered by their texts. With a limit, of characters that are
-//! equally frequent any may be dropped; here the highest are.
+//! Two results of the reference depend on the order of a hash table, and so change from run to run. First, it numbers
+//! characters with affixes in the order of the words, and ties follow these numbers; polytok numbers them by their
+//! texts. Second, with a limit it drops any of the equally frequent characters; polytok drops the highest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::start::{Affixes, Unit, each_char};
-use super::texts::Texts;
+use super::texts::SymbolTexts;
 use crate::error::Result;
 use crate::train::counter::WordCounter;
 
-/// What the first symbols depend on besides the words.
+/// The options that decide the first symbols.
 #[derive(Clone, Debug, Default)]
-pub struct Alphabet {
+pub struct AlphabetOptions {
     /// The first entries.
     pub special: Vec<Vec<u8>>,
-    /// Characters that are entries whether they occur or not; they go last where the limit is too low for all.
+    /// Characters that are entries even if they do not occur. If the limit is too low for all, they are dropped last.
     pub initial: Vec<char>,
-    /// How many characters are kept, the most frequent ones.
+    /// The most characters, chosen by frequency.
     pub limit: Option<usize>,
 }
 
 /// The texts of the first symbols, in the order of their ids.
-pub fn alphabet(words: &mut WordCounter, options: &Alphabet, unit: Unit, affixes: &Affixes) -> Result<Texts> {
-    let mut texts = Texts::new(&affixes.prefix);
+pub fn alphabet(
+    words: &mut WordCounter,
+    options: &AlphabetOptions,
+    unit: Unit,
+    affixes: &Affixes,
+) -> Result<SymbolTexts> {
+    let mut texts = SymbolTexts::new(&affixes.prefix);
     for text in &options.special {
         texts.add(text)?;
     }
-    for c in kept(words, options, unit)? {
+    for c in chosen_chars(words, options, unit)? {
         texts.add(c.encode_utf8(&mut [0; 4]).as_bytes())?;
     }
     if !affixes.is_none() {
-        for text in affixed(words, &texts, unit, affixes)? {
+        for text in texts_with_affixes(words, &texts, unit, affixes)? {
             texts.add(&text)?;
         }
     }
     Ok(texts)
 }
 
-/// The characters that the limit leaves, by code point.
-fn kept(words: &mut WordCounter, options: &Alphabet, unit: Unit) -> Result<Vec<char>> {
+/// The characters within the limit, by code point.
+fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: Unit) -> Result<Vec<char>> {
     let mut counts: BTreeMap<char, u64> = BTreeMap::new();
     words.each_unordered(&mut |word, count| {
         each_char(word, unit, |c, _, _| {
@@ -50,17 +55,22 @@ fn kept(words: &mut WordCounter, options: &Alphabet, unit: Unit) -> Result<Vec<c
         Ok(())
     })?;
     counts.extend(options.initial.iter().map(|&c| (c, u64::MAX)));
-    let mut kept: Vec<(char, u64)> = counts.into_iter().collect();
+    let mut chars: Vec<(char, u64)> = counts.into_iter().collect();
     if let Some(limit) = options.limit {
-        kept.sort_by_key(|&(c, count)| (std::cmp::Reverse(count), c));
-        kept.truncate(limit);
-        kept.sort_unstable();
+        chars.sort_by_key(|&(c, count)| (std::cmp::Reverse(count), c));
+        chars.truncate(limit);
+        chars.sort_unstable();
     }
-    Ok(kept.into_iter().map(|(c, _)| c).collect())
+    Ok(chars.into_iter().map(|(c, _)| c).collect())
 }
 
-/// The texts of characters that are kept, with the affixes that they have somewhere.
-fn affixed(words: &mut WordCounter, texts: &Texts, unit: Unit, affixes: &Affixes) -> Result<BTreeSet<Vec<u8>>> {
+/// The texts of the chosen characters with the affixes that they have in any word.
+fn texts_with_affixes(
+    words: &mut WordCounter,
+    texts: &SymbolTexts,
+    unit: Unit,
+    affixes: &Affixes,
+) -> Result<BTreeSet<Vec<u8>>> {
     let mut places: BTreeSet<(char, bool, bool)> = BTreeSet::new();
     words.each_unordered(&mut |word, _| {
         each_char(word, unit, |c, is_first, is_last| {
@@ -68,7 +78,7 @@ fn affixed(words: &mut WordCounter, texts: &Texts, unit: Unit, affixes: &Affixes
         });
         Ok(())
     })?;
-    let is_kept = |c: char| texts.find(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
-    let kept = places.into_iter().filter(|&(c, ..)| is_kept(c));
-    Ok(kept.map(|(c, is_first, is_last)| affixes.applied(c, is_first, is_last)).collect())
+    let is_chosen = |c: char| texts.find(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
+    let chosen = places.into_iter().filter(|&(c, ..)| is_chosen(c));
+    Ok(chosen.map(|(c, is_first, is_last)| affixes.applied(c, is_first, is_last)).collect())
 }

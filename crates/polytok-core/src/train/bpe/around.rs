@@ -1,18 +1,18 @@
-//! What one merge changes: pairs with the symbols on one side of it, added up by symbol before any table is touched.
+//! The changes of one merge to the pairs on one side of it, added up by symbol before any table is touched.
 
-use super::places::{List, Place, Places};
+use super::places::{List, PairPlaces, Place};
 
-/// Stands for places that nobody wants.
+/// Marks places that are dropped.
 const NOWHERE: usize = usize::MAX;
 
 /// A symbol on one side of the merged pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
-    /// How often it stood beside the half that is gone.
+    /// How often it was adjacent to the merged half.
     lost: i64,
-    /// How often it stands beside the new symbol, where such pairs count.
+    /// How often it is adjacent to the new symbol, if such pairs count.
     gained: i64,
-    /// Places gained.
+    /// The number of new places.
     len: u32,
     is_touched: bool,
 }
@@ -23,12 +23,12 @@ pub struct Side {
     changes: Vec<Change>,
     touched: Vec<u32>,
     gained: Vec<(u32, Place)>,
-    /// Where the next place of a symbol goes.
+    /// The index for the next place of each symbol.
     next: Vec<usize>,
 }
 
 impl Side {
-    /// Symbols are below `symbols` from now on.
+    /// Makes room for symbols below `symbols`.
     pub fn make_room(&mut self, symbols: usize) {
         if symbols <= self.changes.len() {
             return;
@@ -37,7 +37,7 @@ impl Side {
         self.next.resize(symbols, 0);
     }
 
-    /// The half beside this symbol is gone.
+    /// The half adjacent to this symbol was merged.
     #[inline]
     pub fn lose(&mut self, symbol: u32, weight: u64) {
         let change = &mut self.changes[symbol as usize];
@@ -48,7 +48,7 @@ impl Side {
         }
     }
 
-    /// The new symbol stands beside this one, which has lost its neighbour. The pair starts at the place.
+    /// The new symbol is adjacent to this one, which has lost its neighbour. The new pair starts at `place`.
     #[inline]
     pub fn gain(&mut self, symbol: u32, weight: u64, place: Place) {
         let change = &mut self.changes[symbol as usize];
@@ -57,7 +57,7 @@ impl Side {
         self.gained.push((symbol, place));
     }
 
-    /// Bytes that the places of the largest merge so far take.
+    /// The bytes that the places of the largest merge so far take.
     pub fn memory(&self) -> usize {
         self.gained.capacity() * size_of::<(u32, Place)>()
     }
@@ -67,19 +67,20 @@ impl Side {
         &self.touched
     }
 
-    /// What changed for a symbol, which starts anew: how often it lost its neighbour and gained the new one, and how many places.
+    /// The changes of a symbol, which are reset: how often it lost its neighbour, how often it gained the new one, and
+    /// its number of new places.
     pub fn take(&mut self, symbol: u32) -> (i64, i64, u32) {
         let change = std::mem::take(&mut self.changes[symbol as usize]);
         (change.lost, change.gained, change.len)
     }
 
-    /// The places of a symbol go to a list, or nowhere.
+    /// Chooses the list for the places of a symbol; None drops them.
     pub fn send(&mut self, symbol: u32, list: Option<List>) {
         self.next[symbol as usize] = list.map_or(NOWHERE, |list| list.start);
     }
 
-    /// Sets the places of all lists, and starts anew.
-    pub fn settle(&mut self, places: &mut Places) {
+    /// Writes the places to their lists, and resets.
+    pub fn settle(&mut self, places: &mut PairPlaces) {
         for (symbol, place) in self.gained.drain(..) {
             let next = &mut self.next[symbol as usize];
             if *next != NOWHERE {

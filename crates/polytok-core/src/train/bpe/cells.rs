@@ -1,9 +1,9 @@
-//! All words one behind the other, as symbols that merge in place.
+//! All words in one array, as symbols that merge in place.
 //!
-//! Every initial symbol has a cell, and there is a wall before, between and behind the words. A symbol that merging made takes the
-//! cells of its parts: the first holds its id, the last holds it with [`END`], so that both neighbours of a symbol are found
-//! from its place and the numbers of their cells, without links; what lies between is never the start of a symbol again.
-//! So a place stands for one symbol at most, and a merge touches cells beside each other, however long the word is.
+//! Every initial symbol has a cell, and there is a wall before, between and after the words. A merged symbol takes the
+//! cells of its parts: the first holds its id, the last holds it with [`END`]. So both neighbours of a symbol are found
+//! from its place and the sizes of its neighbours, without links. The cells between never start a symbol again. So a
+//! place stands for at most one symbol, and a merge touches adjacent cells, however long the word is.
 
 use crate::error::{Error, Result};
 use crate::prefetch::prefetch;
@@ -11,10 +11,10 @@ use crate::prefetch::prefetch;
 /// Marks the last of several cells of a symbol.
 const END: u32 = 1 << 31;
 
-/// Before, between and behind words.
+/// Before, between and after words.
 const WALL: u32 = u32::MAX;
 
-/// What was the start of a symbol before it became the right half of another.
+/// The former start of a symbol that became the right half of another.
 const GONE: u32 = u32::MAX - 1;
 
 /// Ids are below this.
@@ -40,7 +40,7 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Room for so many words of so many symbols in all.
+    /// An empty array with capacity for `words` words that have `symbols` symbols in total.
     pub fn with_capacity(words: usize, symbols: usize) -> Cells {
         let mut cells = Vec::with_capacity(words + symbols + 1);
         cells.push(WALL);
@@ -53,27 +53,28 @@ impl Cells {
         self.cells.push(WALL);
         if self.cells.len() > END as usize {
             return Err(Error::Argument(
-                "the distinct words have more than 2^31 symbols in all: cut longer texts into words, or give less text"
+                "the distinct words have more than 2^31 symbols in total; use a pattern with shorter words, or give less \
+                 text"
                     .into(),
             ));
         }
         Ok(())
     }
 
-    /// Bytes taken.
+    /// Bytes of memory taken.
     pub fn memory(&self) -> usize {
         self.cells.len() * size_of::<u32>()
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Where the first word starts.
+    /// The start of the first word.
     pub const FIRST: usize = 1;
 
-    /// Calls `pair(left, right, at, word)` for all pairs, in order, before anything is merged; `word` counts the words.
+    /// Calls `pair(left, right, at, word)` for all pairs in order, before any merge; `word` is the number of the word.
     pub fn pairs(&self, mut pair: impl FnMut(u32, u32, u32, usize)) {
         let mut word = 0;
         for (at, cells) in self.cells.windows(2).enumerate().skip(1) {
@@ -85,7 +86,7 @@ impl Cells {
         }
     }
 
-    /// For each cell the number of its word; that of a wall does not matter.
+    /// The word number of each cell; that of a wall has no meaning.
     pub fn words(&self) -> Vec<u32> {
         let mut word = u32::MAX;
         let number = |&cell: &u32| {
@@ -95,19 +96,19 @@ impl Cells {
         self.cells.iter().map(number).collect()
     }
 
-    /// Asks for the memory of a place.
+    /// Prefetches the memory of a place.
     #[inline]
     pub fn prefetch(&self, at: u32) {
         prefetch(&self.cells, at as usize);
     }
 
-    /// The symbol that starts at a place; none has the id that comes back where none does.
+    /// The symbol that starts at a place. If none does, the value is not the id of any symbol.
     #[inline]
     pub fn at(&self, at: u32) -> u32 {
         self.cells[at as usize]
     }
 
-    /// The symbol before the one at a place, where the word does not start there.
+    /// The symbol before a place; None at the start of a word.
     #[inline]
     pub fn before(&self, at: u32, cells: &[u32]) -> Option<Neighbour> {
         match self.cells[at as usize - 1] {
@@ -117,14 +118,14 @@ impl Cells {
         }
     }
 
-    /// The symbol that starts at a place that one ends before, where the word does not end there.
+    /// The symbol after a place where one ends; None at the end of a word.
     #[inline]
-    pub fn behind(&self, at: u32) -> Option<Neighbour> {
+    pub fn after(&self, at: u32) -> Option<Neighbour> {
         let id = self.cells[at as usize];
         (id != WALL).then_some(Neighbour { id, at })
     }
 
-    /// Puts the symbols of the word that starts at a place to `symbols`; where the next word starts.
+    /// Appends the symbols of the word that starts at a place to `symbols`. Returns the start of the next word.
     pub fn word(&self, start: usize, cells: &[u32], symbols: &mut Vec<u32>) -> usize {
         let mut at = start;
         while self.cells[at] != WALL {
@@ -134,13 +135,13 @@ impl Cells {
         at + 1
     }
 
-    /// Where the word of a place starts.
+    /// The start of the word at a place.
     pub fn word_start(&self, at: u32) -> u32 {
         let before = self.cells[..at as usize].iter().rposition(|&cell| cell == WALL);
         before.map_or(0, |wall| wall as u32 + 1)
     }
 
-    /// Makes one symbol of the two that start at `left` and `right` and end before `end`.
+    /// Merges the two symbols that start at `left` and `right` and end before `end`.
     #[inline]
     pub fn merge(&mut self, left: u32, right: u32, end: u32, id: u32) {
         self.cells[right as usize] = GONE;

@@ -1,57 +1,57 @@
-//! Learning merges of bytes or characters in rounds, within a memory limit.
+//! Learns merges of bytes or characters in rounds, within a memory limit.
 
 use super::cells::Cells;
 use super::learner::{Learner, Stop, Ties};
 use super::pairs::key;
-use super::passes::{Joined, Passed, is_next};
-use super::rounds::{Intake, Learning};
+use super::passes::{CountedPair, Merged, is_next};
+use super::rounds::{Intake, RoundLearner};
 use super::spread::Sizes;
 use super::start::each_word;
-use super::{Learnt, Limits, Rules, Watch, add};
+use super::{LearnedMerges, MergeLimits, MergeRules, MergeWatch, add};
 use crate::error::Result;
 use crate::train::counter::{Spill, WordCounter};
 
-/// Learns merges behind those of `learnt`, which has none. None if a pair makes a text that is known: then pairs may come again,
-/// and what a round forgot may matter.
+/// Learns merges into `learned`, which has none yet. None if a pair has a known text: then pairs can arise again, and
+/// the pairs that a round dropped can matter.
 pub(super) fn learn(
     words: &mut WordCounter,
-    learnt: Learnt,
-    rules: &Rules,
+    learned: LearnedMerges,
+    rules: &MergeRules,
     room: usize,
     spill: &dyn Spill,
-    watch: &mut impl Watch,
-) -> Result<Option<Learnt>> {
+    watch: &mut impl MergeWatch,
+) -> Result<Option<LearnedMerges>> {
     let (mut sum, mut intake) = (0, Intake::new(room, spill)?);
-    each_word(words, &learnt.texts, rules, watch, |symbols, count| {
+    each_word(words, &learned.texts, rules, watch, |symbols, count| {
         sum = add(sum, symbols, count)?;
         intake.push(symbols, count, |_, _| true)
     })?;
-    let lengths = vec![1; learnt.texts.len()];
+    let lengths = vec![1; learned.texts.len()];
     let learner = Learner::new(Cells::default(), Vec::new(), rules.ties, rules.limits);
-    let mut limited = Limited { learnt, lengths, learner, rules, watch };
+    let mut limited = LimitedLearner { learned, lengths, learner, rules, watch };
     let stop = intake.learn(&mut limited, room, spill)?;
-    Ok((stop != Stop::Known).then_some(limited.learnt))
+    Ok((stop != Stop::Known).then_some(limited.learned))
 }
 
-/// What is learnt, and the learner of one round.
-struct Limited<'a, W> {
-    learnt: Learnt,
-    /// How long the symbols are.
+/// The merges so far, and the learner of one round.
+struct LimitedLearner<'a, W> {
+    learned: LearnedMerges,
+    /// The length of each symbol.
     lengths: Vec<u32>,
     learner: Learner<false>,
-    rules: &'a Rules,
+    rules: &'a MergeRules,
     watch: &'a mut W,
 }
 
-impl<W: Watch> Learning for Limited<'_, W> {
-    const SIZES: Sizes = Sizes { cell: 4, stretch: 8, place: 12, pair: 160 };
-    const HOLDS_WHOLE: bool = false;
+impl<W: MergeWatch> RoundLearner for LimitedLearner<'_, W> {
+    const SIZES: Sizes = Sizes { cell: 4, segment: 8, place: 12, pair: 160 };
+    const KEEPS_WHOLE_WORDS: bool = false;
 
     fn least(&self) -> u64 {
         self.rules.limits.min_count.max(1)
     }
 
-    /// A pair counts only if it is short enough, or of two initial symbols.
+    /// A pair counts only if it is short enough, or has two initial symbols.
     fn is_open(&self, left: u32, right: u32) -> bool {
         let below = self.rules.limits.below_length;
         let length = || self.lengths[left as usize] as usize + self.lengths[right as usize] as usize;
@@ -59,7 +59,7 @@ impl<W: Watch> Learning for Limited<'_, W> {
     }
 
     fn load(&mut self, cells: Cells, counts: Vec<u64>, from: u64, is_frequent: impl Fn(u32, u32) -> bool) {
-        let limits = Limits { min_count: from, ..self.rules.limits };
+        let limits = MergeLimits { min_count: from, ..self.rules.limits };
         let mut learner = Learner::new(cells, self.lengths.clone(), self.rules.ties, limits);
         let is_counted = |left, right| is_frequent(left, right) && self.is_open(left, right);
         learner.count_pairs(|word| counts[word], is_counted);
@@ -68,37 +68,38 @@ impl<W: Watch> Learning for Limited<'_, W> {
 
     fn run(&mut self, _: u64, room: usize) -> Result<Stop> {
         self.learner.stop_at(room, !self.rules.affixes.is_none());
-        self.learner.run(&mut self.learnt, self.watch)
+        self.learner.run(&mut self.learned, self.watch)
     }
 
-    fn merge_passed(&mut self, mut pairs: Vec<Passed>) -> Result<(Vec<Joined>, Stop)> {
+    fn merge_counted(&mut self, mut pairs: Vec<CountedPair>) -> Result<(Vec<Merged>, Stop)> {
         pairs.retain(|pair| self.is_open(pair.left, pair.right));
         pairs.sort_unstable_by_key(|pair| {
             let tie = if self.rules.ties == Ties::FirstSeen { pair.first } else { key(pair.left, pair.right) };
             (std::cmp::Reverse(pair.count), tie)
         });
         let (mut merged, symbols) = (Vec::new(), self.rules.limits.symbols);
-        let wanted = symbols.saturating_sub(self.learnt.initial());
-        for (index, &Passed { left, right, count, .. }) in pairs.iter().enumerate() {
-            if self.learnt.texts.len() >= symbols {
+        let wanted = symbols.saturating_sub(self.learned.initial());
+        for (index, &CountedPair { left, right, count, .. }) in pairs.iter().enumerate() {
+            if self.learned.texts.len() >= symbols {
                 return Ok((merged, Stop::Reached));
             }
             if !is_next(&merged, &pairs, index) {
                 break;
             }
-            let made = self.learnt.merge((left, right, count), !self.rules.affixes.is_none(), wanted, self.watch)?;
-            let Some(id) = made else { return Ok((merged, Stop::Known)) };
-            // The text of an initial symbol may be merged anew, then the symbol is as long as the merge.
-            self.lengths.resize(self.learnt.texts.len(), 1);
+            let symbol_id =
+                self.learned.merge((left, right, count), !self.rules.affixes.is_none(), wanted, self.watch)?;
+            let Some(id) = symbol_id else { return Ok((merged, Stop::Known)) };
+            // If a merge has the text of an initial symbol, that symbol gets the length of the merge.
+            self.lengths.resize(self.learned.texts.len(), 1);
             self.lengths[id as usize] = self.lengths[left as usize] + self.lengths[right as usize];
             merged.push((left, right, id));
         }
-        self.watch.report("merges", self.learnt.merges.len() as u64, wanted as u64)?;
+        self.watch.report("merges", self.learned.merges.len() as u64, wanted as u64)?;
         Ok((merged, Stop::Full))
     }
 
     fn last_count(&self) -> u64 {
-        self.learnt.merges.last().map_or(u64::MAX, |merge| merge.count)
+        self.learned.merges.last().map_or(u64::MAX, |merge| merge.count)
     }
 
     fn unload(&mut self) -> (Cells, Vec<u32>) {

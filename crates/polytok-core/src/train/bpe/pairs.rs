@@ -1,11 +1,12 @@
-//! How often each pair of symbols occurs: open addressing, a key and a count in 16 bytes, at a load of one half at most.
+//! The counts of pairs of symbols, in a hash table with open addressing: 16 bytes for a key and a count, a load of at
+//! most one half.
 
 use crate::prefetch::prefetch;
 
-/// A slot without a pair: no pair has all its bits set.
+/// The key of an empty slot: no pair has all its bits set.
 const EMPTY: u64 = u64::MAX;
 
-/// Two symbols as one number, which orders them by the left one first.
+/// Two symbols as one number, ordered by the left symbol first.
 #[inline]
 pub fn key(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
@@ -25,7 +26,7 @@ pub struct PairCounts {
 }
 
 impl PairCounts {
-    /// Room for so many pairs.
+    /// An empty table for `pairs` pairs.
     pub fn with_capacity(pairs: usize) -> PairCounts {
         let bits = (pairs * 2).next_power_of_two().trailing_zeros().max(4);
         PairCounts { slots: vec![(EMPTY, 0); 1 << bits], taken: 0, shift: 64 - bits }
@@ -41,7 +42,7 @@ impl PairCounts {
         at
     }
 
-    /// Asks for the memory of a pair's count.
+    /// Prefetches the count of a pair.
     #[inline]
     pub fn prefetch(&self, key: u64) {
         prefetch(&self.slots, (hash(key) >> self.shift) as usize);
@@ -53,12 +54,12 @@ impl PairCounts {
         self.slots[self.slot(key)].1
     }
 
-    /// Whether a pair was counted, whatever its count is now.
+    /// Whether the table has a pair, whatever its count.
     pub fn contains(&self, key: u64) -> bool {
         self.slots[self.slot(key)].0 == key
     }
 
-    /// Adds to the count of a pair and tells the sum.
+    /// Adds to the count of a pair and returns the sum.
     #[inline]
     pub fn add(&mut self, key: u64, change: i64) -> i64 {
         let at = self.slot(key);
@@ -75,7 +76,7 @@ impl PairCounts {
         sum
     }
 
-    /// Takes from the count of a pair, if it was counted.
+    /// Subtracts from the count of a pair, if the table has it.
     #[inline]
     pub fn lose(&mut self, key: u64, lost: i64) {
         let at = self.slot(key);
@@ -84,7 +85,7 @@ impl PairCounts {
         }
     }
 
-    /// Bytes taken.
+    /// Bytes of memory taken.
     pub fn memory(&self) -> usize {
         self.slots.len() * size_of::<(u64, i64)>()
     }
@@ -101,21 +102,21 @@ impl PairCounts {
     }
 }
 
-/// Both halves of the product, so that every bit of the key reaches the high bits.
+/// Combines both halves of the product, so that every bit of the key reaches the high bits.
 #[inline]
 pub fn hash(key: u64) -> u64 {
     let wide = u128::from(key ^ 0xF39C_C060_5CED_C835) * 0x9E37_79B9_7F4A_7C15;
     (wide >> 64) as u64 ^ wide as u64
 }
 
-/// Most symbols whose pairs are looked up by a plain table.
+/// The most symbols whose pairs have a plain table.
 const FEW: usize = 1024;
 
-/// Numbers distinct pairs, in the order in which they come.
+/// Numbers distinct pairs by their first occurrence.
 pub enum PairIndex {
-    /// By left times the number of symbols plus right; one more than the number.
+    /// The number plus one, at the index left × symbols + right.
     Few(usize, Vec<u32>),
-    /// One more than the number.
+    /// The number plus one.
     Many(PairCounts),
 }
 

@@ -1,14 +1,15 @@
-//! Where pairs occur: lists of places with the counts of their words, in one vector, those that are done with taken out now and then.
+//! The places of pairs: lists of places with the counts of their words, in one vector that is compacted from time to
+//! time.
 
 use std::ops::Range;
 
-/// Stands for a count that does not fit; see [`Weights`].
+/// Marks a count that does not fit; see [`Weights`].
 const HEAVY: u32 = u32::MAX;
 
-/// Garbage below this is left alone.
+/// Fewer unused places than this are not collected.
 const LEAST_GARBAGE: usize = 1 << 16;
 
-/// Where a pair starts, and how often its word occurs.
+/// The start of a pair, and the count of its word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub at: u32,
@@ -16,33 +17,33 @@ pub struct Place {
 }
 
 impl Place {
-    /// With a count of a word.
+    /// A place in a word with this count.
     pub fn new(at: u32, count: u64) -> Place {
         Place { at, weight: count.min(u64::from(HEAVY)) as u32 }
     }
 
-    /// The same word, elsewhere.
+    /// Another place in the same word.
     #[inline]
     pub fn moved(self, at: u32) -> Place {
         Place { at, ..self }
     }
 }
 
-/// The counts that do not fit into a [`Place`], by where their words start.
+/// The counts that do not fit into a [`Place`], by the start of their words.
 #[derive(Default)]
 pub struct Weights {
     heavy: Vec<(u32, u64)>,
 }
 
 impl Weights {
-    /// Notes the count of a word that starts at a place, behind all that were noted before.
-    pub fn note(&mut self, start: u32, count: u64) {
+    /// Adds the count of a word that starts after all earlier ones.
+    pub fn add(&mut self, start: u32, count: u64) {
         if count >= u64::from(HEAVY) {
             self.heavy.push((start, count));
         }
     }
 
-    /// How often the word of a place occurs.
+    /// The count of the word of a place.
     #[inline]
     pub fn of(&self, place: Place) -> u64 {
         if place.weight < HEAVY { u64::from(place.weight) } else { self.heavy(place.at) }
@@ -50,12 +51,12 @@ impl Weights {
 
     #[cold]
     fn heavy(&self, at: u32) -> u64 {
-        let behind = self.heavy.partition_point(|&(start, _)| start <= at);
-        self.heavy[behind - 1].1
+        let after = self.heavy.partition_point(|&(start, _)| start <= at);
+        self.heavy[after - 1].1
     }
 }
 
-/// A stretch of the vector.
+/// The range of a list in the vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct List {
     pub start: usize,
@@ -71,39 +72,39 @@ impl List {
 
 /// All lists.
 #[derive(Default)]
-pub struct Places {
+pub struct PairPlaces {
     places: Vec<Place>,
     garbage: usize,
 }
 
-impl Places {
-    /// A new list of so many places, to be filled by [`Places::set`].
+impl PairPlaces {
+    /// A new list of `len` places, which [`PairPlaces::set`] fills.
     pub fn reserve(&mut self, len: u32) -> List {
         let start = self.places.len();
         self.places.resize(start + len as usize, Place::default());
         List { start, len }
     }
 
-    /// Sets what stands at an index of the vector.
+    /// Sets the place at an index of the vector.
     #[inline]
     pub fn set(&mut self, index: usize, place: Place) {
         self.places[index] = place;
     }
 
-    /// What stands at an index of the vector.
+    /// The place at an index of the vector.
     #[inline]
     pub fn get(&self, index: usize) -> Place {
         self.places[index]
     }
 
-    /// The cell of what stands at an index, which may be beyond the end.
+    /// The cell of the place at an index, which can be beyond the end.
     #[inline]
     pub fn ahead(&self, index: usize) -> u32 {
         self.places.get(index).map_or(0, |place| place.at)
     }
 
-    /// A list of the places of two lists, in order.
-    pub fn united(&mut self, one: List, other: List) -> List {
+    /// Joins two lists to one, in order.
+    pub fn join(&mut self, one: List, other: List) -> List {
         let mut places = [&self.places[one.range()], &self.places[other.range()]].concat();
         places.sort_unstable_by_key(|place| place.at);
         self.free(one.len + other.len);
@@ -112,30 +113,30 @@ impl Places {
         list
     }
 
-    /// So many places are done with.
+    /// Marks a number of places as unused.
     pub fn free(&mut self, places: u32) {
         self.garbage += places as usize;
     }
 
-    /// Bytes that the places take at the most, while they are moved together too.
+    /// The most bytes that the places take, also while they are compacted.
     pub fn memory(&self) -> usize {
         self.places.len() * size_of::<Place>() * 3 / 2
     }
 
-    /// More is garbage than is not.
+    /// Whether more than half of the places are unused.
     pub fn is_wasteful(&self) -> bool {
         self.garbage > LEAST_GARBAGE && self.garbage * 2 > self.places.len()
     }
 
-    /// Moves the lists that are still wanted together.
+    /// Compacts the vector to these lists.
     pub fn collect<'a>(&mut self, lists: impl Iterator<Item = &'a mut List>) {
-        let mut kept = Vec::with_capacity(self.places.len() - self.garbage);
+        let mut places = Vec::with_capacity(self.places.len() - self.garbage);
         for list in lists {
-            let start = kept.len();
-            kept.extend_from_slice(&self.places[list.range()]);
+            let start = places.len();
+            places.extend_from_slice(&self.places[list.range()]);
             list.start = start;
         }
-        self.places = kept;
+        self.places = places;
         self.garbage = 0;
     }
 }

@@ -1,40 +1,40 @@
 //! The most frequent pair: a heap of the frequent ones, and unsorted buckets by powers of two for the others.
 //!
-//! Counts fall after a pair was pushed, so an entry may promise too much; whoever pops it says what is true, and it
-//! goes back to its place. A bucket is turned into the heap when everything above it is done, and brought up to date at
-//! that time: most pairs are never compared with another.
+//! Counts fall after a pair was pushed, so the count of an entry can be too high. The caller of `pop` gives the current
+//! count, and the entry goes back to its place. A bucket becomes the heap when everything above it is done, and its
+//! counts are updated at that time: most pairs are never compared with another.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// A pair that waits: how often it occurs, or did, what decides among equals (the lower goes first), and its number.
+/// A pair in the queue: its count, which can be outdated; its tie-breaker (the lower goes first); and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct QueuedPair {
     pub count: u64,
     pub tie: u64,
     pub number: u32,
 }
 
-impl Ord for Entry {
-    fn cmp(&self, other: &Entry) -> Ordering {
+impl Ord for QueuedPair {
+    fn cmp(&self, other: &QueuedPair) -> Ordering {
         (self.count, other.tie, other.number).cmp(&(other.count, self.tie, self.number))
     }
 }
 
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+impl PartialOrd for QueuedPair {
+    fn partial_cmp(&self, other: &QueuedPair) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 /// The queue.
-pub struct Queue {
+pub struct PairQueue {
     /// Entries of the highest bucket and above.
-    heap: BinaryHeap<Entry>,
-    /// Entries whose counts have so many bits less one, below the heap.
-    buckets: Vec<Vec<Entry>>,
-    /// Counts only fall, so that a bucket may be brought up to date early.
+    heap: BinaryHeap<QueuedPair>,
+    /// Entries below the heap; bucket n has the counts of n + 1 bits.
+    buckets: Vec<Vec<QueuedPair>>,
+    /// Counts only fall, so the counts of a whole bucket can be updated at once.
     only_falls: bool,
 }
 
@@ -42,22 +42,22 @@ fn bucket(count: u64) -> usize {
     count.max(1).ilog2() as usize
 }
 
-impl Queue {
-    /// Starts empty, with all buckets below the heap.
-    pub fn new(only_falls: bool) -> Queue {
-        Queue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect(), only_falls }
+impl PairQueue {
+    /// An empty queue, with all buckets below the heap.
+    pub fn new(only_falls: bool) -> PairQueue {
+        PairQueue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect(), only_falls }
     }
 
     /// Adds a pair that occurs.
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: QueuedPair) {
         match self.buckets.get_mut(bucket(entry.count)) {
             Some(bucket) => bucket.push(entry),
             None => self.heap.push(entry),
         }
     }
 
-    /// The first entry by what `current` says of each, which is the entry as it is now, or None if the pair is gone.
-    pub fn pop(&mut self, mut current: impl FnMut(Entry) -> Option<Entry>) -> Option<Entry> {
+    /// Removes the first entry by its current values, which `current` returns; None for a pair that no longer occurs.
+    pub fn pop(&mut self, mut current: impl FnMut(QueuedPair) -> Option<QueuedPair>) -> Option<QueuedPair> {
         loop {
             let Some(mut top) = self.heap.peek_mut() else {
                 let bucket = self.buckets.pop()?;

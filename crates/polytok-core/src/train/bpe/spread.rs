@@ -1,33 +1,34 @@
-//! What pairs and stretches of words of each frequency take in memory, and so down to which frequency everything fits.
+//! The memory that pairs and segments of words take by frequency, which gives the lowest frequency at which everything
+//! fits.
 
-/// Frequencies are told apart by their powers of two, and by this many bits behind the first.
+/// Frequencies are grouped by their power of two and by this many bits after the first.
 const BITS: u32 = 3;
 
-/// Bytes for each cell, stretch, place and pair of what is held.
+/// Bytes in memory for each cell, segment, place and pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
     pub cell: usize,
-    pub stretch: usize,
+    pub segment: usize,
     pub place: usize,
     pub pair: usize,
 }
 
-/// What a round holds more where pairs of one frequency are merged too: pairs, their places, links between neighbours, and
-/// stretches, which may become fewer, as they grow together.
+/// What a round holds in addition if it merges the pairs of one frequency too: pairs, their places, links between
+/// neighbours, and segments. The number of segments can fall, because segments join.
 #[derive(Clone, Copy, Default)]
-struct Share {
+struct FrequencyShare {
     pairs: usize,
     places: usize,
     links: usize,
-    stretches: isize,
+    segments: isize,
 }
 
-impl Share {
-    /// A stretch has one cell more than links, and a wall.
+impl FrequencyShare {
+    /// A segment has one cell more than links, and a wall.
     fn bytes(&self, sizes: Sizes) -> isize {
-        let stretch = (sizes.stretch + 2 * sizes.cell) as isize;
+        let segment = (sizes.segment + 2 * sizes.cell) as isize;
         (self.pairs * sizes.pair + self.places * sizes.place + self.links * sizes.cell) as isize
-            + self.stretches * stretch
+            + self.segments * segment
     }
 
     fn is_empty(&self) -> bool {
@@ -35,47 +36,48 @@ impl Share {
     }
 }
 
-/// What all frequencies hold.
+/// The shares of all frequencies.
 pub(super) struct Spread {
-    shares: Vec<Share>,
+    shares: Vec<FrequencyShare>,
 }
 
 impl Default for Spread {
     fn default() -> Spread {
-        Spread { shares: vec![Share::default(); (u64::BITS as usize) << BITS] }
+        Spread { shares: vec![FrequencyShare::default(); (u64::BITS as usize) << BITS] }
     }
 }
 
 impl Spread {
-    fn of(&mut self, count: u64) -> &mut Share {
+    fn of(&mut self, count: u64) -> &mut FrequencyShare {
         let power = count.max(1).ilog2();
-        let behind = (count << (u64::BITS - 1 - power) << 1) >> (u64::BITS - BITS);
-        &mut self.shares[((power as usize) << BITS) + behind as usize]
+        let after = (count << (u64::BITS - 1 - power) << 1) >> (u64::BITS - BITS);
+        &mut self.shares[((power as usize) << BITS) + after as usize]
     }
 
-    /// Adds a pair that may occur so often.
+    /// Adds a pair that occurs at most `bound` times.
     pub fn add_pair(&mut self, bound: u64) {
         self.of(bound).pairs += 1;
     }
 
-    /// Adds the places of the pairs of a word, which may occur so often each, where they occur often enough.
+    /// Adds the places of the pairs of a word whose bounds are at least `least`.
     pub fn add_places(&mut self, bounds: &[u64], least: u64) {
         bounds.iter().filter(|bound| **bound >= least).for_each(|&bound| self.of(bound).places += 1);
     }
 
-    /// Adds a word whose neighbours are held together from these counts down.
-    pub fn add_stretches(&mut self, levels: &[u64], least: u64) {
+    /// Adds a word whose neighbours are in one segment from these counts down.
+    pub fn add_segments(&mut self, levels: &[u64], least: u64) {
         for (index, &level) in levels.iter().enumerate().filter(|(_, level)| **level >= least) {
-            let is_behind = index > 0 && levels[index - 1] >= level;
-            let is_before = levels.get(index + 1).is_some_and(|next| *next > level);
+            let is_linked_left = index > 0 && levels[index - 1] >= level;
+            let is_linked_right = levels.get(index + 1).is_some_and(|next| *next > level);
             let share = self.of(level);
             share.links += 1;
-            // It begins a stretch, makes one longer, or makes one of two.
-            share.stretches += 1 - isize::from(is_behind) - isize::from(is_before);
+            // The link starts a segment, extends one, or joins two.
+            share.segments += 1 - isize::from(is_linked_left) - isize::from(is_linked_right);
         }
     }
 
-    /// The lowest count down to which everything takes at most so many bytes, or else the highest one that there is.
+    /// The lowest count down to which everything takes at most `bytes`, or the highest count if that takes at most
+    /// `room`.
     pub fn least_count(&self, sizes: Sizes, bytes: usize, room: usize) -> Fit {
         let (mut sum, mut lowest) = (0, None);
         for (place, share) in self.shares.iter().enumerate().rev().filter(|(_, share)| !share.is_empty()) {
@@ -91,18 +93,18 @@ impl Spread {
     }
 }
 
-/// What fits memory.
+/// What fits into memory.
 pub(super) enum Fit {
-    /// Pairs that occur so often or more.
+    /// Pairs that occur at least this often.
     DownTo(u64),
-    /// Not even the most frequent pairs, which occur so often at the least, for they take so much.
+    /// Not even the most frequent pairs: they occur at least `from` times, and take `bytes`.
     Nothing { from: u64, bytes: usize },
 }
 
 /// The lowest count of a share.
 fn first_count(place: usize) -> u64 {
-    let (power, behind) = (place as u32 >> BITS, (place & ((1 << BITS) - 1)) as u128);
-    (((1 << BITS) + behind) << power >> BITS) as u64
+    let (power, after) = (place as u32 >> BITS, (place & ((1 << BITS) - 1)) as u128);
+    (((1 << BITS) + after) << power >> BITS) as u64
 }
 
 #[cfg(test)]

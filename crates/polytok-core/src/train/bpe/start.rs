@@ -1,7 +1,7 @@
-//! Words to the symbols that merging starts from.
+//! Converts words to the initial symbols.
 
-use super::Rules;
-use super::texts::Texts;
+use super::MergeRules;
+use super::texts::SymbolTexts;
 use crate::byte_level::char_of;
 use crate::error::Result;
 use crate::train::counter::{Order, WordCounter};
@@ -10,28 +10,28 @@ use crate::train::progress::Progress;
 /// Characters are below this.
 const CHARS: usize = char::MAX as usize + 1;
 
-/// What words are made of.
+/// The initial symbols of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes.
     Bytes,
-    /// Bytes, written as the characters of GPT-2's table.
+    /// Bytes, as the characters of GPT-2's table.
     ByteLevel,
-    /// Characters. Bytes that are no UTF-8 are U+FFFD.
+    /// Characters. Bytes that are not UTF-8 become U+FFFD.
     Chars,
 }
 
-/// What is put to characters by where they stand in a word; empty for nothing.
+/// The affixes of characters by their place in a word; empty for none.
 #[derive(Clone, Debug, Default)]
 pub struct Affixes {
-    /// Before all characters but the first.
+    /// Before all characters except the first.
     pub prefix: Vec<u8>,
     /// Behind the last.
     pub suffix: Vec<u8>,
 }
 
 impl Affixes {
-    /// Nothing is put to any character.
+    /// Whether both affixes are empty.
     pub fn is_none(&self) -> bool {
         self.prefix.is_empty() && self.suffix.is_empty()
     }
@@ -68,16 +68,16 @@ pub fn each_char(word: &[u8], unit: Unit, mut each: impl FnMut(char, bool, bool)
     }
 }
 
-/// Calls `each` with the symbols of every word and its count, in the order in which the words were seen. A character without a
-/// symbol of its own is left out.
+/// Calls `each` with the symbols of every word and its count, in the order of first occurrence. A character without a
+/// symbol is omitted.
 pub fn each_word(
     words: &mut WordCounter,
-    texts: &Texts,
-    rules: &Rules,
+    texts: &SymbolTexts,
+    rules: &MergeRules,
     progress: &mut dyn Progress,
     mut each: impl FnMut(&[u32], u64) -> Result<()>,
 ) -> Result<()> {
-    let Rules { unit, affixes, .. } = rules;
+    let MergeRules { unit, affixes, .. } = rules;
     let mut table = SymbolTable::new(texts, *unit, affixes);
     let mut symbols = Vec::new();
     words.each(Order::FirstSeen, progress, &mut |word, count| {
@@ -87,17 +87,17 @@ pub fn each_word(
     })
 }
 
-/// Symbols of characters by where they stand, looked up by text once each.
+/// The symbols of characters by their place in a word. Each is looked up by text once.
 struct SymbolTable<'a> {
-    texts: &'a Texts,
+    texts: &'a SymbolTexts,
     unit: Unit,
     affixes: &'a Affixes,
-    /// By (is first, is last): 0 where nobody asked yet, 1 for none, else 2 more than the symbol.
+    /// By (is first, is last): 0 if not looked up yet, 1 for none, else the symbol plus 2.
     known: [Vec<u32>; 4],
 }
 
 impl<'a> SymbolTable<'a> {
-    fn new(texts: &'a Texts, unit: Unit, affixes: &'a Affixes) -> SymbolTable<'a> {
+    fn new(texts: &'a SymbolTexts, unit: Unit, affixes: &'a Affixes) -> SymbolTable<'a> {
         SymbolTable { texts, unit, affixes, known: std::array::from_fn(|_| vec![0; 1 << 8]) }
     }
 

@@ -1,6 +1,7 @@
-//! Words as symbols in a file, one after the other: what is learnt from within a memory limit.
+//! Words as symbols in a file, for learning within a memory limit.
 //!
-//! Each is its count, the number of its symbols, and these, as LEB128: a byte for most symbols at first, two for most later.
+//! A word is its count, the number of its symbols, and the symbols, all as LEB128. At first most symbols take one byte,
+//! later two.
 
 use std::io::{self, BufWriter, Read, Write};
 
@@ -21,7 +22,7 @@ pub struct StoreWriter {
 }
 
 impl StoreWriter {
-    /// To an empty file.
+    /// A writer to an empty file.
     pub fn new(file: Box<dyn RunFile>) -> StoreWriter {
         StoreWriter { out: BufWriter::with_capacity(BUFFER, file), word: Vec::new() }
     }
@@ -35,7 +36,7 @@ impl StoreWriter {
         Ok(self.out.write_all(&self.word)?)
     }
 
-    /// All words, to be read.
+    /// The store of all words, to read.
     pub fn finish(self) -> Result<Store> {
         let file = self.out.into_inner().map_err(|error| error.into_error())?;
         Ok(Store { file })
@@ -65,7 +66,7 @@ impl Store {
     }
 }
 
-/// Reads numbers, a block of them at once.
+/// Reads numbers in blocks.
 struct Numbers<'f> {
     file: &'f mut Box<dyn RunFile>,
     block: Vec<u8>,
@@ -74,7 +75,7 @@ struct Numbers<'f> {
 }
 
 impl Numbers<'_> {
-    /// Sees to it that a whole number lies in the block; false where the file ends.
+    /// Makes sure that the block has a whole number; false at the end of the file.
     fn fill(&mut self) -> io::Result<bool> {
         while self.end - self.at < LONGEST {
             self.block.copy_within(self.at..self.end, 0);

@@ -7,25 +7,25 @@ use std::collections::HashMap;
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
-const ALL: Limits = Limits { symbols: usize::MAX, min_count: 1, below_length: usize::MAX };
+const ALL: MergeLimits = MergeLimits { symbols: usize::MAX, min_count: 1, below_length: usize::MAX };
 
-fn rules(ties: Ties, limits: Limits) -> Rules {
-    Rules { unit: Unit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
+fn rules(ties: Ties, limits: MergeLimits) -> MergeRules {
+    MergeRules { unit: Unit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
 }
 
-fn learned(words: &[(&[u8], u64)], ties: Ties, limits: Limits) -> Vec<Merge> {
+fn learned_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
     let mut cells = Cells::default();
     for (word, _) in words {
         cells.push(word.iter().map(|&byte| u32::from(byte))).unwrap();
     }
-    let mut texts = Texts::new(b"");
+    let mut texts = SymbolTexts::new(b"");
     for byte in 0..=255 {
         texts.add(&[byte]).unwrap();
     }
     let learner = Learner::<false>::new(cells, vec![1; 256], ties, limits);
-    let mut learnt = Learnt { texts, merges: Vec::new(), kept_limit: true };
-    run(learner, words.iter().map(|(_, count)| *count).collect(), &mut learnt, &mut NoProgress).unwrap();
-    learnt.merges
+    let mut learned = LearnedMerges { texts, merges: Vec::new(), within_limit: true };
+    run(learner, words.iter().map(|(_, count)| *count).collect(), &mut learned, &mut NoProgress).unwrap();
+    learned.merges
 }
 
 struct InMemory;
@@ -36,13 +36,13 @@ impl Spill for InMemory {
     }
 }
 
-/// What is learnt of words, which are counted within a limit if there is a room for learning.
-fn learnt(words: &[(Vec<u8>, u64)], rules: &Rules) -> Result<Learnt> {
-    learnt_behind(words, &[], rules)
+/// The merges of words, which are counted within a limit if learning has one.
+fn learned(words: &[(Vec<u8>, u64)], rules: &MergeRules) -> Result<LearnedMerges> {
+    learned_with(words, &[], rules)
 }
 
 /// The same with more initial symbols.
-fn learnt_behind(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &Rules) -> Result<Learnt> {
+fn learned_with(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &MergeRules) -> Result<LearnedMerges> {
     let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(InMemory) });
     let mut counter = WordCounter::new(limit);
     for (word, count) in words {
@@ -51,7 +51,7 @@ fn learnt_behind(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &Rules) -> Res
     let initial: Vec<Vec<u8>> = match rules.unit {
         Unit::Bytes => (0..=255).map(|byte| vec![byte]).collect(),
         _ => {
-            let texts = alphabet(&mut counter, &Alphabet::default(), rules.unit, &rules.affixes)?;
+            let texts = alphabet(&mut counter, &AlphabetOptions::default(), rules.unit, &rules.affixes)?;
             (0..texts.len() as u32).map(|id| texts.get(id).to_vec()).collect()
         }
     };
@@ -59,17 +59,17 @@ fn learnt_behind(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &Rules) -> Res
     learn(&mut counter, initial.into_iter().chain(more), rules, &mut NoProgress)
 }
 
-/// What is learnt without a limit, and with so little room that there are several rounds.
-fn both(words: &[(Vec<u8>, u64)], rules: Rules, room: usize) -> (Learnt, Learnt) {
-    let free = learnt(words, &rules).unwrap();
-    // Where it is too little, not even the most frequent pairs can be counted.
+/// The merges without a limit, and those with so little memory that there are several rounds.
+fn both(words: &[(Vec<u8>, u64)], rules: MergeRules, room: usize) -> (LearnedMerges, LearnedMerges) {
+    let free = learned(words, &rules).unwrap();
+    // With too little memory, not even the most frequent pairs can be counted.
     let mut rooms = std::iter::successors(Some(room), |room| Some(room * 5 / 4));
-    let bound = rooms.find_map(|room| learnt(words, &Rules { room: Some(room), ..rules.clone() }).ok());
+    let bound = rooms.find_map(|room| learned(words, &MergeRules { room: Some(room), ..rules.clone() }).ok());
     (free, bound.unwrap())
 }
 
-/// Counts everything anew for each merge.
-fn plain(words: &[(&[u8], u64)], ties: Ties, limits: Limits) -> Vec<Merge> {
+/// Counts all pairs again for each merge.
+fn plain(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
     let mut sequences: Vec<Vec<u32>> = words.iter().map(|(word, _)| word.iter().map(|&b| b.into()).collect()).collect();
     let mut merges = Vec::new();
     for id in 256..limits.symbols.min(100_000) as u32 {
@@ -104,11 +104,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn as_counting_anew(words in proptest::collection::vec(("[ab]{0,12}|[a-d]{0,20}", 1u64..4), 0..12), first in any::<bool>(), min_count in 0u64..4) {
+    fn merges_match_the_plain_algorithm(
+        words in proptest::collection::vec(("[ab]{0,12}|[a-d]{0,20}", 1u64..4), 0..12),
+        first in any::<bool>(), min_count in 0u64..4,
+    ) {
         let words: Vec<(&[u8], u64)> = words.iter().map(|(word, count)| (word.as_bytes(), *count)).collect();
         let ties = if first { Ties::FirstSeen } else { Ties::LowerIds };
-        let limits = Limits { min_count, ..ALL };
-        prop_assert_eq!(learned(&words, ties, limits), plain(&words, ties, Limits { min_count: min_count.max(1), ..limits }));
+        let limits = MergeLimits { min_count, ..ALL };
+        let expected = plain(&words, ties, MergeLimits { min_count: min_count.max(1), ..limits });
+        prop_assert_eq!(learned_in_memory(&words, ties, limits), expected);
     }
 }
 
@@ -116,20 +120,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn rounds_make_the_same_merges(
+    fn rounds_give_the_same_merges(
         words in proptest::collection::vec(("[ab]{0,12}|[a-f]{0,20}|[a-z]{1,9}", 1u64..40), 0..60),
         first in any::<bool>(), min_count in 0u64..4, room in 9_000usize..14_000, longest in 2usize..9,
     ) {
         let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
         let ties = if first { Ties::FirstSeen } else { Ties::LowerIds };
         let below_length = if longest == 8 { usize::MAX } else { longest };
-        let (free, bound) = both(&words, rules(ties, Limits { min_count, below_length, ..ALL }), room);
+        let (free, bound) = both(&words, rules(ties, MergeLimits { min_count, below_length, ..ALL }), room);
         prop_assert_eq!(&free.merges, &bound.merges);
-        prop_assert!(bound.kept_limit);
+        prop_assert!(bound.within_limit);
     }
 
     #[test]
-    fn rounds_with_affixes(
+    fn rounds_with_affixes_give_the_same_merges(
         words in proptest::collection::vec(("[#a]{0,9}|[ab]{0,12}|[a-f<]{0,16}", 1u64..20), 0..40),
         is_prefix in any::<bool>(), room in 9_000usize..14_000, longest in 2usize..9,
     ) {
@@ -139,7 +143,8 @@ proptest! {
             false => Affixes { prefix: Vec::new(), suffix: b"<".to_vec() },
         };
         let below_length = if longest == 8 { usize::MAX } else { longest };
-        let rules = Rules { unit: Unit::Chars, affixes, ..rules(Ties::LowerIds, Limits { below_length, ..ALL }) };
+        let limits = MergeLimits { below_length, ..ALL };
+        let rules = MergeRules { unit: Unit::Chars, affixes, ..rules(Ties::LowerIds, limits) };
         let (free, bound) = both(&words, rules, room);
         prop_assert_eq!(free.merges, bound.merges);
         prop_assert_eq!(free.texts.into_columns(), bound.texts.into_columns());
@@ -161,36 +166,36 @@ fn wide(symbols: &[u8]) -> Vec<u8> {
 const NARROW: usize = 40_000;
 
 #[test]
-fn a_word_that_fits_nowhere() {
+fn a_word_that_does_not_fit_into_memory() {
     let words = [(wide(b"abqz"), 1)];
     for ties in [Ties::LowerIds, Ties::FirstSeen] {
-        let rules = rules(ties, Limits { symbols: 300, ..ALL });
-        let bound = learnt(&words, &Rules { room: Some(NARROW), ..rules.clone() }).unwrap();
-        assert_eq!(learnt(&words, &rules).unwrap().merges, bound.merges);
+        let rules = rules(ties, MergeLimits { symbols: 300, ..ALL });
+        let bound = learned(&words, &MergeRules { room: Some(NARROW), ..rules.clone() }).unwrap();
+        assert_eq!(learned(&words, &rules).unwrap().merges, bound.merges);
     }
 }
 
 #[test]
-fn a_symbol_that_is_there_is_as_long_as_its_merge() {
+fn a_known_symbol_gets_the_length_of_its_merge() {
     let words = [(wide(b"qz"), 1)];
-    let mut rules = rules(Ties::LowerIds, Limits { symbols: 290, below_length: 5, ..ALL });
-    let free = learnt_behind(&words, &[b"qz"], &rules).unwrap();
+    let mut rules = rules(Ties::LowerIds, MergeLimits { symbols: 290, below_length: 5, ..ALL });
+    let free = learned_with(&words, &[b"qz"], &rules).unwrap();
     assert_eq!(free.merges[0].id, 256);
     rules.room = Some(NARROW);
-    assert_eq!(free.merges, learnt_behind(&words, &[b"qz"], &rules).unwrap().merges);
+    assert_eq!(free.merges, learned_with(&words, &[b"qz"], &rules).unwrap().merges);
 }
 
 #[test]
 fn counts_beyond_32_bits() {
     let words: [(&[u8], u64); 3] = [(b"ab", 1 << 40), (b"bc", (1 << 40) + 1), (b"cd", u64::from(u32::MAX))];
     let counts: Vec<(u32, u64)> =
-        learned(&words, Ties::LowerIds, ALL).iter().map(|merge| (merge.left, merge.count)).collect();
+        learned_in_memory(&words, Ties::LowerIds, ALL).iter().map(|merge| (merge.left, merge.count)).collect();
     assert_eq!(counts, [(98, (1 << 40) + 1), (97, 1 << 40), (99, u64::from(u32::MAX))]);
 }
 
 #[test]
 fn pairs_that_are_gone_are_not_merged() {
-    let pairs: Vec<(u32, u32)> = learned(&[(b"abc", 5), (b"ab", 3)], Ties::LowerIds, ALL)
+    let pairs: Vec<(u32, u32)> = learned_in_memory(&[(b"abc", 5), (b"ab", 3)], Ties::LowerIds, ALL)
         .iter()
         .map(|merge| (merge.left, merge.right))
         .collect();
@@ -206,7 +211,10 @@ fn one_long_word() {
     };
     let word: Vec<u8> = (0..300_000).map(&mut next).collect();
     for ties in [Ties::LowerIds, Ties::FirstSeen] {
-        assert_eq!(learned(&[(&word, 1)], ties, Limits { symbols: 3000, ..ALL }).len(), 2744);
-        assert_eq!(learned(&[(&vec![b'a'; 100_000], 1)], ties, Limits { symbols: 300, ..ALL }).len(), 21);
+        assert_eq!(learned_in_memory(&[(&word, 1)], ties, MergeLimits { symbols: 3000, ..ALL }).len(), 2744);
+        assert_eq!(
+            learned_in_memory(&[(&vec![b'a'; 100_000], 1)], ties, MergeLimits { symbols: 300, ..ALL }).len(),
+            21
+        );
     }
 }

@@ -232,19 +232,19 @@ impl<'v> Trainer<'v> {
         }
         let count = self.counts[self.unit_of[at as usize] as usize];
         let before = self.cells.before(at, cells);
-        let behind = self.cells.behind(end);
+        let after = self.cells.after(end);
         if let Some(before) = before {
             self.lose(before.id, left, pair, count);
         }
-        if let Some(behind) = behind {
-            self.lose(right, behind.id, pair, count);
+        if let Some(after) = after {
+            self.lose(right, after.id, pair, count);
         }
         self.cells.merge(at, behind_left, end, id);
         if let Some(before) = before {
             self.gain(before.id, id, before.at, count);
         }
-        if let Some(behind) = behind {
-            self.gain(id, behind.id, at, count);
+        if let Some(after) = after {
+            self.gain(id, after.id, at, count);
         }
     }
 

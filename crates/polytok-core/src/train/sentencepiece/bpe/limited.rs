@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::{Trainer, each_stretch};
 use crate::error::Result;
 use crate::train::bpe::cells::Cells;
-use crate::train::bpe::rounds::{Intake, Learning};
+use crate::train::bpe::rounds::{Intake, RoundLearner};
 use crate::train::bpe::{Sizes, Stop};
 use crate::train::counter::{Spill, WordCounter};
 use crate::train::sentencepiece::alphabet::Alphabet;
@@ -27,11 +27,11 @@ pub fn learn(
     let (symbols, validity) = (&trainer.symbols, trainer.validity);
     let char = |symbol: u32| alphabet.chars[symbol as usize].0;
     let is_open = |left, right| validity.is_valid(&[char(left), char(right)]);
-    each_stretch(units.borrow_mut(), alphabet, trainer.progress, |stretch, count| {
-        for pair in stretch.windows(2).filter(|pair| is_open(pair[0], pair[1])) {
+    each_stretch(units.borrow_mut(), alphabet, trainer.progress, |segment, count| {
+        for pair in segment.windows(2).filter(|pair| is_open(pair[0], pair[1])) {
             seen.add(symbols.text(pair[0]), symbols.text(pair[1]));
         }
-        intake.push(stretch, count, is_open)
+        intake.push(segment, count, is_open)
     })?;
     drop(units);
     trainer.seen = Some(seen);
@@ -66,9 +66,9 @@ const DEAD: usize = 18;
 /// Vectors that grow leave holes in the memory of the process: of so many bytes (the first) so many (the second) may be in use.
 const HOLES: (usize, usize) = (7, 4);
 
-impl Learning for Limited<'_> {
-    const SIZES: Sizes = Sizes { cell: 8, stretch: 8, place: 8, pair: 160 };
-    const HOLDS_WHOLE: bool = true;
+impl RoundLearner for Limited<'_> {
+    const SIZES: Sizes = Sizes { cell: 8, segment: 8, place: 8, pair: 160 };
+    const KEEPS_WHOLE_WORDS: bool = true;
 
     fn least(&self) -> u64 {
         1
@@ -78,7 +78,7 @@ impl Learning for Limited<'_> {
         !self.is_long(left, right) && !self.dead.contains(&(left, right))
     }
 
-    fn kept(&self) -> usize {
+    fn fixed_memory(&self) -> usize {
         self.dead.capacity() * DEAD
     }
 
