@@ -203,14 +203,14 @@ def test_options_are_checked_at_once(options: dict[str, Any], message: str) -> N
 
 
 def test_too_little_text_is_said() -> None:
-    with pytest.raises(polytok.ArgumentError, match="largest vocab_size is 258"):
+    with pytest.raises(polytok.ArgumentError, match="set vocab_size to at most 258"):
         train(b"ab ab", vocab_size=300)
     assert len(entries(train(vocab_size=257))) == 0
 
 
 def test_what_takes_too_much_is_refused_before_the_work() -> None:
     text = " ".join(f"{number:018b}".translate({48: "a", 49: "b"}) for number in range(100_000))
-    with pytest.raises(polytok.ArgumentError, match=r"takes about \d+M of memory: raise max_memory to \d+M"):
+    with pytest.raises(polytok.ArgumentError, match=r"takes about \d+M of memory; raise max_memory to \d+M"):
         polytok.train([text], kind="longest-match", vocab_size=60_000, max_memory="16M", threads=1)
     with pytest.raises(polytok.ArgumentError, match="max_piece_length=65535 takes too long"):
         train(b"a" * 200_000, vocab_size=300, max_piece_length=65535)

@@ -1,6 +1,6 @@
 //! The entries of a vocabulary for longest match.
 
-use polytok_core::train::longest::{self, Options};
+use polytok_core::train::longest::{self, LongestMatchOptions};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use super::progress::Reporter;
 use super::words::PyWords;
 
-/// The entries in the order of their ids, and how many tokens the words take.
+/// The entries in the order of their ids, and the number of tokens of the words.
 #[pyfunction]
 #[pyo3(signature = (words, entries, chars, bytes, min_count, parts_of_chars, forced, threads, room, report))]
 #[allow(clippy::too_many_arguments)] // one for each field of the options
@@ -27,7 +27,8 @@ fn train_longest_match<'py>(
 ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
     let words = &words.get().0;
     let forced: Vec<&[u8]> = forced.iter().map(|entry| &entry[..]).collect();
-    let options = Options { entries, chars, bytes, min_count, parts_of_chars, forced: &forced, threads, room };
+    let options =
+        LongestMatchOptions { entries, chars, bytes, min_count, parts_of_chars, forced: &forced, threads, room };
     let trained = Reporter::new(report).run(py, |progress| longest::train(words, &options, progress))?;
     Ok((trained.entries.iter().map(|entry| PyBytes::new(py, entry)).collect(), trained.tokens))
 }

@@ -234,11 +234,11 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     fn merge_at(&mut self, left: u32, right: u32, id: u32, place: Place) {
         let Some((second, after)) = self.forms.pair_at(&self.cells, left, right, place.at) else { return };
         let weight = self.weights.of(place);
-        let symbol_id = self.forms.merged(self.cells.at(place.at), self.cells.at(second), id);
+        let form = self.forms.merged(self.cells.at(place.at), self.cells.at(second), id);
         if let Some(Neighbour { id: other, at }) = self.cells.before(place.at, self.forms.cells()) {
             let symbol = self.forms.symbol(other);
             self.left.lose(symbol, weight);
-            if self.counts_together(other, symbol_id) {
+            if self.counts_together(other, form) {
                 self.left.gain(symbol, weight, place.moved(at));
             } else if HAS_FORMS {
                 self.irregular.insert(key(symbol, id));
@@ -247,13 +247,13 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         if let Some(Neighbour { id: other, .. }) = self.cells.after(after) {
             let symbol = self.forms.symbol(other);
             self.right.lose(symbol, weight);
-            if self.counts_together(other, symbol_id) {
+            if self.counts_together(other, form) {
                 self.right.gain(symbol, weight, place);
             } else if HAS_FORMS {
                 self.irregular.insert(key(id, symbol));
             }
         }
-        self.cells.merge(place.at, second, after, symbol_id);
+        self.cells.merge(place.at, second, after, form);
     }
 
     #[inline]

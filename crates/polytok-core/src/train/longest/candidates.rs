@@ -1,16 +1,18 @@
-//! The strings that may become entries: those that occur often enough in the words.
+//! The strings that can become entries: those that occur often enough in the words.
 //!
-//! A string of n characters cannot occur more often than its first n-1 and its last n-1, so strings are counted level by level:
-//! only where both shorter ones are frequent is the longer one counted at all. A string that never occurs but within one
-//! that is a character longer is left out: the longer one does all it could do, with fewer tokens. Besides, the first
-//! bytes of long characters are candidates, with which a rare character takes two tokens and not three or four.
+//! A string of n characters cannot occur more often than its first n-1 and its last n-1 characters, so strings are
+//! counted level by level: a string is counted only if both shorter ones are frequent. A string that always occurs
+//! within one and the same string that is a character longer is dropped: the longer one does the same with fewer
+//! tokens. The first bytes of long characters are candidates too: with them a rare character takes two tokens instead
+//! of three or four.
 //!
-//! Cost: two passes over the distinct words for each length, and a table of the pairs of one level. Threads share out the keys
-//! of the table, so that its size does not grow with their number. Bytes that are no UTF-8 are characters of their own.
+//! Cost: two passes over the distinct words for each length, and a table of the pairs of one level. The threads divide
+//! the keys of the table among them, so its size does not grow with their number. Bytes that are not UTF-8 are
+//! characters of their own.
 
 use hashbrown::HashTable;
 
-use super::shares::{self, Share};
+use super::shares::{self, WordShare};
 use crate::batch::in_threads;
 use crate::error::Result;
 use crate::hash::hash_number;
@@ -18,21 +20,21 @@ use crate::train::progress::Progress;
 use crate::train::words::WordCounts;
 use crate::utf8::decode_strict;
 
-/// No frequent string begins here.
+/// Marks a place where no frequent string begins.
 const NONE: u32 = u32::MAX;
 const STAGE: &str = "finding frequent strings";
 
-/// What makes a string a candidate.
-pub(super) struct Limits {
+/// The conditions for a candidate.
+pub(super) struct CandidateLimits {
     pub min_count: u64,
     pub chars: usize,
     pub bytes: usize,
-    /// Whether the first bytes of characters count too.
+    /// Whether the first bytes of characters are candidates too.
     pub parts_of_chars: bool,
     pub threads: usize,
 }
 
-/// A string, and how often it occurs.
+/// A string and its count.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<'w> {
     pub text: &'w [u8],
@@ -41,17 +43,17 @@ pub(super) struct Candidate<'w> {
 }
 
 impl Candidate<'_> {
-    /// About how many tokens it spares.
+    /// An estimate of the tokens that it saves.
     pub fn worth(&self) -> u64 {
         let parts = if self.chars > 1 { self.chars } else { self.text.len() };
         self.count.saturating_mul(parts as u64 - 1)
     }
 }
 
-/// All candidates, in no order.
+/// All candidates, in any order.
 pub(super) fn candidates<'w>(
     words: &'w WordCounts,
-    limits: &Limits,
+    limits: &CandidateLimits,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Candidate<'w>>> {
     let mut ids = vec![NONE; words.text().len()];
@@ -69,8 +71,8 @@ pub(super) fn candidates<'w>(
                 longer[part as usize] = longer[part as usize].max(string.count);
             }
         }
-        let kept = level.iter().zip(&longer).filter(|(string, longer)| string.count > **longer);
-        let texts = kept.map(|(string, _)| string.candidate(words, chars));
+        let closed = level.iter().zip(&longer).filter(|(string, longer)| string.count > **longer);
+        let texts = closed.map(|(string, _)| string.candidate(words, chars));
         found.extend(texts.filter(|string| (2..=limits.bytes).contains(&string.text.len())));
         level = next;
     }
@@ -78,16 +80,16 @@ pub(super) fn candidates<'w>(
     Ok(found)
 }
 
-/// A frequent string: its place in the table of its length, how often it occurs and where it does.
+/// A frequent string: its key in the table of its length, its count and one of its places.
 #[derive(Clone, Copy)]
-struct Found {
+struct FrequentString {
     key: u64,
     count: u64,
     at: usize,
     id: u32,
 }
 
-impl Found {
+impl FrequentString {
     fn candidate<'w>(&self, words: &'w WordCounts, chars: usize) -> Candidate<'w> {
         let text = &words.text()[self.at..];
         let len = (0..chars).fold(0, |len, _| len + width(&text[len..]));
@@ -95,7 +97,7 @@ impl Found {
     }
 }
 
-/// The bytes of the character that a text starts with.
+/// The number of bytes of the first character of a text.
 #[inline]
 fn width(text: &[u8]) -> usize {
     decode_strict(text).map_or(1, |(_, bytes)| bytes)
@@ -107,42 +109,46 @@ fn number(character: &[u8]) -> u64 {
     character.iter().fold(1, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Two strings that overlap in all but a character each as a number, where both are frequent.
+/// The key of two strings that overlap in all but one character each; None if either is not frequent.
 #[inline]
 fn pair(ids: &[u32], first: usize) -> Option<u64> {
     let (left, right) = (ids[0], *ids.get(first)?);
     (left != NONE && right != NONE).then_some(u64::from(left) << 32 | u64::from(right))
 }
 
-/// Tells the key of the string that begins at the first id, whose first character is given; the ids end with the word.
+/// Returns the key of the string that begins at the first id. Its first character is given; the ids end with the word.
 type Key = dyn Fn(&[u32], &[u8]) -> Option<u64> + Sync;
 
-/// Counts strings by their keys, and writes the numbers of the frequent ones over the ids they were made of.
-fn next_level(words: &WordCounts, ids: &mut [u32], limits: &Limits, key: &Key) -> Vec<Found> {
+/// Counts strings by their keys, and overwrites the ids with the numbers of the frequent strings.
+fn next_level(words: &WordCounts, ids: &mut [u32], limits: &CandidateLimits, key: &Key) -> Vec<FrequentString> {
     let tables = count(words, ids, limits, key);
     let find = |key: u64| {
         let hash = hash_number(key, 0);
         let found = tables[shard(hash, tables.len())].find(hash, |found| found.key == key);
         found.map_or(NONE, |found| found.id)
     };
-    in_threads(limits.threads, shares::of(words, ids, limits.threads).into_iter(), |Share { words: range, values }| {
-        let base = words.range(range.start).start;
-        for index in range {
-            let word = words.range(index);
-            let ids = &mut values[word.start - base..word.end - base];
-            each_character(words.word(index), |at, character| {
-                ids[at] = key(&ids[at..], character).map_or(NONE, find);
-            });
-        }
-    });
-    let mut level: Vec<Found> = tables.iter().flatten().copied().collect();
+    in_threads(
+        limits.threads,
+        shares::of(words, ids, limits.threads).into_iter(),
+        |WordShare { words: range, values }| {
+            let base = words.range(range.start).start;
+            for index in range {
+                let word = words.range(index);
+                let ids = &mut values[word.start - base..word.end - base];
+                each_character(words.word(index), |at, character| {
+                    ids[at] = key(&ids[at..], character).map_or(NONE, find);
+                });
+            }
+        },
+    );
+    let mut level: Vec<FrequentString> = tables.iter().flatten().copied().collect();
     level.sort_unstable_by_key(|found| found.id);
     level
 }
 
-/// The tables of frequent strings; the key's hash tells in which of them one is.
-fn count(words: &WordCounts, ids: &[u32], limits: &Limits, key: &Key) -> Vec<HashTable<Found>> {
-    let mut tables: Vec<HashTable<Found>> = (0..limits.threads).map(|_| HashTable::new()).collect();
+/// The tables of frequent strings. The hash of the key selects the table.
+fn count(words: &WordCounts, ids: &[u32], limits: &CandidateLimits, key: &Key) -> Vec<HashTable<FrequentString>> {
+    let mut tables: Vec<HashTable<FrequentString>> = (0..limits.threads).map(|_| HashTable::new()).collect();
     in_threads(limits.threads, tables.iter_mut().enumerate(), |(share, table)| {
         for index in 0..words.len() {
             let (range, count) = (words.range(index), words.count(index));
@@ -151,7 +157,7 @@ fn count(words: &WordCounts, ids: &[u32], limits: &Limits, key: &Key) -> Vec<Has
                 let Some(key) = key(&ids[at..], character) else { return };
                 let hash = hash_number(key, 0);
                 if shard(hash, limits.threads) == share {
-                    add(table, hash, Found { key, count, at: range.start + at, id: NONE });
+                    add(table, hash, FrequentString { key, count, at: range.start + at, id: NONE });
                 }
             });
         }
@@ -161,13 +167,13 @@ fn count(words: &WordCounts, ids: &[u32], limits: &Limits, key: &Key) -> Vec<Has
     tables
 }
 
-fn add(table: &mut HashTable<Found>, hash: u64, new: Found) {
-    let same = |found: &Found| found.key == new.key;
+fn add(table: &mut HashTable<FrequentString>, hash: u64, new: FrequentString) {
+    let same = |found: &FrequentString| found.key == new.key;
     let entry = table.entry(hash, same, |found| hash_number(found.key, 0));
     entry.and_modify(|found| found.count += new.count).or_insert(new);
 }
 
-/// Which table a key with this hash is in; the tables themselves use the other bits.
+/// The number of the table for a hash; the tables themselves use the other bits.
 #[inline]
 fn shard(hash: u64, tables: usize) -> usize {
     ((hash >> 8 & 0xFFFF) as usize * tables) >> 16
@@ -184,19 +190,19 @@ fn each_character(word: &[u8], mut visit: impl FnMut(usize, &[u8])) {
     }
 }
 
-/// The first two or three bytes of longer characters, where they are frequent.
-fn parts_of_chars<'w>(words: &'w WordCounts, limits: &Limits) -> Vec<Candidate<'w>> {
+/// The first two or three bytes of longer characters, if they are frequent.
+fn parts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<Candidate<'w>> {
     let mut table = HashTable::new();
     for index in 0..words.len() {
         let (start, count) = (words.range(index).start, words.count(index));
         each_character(words.word(index), |at, character| {
             for part in 2..character.len() {
                 let key = number(&character[..part]);
-                add(&mut table, hash_number(key, 0), Found { key, count, at: start + at, id: part as u32 });
+                add(&mut table, hash_number(key, 0), FrequentString { key, count, at: start + at, id: part as u32 });
             }
         });
     }
     let frequent = table.iter().filter(|found| found.count >= limits.min_count);
-    let text = |found: &Found| &words.text()[found.at..found.at + found.id as usize];
+    let text = |found: &FrequentString| &words.text()[found.at..found.at + found.id as usize];
     frequent.map(|found| Candidate { text: text(found), count: found.count, chars: 1 }).collect()
 }

@@ -1,15 +1,15 @@
-//! What training would take, so that what is too much is refused before the long work.
+//! Estimates of memory and time, so that training that exceeds a limit is refused before the long work.
 //!
-//! Memory is an estimate from above: every byte of a distinct word has its string; strings are counted in a table; and the pool has
-//! its texts, its dictionary and the sums of each thread. Time is that of strings longer than usual: each length is a
-//! pass over the words that are as long.
+//! The estimate of memory is an upper bound: every byte of a distinct word has its string; strings are counted in a
+//! table; and the pool has its texts, its dictionary and the sums of each thread. The time is that of unusually long
+//! strings: each length takes a pass over the words of at least that length.
 
-use super::{CANDIDATE_BYTES, CANDIDATES, Options};
+use super::{CANDIDATE_BYTES, CANDIDATES, LongestMatchOptions};
 use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
 use crate::train::words::WordCounts;
 
-/// Bytes for each byte of a distinct word, and for each word besides.
+/// Bytes for each byte of a distinct word, and in addition for each word.
 const BYTE: u64 = 1 + 4 + 2;
 const WORD: u64 = 16;
 /// Bytes for each byte of the candidates, and for each string and thread.
@@ -17,12 +17,12 @@ const CANDIDATE_BYTE: u64 = 10;
 const STRING: u64 = 56;
 const SUMS: u64 = 24;
 
-/// Strings up to this length are always looked for; longer ones for so many steps.
+/// Strings up to `USUAL` characters are always counted; longer ones take at most `STEPS`.
 const USUAL: usize = 256;
 const STEPS: u64 = 1 << 32;
 
-/// An error where training on these words takes more memory than there is room, or strings are longer than there is time for.
-pub(super) fn check(words: &WordCounts, options: &Options) -> Result<()> {
+/// An error if training on these words exceeds the memory limit, or if strings are so long that it takes too much time.
+pub(super) fn check(words: &WordCounts, options: &LongestMatchOptions) -> Result<()> {
     check_length(words, options.chars)?;
     let Some(room) = options.room else { return Ok(()) };
     let needed = memory(words, options);
@@ -30,14 +30,14 @@ pub(super) fn check(words: &WordCounts, options: &Options) -> Result<()> {
         return Ok(());
     }
     Err(Error::Argument(format!(
-        "training on {} distinct words takes about {} of memory: raise max_memory to {}, or give less text",
+        "training on {} distinct words takes about {} of memory; raise max_memory to {}, or give less text",
         words.len(),
         megabytes(needed),
         limit_for(needed),
     )))
 }
 
-fn memory(words: &WordCounts, options: &Options) -> u64 {
+fn memory(words: &WordCounts, options: &LongestMatchOptions) -> u64 {
     let bytes = words.bytes() as u64;
     let strings = (options.entries.saturating_mul(CANDIDATES) as u64).min(bytes);
     let pool = (CANDIDATE_BYTES as u64).min(bytes.saturating_mul(options.chars as u64)) * CANDIDATE_BYTE;
@@ -52,8 +52,8 @@ fn check_length(words: &WordCounts, chars: usize) -> Result<()> {
     }
     let bytes: usize = long().sum();
     Err(Error::Argument(format!(
-        "max_piece_length={chars} takes too long for words of {bytes} bytes that are longer than {USUAL}: give {} at the most, or a \
-         pattern that cuts the texts into shorter words",
+        "max_piece_length={chars} takes too long, because words of more than {USUAL} bytes have {bytes} bytes in total; \
+         set it to at most {}, or use a pattern with shorter words",
         USUAL as u64 + STEPS / bytes as u64,
     )))
 }

@@ -1,14 +1,15 @@
-//! A vocabulary for longest match (RWKV's kind): of all strings that occur often enough in the words, so many that longest match
-//! cuts the words into as few tokens as it can be made to.
+//! Trains a vocabulary for longest match (RWKV's kind). From all frequent strings of the words it chooses the entries
+//! with which longest match gives few tokens.
 //!
-//! To find the best choice is hard; this is a local search from above. It starts with all [`candidates`] and drops the cheapest
-//! share again and again, by what each one's absence would cost on its own ([`tally`]), until only so many are left;
-//! then [`rounds`] swap: the absent strings that would spare the most come in, the cheapest entries go, and it is kept if the
-//! tokens fall. The method is polytok's own. Where the tokens were counted a swap is exact, so the total never rises.
+//! The best choice is hard to find; this is a local search from above. It starts with all [`candidates`]. In each round
+//! it removes the share of strings whose absence costs least ([`tally`]), until the requested number remains. Then
+//! [`rounds`] swap: the absent strings that save most tokens replace the cheapest entries, and the swap stays if the
+//! number of tokens falls. The method is polytok's own. A swap is judged by an exact count of tokens, so the total
+//! never rises.
 //!
-//! The result depends on the counted words alone, not on their order nor on the number of threads: sums are of integers, and ties
-//! are settled by length and bytes. Cost: about sixty passes over the distinct words. Worst
-//! input: words so long that hardly one repeats, and then it is sixty passes over the text.
+//! The result depends only on the counted words, not on their order or on the number of threads: sums are of integers,
+//! and length and bytes decide ties. Cost: about sixty passes over the distinct words. Worst input: words so long that
+//! hardly any repeats; then it is sixty passes over the text.
 
 mod candidates;
 mod limits;
@@ -17,66 +18,66 @@ mod rounds;
 mod shares;
 mod tally;
 
-use candidates::{Candidate, Limits};
-use pool::Pool;
+use candidates::{Candidate, CandidateLimits};
+use pool::StringPool;
 use rounds::Search;
 
 use super::progress::Progress;
 use super::words::WordCounts;
 use crate::error::{Error, Result};
 
-/// More candidates than so many for each entry do not make the result better.
+/// The most candidates for each entry; more do not improve the result.
 const CANDIDATES: usize = 12;
-/// Bytes of all candidates together: as many nodes their dictionary can have at most, which has room for more.
+/// The most bytes of all candidates together. This bounds the nodes of their dictionary, which has room for more.
 const CANDIDATE_BYTES: usize = 10_000_000;
-/// An entry must occur once in so many times the bytes that an entry has of the text, unless the caller says how often.
-/// Strings that are rarer serve the words at hand but hardly any other text.
+/// Divides the bytes of the text per entry, which gives the minimum count unless the caller sets one. Rarer strings
+/// help with these words but with hardly any other text.
 const RARITY: u64 = 40;
-/// No sum of tokens can be larger than the bytes of all words times this.
+/// The most bytes of all words by their counts, so that no sum of tokens overflows.
 const MOST_BYTES: u128 = 1 << 56;
 
-/// What is asked for.
-pub struct Options<'a> {
-    /// How many entries, the 256 bytes among them.
+/// The options of training.
+pub struct LongestMatchOptions<'a> {
+    /// The number of entries, including the 256 bytes.
     pub entries: usize,
     /// The most characters of an entry.
     pub chars: usize,
     /// The most bytes of an entry.
     pub bytes: usize,
-    /// How often a string must occur to become an entry; `None` leaves it to the amount of text.
+    /// The minimum count of an entry; `None` derives it from the amount of text.
     pub min_count: Option<u64>,
-    /// Whether the first bytes of long characters may be entries.
+    /// Whether the first bytes of long characters can be entries.
     pub parts_of_chars: bool,
-    /// Entries that there must be, of whatever length.
+    /// Entries that the vocabulary must have, of any length.
     pub forced: &'a [&'a [u8]],
-    /// How many threads work.
+    /// The number of threads.
     pub threads: usize,
-    /// How many bytes training may take; it is not begun where it takes more.
+    /// The bytes of memory that training can take; if it needs more, it does not start.
     pub room: Option<usize>,
 }
 
 /// A vocabulary.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trained {
-    /// The entries by length and then by bytes, the 256 bytes first. Their ids begin at 1.
+    /// The entries by length and then by bytes, the 256 bytes first. Their ids start at 1.
     pub entries: Vec<Vec<u8>>,
-    /// The tokens of all words.
+    /// The number of tokens of all words.
     pub tokens: u64,
-    /// How often a string had to occur.
+    /// The minimum count of a string.
     pub min_count: u64,
 }
 
-/// Chooses the entries. An error if the words do not have so many strings, or the counts are too large.
-pub fn train(words: &WordCounts, options: &Options, progress: &mut dyn Progress) -> Result<Trained> {
+/// Chooses the entries. An error if the words have too few strings, or the counts are too large.
+pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut dyn Progress) -> Result<Trained> {
     limits::check(words, options)?;
     let threads = options.threads.clamp(1, 256);
     let (found, min_count) = frequent(words, options, threads, progress)?;
     let texts: Vec<&[u8]> = found.iter().map(|candidate| candidate.text).collect();
-    let pool = Pool::new(words, &texts, options.forced, threads)?;
+    let pool = StringPool::new(words, &texts, options.forced, threads)?;
     if pool.len() < options.entries {
         return Err(Error::Argument(format!(
-            "the texts have no more than {} strings that may be entries (bytes, forced entries, and what occurs {min_count} \
-             times or more): the largest vocab_size is {}, unless there is more text or a lower min_count",
+            "the texts have only {} strings that can be entries (bytes, forced entries, and strings that occur at least \
+             {min_count} times); set vocab_size to at most {}, give more text, or lower min_count",
             pool.len(),
             pool.len() + 1
         )));
@@ -84,7 +85,7 @@ pub fn train(words: &WordCounts, options: &Options, progress: &mut dyn Progress)
     let forced = pool.is_forced.iter().filter(|&&is_forced| is_forced).count();
     if forced > options.entries {
         return Err(Error::Argument(format!(
-            "{} entries have no room for the 256 bytes and {} forced entries",
+            "{} entries have no room for the 256 bytes and {} forced entries; raise vocab_size, or force fewer entries",
             options.entries,
             forced - 256
         )));
@@ -94,17 +95,17 @@ pub fn train(words: &WordCounts, options: &Options, progress: &mut dyn Progress)
     Ok(Trained { entries: entries.collect(), tokens: tokens as u64, min_count })
 }
 
-/// The most useful candidates, and how often each occurs at least.
+/// The most useful candidates, and their minimum count.
 fn frequent<'w>(
     words: &'w WordCounts,
-    options: &Options,
+    options: &LongestMatchOptions,
     threads: usize,
     progress: &mut dyn Progress,
 ) -> Result<(Vec<Candidate<'w>>, u64)> {
     let usual = usual_min_count(words, options.entries)?;
     let mut min_count = options.min_count.unwrap_or(usual);
     loop {
-        let limits = Limits {
+        let limits = CandidateLimits {
             min_count,
             chars: options.chars,
             bytes: options.bytes,
@@ -126,12 +127,12 @@ fn frequent<'w>(
     }
 }
 
-/// So that strings that are rarer would hardly be chosen.
+/// The minimum count by the amount of text; rarer strings would hardly be chosen.
 fn usual_min_count(words: &WordCounts, entries: usize) -> Result<u64> {
     let bytes: u128 = words.iter().map(|(word, count)| word.len() as u128 * u128::from(count)).sum();
     if bytes > MOST_BYTES {
         return Err(Error::Argument(format!(
-            "the words have {bytes} bytes, times their counts: scale the counts down"
+            "the words have {bytes} bytes by their counts, which is too many; scale the counts down"
         )));
     }
     Ok((bytes as u64 / RARITY / entries.max(1) as u64).max(2))

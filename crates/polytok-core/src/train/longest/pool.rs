@@ -1,31 +1,36 @@
-//! All strings that are or may become entries, and at each place of the words the longest of them.
+//! All strings that are or can become entries, and the longest of them at each place of the words.
 //!
-//! Invariant: the strings stand in the order of an RWKV file, by length and then by bytes, the 256 bytes first; so the longest
-//! other string that one begins with, `shorter`, comes before it, and the strings that fit at a place are the
-//! longest one there and what follows from it by `shorter`. Nothing is looked up in a dictionary again.
+//! Invariant: the strings have the order of an RWKV file, by length and then by bytes, the 256 bytes first. So
+//! `shorter`, the longest other string that a string begins with, precedes it. The strings that match at a place are
+//! the longest one there and its chain of `shorter`, so no further lookup in a dictionary is needed.
 
-use super::shares::{self, Share};
+use super::shares::{self, WordShare};
 use crate::batch::in_threads;
 use crate::error::Result;
 use crate::train::words::WordCounts;
 use crate::trie::Trie;
 
-/// What a single byte has no shorter string but.
+/// The `shorter` of a single byte.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The strings, by number.
-pub(super) struct Pool<'a> {
+pub(super) struct StringPool<'a> {
     pub texts: Vec<&'a [u8]>,
     /// The longest other string that each begins with.
     pub shorter: Vec<u32>,
-    /// Whether it stays whatever it costs: the bytes and what the caller wants.
+    /// Whether a string must stay: the bytes and the entries that the caller forces.
     pub is_forced: Vec<bool>,
-    /// At each byte of the words the longest string that begins there and ends in the word.
+    /// For each byte of the words, the longest string that begins there and ends in the word.
     pub longest: Vec<u32>,
 }
 
-impl<'a> Pool<'a> {
-    pub fn new(words: &WordCounts, candidates: &[&'a [u8]], forced: &[&'a [u8]], threads: usize) -> Result<Pool<'a>> {
+impl<'a> StringPool<'a> {
+    pub fn new(
+        words: &WordCounts,
+        candidates: &[&'a [u8]],
+        forced: &[&'a [u8]],
+        threads: usize,
+    ) -> Result<StringPool<'a>> {
         let bytes = BYTES.chunks(1);
         let mut texts: Vec<(&[u8], bool)> = bytes.chain(forced.iter().copied()).map(|text| (text, true)).collect();
         texts.extend(candidates.iter().map(|&text| (text, false)));
@@ -40,7 +45,7 @@ impl<'a> Pool<'a> {
         in_threads(
             threads,
             shares::of(words, &mut longest, 8 * threads).into_iter(),
-            |Share { words: range, values }| {
+            |WordShare { words: range, values }| {
                 let base = words.range(range.start).start;
                 for index in range {
                     let (word, start) = (words.word(index), words.range(index).start - base);
@@ -50,7 +55,7 @@ impl<'a> Pool<'a> {
                 }
             },
         );
-        Ok(Pool { texts, shorter, is_forced, longest })
+        Ok(StringPool { texts, shorter, is_forced, longest })
     }
 
     pub fn len(&self) -> usize {

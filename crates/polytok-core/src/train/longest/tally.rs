@@ -1,50 +1,52 @@
-//! What each entry is worth: the tokens that the words take, how many more without an entry, how many fewer with another.
+//! The value of each entry: the number of tokens of the words, how many more they take without an entry, and how many
+//! fewer with another one.
 //!
-//! The words are cut by longest match. Without an entry the cut differs from where the entry stood up to the next place where
-//! both have a border, for behind it they see the same text; and so it does with a new one from where it fits. So what one
-//! change costs is counted by following the other cut for a few tokens. For a loss this is exact; a gain forgets that a new
-//! entry may serve again before the cuts meet, and that another new one may serve better.
+//! Longest match divides the words into tokens. Without an entry, the tokens differ only from the place of the entry to
+//! the next place where both ways have a token boundary, because the text after it is the same. A new entry changes
+//! them in the same way, from the place where it matches. So the cost of one change is counted by following the other
+//! way for a few tokens. A loss is exact. A gain ignores that a new entry can match again before the ways meet, and
+//! that another new entry can be better.
 //!
-//! Cost: a few steps for each token, and for each absent string that fits at a border. Cuts that do not meet within `DETOUR`
-//! tokens are compared up to there.
+//! Cost: a few steps for each token, and for each absent string that matches at a token boundary. Ways that do not meet
+//! within `DETOUR` tokens are compared up to there.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::pool::{NONE, Pool};
+use super::pool::{NONE, StringPool};
 use crate::batch::in_threads;
 use crate::error::Result;
 use crate::train::words::WordCounts;
 
-/// Tokens until a detour is given up.
+/// The most tokens of a detour.
 const DETOUR: u32 = 64;
-/// Bytes of words that a thread takes at once, and how often it does so before it is asked whether to go on.
+/// Bytes of words that a thread takes at once, and the number of such chunks between two progress reports.
 const CHUNK: usize = 1 << 16;
 const CHUNKS: usize = 256;
 
 /// Sums over all words.
 pub(super) struct Tally {
     pub tokens: i64,
-    /// For each string of the pool how many more tokens there would be without it.
+    /// For each entry of the pool, how many more tokens the words take without it.
     pub loss: Vec<i64>,
-    /// And how many fewer with it, for those that are no entries.
+    /// For each other string, how many fewer tokens they take with it.
     pub gain: Vec<i64>,
 }
 
 /// A chosen part of the pool.
-pub(super) struct Chosen<'p> {
-    pool: &'p Pool<'p>,
-    /// For each string the longest entry that it begins with, itself included.
+pub(super) struct ChosenEntries<'p> {
+    pool: &'p StringPool<'p>,
+    /// For each string, the longest entry that it begins with, including itself.
     entry: Vec<u32>,
 }
 
-impl<'p> Chosen<'p> {
-    pub fn new(pool: &'p Pool<'p>, is_entry: &[bool]) -> Chosen<'p> {
+impl<'p> ChosenEntries<'p> {
+    pub fn new(pool: &'p StringPool<'p>, is_entry: &[bool]) -> ChosenEntries<'p> {
         let mut entry: Vec<u32> = Vec::with_capacity(pool.len());
         for (number, &is_entry) in is_entry.iter().enumerate() {
             entry.push(if is_entry { number as u32 } else { entry[pool.shorter[number] as usize] });
         }
-        Chosen { pool, entry }
+        ChosenEntries { pool, entry }
     }
 
     #[inline]
@@ -58,9 +60,9 @@ impl<'p> Chosen<'p> {
         self.entry[self.pool.shorter[entry as usize] as usize]
     }
 
-    /// The sums over all words, unless `go_on` has an error.
+    /// The sums over all words, unless `go_on` returns an error.
     pub fn tally(&self, words: &WordCounts, threads: usize, mut go_on: impl FnMut() -> Result<()>) -> Result<Tally> {
-        let mut workers: Vec<Worker> = (0..threads).map(|_| Worker::new(self)).collect();
+        let mut workers: Vec<TallyWorker> = (0..threads).map(|_| TallyWorker::new(self)).collect();
         for chunks in chunks(words).chunks(CHUNKS) {
             go_on()?;
             let next = AtomicUsize::new(0);
@@ -71,7 +73,7 @@ impl<'p> Chosen<'p> {
             });
         }
         let mut tallies = workers.into_iter().map(|worker| worker.tally);
-        let first = tallies.next().unwrap_or_else(|| Worker::new(self).tally);
+        let first = tallies.next().unwrap_or_else(|| TallyWorker::new(self).tally);
         Ok(tallies.fold(first, Tally::plus))
     }
 }
@@ -99,27 +101,27 @@ fn chunks(words: &WordCounts) -> Vec<Range<usize>> {
 }
 
 /// One thread's sums.
-struct Worker<'c> {
-    chosen: &'c Chosen<'c>,
+struct TallyWorker<'c> {
+    chosen: &'c ChosenEntries<'c>,
     tally: Tally,
-    /// Where the last detour around an entry ended, as a place in the text of all words.
+    /// The end of the last detour around each entry, as a position in the text of all words.
     detour_end: Vec<usize>,
-    /// The borders of the word and its tokens.
-    borders: Vec<usize>,
+    /// The token boundaries of the word, and its tokens.
+    boundaries: Vec<usize>,
     tokens: Vec<u32>,
 }
 
-impl<'c> Worker<'c> {
-    fn new(chosen: &'c Chosen<'c>) -> Worker<'c> {
+impl<'c> TallyWorker<'c> {
+    fn new(chosen: &'c ChosenEntries<'c>) -> TallyWorker<'c> {
         let size = chosen.pool.len();
         let tally = Tally { tokens: 0, loss: vec![0; size], gain: vec![0; size] };
-        Worker { chosen, tally, detour_end: vec![0; size], borders: Vec::new(), tokens: Vec::new() }
+        TallyWorker { chosen, tally, detour_end: vec![0; size], boundaries: Vec::new(), tokens: Vec::new() }
     }
 
     fn add(&mut self, words: &WordCounts, index: usize) {
         let (range, count) = (words.range(index), words.count(index) as i64);
         let longest = &self.chosen.pool.longest[range.clone()];
-        self.cut(longest);
+        self.tokenize(longest);
         self.tally.tokens += count * self.tokens.len() as i64;
         for token in 0..self.tokens.len() {
             self.add_loss(longest, range.start, token, count);
@@ -127,25 +129,25 @@ impl<'c> Worker<'c> {
         }
     }
 
-    /// Cuts a word.
-    fn cut(&mut self, longest: &[u32]) {
-        self.borders.clear();
+    /// Divides a word into tokens.
+    fn tokenize(&mut self, longest: &[u32]) {
+        self.boundaries.clear();
         self.tokens.clear();
         let mut at = 0;
-        self.borders.push(0);
+        self.boundaries.push(0);
         while at < longest.len() {
             let entry = self.chosen.entry[longest[at] as usize];
             at += self.chosen.len(entry);
             self.tokens.push(entry);
-            self.borders.push(at);
+            self.boundaries.push(at);
         }
     }
 
-    /// What the token's entry spares here, unless that was counted with a token before.
+    /// Adds the tokens that an entry saves here, unless they were counted with an earlier token.
     #[inline]
     fn add_loss(&mut self, longest: &[u32], start: usize, token: usize, count: i64) {
         let entry = self.tokens[token];
-        let at = self.borders[token];
+        let at = self.boundaries[token];
         if self.chosen.pool.is_forced[entry as usize] || start + at < self.detour_end[entry as usize] {
             return;
         }
@@ -154,11 +156,11 @@ impl<'c> Worker<'c> {
         self.detour_end[entry as usize] = start + end;
     }
 
-    /// What absent strings would spare that fit here.
+    /// Adds the tokens that absent strings would save here.
     #[inline]
     fn add_gains(&mut self, longest: &[u32], token: usize, count: i64) {
         let entry = self.tokens[token];
-        let mut other = longest[self.borders[token]];
+        let mut other = longest[self.boundaries[token]];
         while other != entry {
             let (more, _) = self.detour(longest, token, other, NONE);
             self.tally.gain[other as usize] -= count * more;
@@ -166,17 +168,17 @@ impl<'c> Worker<'c> {
         }
     }
 
-    /// Takes `first` instead of a token and then goes on without `banned` until the cuts meet: how many tokens more this is,
-    /// and where they meet.
+    /// Replaces a token by `first` and continues without `banned` until both ways meet. Returns how many more tokens
+    /// this takes, and where they meet.
     #[inline]
     fn detour(&self, longest: &[u32], token: usize, first: u32, banned: u32) -> (i64, usize) {
-        let mut at = self.borders[token] + self.chosen.len(first);
+        let mut at = self.boundaries[token] + self.chosen.len(first);
         let (mut other, mut taken) = (token + 1, 1);
         loop {
-            while self.borders[other] < at {
+            while self.boundaries[other] < at {
                 other += 1;
             }
-            if self.borders[other] == at || taken >= DETOUR {
+            if self.boundaries[other] == at || taken >= DETOUR {
                 return (i64::from(taken) - (other - token) as i64, at);
             }
             let mut entry = self.chosen.entry[longest[at] as usize];

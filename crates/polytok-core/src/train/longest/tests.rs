@@ -1,12 +1,12 @@
-//! Against the obvious way to do each part.
+//! Compares each part with the simplest implementation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::candidates::{Limits, candidates};
-use super::pool::Pool;
-use super::tally::Chosen;
+use super::candidates::{CandidateLimits, candidates};
+use super::pool::StringPool;
+use super::tally::ChosenEntries;
 use super::*;
 use crate::train::progress::NoProgress;
 
@@ -16,11 +16,20 @@ fn words(texts: &BTreeMap<Vec<u8>, u64>) -> WordCounts {
     words
 }
 
-fn options(entries: usize, threads: usize) -> Options<'static> {
-    Options { entries, chars: 4, bytes: 16, min_count: Some(1), parts_of_chars: true, forced: &[], threads, room: None }
+fn options(entries: usize, threads: usize) -> LongestMatchOptions<'static> {
+    LongestMatchOptions {
+        entries,
+        chars: 4,
+        bytes: 16,
+        min_count: Some(1),
+        parts_of_chars: true,
+        forced: &[],
+        threads,
+        room: None,
+    }
 }
 
-/// Words of few different characters, one of them of three bytes, and one that is no UTF-8.
+/// Words of few different characters, one of them of three bytes, and one that is not UTF-8.
 fn some_words() -> impl Strategy<Value = BTreeMap<Vec<u8>, u64>> {
     let character = prop::sample::select(vec!["a", "b", "c", "\u{65E5}", "\u{672C}", ""]);
     let word = prop::collection::vec(character, 1..9).prop_map(|chars| {
@@ -78,7 +87,7 @@ proptest! {
         let expected: BTreeMap<_, _> = counts.iter()
             .filter(|(text, count)| text.len() > 1 && **count >= min_count && is_closed(text, **count))
             .map(|(text, &count)| (text.clone(), count)).collect();
-        let limits = Limits { min_count, chars: 4, bytes: 16, parts_of_chars: false, threads };
+        let limits = CandidateLimits { min_count, chars: 4, bytes: 16, parts_of_chars: false, threads };
         let found = candidates(&words, &limits, &mut NoProgress).unwrap();
         prop_assert_eq!(found.len(), expected.len());
         let found: BTreeMap<_, _> = found.iter().map(|string| (string.text.to_vec(), string.count)).collect();
@@ -88,15 +97,15 @@ proptest! {
     #[test]
     fn a_loss_is_what_the_absence_costs(texts in some_words(), chosen in prop::collection::vec(any::<bool>(), 200)) {
         let words = words(&texts);
-        let limits = Limits { min_count: 1, chars: 4, bytes: 16, parts_of_chars: true, threads: 1 };
+        let limits = CandidateLimits { min_count: 1, chars: 4, bytes: 16, parts_of_chars: true, threads: 1 };
         let found = candidates(&words, &limits, &mut NoProgress).unwrap();
         let found: Vec<&[u8]> = found.iter().map(|string| string.text).collect();
-        let pool = Pool::new(&words, &found, &[], 1).unwrap();
+        let pool = StringPool::new(&words, &found, &[], 1).unwrap();
         let is_entry: Vec<bool> =
             (0..pool.len()).map(|number| pool.is_forced[number] || chosen[number % chosen.len()]).collect();
         let entries: BTreeSet<&[u8]> =
             pool.texts.iter().zip(&is_entry).filter(|(_, is)| **is).map(|(text, _)| *text).collect();
-        let tally = Chosen::new(&pool, &is_entry).tally(&words, 2, || Ok(())).unwrap();
+        let tally = ChosenEntries::new(&pool, &is_entry).tally(&words, 2, || Ok(())).unwrap();
         let now = tokens(&words, &entries);
         prop_assert_eq!(tally.tokens, now);
         for number in (256..pool.len()).filter(|&number| is_entry[number]) {
@@ -107,13 +116,13 @@ proptest! {
     }
 
     #[test]
-    fn the_result_depends_on_nothing_but_the_counts(texts in some_words()) {
+    fn the_result_depends_only_on_the_counts(texts in some_words()) {
         let sorted = words(&texts);
-        let mut turned = WordCounts::default();
-        texts.iter().rev().for_each(|(text, &count)| turned.push(text, count));
+        let mut reversed = WordCounts::default();
+        texts.iter().rev().for_each(|(text, &count)| reversed.push(text, count));
         let expected = train(&sorted, &options(260, 1), &mut NoProgress);
         for threads in [1, 2, 5] {
-            prop_assert_eq!(&train(&turned, &options(260, threads), &mut NoProgress), &expected);
+            prop_assert_eq!(&train(&reversed, &options(260, threads), &mut NoProgress), &expected);
         }
         if let Ok(trained) = expected {
             let entries: BTreeSet<&[u8]> = trained.entries.iter().map(Vec::as_slice).collect();
@@ -124,23 +133,23 @@ proptest! {
 }
 
 #[test]
-fn entries_are_bytes_then_what_spares_most_and_what_is_forced() {
+fn entries_are_bytes_forced_entries_and_the_most_useful_strings() {
     let words =
         words(&BTreeMap::from([(b"abab".to_vec(), 9), (b"xyz".to_vec(), 5_000_000_000), (b"\xFF'".to_vec(), 1)]));
     let forced: [&[u8]; 2] = [b"\n\n", b"a longer one than is allowed"];
-    let trained = train(&words, &Options { forced: &forced, ..options(260, 2) }, &mut NoProgress).unwrap();
+    let trained = train(&words, &LongestMatchOptions { forced: &forced, ..options(260, 2) }, &mut NoProgress).unwrap();
     assert!((0..256).all(|byte| trained.entries[byte] == [byte as u8]));
     assert_eq!(trained.entries[256..], [forced[0], b"xyz", b"abab", forced[1]].map(<[u8]>::to_vec));
     assert_eq!(trained.tokens, 5_000_000_000 + 9 + 2);
 }
 
 #[test]
-fn what_cannot_be_had_is_an_error() {
+fn impossible_options_are_an_error() {
     let forced: [&[u8]; 1] = [b"forced"];
     let small = words(&BTreeMap::from([(b"ab".to_vec(), 1)]));
-    for (entries, text) in [(300, "no more than 258 strings"), (256, "no room for the 256 bytes and 1 forced entries")]
-    {
-        let error = train(&small, &Options { forced: &forced, ..options(entries, 1) }, &mut NoProgress).unwrap_err();
+    for (entries, text) in [(300, "only 258 strings"), (256, "no room for the 256 bytes and 1 forced entries")] {
+        let error = train(&small, &LongestMatchOptions { forced: &forced, ..options(entries, 1) }, &mut NoProgress)
+            .unwrap_err();
         assert!(error.to_string().contains(text), "{error}");
     }
     let huge = words(&BTreeMap::from([(b"ab".to_vec(), u64::MAX)]));
@@ -149,18 +158,19 @@ fn what_cannot_be_had_is_an_error() {
 }
 
 #[test]
-fn what_takes_too_much_is_refused_before_the_work() {
+fn training_beyond_the_limits_is_refused() {
     let mut words = WordCounts::default();
     (0..90_000u32).for_each(|number| words.push(&number.to_le_bytes(), 1));
-    let told = train(&words, &Options { room: Some(1 << 20), ..options(260, 2) }, &mut NoProgress).unwrap_err();
-    assert!(told.to_string().contains("90000 distinct words takes about"), "{told}");
+    let error =
+        train(&words, &LongestMatchOptions { room: Some(1 << 20), ..options(260, 2) }, &mut NoProgress).unwrap_err();
+    assert!(error.to_string().contains("90000 distinct words takes about"), "{error}");
     let mut long = WordCounts::default();
     long.push(&[b'a'; 200_000], 1);
-    let wanted = |chars| Options { chars, bytes: usize::MAX, ..options(260, 1) };
-    let told = train(&long, &wanted(65_535), &mut NoProgress).unwrap_err();
+    let with_length = |chars| LongestMatchOptions { chars, bytes: usize::MAX, ..options(260, 1) };
+    let error = train(&long, &with_length(65_535), &mut NoProgress).unwrap_err();
     assert!(
-        told.to_string().contains("max_piece_length=65535") && told.to_string().contains("give 21730 at the most"),
-        "{told}"
+        error.to_string().contains("max_piece_length=65535") && error.to_string().contains("at most 21730"),
+        "{error}"
     );
-    assert_eq!(train(&long, &wanted(64), &mut NoProgress).unwrap().entries.len(), 260);
+    assert_eq!(train(&long, &with_length(64), &mut NoProgress).unwrap().entries.len(), 260);
 }
