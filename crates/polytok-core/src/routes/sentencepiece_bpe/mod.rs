@@ -27,6 +27,7 @@ use crate::model::bpe::Bpe;
 use crate::normalize::{Escape, Normalizer};
 use crate::segmenter::Segmenter;
 use crate::trie::Trie;
+use crate::utf8::valid;
 
 pub(crate) use run::TextParts;
 
@@ -100,7 +101,7 @@ impl SentencePieceBpe {
     pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         self.tables.get(text.len(), || self.compile(segmenter)).is_some()
             && text.len() < LONGEST
-            && (self.escape.mends || std::str::from_utf8(text).is_ok())
+            && (self.escape.mends || valid(text).is_ok())
     }
 
     /// What is done to texts.
