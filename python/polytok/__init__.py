@@ -8,7 +8,7 @@
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # as of typing, which takes longer to import than all that is here
+TYPE_CHECKING = False  # as in typing, whose import takes longer than this whole module
 if TYPE_CHECKING:
     from . import conversion as conversion
     from . import corpus as corpus
@@ -81,8 +81,8 @@ __all__ = [
     "train",
 ]
 
-# Where each name is defined. A module is imported when one of its names is first used, so that `import polytok` takes
-# next to no time, and numpy and protobuf are imported only by what needs them.
+# Maps each name to its module. A module is imported when one of its names is first used. So `import polytok` takes
+# almost no time, and numpy and protobuf are imported only if they are needed.
 _NAMES = {
     "editing": ("Edit", "edit"),
     "encoding": ("Encoding", "Padding", "Truncation"),
@@ -115,5 +115,5 @@ if not TYPE_CHECKING:
         return value
 
     def __dir__() -> list[str]:
-        """What completion shows."""
+        """The names that completion shows."""
         return [*__all__, *_MODULES, "__doc__", "__version__"]

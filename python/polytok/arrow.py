@@ -6,13 +6,13 @@ from typing import Any, Protocol, TypeAlias
 
 
 class ArrowArray(Protocol):
-    """An array: pyarrow.Array, for one."""
+    """An array, for example pyarrow.Array."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 
 class ArrowStream(Protocol):
-    """Arrays of one type: pyarrow.ChunkedArray, polars.Series, for two."""
+    """Arrays of one type, for example pyarrow.ChunkedArray or polars.Series."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -21,7 +21,7 @@ ArrowColumn: TypeAlias = ArrowArray | ArrowStream
 
 
 def of_same_package(result: Any, given: object) -> Any:
-    """What comes out for a column that went in: pyarrow's own for pyarrow's, else as it is."""
+    """Convert a result to the caller's kind of column: pyarrow's if the input was pyarrow's, else unchanged."""
     if type(given).__module__.partition(".")[0] != "pyarrow":
         return result
     import pyarrow

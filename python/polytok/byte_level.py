@@ -1,7 +1,7 @@
 """GPT-2's table: every byte as a visible character. Hugging Face and GGUF write byte-level vocabularies with it.
 
-The bytes that Latin-1 prints (``!`` to ``~``, U+00A1 to U+00AC, U+00AE to U+00FF) are the characters of the same
-number; the other 68 are, in their order, U+0100 to U+0143.
+The bytes that Latin-1 prints (``!`` to ``~``, U+00A1 to U+00AC, U+00AE to U+00FF) map to the characters with the same
+number; the other 68 map, in order, to U+0100 to U+0143.
 
 >>> CHARACTERS[32], BYTES["a"], BYTES["\u0120"]
 ('Ġ', 97, 32)

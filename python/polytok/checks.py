@@ -1,4 +1,4 @@
-"""Arguments, checked. Each function returns the value, or raises `ArgumentError` and names the argument."""
+"""Checks arguments. Each function returns the value, or raises `ArgumentError` and names the argument."""
 
 from __future__ import annotations
 

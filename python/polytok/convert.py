@@ -1,4 +1,4 @@
-"""A tokenizer as a file of another format, with a report: what is lost, and whether what was written encodes alike."""
+"""Converts a tokenizer to a file of another format and reports what is lost, and whether the file encodes alike."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .values import Text
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A written file and what is known of it.
+    """A written file and the facts about it.
 
-    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` tell of all else. ``checked``
-    texts were encoded with both tokenizers; ``divergences`` are the ones with other ids.
+    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` report everything else.
+    ``checked`` is the number of texts encoded with both tokenizers; ``divergences`` are those with different ids.
     """
 
     format: str
@@ -35,9 +35,8 @@ def convert(
 ) -> Conversion:
     """Write a tokenizer as a file of a format, read it back, and compare the two on texts.
 
-    The texts are some that are known to make trouble and some made of the vocabulary's entries, unless others are
-    given. With ``strict`` a loss is a `LossError`; a `FormatError` says that the format has no way to express the
-    tokenizer.
+    Unless texts are given, they are known difficult ones and some generated from the vocabulary's entries. With
+    ``strict`` a loss is a `LossError`; a `FormatError` means that the format cannot express the tokenizer.
 
     >>> import polytok
     >>> conversion = convert(polytok.load("default"), "huggingface")
@@ -59,7 +58,7 @@ def convert(
 
 
 def read_back(data: bytes, format: str, spec: Spec) -> Tokenizer:
-    """A written file as a tokenizer; a rank file gets the pattern and the special tokens that it does not hold."""
+    """Load a written file as a tokenizer; a rank file gets the pattern and the special tokens that it does not hold."""
     if format != "tiktoken":
         return Tokenizer(formats.read(data, format=format))
     split = adapted(spec, format).spec.split

@@ -1,8 +1,8 @@
-"""Where two tokenizers part: the first difference in a text, what each makes of it, and the stage that makes it so.
+"""Finds where two tokenizers diverge: the first difference in a text, both results, and the stage that causes it.
 
 The stage is found by trial: one tokenizer is given a stage of the other's Spec, and the stage that makes it agree on
-the text is the one. Where none does alone, stages are given one after the other from the front, and the one that brings
-agreement is named.
+the text is the cause. If no single stage does, stages are exchanged cumulatively from the front, and the stage that
+brings agreement is named.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one tokenizer makes of the stretch that differs; ``error`` says why it makes nothing."""
+    """One tokenizer's tokens for the differing range; ``error`` is the reason if there are none."""
 
     tokens: tuple[Token, ...] = ()
     error: str | None = None
@@ -38,7 +38,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first difference in ``text``: it starts at byte ``start``, and at ``end`` both sides are at one place again.
+    """The first difference in ``text``: it starts at byte ``start``, and both sides are in step again at byte ``end``.
 
     ``stage`` is one of `STAGES`, or None if no exchange of stages explains it.
     """
@@ -53,7 +53,7 @@ class Divergence:
 
 @dataclass(slots=True)
 class Comparison:
-    """Two tokenizers side by side. Special tokens are not recognised unless ``special`` says so.
+    """Compares two tokenizers. Special tokens are recognised only if ``special`` allows them.
 
     >>> import polytok
     >>> default = polytok.load("default")
@@ -97,7 +97,7 @@ class Comparison:
         return None
 
     def _with(self, stages: frozenset[str]) -> Tokenizer | None:
-        """The left tokenizer with stages of the right one; None if they do not go together."""
+        """The left tokenizer with stages of the right one; None if they are incompatible."""
         if stages not in self._mixed:
             fields = [name for stage in stages for name in STAGES[stage]]
             changes = {name: getattr(self.right.spec, name) for name in fields}
@@ -109,7 +109,7 @@ class Comparison:
 
 
 def _first_stretch(length: int, left: Side, right: Side) -> tuple[int, int, Side, Side]:
-    """From the first token that differs to the first border that both have behind it."""
+    """The range from the first different token to the next border that both sides share."""
     same = 0
     for one, other in zip(left.tokens, right.tokens, strict=False):
         if one.id != other.id:

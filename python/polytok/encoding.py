@@ -1,8 +1,8 @@
 """Encodings with masks, word numbers, windows and padding, as Hugging Face's ``Encoding``.
 
-An `Encoding` is a row of parts: stretches of the tokens of a text, ids of the template, pads. Windows of one text share
-its columns, and lists are made when they are asked for, so an encoding costs what is read of it. The rules of
-truncation, of the windows that overflow, and of padding are those of tokenizers 0.23.
+An `Encoding` is a row of parts: tokens of a text, ids of the template, pads. Windows of one text share its columns, and
+lists are built when they are requested, so an encoding costs only what is read of it. The rules of truncation, of
+overflowing windows, and of padding are those of tokenizers 0.23.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ _STRATEGIES = ("longest_first", "only_first", "only_second")
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """At most ``max_length`` tokens, special ones included; the rest goes into windows that share ``stride`` tokens.
+    """At most ``max_length`` tokens, including special ones; the remainder goes into windows that overlap by ``stride``
+    tokens.
 
-    Of a pair ``longest_first`` shortens the longer text, then both; the others take all from one of them. ``direction``
-    is the side from which tokens are taken away. `ArgumentError` for values out of their range.
+    For a pair, ``longest_first`` shortens the longer text, then both; the other strategies shorten only one of them.
+    ``direction`` is the side to remove tokens from. `ArgumentError` for values out of range.
 
     >>> import polytok
     >>> cut = polytok.load("default").encoding("a b c", truncation=Truncation(2, stride=1))
@@ -55,7 +56,7 @@ class Truncation:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Truncation:
-        """Of tokenizer.json's ``truncation``."""
+        """From tokenizer.json's ``truncation``."""
         strategies: dict[str, Strategy] = {
             "LongestFirst": "longest_first",
             "OnlyFirst": "only_first",
@@ -67,10 +68,10 @@ class Truncation:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Pads up to ``length``, or else to the longest of the batch, in multiples of ``to_multiple_of``.
+    """Pads to ``length``, or else to the longest of the batch, rounded up to a multiple of ``to_multiple_of``.
 
-    ``id``, ``token`` and ``type_id`` are what the lists have for pads, ``direction`` is the side where they stand.
-    `ArgumentError` for values out of their range.
+    ``id``, ``token`` and ``type_id`` are the values of pads in the lists, ``direction`` is the side to add them to.
+    `ArgumentError` for values out of range.
 
     >>> import polytok
     >>> polytok.load("default").encoding("a b c", padding=Padding(to_multiple_of=4, id=7)).ids[3:]
@@ -90,7 +91,7 @@ class Padding:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Padding:
-        """Of tokenizer.json's ``padding``."""
+        """From tokenizer.json's ``padding``."""
         strategy = fields["strategy"]
         return cls(
             length=strategy["Fixed"] if isinstance(strategy, Mapping) else None,
@@ -126,7 +127,7 @@ class Columns(NamedTuple):
     starts: npt.NDArray[np.uint32]
     ends: npt.NDArray[np.uint32]
     first_starts: npt.NDArray[np.uint32]
-    """The same for a token that is the first of a window: a space before it may stay."""
+    """The same for a token that is the first of a window: a space before it can stay."""
     first_ends: npt.NDArray[np.uint32]
     words: npt.NDArray[np.int32]
     said: dict[int, bytes]
@@ -146,7 +147,7 @@ class _Part(Protocol):
     def type_id(self) -> int: ...
     @property
     def mask(self) -> tuple[int, int]:
-        """Whether attention is paid to its tokens, and whether they are special."""
+        """Whether the attention mask includes its tokens, and whether they are special."""
 
     def __len__(self) -> int: ...
     def ids(self) -> list[int]: ...
@@ -190,7 +191,7 @@ class _Stretch:
 
 @dataclass(frozen=True, slots=True)
 class _Outside:
-    """Tokens that stand in no text: of the template, or pads."""
+    """Tokens outside of all texts: of the template, or pads."""
 
     numbers: tuple[int, ...]
     texts: tuple[str, ...]
@@ -215,15 +216,15 @@ class _Outside:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Encoding:
-    """The tokens of a text or of a pair, with what a model wants to know of them; each list has a value for each token.
+    """The tokens of a text or of a pair, with the inputs that a model needs; each list has a value for each token.
 
-    The methods take and give numbers of tokens, of characters and of words; ``sequence`` is 0 for the first text and 1
-    for the second. They return None where there is nothing to return.
+    The methods take and return numbers of tokens, of characters and of words; ``sequence`` is 0 for the first text and
+    1 for the second. They return None if there is no result.
     """
 
     _parts: tuple[_Part, ...]
     overflowing: tuple[Encoding, ...] = ()
-    """What truncation left out: all other windows, and for a pair all ways to put windows together."""
+    """The windows that truncation removed, and for a pair all combinations of windows."""
 
     def __len__(self) -> int:
         return sum(map(len, self._parts))
@@ -243,7 +244,7 @@ class Encoding:
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """First character and behind the last in the text, or in the word if words were given."""
+        """The start and end of each token in characters of the text, or of the word if words were given."""
         return [span for part in self._parts for span in part.offsets()]
 
     @property
@@ -263,7 +264,7 @@ class Encoding:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for what stands in no text."""
+        """1 for tokens outside of all texts."""
         return [bit for part in self._parts for bit in part.mask[1:] * len(part)]
 
     @property
@@ -281,7 +282,7 @@ class Encoding:
         return len(self._ranges()) or 1
 
     def _ranges(self) -> dict[int, range]:
-        """The tokens of each text; of a text that stands twice, the last time."""
+        """The tokens of each text; if a text occurs twice, its last occurrence."""
         ranges = {}
         at = 0
         for part in self._parts:
@@ -294,14 +295,14 @@ class Encoding:
         return self._ranges().get(sequence, range(len(self)))
 
     def word_to_tokens(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """The first token of a word and the one behind its last."""
+        """The range of a word's tokens: the first, and one past the last."""
         words, within = self.word_ids, self._range(sequence)
         before = itertools.takewhile(lambda at: (number := words[at]) is None or number <= word, within)
         found = [at for at in before if words[at] == word]
         return (found[0], found[-1] + 1) if found else None
 
     def word_to_chars(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """The first character of a word and the one behind its last."""
+        """The range of a word's characters: the first, and one past the last."""
         found = self.word_to_tokens(word, sequence)
         if found is None:
             return None
@@ -309,32 +310,32 @@ class Encoding:
         return offsets[found[0]][0], offsets[found[1] - 1][1]
 
     def token_to_sequence(self, token: int) -> int | None:
-        """The text that a token is of."""
+        """The text that a token belongs to."""
         if not 0 <= token <= len(self):
             return None
         ranges = self._ranges()
         return next((number for number, found in ranges.items() if token in found), None) if ranges else 0
 
     def token_to_chars(self, token: int) -> tuple[int, int] | None:
-        """The first character of a token and the one behind its last."""
+        """The range of a token's characters: the first, and one past the last."""
         return self.offsets[token] if self.token_to_sequence(token) is not None and token < len(self) else None
 
     def token_to_word(self, token: int) -> int | None:
-        """The word that a token is of."""
+        """The word that a token belongs to."""
         return self.word_ids[token] if self.token_to_sequence(token) is not None and token < len(self) else None
 
     def char_to_token(self, char: int, sequence: int = 0) -> int | None:
-        """The first token that a character is in."""
+        """The first token that contains a character."""
         offsets = self.offsets
         return next((at for at in self._range(sequence) if offsets[at][0] <= char < offsets[at][1]), None)
 
     def char_to_word(self, char: int, sequence: int = 0) -> int | None:
-        """The word that a character is in."""
+        """The word that contains a character."""
         token = self.char_to_token(char, sequence)
         return None if token is None else self.token_to_word(token)
 
     def padded(self, length: int, padding: Padding) -> Encoding:
-        """With pads up to a length, the windows too; nothing is ever cut off."""
+        """Pad to a length, the windows too; nothing is ever truncated."""
         overflowing = tuple(window.padded(length, padding) for window in self.overflowing)
         missing = length - len(self)
         if missing <= 0:
@@ -344,7 +345,7 @@ class Encoding:
         return Encoding(parts, overflowing)
 
     def merged(self, other: Encoding) -> Encoding:
-        """This and another behind it; of windows, all ways to put them together, in the order of the reference."""
+        """Append another encoding; of windows, all combinations, in the order of the reference."""
         if not self.overflowing and not other.overflowing:
             return Encoding(self._parts + other._parts)
         both = [window.merged(one) for window in self.overflowing for one in (other, *other.overflowing)]
@@ -353,7 +354,7 @@ class Encoding:
 
 
 class Encoder:
-    """Makes encodings of the columns that an engine gives, for one Spec."""
+    """Builds encodings from the columns that an engine returns, for one Spec."""
 
     __slots__ = ("_core", "_names", "_spec", "_templates")
 
@@ -383,13 +384,13 @@ class Encoder:
         return _filled(template, columns, windows, add_special)
 
     def truncation(self, asked: Truncation | bool | None) -> Truncation | None:
-        """What the caller asks for; True means the file's."""
+        """The caller's truncation; True means the one of the file."""
         if asked is True:
             return Truncation.from_json(self._of_file("truncation"))
         return asked or None
 
     def padding(self, asked: Padding | bool | None) -> Padding | None:
-        """What the caller asks for; True means the file's."""
+        """The caller's padding; True means the one of the file."""
         if asked is True:
             return Padding.from_json(self._of_file("padding"))
         return asked or None
@@ -431,7 +432,7 @@ class Encoder:
 
 
 def padded(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
-    """All encodings with pads up to the same length."""
+    """Pad all encodings to the same length."""
     target = padding.target(encodings)
     return [encoding.padded(target, padding) for encoding in encodings]
 
@@ -462,7 +463,7 @@ def _filled(
 
 
 def _truncated(lengths: Sequence[int], truncation: Truncation, added: int) -> list[list[tuple[int, int]]]:
-    """The windows of each text, the one that stays first."""
+    """The windows of each text, beginning with the one that is kept."""
     room = truncation.max_length - added
     if room < 0:
         raise ArgumentError(f"max_length is {truncation.max_length}, and the template alone has {added} tokens")
@@ -473,7 +474,7 @@ def _truncated(lengths: Sequence[int], truncation: Truncation, added: int) -> li
 
 
 def _kept(lengths: Sequence[int], room: int, strategy: Strategy) -> list[int]:
-    """How many tokens of each text stay."""
+    """The number of tokens to keep of each text."""
     excess = sum(lengths) - room
     if room == 0:
         return [0] * len(lengths)
@@ -490,7 +491,7 @@ def _kept(lengths: Sequence[int], room: int, strategy: Strategy) -> list[int]:
 
 
 def _balanced(first: int, second: int, room: int) -> list[int]:
-    """The longer of two texts is shortened, but not below the other; then both are halves."""
+    """Shorten the longer of two texts, but not below the other; then give each of them half."""
     short = min(first, second)
     long = short if short > room else max(short, room - short)
     if short + long > room:
@@ -499,7 +500,7 @@ def _balanced(first: int, second: int, room: int) -> list[int]:
 
 
 def _windows(length: int, kept: int, truncation: Truncation) -> Iterator[tuple[int, int]]:
-    """Stretches of ``kept`` tokens, each so far from the one before that they share ``stride``."""
+    """Windows of ``kept`` tokens; adjacent windows share ``stride`` tokens."""
     if kept >= length:
         yield 0, length
         return

@@ -8,7 +8,7 @@ class PolytokError(Exception):
 
 
 class FormatError(PolytokError, ValueError):
-    """A file's bytes are not what its format says, or no format recognises them."""
+    """A file's bytes do not match its format, or no format recognises them."""
 
 
 class SpecError(PolytokError, ValueError):
@@ -20,7 +20,7 @@ class EncodeError(PolytokError, ValueError):
 
 
 class SpecialTokenError(PolytokError, ValueError):
-    """A special token stands in a text in which it is not allowed, or is not one of the vocabulary."""
+    """A special token occurs in a text that does not allow it, or is not one of the vocabulary's."""
 
 
 class TokenIdError(PolytokError, KeyError, IndexError):
@@ -39,7 +39,7 @@ class PieceError(PolytokError, KeyError):
 
 
 class ArgumentError(PolytokError, ValueError):
-    """An option out of its range, or two that exclude each other."""
+    """An option out of range, or two that exclude each other."""
 
 
 class LossError(PolytokError, ValueError):
@@ -51,4 +51,4 @@ class FileError(PolytokError, OSError):
 
 
 class FetchError(FileError):
-    """A file that cannot be fetched, or that is not the one it should be."""
+    """A file that cannot be fetched, or whose content is not the expected one."""

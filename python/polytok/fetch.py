@@ -1,4 +1,4 @@
-"""Fetching a file: one request, within limits of time and size. Imported only where something is fetched."""
+"""Fetches a file: one request, with limits of time and size. Imported only when something is fetched."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from http.client import HTTPException
 from typing import Any
 
 TIMEOUT = 30.0
-"""Seconds without a sign of life after which a download is given up; as a whole it may take ten times as long."""
+"""Seconds without data after which a download is abandoned; the whole download can take ten times as long."""
 MOST_BYTES = 2**26
-"""More than any file that is fetched has; a download that is longer is given up."""
+"""A limit above the size of every file that is fetched; a longer download is abandoned."""
 
 _CHUNK = 2**16
 
 
 def body(address: str) -> bytes:
-    """What an address gives. Raises OSError with the reason, whatever it is."""
+    """The content of an address. Raises OSError with the reason for any failure."""
     request = urllib.request.Request(address, headers={"User-Agent": "polytok"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:

@@ -1,7 +1,7 @@
-"""Which format a file's name asks for when it is written. (What is read is told by its bytes.)
+"""Finds the format to write from a file's name. (Reading detects the format by the bytes.)
 
-A name that several formats share asks for the one that the tokenizer came from, if it is one of them, and for nothing
-otherwise; so does a name that says nothing.
+If several formats share a name, it selects the tokenizer's own format if that is one of them, and none otherwise. The
+same holds for a name that matches no format.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NAMES = {
     "tokenizer.bin": ("llama2c",),
     "vocab.txt": ("wordpiece",),
 }
-# GPT-2's two files, which are read but not written.
+# GPT-2's two files, which can be read but not written.
 _PAIR = frozenset({"vocab.json", "merges.txt"})
 _SUFFIXES = {
     ".gguf": ("gguf",),
@@ -42,7 +42,7 @@ def formats_named(path: Path) -> tuple[str, ...]:
 
 
 def format_of(path: Path, origin: str) -> str:
-    """The format that a file of this name is to have, for a tokenizer of a format; ArgumentError if that is unclear."""
+    """The format of a new file of this name, for a tokenizer of a format; ArgumentError if it is unclear."""
     named = _NAMES.get(path.name.lower()) or _SUFFIXES.get(path.suffix.lower(), ())
     if origin in named or not named:
         return origin

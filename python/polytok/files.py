@@ -1,4 +1,4 @@
-"""Files: reading what stands beside one, and writing one so that a reader never sees half of it."""
+"""Reads files and those beside them, and writes files so that a reader never sees half of one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import ArgumentError, FileError
 
 
 class Siblings(Mapping[str, bytes]):
-    """The files of a folder by name, read when they are asked for."""
+    """The files of a folder by name, read on request."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -36,8 +36,9 @@ class Siblings(Mapping[str, bytes]):
 
 
 def system_path(path: str | os.PathLike[str], action: str) -> Path:
-    """The path, if the system can look it up, whether or not a file is there. `FileError` if its name is too long or
-    has a character that no name can have, or if a folder of it cannot be entered; ``action`` is what cannot be done."""
+    """The path, if the system can look it up, whether or not the file exists. `FileError` if its name is too long or
+    has an invalid character, or if a folder of it cannot be entered; ``action`` names the failed action.
+    """
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -59,10 +60,10 @@ def read(path: Path) -> bytes:
 
 
 class Draft:
-    """A file under a temporary name beside its target: `keep` gives it the target's name, `discard` removes it.
+    """A file under a temporary name beside its target: `keep` renames it to the target, `discard` removes it.
 
-    It has the permissions of the file that it replaces, from the first byte on. Raises `FileError`, with the target's
-    name, if the system does not let it be made or renamed.
+    It has the permissions of the file that it replaces from the first byte on. Raises `FileError`, with the target's
+    name, if the system cannot create or rename it.
     """
 
     def __init__(self, target: Path) -> None:
@@ -78,7 +79,7 @@ class Draft:
             self._allow(mode)
 
     def _allow(self, mode: int) -> None:
-        """Give the file these permissions, of which the process's umask may have taken some."""
+        """Give the file these permissions; the process's umask can have removed some."""
         try:
             if _permissions(self._path) != mode:
                 os.chmod(self._path, mode)
@@ -87,7 +88,7 @@ class Draft:
             raise not_written(error, self.target) from error
 
     def keep(self) -> None:
-        """Close the file and rename it, which replaces a file of that name ."""
+        """Close the file and rename it; a file of that name is replaced."""
         try:
             self.file.close()
             os.replace(self._path, self.target)
@@ -96,7 +97,7 @@ class Draft:
 
     def discard(self) -> None:
         """Remove the file."""
-        # Closing writes what is buffered, for which a full disk has no room.
+        # Closing writes buffered data, which a full disk has no room for.
         with suppress(OSError):
             self.file.close()
         self._path.unlink(missing_ok=True)
@@ -107,7 +108,7 @@ class Draft:
 
 
 def _permissions(path: Path) -> int | None:
-    """Who can read and write a file; None if there is no file."""
+    """The permissions of a file; None if it does not exist."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:
@@ -118,8 +119,7 @@ def _permissions(path: Path) -> int | None:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A binary file under a temporary name beside the target, renamed to it at the end and removed on any error.
 
-    A target that is a device or a pipe is written as it is. Raises `FileError` where the system does not let it be
-    written.
+    A target that is a device or a pipe is written directly. Raises `FileError` if the system cannot write it.
     """
     target = Path(os.path.realpath(system_path(path, "write")))
     if target.exists() and not target.is_file():
@@ -132,7 +132,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         draft.keep()
     except BaseException as error:
         draft.discard()
-        # Another file's error, raised while this one was being written, keeps its name.
+        # An error about another file, raised during this write, keeps its name.
         if isinstance(error, OSError) and not isinstance(error, FileError) and draft.is_named(error.filename):
             raise not_written(error, path) from error
         raise
@@ -146,12 +146,12 @@ def _opened(target: Path, path: Path) -> IO[bytes]:
 
 
 def not_written(error: OSError, path: Path) -> FileError:
-    """What the system said when a file was written, as the error to raise."""
+    """The error to raise for a system error during a write."""
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
 
 
 def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
-    """Write a file, and those that belong beside it."""
+    """Write a file, and the files that belong beside it."""
     if any(target.with_suffix(suffix) == target for suffix in companions):
         raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
     for path, content in [*((target.with_suffix(suffix), data) for suffix, data in companions.items()), (target, data)]:

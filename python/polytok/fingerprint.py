@@ -1,13 +1,14 @@
 """The fingerprint of a Spec: a hash of everything in it that shapes ids.
 
-It covers the vocabulary (bytes, ids, kinds, the restriction; scores where the model goes by them), the model with its
-merges, special tokens and their matching, the normalize and split steps, what becomes of unknown text, the template,
-and the SentencePiece release. It leaves out what only decoding, spans or people need: ``decode``, ``trim``, ``names``,
-``origin``, ``extra``.
+It covers the vocabulary (bytes, ids, kinds, the restriction; scores if the model uses them), the model with its merges,
+special tokens and their matching, the normalize and split steps, the treatment of unknown text, the template, and the
+SentencePiece release. It omits what only decoding, spans or people need: ``decode``, ``trim``, ``names``, ``origin``,
+``extra``.
 
-Tokenizers of one fingerprint give the same ids for every text. The converse need not hold: the same behaviour can be
-said in different ways (a special token as a row or beside the rows, say), and rows in another order are other rows.
-Parts that have their default are not hashed, so that a Spec keeps its fingerprint when later releases add parts.
+Tokenizers with the same fingerprint give the same ids for every text. The converse need not hold: a Spec can express
+the same behaviour in different ways (a special token as a row or beside the rows, say), and rows in another order are
+different rows. Parts with their default value are not hashed, so that a Spec keeps its fingerprint when later releases
+add parts.
 """
 
 from __future__ import annotations

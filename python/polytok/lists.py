@@ -1,4 +1,4 @@
-"""Strings that people want as entries whether or not a corpus has them: emoji, kaomoji, lists of their own."""
+"""Strings to force as entries even if a corpus does not contain them: emoji, kaomoji, lists of the user's own."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _COMPONENT, _FULLY_QUALIFIED = 1, 2
 
 
 def emoji(which: Emoji = "all") -> list[bytes]:
-    """All emoji of Unicode, as the installed package ``emoji`` has them: every sequence that is recommended for general
-    interchange, and the skin tones; ``basic`` are those without a skin tone.
+    """All emoji of Unicode, as listed by the installed package ``emoji``: every sequence that is recommended for
+    general interchange, and the skin tones; ``basic`` are those without a skin tone.
 
     Raises `ArgumentError` if the package is not installed.
     """
@@ -46,7 +46,7 @@ def kaomoji() -> list[bytes]:
 
 
 def listed(entries: Entry | Iterable[Entry]) -> list[bytes]:
-    """The entries and those of the files, sorted by length and then by bytes, each once.
+    """The entries and those of the files, sorted by length and then by bytes, without duplicates.
 
     >>> listed(["né", b"\\n\\n", "a", "a"])
     [b'a', b'\\n\\n', b'n\\xc3\\xa9']

@@ -1,4 +1,4 @@
-"""`load`: a path, bytes, a folder or a name becomes a `Tokenizer`."""
+"""`load`: turns a path, bytes, a folder or a name into a `Tokenizer`."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def load(
 
     Names are ``"default"``, the vocabulary that comes with polytok; tiktoken's (``"cl100k_base"``, ``"o200k_base"``,
     ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub.
-    Only for the last two kinds something is fetched, once, and kept in ``cache_dir``, by default the system's place
-    for caches. A file that is called like a name is ``"./"`` and the name.
+    Only the last two kinds use the network; each file is fetched once and cached in ``cache_dir``, by default the
+    system's place for caches. To load a file with such a name, put ``"./"`` before the name.
 
-    The format is told by the bytes, never by the file's name; ``format`` names it where it is ambiguous. ``pattern``
-    and ``special_tokens`` are for files that do not hold them (tiktoken's rank files), ``name`` says which vocabulary
-    is meant where one file serves two (``"o200k_harmony"``), and ``line`` is the SentencePiece release to follow where
-    they differ, "0.2.3" unless "0.2.1" is asked for. ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a
-    GGUF file whose own is not known. Of a GGUF file only the metadata is read, not the gigabytes of tensors behind it.
+    The bytes determine the format, never the file's name; ``format`` names it if it is ambiguous. ``pattern`` and
+    ``special_tokens`` are for files that do not hold them (tiktoken's rank files). ``name`` selects the vocabulary if
+    one file serves two (``"o200k_harmony"``). ``line`` is the SentencePiece release to follow if releases differ,
+    "0.2.3" by default, or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file whose own
+    is unknown. Of a GGUF file only the metadata is read, not the gigabytes of tensors that follow.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
-    are of no known format or damaged.
+    are in no known format or are damaged.
 
     >>> import polytok
     >>> polytok.load("default").decode(polytok.load("default").encode("héllo"))
@@ -64,7 +64,7 @@ def load(
         raise ArgumentError("cache_dir= is for names, for which something is fetched")
     if isinstance(source, (str, os.PathLike)):
         path = system_path(source, "read the tokenizer file")
-        if path.exists() and not path.is_file() and not path.is_dir():  # A pipe gives its bytes once.
+        if path.exists() and not path.is_file() and not path.is_dir():  # A pipe can be read only once.
             return Tokenizer(formats.read(read(path), **said))
         may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
         if may_be_native and (file := ptok.opened(path)) is not None:

@@ -1,15 +1,15 @@
-"""Whether decoding gives back what was encoded: ``decode_bytes(encode(text)) == text``, for every text.
+"""Decides whether decoding restores every text: ``decode_bytes(encode(text)) == text``.
 
-Told from the Spec alone, for plain encoding (no special tokens recognised or added), in two grades: for every valid
+The Spec alone decides it, for plain encoding (no special tokens recognised or added), in two grades: for every valid
 UTF-8 text, and for every sequence of bytes. The rule follows the pipeline; each step either is undone by its decode
-step or adds a `Reason`. It is cautious: what it does not know to be lossless is a reason, so "yes" can be relied on.
+step or adds a `Reason`. It is cautious: a step that is not known to be lossless is a reason, so "yes" can be relied on.
 
-* normalize: a character map that changes a text, spaces removed, spaces written as U+2581 (so that a U+2581 of the
-  text comes back as a space), a space put in front or behind that decoding does not take away. One put in front that
-  decoding does take away, exactly one, is no loss.
+* normalize: a character map that changes a text, spaces removed, spaces written as U+2581 (so that a U+2581 of the text
+  comes back as a space), a space added in front or at the end that decoding does not remove. If decoding removes
+  exactly the one space added in front, that is not a loss.
 * split: a pattern that drops text (see pattern_coverage.py).
-* model and unknown: characters or bytes that the vocabulary does not have and that no byte piece stands for.
-* decode: a space taken away that was not put there, pieces whose text reads as an escape, a denormalizer.
+* model and unknown: characters or bytes that the vocabulary does not have and that no byte piece represents.
+* decode: a space removed that encoding did not add, pieces whose text reads as an escape, a denormalizer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .spec import (
 _RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
-# The bytes that stand nowhere in valid UTF-8.
+# The bytes that never occur in valid UTF-8.
 _NEVER_IN_UTF8 = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
 _ESCAPE = re.compile(rb"<0x[0-9A-Fa-f]")
 _BYTE_PIECE = re.compile(rb"<0x([0-9A-F]{2})>")
@@ -54,7 +54,7 @@ _LLAMA2C_BOS = 1
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a text may not come back, and a text that does not, where one can be told.
+    """A reason why a text can change, and an example of such a text, if one is known.
 
     ``valid_utf8`` says that valid UTF-8 is concerned; otherwise only other bytes are.
     """
@@ -69,18 +69,18 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Lossless:
-    """Whether decoding gives back what was encoded, and all reasons why not. True if every valid UTF-8 text does."""
+    """Whether decoding restores every text, and all reasons why not. True if every valid UTF-8 text is restored."""
 
     reasons: tuple[Reason, ...]
 
     @property
     def for_text(self) -> bool:
-        """Every valid UTF-8 text comes back."""
+        """Whether every valid UTF-8 text is restored."""
         return not any(reason.valid_utf8 for reason in self.reasons)
 
     @property
     def for_bytes(self) -> bool:
-        """Every sequence of bytes comes back."""
+        """Whether every sequence of bytes is restored."""
         return not self.reasons
 
     def __bool__(self) -> bool:
@@ -88,7 +88,7 @@ class Lossless:
 
 
 def lossless(spec: Spec) -> Lossless:
-    """Whether decoding gives back what was encoded.
+    """Whether decoding restores what was encoded.
 
     >>> from polytok.spec import Longest, Vocab
     >>> bool(lossless(Spec(Vocab.from_rows((bytes([b]), b, 0.0, Kind.NORMAL) for b in range(256)), Longest())))
@@ -121,11 +121,11 @@ def _split_reasons(step: SplitStep) -> Iterator[Reason]:
         yield Reason("split: the pattern is not known to match all text, and what it does not match is dropped")
 
 
-# Pieces that are put together again as they are: tiktoken, minbpe, RWKV
+# Pieces that are concatenated unchanged: tiktoken, minbpe, RWKV
 
 
 def _bytes_reasons(spec: Spec) -> Iterator[Reason]:
-    """What merging bytes, or looking for the longest entry, starts from are the entries of one byte."""
+    """Merging bytes, or looking for the longest entry, starts from the entries of one byte."""
     if isinstance(spec.model, (Bpe, Unigram, Word, Char)) and not _merges_bytes(spec):
         yield Reason(f"model: {spec.model.kind} is not known to cover all text without SentencePiece's decoding")
         return
@@ -176,7 +176,7 @@ def _rewriting(step: SentencePieceNormalize, user_defined: tuple[bytes, ...], st
 
 
 def _dummy_space(step: SentencePieceNormalize, decode: SentencePieceDecode) -> Iterator[Reason]:
-    """The space that is put in front, and the one that decoding takes away."""
+    """The space that encoding adds in front, and the one that decoding removes."""
     takes = decode.add_dummy_prefix or decode.remove_extra_whitespaces
     if step.add_dummy_prefix and step.whitespace_as_suffix:
         yield Reason("normalize: the space put behind the text is not taken away by decoding", b"a")
@@ -199,7 +199,7 @@ def _marks(step: SentencePieceNormalize, pieces: _Pieces) -> Iterator[Reason]:
 
 
 def _byte_fallback(spec: Spec, step: SentencePieceNormalize, pieces: _Pieces) -> Iterator[Reason]:
-    """Byte pieces print the normalized text, in which a space may be a U+2581."""
+    """Byte pieces print the normalized text, where a space can be a U+2581."""
     stranger = pieces.stranger
     if missing := sorted(set(range(256)) - pieces.fallback - _NEVER_IN_UTF8):
         yield Reason(f"unknown: {_listed(missing)} has no active byte piece", stranger)
@@ -242,7 +242,7 @@ def _denormalizer(step: SentencePieceNormalize) -> Iterator[Reason]:
 
 
 def _llama2c_reasons(spec: Spec) -> Iterator[Reason]:
-    """Text becomes entries or raw bytes, and both print as they are, but for the escapes and the first space."""
+    """Text becomes entries or raw bytes; both print unchanged, except for the escapes and the first space."""
     pieces = _Pieces(spec)
     if not isinstance(spec.model, Bpe) or spec.model.symbols != "groups" or spec.unknown != "bytes":
         yield Reason("model: only llama2.c's own is known to go with llama2.c's decoding")
@@ -267,18 +267,18 @@ def _wrong_bytes(spec: Spec) -> list[int]:
 
 
 class _Reachable:
-    """Whether merging pairs can lead to an entry: necessary conditions, so a No is certain."""
+    """Whether merging pairs can produce an entry. The conditions are necessary, so False is certain."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         self.entries = set(pieces)
         self.known: dict[bytes, bool] = {}
 
     def __call__(self, piece: bytes) -> bool:
-        """By merging, or as a character."""
+        """Whether the entry is produced by merging, or as a character."""
         return len(piece.decode(errors="replace")) == 1 or self.by_merging(piece)
 
     def by_merging(self, piece: bytes) -> bool:
-        """Whether two entries make the piece, each of which can be reached or stands for a byte."""
+        """Whether two entries form the piece, and each of them can be produced or represents a byte."""
         if len(piece) > _LONGEST_LOOKED_INTO:
             return True
         if piece not in self.known:
@@ -291,11 +291,11 @@ class _Reachable:
         return part in self.entries and (self(part) or _ESCAPE.match(part) is not None)
 
 
-# Looking into the vocabulary and the character map
+# Examining the vocabulary and the character map
 
 
 class _Pieces:
-    """The pieces of a vocabulary by what may become of them."""
+    """The pieces of a vocabulary by how text can reach them."""
 
     def __init__(self, spec: Spec) -> None:
         self.vocab = spec.vocab
@@ -306,18 +306,18 @@ class _Pieces:
 
     @cached_property
     def usable(self) -> dict[bytes, None]:
-        """The pieces that text can become."""
+        """The pieces that text can produce."""
         rows = zip(self.all, self.kinds, self.active, strict=True)
         return {piece: None for piece, kind, active in rows if kind not in _RESERVED and active != Kind.UNUSED}
 
     @cached_property
     def reserved(self) -> set[bytes]:
-        """The pieces that text does not become."""
+        """The pieces that text cannot produce."""
         return {piece for piece, kind in zip(self.all, self.kinds, strict=True) if kind in _RESERVED}
 
     @cached_property
     def user_defined(self) -> tuple[bytes, ...]:
-        """The pieces that the character map does not touch."""
+        """The pieces that the character map does not change."""
         return tuple(self._of(self.kinds, Kind.USER_DEFINED))
 
     @cached_property
@@ -333,7 +333,7 @@ class _Pieces:
 
     @cached_property
     def stranger(self) -> bytes | None:
-        """A character that stands in no piece; the one with the highest number."""
+        """A character that no piece contains; the one with the highest number."""
         seen = set(b"\n".join(self.all).decode(errors="replace"))
         codes = (code for code in range(_LAST_CHARACTER, 0, -1) if code not in _SURROGATES)
         return next((chr(code).encode() for code in codes if chr(code) not in seen), None)
@@ -343,9 +343,9 @@ class _Pieces:
 
 
 def _changed_by(charsmap: bytes, untouched: tuple[bytes, ...]) -> tuple[bytes, bytes] | None:
-    """A key of a character map that becomes something else, and what; None if there is none.
+    """A key of a character map that maps to something else, and its value; None if there is none.
 
-    The map is a double array (see reference/charsmap.py). Each unit is visited once, whatever the blob holds.
+    The map is a double array (see reference/charsmap.py). Each unit is visited once, whatever the blob contains.
     """
     if len(charsmap) <= 4:
         return None
@@ -377,7 +377,7 @@ def _children(unit: np.uint32) -> int:
 
 
 def _labels(units: npt.NDArray[np.uint32], place: int) -> list[int]:
-    """The bytes that lead on from a place, the highest first."""
+    """The bytes of a node's children, the highest first."""
     places = place ^ np.arange(1, 256)
     inside = places < len(units)
     found = np.zeros(255, dtype=bool)

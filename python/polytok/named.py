@@ -1,8 +1,8 @@
 """Vocabularies by name: tiktoken's, from their publisher, and ``hf:owner/name``, a repository of the hub.
 
-The network is used from here alone, and only when such a name is asked for. tiktoken's files are known by
-their sha256: what was fetched is checked before it is put into the cache, and again when it is taken from there, so
-that a broken or a changed file is never read. Repositories are fetched and cached by huggingface_hub, by its own rules.
+Only this module uses the network, and only if such a name is requested. The sha256 of each of tiktoken's files is
+known: a file is checked before it is cached, and again when it is read from the cache, so that a broken or changed file
+is never used. huggingface_hub fetches and caches repositories, by its own rules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HUB_FILES = (
     *(*ONE_FILE, *PAIR, "*.tiktoken"),
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
 )
-"""What is fetched of a repository: tokenizer files, no weights."""
+"""The files to fetch from a repository: tokenizer files, no weights."""
 
 _ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
 _HUB_NAME = re.compile(r"hf:(?P<repository>[^@]+)(?:@(?P<revision>.+))?")
@@ -45,7 +45,7 @@ class Published:
 
     @property
     def name(self) -> str:
-        """What it is called in the cache: its own name, and enough of its hash to tell two of one name apart."""
+        """Its name in the cache: its own name, and enough of its hash to distinguish files of the same name."""
         return f"{self.sha256[:16]}-{self.address.rpartition('/')[2]}"
 
 
@@ -60,7 +60,7 @@ FILES: Mapping[str, tuple[Published, ...]] = {
 
 
 def is_name(source: str) -> bool:
-    """Whether a source is a name, and not a path. A file that is called so is ``./`` and its name."""
+    """Whether a source is a name, and not a path. A file with such a name is given as ``./`` and the name."""
     return source in FILES or source.startswith("hf:")
 
 
@@ -72,7 +72,7 @@ def read(
     line: Line | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Spec:
-    """The vocabulary of a name, from the cache or its publisher."""
+    """Load the vocabulary of a name, from the cache or its publisher."""
     if name.startswith("hf:"):
         folder = hub_folder(name, cache_dir)
         return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
@@ -85,7 +85,7 @@ def read(
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
-    """Where files are kept: the folder that is given, ``POLYTOK_CACHE_DIR``, or the system's place for caches."""
+    """The cache folder: the given one, ``POLYTOK_CACHE_DIR``, or the system's place for caches."""
     chosen = cache_dir or os.environ.get("POLYTOK_CACHE_DIR")
     if chosen:
         return system_path(chosen, "use the folder of the cache")
@@ -121,7 +121,7 @@ def fetched(file: Published, name: str, cache_dir: str | os.PathLike[str] | None
 
 
 def _downloaded(file: Published, name: str) -> bytes:
-    from .fetch import body  # here, for urllib takes long to import
+    from .fetch import body  # imported here, because urllib takes long to import
 
     try:
         data = body(file.address)
@@ -159,7 +159,7 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
         ) from error
 
     class Silent(tqdm):
-        """A progress bar that shows nothing: a library never prints."""
+        """A hidden progress bar: a library never prints."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call]
@@ -174,6 +174,6 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
         )
     except HFValidationError as error:
         raise ArgumentError(f"{name!r}: {error}") from error
-    except Exception as error:  # its own errors and those of its HTTP client, which is another from version to version
+    except Exception as error:  # its own errors and those of its HTTP client, which changes between versions
         raise FetchError(f"{name!r} cannot be fetched: {error}; {_COPY}") from error
     return Path(folder)

@@ -8,8 +8,9 @@ from .spec import Bpe, ChainDecode, Kind, Spec
 
 
 class Names:
-    """The texts of ids, bytes as GPT-2's characters; for special tokens what was found, in a Unigram model the unknown
-    text."""
+    """The texts of ids, with bytes as GPT-2's characters. A special token gives the text that was matched; in a Unigram
+    model an unknown token gives the unknown text.
+    """
 
     __slots__ = ("_added", "_byte_level", "_core", "_ids", "_plain")
 
@@ -27,7 +28,7 @@ class Names:
         return self._added[id] if id in self._added else self._of_row(id)
 
     def of(self, id: int, said: bytes | None) -> str:
-        """The text of a token that the model made, or for which the engine has a text."""
+        """The text of a token that the model produced, or that the engine has a text for."""
         if said is not None:
             return said.decode(errors="replace")
         found = self._ids.get(id)

@@ -1,4 +1,4 @@
-"""``.npy`` files of one row of ids, written and read as the ids come."""
+"""Writes and reads ``.npy`` files of one row of ids, incrementally."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Output(Protocol):
 
 
 class NpyWriter:
-    """Writes a row of ids to a file that can be rewound; the header is filled in at the end."""
+    """Writes a row of ids to a seekable file; the header is filled in at the end."""
 
     def __init__(self, file: _Output, dtype: np.dtype[Any]) -> None:
         self._file = file
@@ -44,7 +44,7 @@ class NpyWriter:
 
 
 def read_ids(file: IO[bytes]) -> Iterator[npt.NDArray[np.integer]]:
-    """The ids of a file, in parts. ValueError if it is not a row of integers, or ends early."""
+    """The ids of a file, in parts. ValueError if it is not a row of integers, or is truncated."""
     version = npy_format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the .npy format is not known")

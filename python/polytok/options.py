@@ -31,7 +31,8 @@ class Options(_Fields):
     [97, 32767]
     """
 
-    # A tuple, because keywords become one in every call: it is made and hashed four times as fast as a dataclass.
+    # A tuple, because keywords are converted to one in every call: it is created and hashed four times as fast as a
+    # dataclass.
     __slots__ = ()
 
     def __new__(cls, add_special: bool = False, special: Special = (), reject_special: bool = False) -> Options:

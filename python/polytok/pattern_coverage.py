@@ -1,16 +1,16 @@
 """Whether a split pattern provably matches every character of every text, so that splitting drops nothing.
 
 The proof: at any position some alternative of the pattern matches one or more characters, whatever follows. An
-alternative promises that for the characters of a class if it is a sequence in which everything but one item of that
-class may be left out (`` ?\\p{L}+``, ``\\p{N}{1,3}``). Alternatives with look-around, or with more than one item that
-must be there, promise nothing. If the promised classes make up all characters, and no alternative can match the empty
-string (which would hide the alternatives behind it), nothing is dropped.
+alternative promises that for the characters of a class if it is a sequence in which everything except one item of that
+class is optional (`` ?\\p{L}+``, ``\\p{N}{1,3}``). Alternatives with look-around, or with more than one required item,
+promise nothing. If the promised classes cover all characters, and no alternative can match the empty string (which
+would hide the alternatives after it), nothing is dropped.
 
-Classes are compared symbolically, on *cells*: every character that the pattern names, and beside these every pair of a
-general category and being white space or not; each once with and once without every other property that the pattern
-names (scripts). So the answer does not depend on a Unicode version. What a class makes of a cell may be unknown (long
-ranges); unknown never counts as covered. A pattern that this file does not understand is not covered either: the answer
-False means "not proven".
+Classes are compared symbolically, on *cells*: every character that the pattern names, and every other pair of a general
+category and being white space or not; each once with and once without every other property that the pattern names
+(scripts). So the answer does not depend on a Unicode version. Whether a class contains a cell can be unknown (long
+ranges); unknown never counts as covered. A pattern that this module does not understand is not covered either: False
+means "not proven".
 
 Cost: linear in the pattern times the number of cells, which doubles with each of at most three other properties.
 """
@@ -42,7 +42,7 @@ _MOST_PROPERTIES = 3
 
 
 class _Cell(NamedTuple):
-    """One named character, or all other characters of a category; those with these other properties and no more."""
+    """One named character, or all other characters of a category; those with exactly these other properties."""
 
     category: str
     is_space: bool
@@ -89,7 +89,7 @@ class _NotUnderstood(Exception):
 
 @lru_cache(maxsize=64)
 def covers_all_text(pattern: str) -> bool:
-    """Whether it is proven that every character of every text is part of a match.
+    """Whether every character of every text is proven to be part of a match.
 
     >>> covers_all_text(r"\\w+|\\W+"), covers_all_text(r" ?\\S+|\\s")
     (False, True)
@@ -108,7 +108,7 @@ def covers_all_text(pattern: str) -> bool:
 
 @lru_cache(maxsize=64)
 def never_empty(pattern: str) -> bool:
-    """Whether it is proven that no match is empty.
+    """Whether every match is proven to be non-empty.
 
     >>> never_empty(r" ?\\S+|\\s"), never_empty(r"a*")
     (True, False)
@@ -131,7 +131,7 @@ def _cells(literals: Iterable[str], names: Collection[str]) -> Iterator[_Cell]:
 
 
 def _promises(alternative: tuple[_Item, ...]) -> Iterator[tuple[_Set, list[_Set]]]:
-    """The set that an alternative matches one character of, without the sets that may have eaten it before."""
+    """The set that an alternative matches one character of, without the sets whose items could consume it before."""
     needed = [item for item in alternative if item.least or item.what is None]
     if len(needed) != 1 or needed[0].least != 1 or not isinstance(needed[0].what, _Set):
         return
@@ -150,7 +150,7 @@ def _keeps(promise: tuple[_Set, list[_Set]], cell: _Cell) -> bool:
 
 
 def _takes_something(alternative: tuple[_Item, ...]) -> bool:
-    """Whether it cannot match the empty string."""
+    """Whether it never matches the empty string."""
     return any(
         item.least and (isinstance(item.what, _Set) or all(map(_takes_something, item.what.alternatives)))
         for item in alternative
@@ -173,7 +173,7 @@ def _part_holds(part: str, cell: _Cell) -> bool | None:
 
 
 class _Parser:
-    """A pattern as items; whatever is outside of the common syntax is `_NotUnderstood`."""
+    """Parses a pattern to items; anything outside of the common syntax is `_NotUnderstood`."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -304,7 +304,7 @@ class _Parser:
 
 
 def _range(first: _Set, last: _Set) -> set[str]:
-    """The characters of a short range; of a long one, what it holds is left unknown."""
+    """The characters of a short range; the content of a long one is left unknown."""
     ends = [part for named in (first, last) for part in named.parts]
     if first.negated or last.negated or len(ends) != 2 or any(end[0] != "=" for end in ends):
         raise _NotUnderstood

@@ -1,4 +1,4 @@
-"""Split patterns that are known by name: those of tiktoken's vocabularies and of tokenizers' pre-tokenizers.
+"""Named split patterns: those of tiktoken's vocabularies and of tokenizers' pre-tokenizers.
 
 Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py. The classes by which
 tokenizers splits are written as classes of the engine's regular expressions. White space is the property White_Space,

@@ -1,7 +1,7 @@
-"""A Spec's parts as JSON, without loss, and back.
+"""Converts a Spec's parts to JSON and back, without loss.
 
-Dataclasses of `polytok.spec` are objects that name their class under ``$`` and leave out fields that have their
-default, so that a field added later changes nothing. Byte strings and arrays are kept beside the JSON; it says where.
+A dataclass of `polytok.spec` is an object that names its class under ``$`` and omits fields with their default value,
+so that a field added later changes nothing. Byte strings and arrays are stored beside the JSON, which refers to them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _CLASSES: dict[str, Any] = {
 }
 
 Keep = Callable[[bytes], object]
-"""Takes bytes that JSON cannot hold, and gives what stands for them."""
+"""Stores bytes that JSON cannot hold, and returns a reference to them."""
 
 
 def to_plain(value: Any, keep: Keep) -> Any:
-    """The value as JSON has it."""
+    """The value as a JSON value."""
     if value is None or isinstance(value, (bool, float, str)):
         return value
     if isinstance(value, int):
@@ -54,7 +54,7 @@ def _array_to_plain(value: Any, keep: Keep) -> Any:
 
 
 def fields_to_plain(value: Any, keep: Keep, leave_out: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """The fields of a dataclass that do not have their default."""
+    """The fields of a dataclass that differ from their default."""
     fields = (field for field in dataclasses.fields(value) if field.name not in leave_out)
     return {
         field.name: to_plain(getattr(value, field.name), keep)
@@ -69,7 +69,9 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
 
 
 def from_plain(plain: Any, kept: Callable[[Any], bytes]) -> Any:
-    """The value of which `to_plain` made this; ``kept`` gives the bytes back. FormatError if it made no such thing."""
+    """The value that `to_plain` serialized; ``kept`` returns the stored bytes. FormatError if the JSON is not such a
+    value.
+    """
     if isinstance(plain, list):
         return [from_plain(item, kept) for item in plain]
     if not isinstance(plain, dict):

@@ -1,6 +1,7 @@
-"""Texts to try a tokenizer with: trouble of every kind, and the vocabulary's own entries one after the other.
+"""Texts to test a tokenizer with: known difficult cases, and concatenated entries of the vocabulary.
 
-Joined entries reach the edges of merges that other texts never do. The same vocabulary always gives the same texts.
+Concatenated entries reach edge cases of merges that other texts never do. The same vocabulary always gives the same
+texts.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ TROUBLE = (
     ),
     *("<|endoftext|>", "<0x0A><0xFF>", "##ing [CLS] [SEP]", "\U0010ffff\ue000\ufffd", "ÉtÉ ÀB ǅ", "a" * 70, " " * 70),
 )
-"""One text for each kind of trouble known."""
+"""One text for each known difficulty."""
 
 _SEED = 1
 

@@ -1,4 +1,4 @@
-"""How far some work is, for people to see."""
+"""Shows people the progress of some work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import IO, TypeAlias
 
 Report: TypeAlias = Callable[[str, int, int], object]
-"""Is told the stage, how much of it is done, and of how much (0 where nobody knows). What it raises ends the work."""
+"""Receives the stage, the amount done, and the total (0 if it is unknown). An exception that it raises ends the work.
+"""
 
 _EACH = 0.1
 _WIDTH = 24
@@ -16,7 +17,7 @@ _SETTLING = 1.0
 
 
 class ProgressBar:
-    """A line in a terminal that shows the stage, how much is done, and how long it still takes.
+    """A line in a terminal that shows the stage, the amount done, and the remaining time.
 
     >>> import io
     >>> out = io.StringIO()
@@ -40,7 +41,7 @@ class ProgressBar:
         self.clear()
 
     def __call__(self, stage: str, done: int, of: int, detail: str = "") -> None:
-        """Show how far the stage is, if it is not too soon after the last time. ``detail`` goes behind it."""
+        """Show the progress of the stage, unless the last update was just before. ``detail`` is appended."""
         now = time.monotonic()
         if stage != self._stage:
             self._stage, self._begun = stage, now
@@ -50,7 +51,7 @@ class ProgressBar:
         self._show(line(stage, done, of, now - self._begun, detail))
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._length:
             self._out.write("\r" + " " * self._length + "\r")
             self._out.flush()
@@ -63,7 +64,7 @@ class ProgressBar:
 
 
 def line(stage: str, done: int, of: int, seconds: float, detail: str = "") -> str:
-    """What is shown.
+    """The line to show.
 
     >>> line("merging", 50, 200, 10)
     'merging [######                  ]  25%, 0:30 left'
@@ -83,7 +84,7 @@ def line(stage: str, done: int, of: int, seconds: float, detail: str = "") -> st
 
 
 def clock(seconds: float) -> str:
-    """A time as people read it.
+    """A duration in readable form.
 
     >>> clock(65), clock(3600)
     ('1:05', '1:00:00')

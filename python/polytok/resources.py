@@ -1,4 +1,4 @@
-"""How much memory work may take, and how many processors there are for it."""
+"""The memory that work can use, and the number of processors for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_BYTES = 2**62
 
 
 def memory_size(text: str) -> int:
-    """A number of bytes as people write it.
+    """Parse a readable number of bytes.
 
     >>> memory_size("512M"), memory_size("1.5g")
     (536870912, 1610612736)
@@ -30,7 +30,7 @@ def memory_size(text: str) -> int:
 
 
 def checked_memory(max_memory: int | str | None) -> int | None:
-    """The bytes of a limit, or none."""
+    """The bytes of a limit, or None."""
     chosen = memory_size(max_memory) if isinstance(max_memory, str) else max_memory
     if chosen is None:
         return None
@@ -41,7 +41,7 @@ def checked_memory(max_memory: int | str | None) -> int | None:
 
 
 def room(max_memory: int | None) -> int | None:
-    """What learning may take of a limit; the rest is for Python, and for what is read and counted.
+    """The share of a limit that learning can use; the remainder is for Python, and for what is read and counted.
 
     >>> room(512 << 20) >> 20, room(64 << 20) >> 20
     (416, 32)
@@ -50,5 +50,5 @@ def room(max_memory: int | None) -> int | None:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process can use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -14,10 +14,10 @@ _EXEMPT = frozenset((Kind.CONTROL, Kind.UNKNOWN, Kind.USER_DEFINED))
 
 
 def restricted(spec: Spec, pieces: Collection[str | bytes]) -> Spec:
-    """A Spec whose entries outside ``pieces`` are unused, but for single characters.
+    """A Spec whose entries outside ``pieces`` are unused, except for single characters.
 
-    Control, unknown and user-defined entries are exempt. Byte entries are not, as in the reference: those that are not
-    listed are still emitted for unknown characters, but decode as their own text ``<0xHH>``.
+    Control, unknown and user-defined entries are exempt. Byte entries are not, as in the reference: unlisted byte
+    entries are still emitted for unknown characters, but decode as their own text ``<0xHH>``.
     """
     if not (isinstance(spec.model, Unigram) or (isinstance(spec.model, Bpe) and spec.model.symbols == "chars")):
         raise ArgumentError("a vocabulary can be restricted for Unigram and SentencePiece BPE models only")

@@ -1,4 +1,4 @@
-"""Decoding ids as they come."""
+"""Decodes ids as they arrive."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from .values import Errors, Ids
 
 
 class StreamDecoder:
-    """Decodes ids one after the other and gives text as soon as its bytes are complete.
+    """Decodes ids one at a time and returns text as soon as its bytes are complete.
 
-    All that `push` and `finish` return, put together, is what `Tokenizer.decode` returns for all ids at once.
+    The concatenation of everything that `push` and `finish` return is what `Tokenizer.decode` returns for all ids at
+    once.
 
     >>> import polytok
     >>> tokenizer = polytok.load("default")
@@ -27,11 +28,11 @@ class StreamDecoder:
         self._text = codecs.getincrementaldecoder("utf-8")(errors)
 
     def push(self, ids: int | Ids) -> str:
-        """The text that one more id, or several, complete; it may be empty. After an error nothing was taken."""
+        """The text completed by one more id, or several; it can be empty. If it raises, the ids are not consumed."""
         return self._text.decode(self._stream.push(ids))
 
     def finish(self) -> str:
-        """What is still held back. The decoder is new afterwards."""
+        """The text still held back. The decoder is then reset."""
         try:
             return self._text.decode(self._stream.finish(), final=True)
         finally:

@@ -43,8 +43,8 @@ class Tokenizer:
     Every method that encodes takes the same three options: ``add_special``, ``special`` and ``reject_special``. They
     are given as keywords, or together as one `Options` value: ``options=``.
 
-    Every encoding raises `EncodeError` for text that the vocabulary has no way to cover, and `SpecialTokenError` for a
-    text in ``special`` that is no special token of it.
+    Every encoding raises `EncodeError` for text that the vocabulary cannot cover, and `SpecialTokenError` for a text in
+    ``special`` that is not one of its special tokens.
     """
 
     __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_options", "_outline", "_texts")
@@ -58,7 +58,7 @@ class Tokenizer:
 
     @classmethod
     def _of_file(cls, file: NativeFile) -> Tokenizer:
-        """The tokenizer of a native file that is used where it lies."""
+        """The tokenizer of a native file, used in place."""
         tokenizer = cls.__new__(cls)
         tokenizer._start(file.outline, file.compile(), file)
         return tokenizer
@@ -109,7 +109,7 @@ class Tokenizer:
     def encode_array(
         self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
     ) -> IdArray:
-        """The ids as a numpy array of shape (tokens,), uint16 where every id of the vocabulary fits, else uint32.
+        """The ids as a numpy array of shape (tokens,), uint16 if every id of the vocabulary fits, else uint32.
 
         >>> import polytok
         >>> polytok.load("default").encode_array("a").dtype
@@ -150,16 +150,17 @@ class Tokenizer:
     ) -> Any:
         """The ids of a column of texts as a column of lists, without an object of Python for any text or id.
 
-        ``column`` is anything that speaks Arrow (``__arrow_c_array__`` or ``__arrow_c_stream__``): a pyarrow Array or
-        ChunkedArray, a polars Series, ... of string, binary, their large and view kinds, or a dictionary of such. Of a
-        pyarrow column pyarrow's is made, else an object that again speaks Arrow, an array of an array and a stream of
-        a stream, with the same chunks; ``pyarrow.array``, ``pyarrow.chunked_array`` and ``polars.Series`` take it
-        without a copy. The type is list<uint16> where every id of the vocabulary fits, else list<uint32>; large_list
-        but for string and binary. Null gives null. See docs/arrow.md.
+        ``column`` is anything that implements Arrow's interface (``__arrow_c_array__`` or ``__arrow_c_stream__``): a
+        pyarrow Array or ChunkedArray, a polars Series, ... of string, binary, their large and view kinds, or a
+        dictionary of such. A pyarrow column gives a pyarrow column. Any other gives an object with the same interface,
+        an array for an array and a stream for a stream, with the same chunks; ``pyarrow.array``,
+        ``pyarrow.chunked_array`` and ``polars.Series`` accept it without a copy. The type is list<uint16> if every id
+        of the vocabulary fits, else list<uint32>; it is large_list except for string and binary. Null gives null. See
+        docs/arrow.md.
 
-        The ids are those of `encode` for each text, in ``threads`` threads as of `encode_batch`; the GIL is released.
-        The first text that cannot be encoded is an error. Raises `TypeError` for what is no column of texts, and
-        `ArgumentError` for one whose offsets lead outside of it.
+        The ids are those of `encode` for each text, in ``threads`` threads as in `encode_batch`; the GIL is released.
+        The first text that cannot be encoded is an error. Raises `TypeError` if the column is not a column of texts,
+        and `ArgumentError` if its offsets lead outside of it.
 
         >>> import polytok, pyarrow
         >>> polytok.load("default").encode_arrow(pyarrow.array(["a", None, "!"])).to_pylist()
@@ -208,7 +209,7 @@ class Tokenizer:
         return [Token._make(row) for row in rows]
 
     def spans(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Spans:
-        """The tokens of a text as columns, which costs much less than `tokens`.
+        """The tokens of a text as columns, which is much cheaper than `tokens`.
 
         >>> import polytok
         >>> spans = polytok.load("default").spans("a é")
@@ -228,11 +229,11 @@ class Tokenizer:
         padding: Padding | bool | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Encoding:
-        """A text, or a pair of texts, with type ids, masks and the numbers of words, cut off and padded as wanted.
+        """A text, or a pair of texts, with type ids, masks and word numbers, truncated and padded as requested.
 
-        With ``pretokenized`` each text is a list of words, offsets count in the word, and ``word_ids`` are places
-        in the list. ``truncation=True`` and ``padding=True`` take what the tokenizer's file says, and raise
-        `ArgumentError` if it says nothing. As ``encode`` of the package tokenizers 0.23 (docs/encoding.md).
+        With ``pretokenized`` each text is a list of words, offsets count within the word, and ``word_ids`` are indices
+        into the list. ``truncation=True`` and ``padding=True`` use the settings of the tokenizer's file, and raise
+        `ArgumentError` if it has none. As ``encode`` of the package tokenizers 0.23 (docs/encoding.md).
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
@@ -293,7 +294,7 @@ class Tokenizer:
         """One segmentation at random, as SentencePiece's SampleEncode draws it; the same seed gives the same.
 
         Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha``
-        · score). BPE: every merge is left out with probability ``alpha`` (BPE-dropout).
+        · score). BPE: every merge is skipped with probability ``alpha`` (BPE-dropout).
         """
         return self._core.sample(text, max(_count("nbest_size", nbest_size, least=-_MOST), -1), alpha, _seed(seed))
 
@@ -321,7 +322,7 @@ class Tokenizer:
     def restrict(self, pieces: Collection[str | bytes]) -> Tokenizer:
         """A tokenizer that emits only these pieces, and single characters: SentencePiece 0.2.1's SetVocabulary.
 
-        Unigram and SentencePiece BPE only. This tokenizer stays as it is.
+        Unigram and SentencePiece BPE only. This tokenizer is not changed.
         """
         if isinstance(pieces, (str, bytes)):
             raise TypeError("restrict takes several pieces, in a set or list")
@@ -332,10 +333,11 @@ class Tokenizer:
     # Decoding
 
     def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
-        """The text of ids. Bytes that are no UTF-8 become U+FFFD, or as ``errors`` says, an error or nothing.
+        """The text of ids. Bytes that are not UTF-8 become U+FFFD; ``errors`` can make them an error or drop them
+        instead.
 
-        ``skip_special`` leaves special tokens out. Raises `TokenIdError` for an id that the vocabulary does not have;
-        a chain of Hugging Face's decoders passes over such ids.
+        ``skip_special`` omits special tokens. Raises `TokenIdError` for an id that the vocabulary does not have; a
+        chain of Hugging Face's decoders skips such ids.
 
         >>> import polytok
         >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
@@ -363,7 +365,7 @@ class Tokenizer:
         return StreamDecoder(self._core.stream(skip_special), errors)
 
     def byte_decoder(self, *, skip_special: bool = False) -> _core.DecodeStream:
-        """A decoder for ids that come in parts, to bytes: ``push(ids)`` and at the end ``finish()`` return them."""
+        """A decoder to bytes for ids that arrive in parts: ``push(ids)`` and at the end ``finish()`` return them."""
         return self._core.stream(skip_special)
 
     # The vocabulary
@@ -385,7 +387,7 @@ class Tokenizer:
         return self._core.token_bytes(id)
 
     def id_of(self, piece: str | bytes) -> int:
-        """The id of a piece or special token. Raises `PieceError` if there is none.
+        """The id of a piece or special token. Raises `PieceError` if it does not exist.
 
         >>> import polytok
         >>> polytok.load("default").id_of("!")
@@ -400,7 +402,7 @@ class Tokenizer:
     def special_tokens(self) -> dict[str, int]:
         """The texts and ids of all special tokens: the ones beside the vocabulary, and its control symbols.
 
-        Bytes that are no UTF-8 stand as surrogates in the texts (Python's ``surrogateescape``).
+        Bytes that are not UTF-8 appear as surrogates in the texts (Python's ``surrogateescape``).
         """
         return {_readable(text): id for text, id in self._core.special_tokens()}
 
@@ -426,7 +428,7 @@ class Tokenizer:
 
     @property
     def lossless(self) -> Lossless:
-        """Whether decoding gives back every text that was encoded, and if not, all reasons."""
+        """Whether decoding restores every encoded text, and if not, all reasons."""
         from .lossless import lossless
 
         return lossless(self.spec)
@@ -435,10 +437,10 @@ class Tokenizer:
 
     @property
     def cache_limit(self) -> int:
-        """The bytes that the cache of each thread may take: 64 MiB, unless set otherwise; 0 is no cache.
+        """The limit of each thread's cache in bytes: 64 MiB by default; 0 means no cache.
 
-        A cache keeps the ids of pieces of text that were met, which makes encoding faster and never different. It grows
-        with what is met; setting the limit empties it. It is not a part of the Spec, and is not pickled.
+        A cache keeps the ids of pieces of text seen before, which makes encoding faster and never different. It grows
+        with new pieces; setting the limit empties it. It is not a part of the Spec, and is not pickled.
         """
         return self._core.cache_limit
 
@@ -448,23 +450,23 @@ class Tokenizer:
 
     @property
     def cache_bytes(self) -> int:
-        """The bytes that the caches take now, but for those of threads that are just encoding."""
+        """The bytes that the caches use now, except those of threads that are encoding."""
         return self._core.cache_bytes
 
     def clear_cache(self) -> None:
-        """Give the memory of the caches back; those of threads that are just encoding, as soon as they are done."""
+        """Free the memory of the caches; those of threads that are encoding are freed as soon as they finish."""
         self._core.clear_cache()
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
         """Write the tokenizer to a file.
 
-        The format is the one that is named, else the one that the file's name asks for (``.gguf``, ``.tiktoken``,
-        ``tokenizer.json``), else the one that the tokenizer came from. What the format cannot carry is returned,
-        line by line; with ``strict`` it is a `LossError` and nothing is written. Files are written under a
-        temporary name and renamed. Files that belong beside the main one (minbpe's ``.vocab``) are written too.
+        ``format`` selects the format, else the file's name does (``.gguf``, ``.tiktoken``, ``tokenizer.json``), else
+        the tokenizer keeps its original format. Returns what the format cannot carry, line by line; with ``strict``
+        this is a `LossError` and nothing is written. Files are written under a temporary name and renamed. Files that
+        belong beside the main one (minbpe's ``.vocab``) are written too.
 
-        Raises `FormatError` if the format has no way to express this tokenizer, `ArgumentError` for a name that files
-        of several formats have, and `FileError` if the file cannot be written.
+        Raises `FormatError` if the format cannot express this tokenizer, `ArgumentError` if files of several formats
+        have this name, and `FileError` if the file cannot be written.
         """
         from .conversion import write  # as much to import as all formats
 
@@ -489,11 +491,11 @@ class Tokenizer:
         return self._encoder
 
     def _chosen(self, options: Options | None, keywords: OptionKeywords) -> _core.ResolvedOptions | None:
-        """What a caller says, as a value or as keywords, as the engine takes it; None is all defaults."""
+        """The caller's options, given as a value or as keywords, in the engine's form; None is all defaults."""
         if options is None:
             if not keywords:
                 return None
-            # The template alone is so common in calls of short texts that no value is made for it.
+            # The template alone is so common in calls with short texts that no value is created for it.
             options = _TEMPLATE if keywords == {"add_special": True} else Options(**keywords)
         elif keywords:
             raise TypeError(f"options= and {', '.join(keywords)}= say the same thing: give one of them")
@@ -501,7 +503,7 @@ class Tokenizer:
         return self._resolve(options) if found is None else found
 
     def _resolve(self, options: Options) -> _core.ResolvedOptions:
-        """The sets of special tokens to recognise and to refuse, made once for each value."""
+        """The sets of special tokens to recognise and to reject, built once for each value."""
         if not isinstance(options, Options):
             raise TypeError(f"options must be a polytok.Options, not {type(options).__name__}")
         known = self._texts.keys()
@@ -517,7 +519,7 @@ class Tokenizer:
 
 
 def _threads(number: int | None) -> int:
-    """As many as are wanted, or one for each processor that this process may use."""
+    """The requested number, or one for each processor that this process can use."""
     return processors() if number is None else _count("threads", number, least=1)
 
 
@@ -526,7 +528,7 @@ def _seed(seed: int | None) -> int:
 
 
 def _count(name: str, value: int, least: int = 0) -> int:
-    """A number that the engine can take."""
+    """A number that the engine can accept."""
     number = operator.index(value)
     if not least <= number <= _MOST:
         raise ArgumentError(f"{name} is {number}, which is not from {least} to {_MOST}")

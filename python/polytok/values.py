@@ -1,4 +1,4 @@
-"""What goes into a tokenizer and comes out of it: texts, ids, tokens, batches."""
+"""The inputs and outputs of a tokenizer: texts, ids, tokens, batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Token(NamedTuple):
 class Spans(NamedTuple):
     """The tokens of a text as columns: a row is a `Token` without its piece.
 
-    ``ids`` is as of `Tokenizer.encode_array`; the others are uint32, of shape (tokens,).
+    ``ids`` is as in `Tokenizer.encode_array`; the others are uint32, of shape (tokens,).
     """
 
     ids: IdArray
@@ -49,8 +49,8 @@ class Spans(NamedTuple):
 class Batch(Sequence["IdArray"]):
     """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
 
-    ``ids`` is uint16 where every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of
-    shape (texts + 1,). As a sequence it gives one array per text, without copying.
+    ``ids`` is uint16 if every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of shape
+    (texts + 1,). As a sequence it gives one array per text, without copying.
 
     >>> import polytok
     >>> batch = polytok.load("default").encode_batch(["one", "two words"])
