@@ -62,7 +62,7 @@ def read(path: Path) -> bytes:
 class Draft:
     """A file under a temporary name beside its target: `keep` renames it to the target, `discard` removes it.
 
-    It has the permissions of the file that it replaces from the first byte on. Raises `FileError`, with the target's
+    From its first byte on it has the permissions of the file that it replaces. Raises `FileError`, with the target's
     name, if the system cannot create or rename it.
     """
 

@@ -1,7 +1,7 @@
-"""What is wrong with a tokenizer, and where it parts from one that should be the same.
+"""Finds what is wrong with a tokenizer, and where it diverges from one that should be the same.
 
-`examine` goes through `CHECKS`, each of which looks at a Spec for one kind of trouble. A finding is data: its id, how
-bad it is, what exactly, and what to do.
+`examine` runs `CHECKS`; each of them examines a Spec for one kind of trouble. A finding is data: its id, its severity,
+the details, and what to do.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """All findings, and the texts in which the tokenizer parts from the other one."""
+    """All findings, and the texts for which the tokenizer diverges from the other one."""
 
     findings: tuple[Finding, ...]
     divergences: tuple[Divergence, ...] = ()
 
     @property
     def is_well(self) -> bool:
-        """Nothing but notes."""
+        """Whether there are only notes."""
         return not any(finding.is_wrong for finding in self.findings)
 
 
 def findings(spec: Spec) -> list[Finding]:
-    """What the checks find, in their order; into a Spec that cannot be used at all the rest do not look."""
+    """The findings of all checks, in order. If a Spec cannot be used at all, the remaining checks are skipped."""
     found: list[Finding] = []
     for check in CHECKS:
         found += check(spec)
@@ -65,7 +65,7 @@ def findings(spec: Spec) -> list[Finding]:
 
 
 def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None) -> Diagnosis:
-    """Look at a tokenizer, and beside another one at what the two make of texts (made-up ones unless given).
+    """Examine a tokenizer, and with another one compare both on texts (generated ones unless given).
 
     Without another one, texts are encoded and decoded.
 

@@ -1,4 +1,4 @@
-"""Entries that are there twice, that nothing reaches, and bytes that have no entry."""
+"""Duplicate entries, entries that no text reaches, and bytes without an entry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_TIES = 1
 
 
 def duplicates(spec: Spec) -> Iterator[Finding]:
-    """Entries with the same text, of which only one can ever be used."""
+    """Entries with the same text; only one of them can ever be used."""
     first: dict[bytes, int] = {}
     normal = ((row, piece) for row, piece in _ordinary(spec) if _counts(spec, row))
     twice = [piece for row, piece in normal if first.setdefault(piece, row) != row]
@@ -32,11 +32,11 @@ def duplicates(spec: Spec) -> Iterator[Finding]:
 
 
 def unreachable(spec: Spec) -> Iterator[Finding]:
-    """Entries that the model provably makes of no text.
+    """Entries that the model provably produces from no text.
 
-    BPE: merging the entry's own text ends in other entries, and then so does merging any text with it inside (see
-    conversion/derivation.py), unless whole pieces are looked up first. Unigram: other entries make up its text with a
-    better score, and so they do inside of any text. Other models are not looked at.
+    BPE: merging the entry's own text ends in other entries, and then so does merging any text that contains it (see
+    conversion/derivation.py), unless whole pieces are looked up first. Unigram: other entries form its text with a
+    better score, and so they do inside any text. Other models are not examined.
     """
     rows = _never(spec)
     if rows:
@@ -68,7 +68,7 @@ def _counts(spec: Spec, row: int) -> bool:
 
 
 def _never_best(spec: Spec) -> list[int]:
-    """Unigram entries whose own text, put to the bare model, becomes something else."""
+    """Unigram entries whose own text, given to the bare model, is segmented differently."""
     bare = Tokenizer(replace(spec, normalize=(), split=(), special=(), post=Template(), decode=BytesDecode()))
     rows = [row for row, _ in _ordinary(spec) if _counts(spec, row)]
     found = bare.encode_batch([spec.vocab.piece(row) for row in rows])
@@ -76,13 +76,13 @@ def _never_best(spec: Spec) -> list[int]:
 
 
 def bytes_without_entry(spec: Spec) -> Iterator[Finding]:
-    """Bytes that a model over bytes has no entry for."""
+    """Bytes without an entry in a model over bytes."""
     over_bytes = (isinstance(spec.model, Bpe) and spec.model.symbols == "bytes") or isinstance(spec.model, Longest)
     if not over_bytes:
         return
     single = {piece[0] for _, piece in _ordinary(spec) if len(piece) == 1}
     missing = [byte for byte in range(256) if byte not in single]
-    # 0xC0, 0xC1 and 0xF5 to 0xFF stand in no UTF-8.
+    # 0xC0, 0xC1 and 0xF5 to 0xFF never occur in UTF-8.
     needed = [byte for byte in missing if byte not in (0xC0, 0xC1) and byte < 0xF5]
     if needed:
         yield Finding(
@@ -108,7 +108,7 @@ def byte_pieces(spec: Spec) -> Iterator[Finding]:
 
 
 def equal_scores(spec: Spec) -> Iterator[Finding]:
-    """BPE by scores that are the same for entries that compete."""
+    """Equal scores of entries that compete in BPE by scores."""
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
     derived = derivations(spec.vocab, spec.model)
@@ -127,7 +127,7 @@ def equal_scores(spec: Spec) -> Iterator[Finding]:
 
 
 def no_unknown(spec: Spec) -> Iterator[Finding]:
-    """Unknown text becomes a piece that is not there."""
+    """Unknown text is mapped to a missing piece."""
     if spec.unknown == "unk" and not (spec.vocab.kinds == Kind.UNKNOWN).any():
         yield Finding(
             "no-unknown-piece",
@@ -138,7 +138,7 @@ def no_unknown(spec: Spec) -> Iterator[Finding]:
 
 
 def uncompilable(spec: Spec) -> Iterator[Finding]:
-    """A Spec that no tokenizer can be made of."""
+    """A Spec that cannot be compiled to a tokenizer."""
     try:
         Tokenizer(spec)
     except PolytokError as error:

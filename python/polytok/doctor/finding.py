@@ -1,4 +1,4 @@
-"""What the doctor finds."""
+"""The findings of the doctor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Severity(IntEnum):
-    """A note is worth knowing; a warning is wrong for some texts; an error is wrong for what the file is for."""
+    """A note is worth knowing; a warning affects some texts; an error affects the normal use of the file."""
 
     NOTE = 0
     WARNING = 1
@@ -18,7 +18,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about a tokenizer: which kind of thing, how bad, what exactly, and what to do."""
+    """A fact about a tokenizer: its kind, its severity, the details, and what to do."""
 
     id: str
     severity: Severity
@@ -27,12 +27,12 @@ class Finding:
 
     @property
     def is_wrong(self) -> bool:
-        """More than a note."""
+        """Whether it is more than a note."""
         return self.severity > Severity.NOTE
 
 
 def examples(items: Iterable[Any], most: int = 3) -> str:
-    """The first few, for a message.
+    """The first few values, for a message.
 
     >>> examples(["a", "b", "c", "d"])
     "'a', 'b', 'c', ..."
@@ -42,7 +42,7 @@ def examples(items: Iterable[Any], most: int = 3) -> str:
 
 
 def shown(piece: bytes) -> str | bytes:
-    """A piece as text if it is one."""
+    """A piece as text, if it is valid text."""
     try:
         return piece.decode()
     except UnicodeDecodeError:

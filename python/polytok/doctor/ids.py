@@ -1,4 +1,4 @@
-"""Ids that are not there, or are there twice."""
+"""Ids that are missing or duplicate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPARSE = 2
 
 
 def out_of_range(spec: Spec) -> Iterator[Finding]:
-    """Roles and templates that name an id without entry."""
+    """Roles and templates that name an id without an entry."""
     known = {*spec.vocab.ids.tolist(), *(token.id for token in spec.special)}
     parts = (*spec.post.single, *spec.post.pair)
     inserted = {number for part in parts if isinstance(part, Insert) for number in part.ids}
@@ -30,7 +30,7 @@ def out_of_range(spec: Spec) -> Iterator[Finding]:
 
 
 def special_clashes(spec: Spec) -> Iterator[Finding]:
-    """Special tokens that have the id, or the text, of something else."""
+    """Special tokens that share their id, or their text, with something else."""
     pieces = spec.vocab.pieces()
     text_of = dict(zip(spec.vocab.ids.tolist(), pieces, strict=True))
     taken = [token for token in spec.special if text_of.get(token.id, token.text.encode()) != token.text.encode()]
@@ -67,7 +67,7 @@ def special_clashes(spec: Spec) -> Iterator[Finding]:
 
 
 def holes(spec: Spec) -> Iterator[Finding]:
-    """Ids below the largest that nothing has."""
+    """Ids below the largest that nothing uses."""
     used = np.unique(np.concatenate([spec.vocab.ids, np.array([t.id for t in spec.special], dtype=np.uint32)]))
     if not len(used):
         return

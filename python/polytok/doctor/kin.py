@@ -1,4 +1,4 @@
-"""A tokenizer beside another that should be the same."""
+"""Compares a tokenizer with another one that should be the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .finding import Finding, Severity, examples, shown
 
 
 def kin(tokenizer: Tokenizer, other: Tokenizer, texts: Iterable[Text] | None) -> tuple[list[Finding], list[Divergence]]:
-    """What differs: ids, special tokens, and the texts that get other ids, each with its first divergence."""
+    """The differences: ids, special tokens, and the texts with different ids, each with its first divergence."""
     findings = [*_vocabularies(tokenizer.spec, other.spec), *_specials(tokenizer, other)]
     chosen = list(probes.texts(tokenizer.spec) if texts is None else texts)
     divergences = list(Comparison(tokenizer, other).all(chosen))
@@ -31,7 +31,7 @@ def kin(tokenizer: Tokenizer, other: Tokenizer, texts: Iterable[Text] | None) ->
 
 
 def _vocabularies(spec: Spec, other: Spec) -> Iterator[Finding]:
-    """Texts that both have, under other ids."""
+    """Texts that both have, with different ids."""
     mine, theirs = _id_of(spec), _id_of(other)
     moved = [text for text, number in mine.items() if theirs.get(text, number) != number]
     if moved:

@@ -1,4 +1,4 @@
-"""What files of a format get wrong, or make of a model what it was not."""
+"""Errors that are typical of files of a format, and models that a format distorts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .finding import Finding, Severity, examples
 
 _KEY = "tokenizer.ggml."
 _APPROXIMATE = ("tekken", "gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2", "kimi-k2", "granite-embed-multi-97m")
-"""Names whose expressions are not the models' own: letters are of one class, or cases are told apart in ASCII only."""
+"""Names whose expressions are not the models' own: letters are one class, or cases are distinguished only in ASCII."""
 
 
 def gguf(spec: Spec) -> Iterator[Finding]:
-    """A GGUF file that does not say how to split, or with a name for which llama.cpp splits in its own way."""
+    """A GGUF file that does not name its split, or with a name for which llama.cpp splits in its own way."""
     keys = spec.extra.get("gguf", {}).get("keys")
     if not keys or not isinstance(spec.decode, LlamaCppDecode):
         return
@@ -38,7 +38,7 @@ def gguf(spec: Spec) -> Iterator[Finding]:
 
 
 def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
-    """By the name that stands in the file."""
+    """The finding for the name in the file."""
     said = keys.get(f"{_KEY}pre")
     name = "default" if said is None else (said[3] or b"").decode(errors="replace")
     if name == "default":
@@ -59,7 +59,7 @@ def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def huggingface(spec: Spec) -> Iterator[Finding]:
-    """A tokenizer.json whose results depend on chance, on where a text is cut, or on ids that are not honoured."""
+    """A tokenizer.json whose results depend on chance, on how a text is split, or on ids that are not honoured."""
     document = spec.extra.get("huggingface", {}).get("document")
     if not isinstance(document, dict):
         return
@@ -89,7 +89,7 @@ def huggingface(spec: Spec) -> Iterator[Finding]:
 
 
 def _moved_ids(spec: Spec, listed: Any) -> Iterator[Finding]:
-    """tokenizers numbers added tokens itself; the file's ids are only looked at for a warning."""
+    """tokenizers numbers added tokens itself; it uses the file's ids only for a warning."""
     given = {token.text: token.id for token in spec.special}
     tokens = [token for token in listed or () if isinstance(token, dict)]
     said = ((str(token.get("content")), token.get("id")) for token in tokens)
@@ -104,7 +104,7 @@ def _moved_ids(spec: Spec, listed: Any) -> Iterator[Finding]:
 
 
 def control_symbols(spec: Spec) -> Iterator[Finding]:
-    """A text that becomes a control symbol although none is asked for (llama2.c)."""
+    """A text that becomes a control symbol although none is requested (llama2.c)."""
     if not isinstance(spec.model, Bpe) or spec.model.symbols != "groups":
         return
     for reason in lossless(spec).reasons:

@@ -1,4 +1,4 @@
-"""Texts that do not come back when they are encoded and decoded."""
+"""Texts that change when they are encoded and decoded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .finding import Finding, Severity, shown
 
 
 def round_trips(tokenizer: Tokenizer, texts: Iterable[Text]) -> Iterator[Finding]:
-    """One finding for each text that changes or is refused."""
+    """One finding for each text that changes or is rejected."""
     for text in texts:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
         try:

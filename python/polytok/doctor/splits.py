@@ -19,11 +19,11 @@ _MISTRAL_TOKENS = {"[INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]"}
 _NOT_FOR_MISTRAL = re.compile(r"'\(?\??\(?[iI]?:?\[?[sS]|\\p\{N\}\{1,3\}")
 _SAMPLE = 20_000
 _MOST_CUT = 0.002
-"""Of 100,000 entries of a published vocabulary its own pattern cuts one at most; another's cuts 1,000 and more."""
+"""Of 100,000 entries of a published vocabulary, its own pattern splits at most one; another's splits 1,000 or more."""
 
 
 def literal_pattern(spec: Spec) -> Iterator[Finding]:
-    """A regular expression that is searched for as a plain text."""
+    """A regular expression that is searched for as plain text."""
     for step in spec.split:
         if isinstance(step, PatternSplit) and not step.is_regex and _REGEX_SIGNS.search(step.pattern):
             yield Finding(
@@ -51,7 +51,7 @@ def mistral_pattern(spec: Spec) -> Iterator[Finding]:
 
 
 def drops_text(spec: Spec) -> Iterator[Finding]:
-    """Patterns whose gaps are dropped, and that may leave some."""
+    """Patterns that drop gaps, and that can leave some."""
     for step in spec.split:
         drops = isinstance(step, PatternSplit) and step.behavior == "matches" and not step.invert
         if drops and isinstance(step, PatternSplit) and not covers_all_text(step.pattern):
@@ -65,10 +65,10 @@ def drops_text(spec: Spec) -> Iterator[Finding]:
 
 
 def pattern_and_vocabulary(spec: Spec) -> Iterator[Finding]:
-    """A pattern that cuts the vocabulary's own entries is not the one that the vocabulary was trained with.
+    """A pattern that splits the vocabulary's own entries is not the one that the vocabulary was trained with.
 
-    Each entry's text is split on its own. Entries that are cut come out of no text of which they are a piece; where the
-    pattern looks ahead, a few of them are in every vocabulary.
+    Each entry's text is split on its own. No text of which a split entry is a piece produces it; if the pattern looks
+    ahead, every vocabulary has a few of them.
     """
     merges_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
     if not merges_bytes or not any(isinstance(step, PatternSplit) for step in spec.split):
@@ -88,7 +88,7 @@ def pattern_and_vocabulary(spec: Spec) -> Iterator[Finding]:
 
 
 def _cut_entries(spec: Spec) -> tuple[list[bytes], int] | None:
-    """The entries that are more than one piece, and how many were looked at."""
+    """The entries that are more than one piece, and the number of entries examined."""
     plain = replace(spec, special=(), normalize=(), post=Template(), decode=BytesDecode())
     rows = np.flatnonzero(spec.vocab.kinds == Kind.NORMAL)
     rows = rows[:: max(1, len(rows) // _SAMPLE)]
@@ -109,7 +109,7 @@ def _is_text(piece: bytes) -> bool:
 
 
 def end_of_text(spec: Spec) -> Iterator[Finding]:
-    """``$`` in a pattern means the end of what is split, so that cutting a text changes its tokens."""
+    """``$`` in a pattern means the end of the text to split, so splitting a text in two changes its tokens."""
     for step in spec.split:
         if isinstance(step, PatternSplit) and step.is_regex and re.search(r"(?<!\\)\$(?![^\[]*\])", step.pattern):
             yield Finding(

@@ -1,4 +1,4 @@
-"""Every algorithm of polytok in its fewest clear lines of Python: read these first, and trust them in a test.
+"""Every algorithm of polytok in a few clear lines of Python: read these first, and rely on them in tests.
 
     text ──▶ special ──▶ normalize ──▶ split ──▶ model ──▶ post ──▶ ids
     ids  ──▶ pieces ──▶ bytes ──▶ text

@@ -1,8 +1,8 @@
 """Byte-pair encoding: find the best adjacent pair, merge it, repeat.
 
-The families differ only in which pair may merge and which is best; ties go to the leftmost pair.
+The families differ only in which pair can merge and which is best; ties go to the leftmost pair.
 
-| priority | a pair may merge when | best |
+| priority | a pair can merge when | best |
 |---|---|---|
 | merges (minbpe, Hugging Face) | the pair of ids is listed | first in the list |
 | rank (tiktoken) | the concatenation is an entry | lowest id |
@@ -23,7 +23,7 @@ from polytok.spec import Bpe, Line
 
 Symbol = TypeVar("Symbol")
 DEEPEST_SPLIT = 100
-"""SentencePiece 0.2.3 takes UNUSED pieces apart no deeper than this; what is left it emits as it is."""
+"""SentencePiece 0.2.3 splits UNUSED pieces no deeper than this; it emits the remainder unchanged."""
 
 
 def merge(
@@ -42,7 +42,7 @@ def merge(
 
 
 def by_merges(words: Vocabulary, text: bytes, model: Bpe) -> list[Segment]:
-    """Bytes merged by a list of pairs of ids. Of a pair listed twice the last counts, as in minbpe's dictionary."""
+    """Bytes merged by a list of pairs of ids. If a pair is listed twice, the last counts, as in minbpe's dictionary."""
     listed = [] if model.merges is None else model.merges.tolist()
     rules = {(left, right): (order, merged) for order, (left, right, merged) in enumerate(listed)}
 
@@ -67,7 +67,7 @@ def by_rank(words: Vocabulary, text: bytes) -> list[Segment]:
 
 
 class Unit(NamedTuple):
-    """A symbol of SentencePiece's BPE. A user-defined symbol is frozen: it does not merge."""
+    """A symbol of SentencePiece's BPE. A user-defined symbol does not merge."""
 
     start: int
     end: int
@@ -77,8 +77,8 @@ class Unit(NamedTuple):
 def by_score(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:
     """SentencePiece's BPE over normalized text.
 
-    Merging may pass through UNUSED pieces, but they do not stay: each is taken apart again into the pair that was last
-    seen to make it, when that pair came up for the first time at its place, whether it was merged or not.
+    Merging can pass through UNUSED pieces, but they do not stay: each is split again into the pair that was last seen
+    to form it, when that pair occurred for the first time at its place, whether it was merged or not.
     """
     halves: dict[bytes, tuple[bytes, bytes]] = {}
     seen: set[tuple[Unit, Unit]] = set()
@@ -107,7 +107,7 @@ def by_score(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:
 def resegment(
     words: Vocabulary, piece: bytes, start: int, halves: dict[bytes, tuple[bytes, bytes]], line: Line
 ) -> list[Segment]:
-    """One merged symbol as what may be emitted: UNUSED pieces fall apart, left half first."""
+    """Convert one merged symbol to symbols that can be emitted: UNUSED pieces are split, left half first."""
     out: list[Segment] = []
     todo = [(piece, 0)]
     while todo:

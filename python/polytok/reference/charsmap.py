@@ -1,4 +1,4 @@
-"""SentencePiece's ``precompiled_charsmap``: a trie of byte strings and what to write in their place.
+"""SentencePiece's ``precompiled_charsmap``: a trie of byte strings and their replacements.
 
 The blob is a little-endian uint32 N, then N bytes of a Darts-clone double array (32-bit units), then the replacements,
 each ended by a NUL; a key's value is the offset of its replacement. In a unit, bit 8 says that a key ends here, bit 31
@@ -10,7 +10,7 @@ from __future__ import annotations
 from polytok.errors import SpecError
 
 MOST_MATCHES = 32
-"""The reference looks at no more nested matches; its compiler never writes a blob with more."""
+"""The reference examines no more nested matches; its compiler never writes a blob with more."""
 
 
 class Charsmap:
@@ -23,7 +23,7 @@ class Charsmap:
             raise SpecError(f"charsmap: a blob of {len(blob)} bytes cannot hold a trie that ends at {self.strings}")
 
     def longest(self, text: bytes, at: int) -> tuple[bytes, int] | None:
-        """What stands for the longest key at ``at``, and where that key ends; None where no key matches."""
+        """The replacement of the longest key at ``at``, and where that key ends; None if no key matches."""
         found = None
         matches = 0
         place = _offset(self._unit(0))

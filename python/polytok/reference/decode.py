@@ -20,12 +20,12 @@ def decode_bytes(spec: Spec, ids: Sequence[int]) -> bytes:
     special = {token.id: token.text.encode() for token in reversed(spec.special)}
     pieces = [special[id] if id in special and id not in words.piece else words.piece_of(id) for id in ids]
     if isinstance(spec.decode, SentencePieceDecode):
-        if spec.line == "0.2.1":  # it looks the ids up by name, which matters where two pieces have one name
+        if spec.line == "0.2.1":  # it looks the ids up by name, which matters if two pieces have one name
             return sentencepiece_decode.decode_pieces(words, spec.decode, pieces)
         return sentencepiece_decode.decode(words, spec.decode, zip(pieces, ids, strict=True))
     return b"".join(pieces)
 
 
 def decode(spec: Spec, ids: Sequence[int]) -> str:
-    """The text of a sequence of ids; bytes that are no character become U+FFFD, by the WHATWG rule."""
+    """The text of a sequence of ids; bytes that are not part of a character become U+FFFD, by the WHATWG rule."""
     return decode_bytes(spec, ids).decode(errors="replace")

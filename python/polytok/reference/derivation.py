@@ -1,4 +1,4 @@
-"""How byte-pair merging makes each entry: merge its own text, and see which two parts were last."""
+"""How byte-pair merging builds each entry: merge its own text, and see which two parts were last."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ Halves = tuple[bytes, bytes]
 
 
 def derivation(entry: bytes, ranks: dict[bytes, int]) -> Halves | None:
-    """The two parts of the last merge that makes an entry, where any two parts may merge whose concatenation has a
-    rank.
+    """The two parts of the last merge that builds an entry, if any two parts can merge whose concatenation has a rank.
 
     None if it is a single byte, or if merging its bytes does not end in the entry.
     """
@@ -28,8 +27,9 @@ def _best(parts: Sequence[bytes], ranks: dict[bytes, int]) -> int | None:
 
 
 def all_splits(ranks: dict[bytes, int]) -> list[Halves]:
-    """Every way to cut every entry into two entries, by the entry's rank and then by those of the halves: the
-    merges that converters usually write."""
+    """Every way to split every entry into two entries, by the entry's rank and then by those of the halves: the merges
+    that converters usually write.
+    """
     cuts = []
     for entry in sorted(ranks, key=ranks.__getitem__):
         halves = [(entry[:i], entry[i:]) for i in range(1, len(entry)) if entry[:i] in ranks and entry[i:] in ranks]

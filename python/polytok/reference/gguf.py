@@ -10,7 +10,7 @@ STRING, ARRAY = 8, 9
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """The metadata of a file that is in order."""
+    """The metadata of a valid file."""
     order = ">" if data[4:6] == b"\0\0" else "<"
     at = 4
 

@@ -1,11 +1,11 @@
 """Bytes that are not UTF-8 in a vocabulary that splits by pattern: tiktoken 0.14's ``_encode_bytes``.
 
-A pattern can only be matched against characters. So the valid prefix is encoded, the tokens of its last piece are taken
-back, all bytes from the first bad one to the end are put behind them, and the result is encoded as one piece. If the
-first token taken back is made of spaces, newlines and tabs only, all such tokens right before it are taken back as well
-(a pattern like ``\\s*[\\r\\n]`` may have cut between them only because the text ended there). Nothing after the first
-bad byte is split. Special tokens, where they are allowed, are cut out first; the rule is for the text between two of
-them.
+A pattern can only be matched against characters. So the valid prefix is encoded, the tokens of its last piece are
+removed, all bytes from the first bad one to the end are appended to their bytes, and the result is encoded as one
+piece. If the first token removed consists of spaces, newlines and tabs only, all such tokens right before it are
+removed as well (a pattern like ``\\s*[\\r\\n]`` can have split between them only because the text ended there). Nothing
+after the first bad byte is split. Special tokens, if they are allowed, are matched first; the rule is for the text
+between two of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from polytok.reference.stages import Aligned, RefToken
 
 
 def valid_length(text: bytes) -> int:
-    """How many bytes from the start are valid UTF-8.
+    """The number of bytes from the start that are valid UTF-8.
 
     >>> valid_length(b"ab\\xffcd")
     2
@@ -29,7 +29,7 @@ def valid_length(text: bytes) -> int:
 
 
 def take_back(tokens: Sequence[RefToken], last_piece: int) -> int:
-    """How many tokens to take back when the last piece has ``last_piece`` of them."""
+    """The number of tokens to remove when the last piece has ``last_piece`` of them."""
     count = last_piece
     if count and _is_blank(tokens[-count]):
         while count < len(tokens) and _is_blank(tokens[-count - 1]):
@@ -38,7 +38,7 @@ def take_back(tokens: Sequence[RefToken], last_piece: int) -> int:
 
 
 def rejoin(taken: Sequence[RefToken], rest: Aligned) -> Aligned:
-    """The piece made of the tokens taken back and the bytes that follow."""
+    """The piece built from the removed tokens and the bytes that follow."""
     origin = [token.start + i for token in taken for i in range(len(token.piece))]
     return Aligned(b"".join(token.piece for token in taken) + rest.text, origin + rest.origin)
 

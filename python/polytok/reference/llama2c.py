@@ -1,9 +1,9 @@
 """llama2.c: its own initial symbols, SentencePiece's merging by score, and its own decoding.
 
-A text that is not empty gets one space in front, a symbol of its own (continuation bytes do not join it). The rest is
-cut into groups: a byte and up to three continuation bytes after it. A group that is an entry is one symbol; any other
-becomes the entries of its bytes, whose ids are byte + 3. Merging compares the entries' texts, so ``<0x41>`` is a text
-like any other. A pair must score above -1e10.
+A text that is not empty gets one space in front, a symbol of its own (continuation bytes do not join it). The remainder
+is split into groups: a byte and up to three continuation bytes after it. A group that is an entry is one symbol; any
+other becomes the entries of its bytes, whose ids are byte + 3. Merging compares the entries' texts, so ``<0x41>`` is a
+text like any other. A pair must score above -1e10.
 
 The C program stops at a NUL; here the text goes on.
 """
@@ -34,7 +34,7 @@ def groups(text: bytes, at: int) -> Iterator[tuple[int, int]]:
 
 
 def symbols(words: Vocabulary, text: bytes, prefixed: bool) -> Iterator[Segment]:
-    """What merging starts from; ``prefixed`` says that the first byte is the space put in front."""
+    """The symbols that merging starts from; ``prefixed`` means that the first byte is the space added in front."""
     prefix = [(0, 1)] if prefixed and text else []
     for start, end in [*prefix, *groups(text, len(prefix))]:
         id = words.every.get(text[start:end])
@@ -67,9 +67,9 @@ def segment(words: Vocabulary, text: bytes, prefixed: bool) -> list[Segment]:
 def decode(words: Vocabulary, ids: Sequence[int]) -> bytes:
     """The text of a sequence. Its start counts as after BOS, and a BOS there prints nothing.
 
-    After BOS one leading space goes. A piece that starts with ``<0x`` and one or two hex digits prints that byte; the
-    rest of it is not looked at. (C's sscanf would also take white space or a sign before the digits; no vocabulary has
-    such a piece.) Unlike the C program's printing, nothing is dropped.
+    After BOS one leading space is removed. A piece that starts with ``<0x`` and one or two hex digits prints that byte;
+    the remainder of the piece is ignored. (C's sscanf would also accept white space or a sign before the digits; no
+    vocabulary has such a piece.) Unlike the C program's printing, nothing is dropped.
     """
     out = bytearray()
     previous = BOS

@@ -1,8 +1,8 @@
 """llama.cpp's tokenizer, straight from a GGUF file's metadata: the oracle of polytok's GGUF format.
 
-`LlamaCpp` does what llama-vocab.cpp does: special tokens are cut out of the text, the longest first wherever they
-stand, the model makes ids of what lies between, BOS and EOS go around. The models are in `llama_cpp_models` and
-`llama_cpp_ugm`, the pre-tokenizers in `llama_cpp_split`.
+`LlamaCpp` does what llama-vocab.cpp does: it matches special tokens in the text, the longest first wherever they occur,
+the model converts the text between them to ids, and BOS and EOS are added around. The models are in `llama_cpp_models`
+and `llama_cpp_ugm`, the pre-tokenizers in `llama_cpp_split`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class LlamaCpp:
         return [id for id in (*before, *result, *after) if id is not None]
 
     def _partition(self, text: bytes, parse_special: bool) -> list[bytes | int]:
-        """The text with special tokens cut out: ids, and the texts between them."""
+        """The text with special tokens matched: ids, and the texts between them."""
         parts: list[bytes | int] = [text] if text else []
         for id in self.special:
             if not parse_special and self.attributes[id] & (Attribute.CONTROL | Attribute.UNKNOWN):
@@ -185,7 +185,7 @@ def _byte_of(character: str, text: bytes) -> bytes:
 
 
 def _cleaned(text: bytes) -> bytes:
-    """English punctuation without the spaces before it, in three passes that each see what the one before left."""
+    """Removes the spaces before English punctuation, in three passes; each sees the result of the previous one."""
     for mark in b"?!.,":
         text = text.replace(b" %c" % mark, b"%c" % mark)
     out, source, at = bytearray(text[:1]), bytearray(text), 1

@@ -1,4 +1,4 @@
-"""llama.cpp's models (llama-vocab.cpp): a text to ids. Every token can be reached by its text, whatever its type."""
+"""llama.cpp's models (llama-vocab.cpp): text to ids. Every token can be reached by its text, whatever its type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _IDEOGRAPHS = (
 
 
 def spm(ids: Ids, scores: Sequence[float], text: bytes) -> list[int]:
-    """Merge the pair whose concatenation scores best, again and again; what is no token then becomes bytes."""
+    """Repeatedly merge the pair whose concatenation scores best; symbols that are not tokens then become bytes."""
     symbols, at = [], 0
     while at < len(text):
         length = (1, 2, 3, 4)[max(0, (text[at] >> 4) - 12 + (text[at] < 0xD0) * (text[at] >= 0xC0))]
@@ -41,7 +41,7 @@ def byte_token(ids: Ids) -> Callable[[int], int]:
 
 
 def bpe(ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, text: bytes) -> list[int]:
-    """Merge the listed pair that comes first, again and again, in each piece of the split text."""
+    """Repeatedly merge the listed pair that comes first, in each piece of the split text."""
     result: list[int] = []
     for codes in split(EXPRESSIONS[pre.expressions], code_points(text)):
         raw = b"".join(map(utf8, codes))
@@ -72,7 +72,7 @@ def _bytes_of(symbol: bytes, ids: Ids, raw: bool) -> list[int]:
 def whitespace(
     ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, fold: bool, text: bytes
 ) -> list[int]:
-    """BPE of the words between white space, which itself is lost."""
+    """BPE of the words between white space; the white space itself is lost."""
     words = [b""]
     for code in code_points(text):
         if code in WHITE:
@@ -83,7 +83,7 @@ def whitespace(
 
 
 def wpm(ids: Ids, unknown: int, text: bytes, *, lowercase: bool, strip_accents: bool) -> list[int]:
-    """The longest token that is a prefix of the word, again and again; a word that cannot be covered is unknown."""
+    """Repeatedly take the longest token that is a prefix of the word; a word that cannot be covered is unknown."""
     longest = max(map(len, ids))
     result = []
     for word in _words(text, lowercase, strip_accents):
@@ -119,7 +119,7 @@ def _words(text: bytes, lowercase: bool, strip_accents: bool) -> list[bytes]:
 
 
 def rwkv(ids: Ids, unknown: int | None, text: bytes) -> list[int]:
-    """The longest token that is a prefix of the rest, again and again."""
+    """Repeatedly take the longest token that is a prefix of the remainder."""
     longest = max(map(len, ids), default=0)
     result, at = [], 0
     while at < len(text):
@@ -131,7 +131,7 @@ def rwkv(ids: Ids, unknown: int | None, text: bytes) -> list[int]:
 
 
 def unescaped(text: bytes) -> bytes:
-    r"""RWKV's texts: ``\t``, ``\n``, ``\r`` and ``\x00`` are bytes, and any other character behind a ``\`` itself."""
+    r"""RWKV's texts: ``\t``, ``\n``, ``\r`` and ``\x00`` are bytes, and any other character after a ``\`` is itself."""
     out, at = b"", 0
     while at < len(text):
         if text[at] != 0x5C:

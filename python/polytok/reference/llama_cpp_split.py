@@ -1,8 +1,8 @@
-"""llama.cpp's pre-tokenizers (unicode.cpp): a list of expressions, each applied to the pieces that the one before left.
+"""llama.cpp's pre-tokenizers (unicode.cpp): a list of expressions, each applied to the pieces of the previous one.
 
-Most run in C++'s std::regex, which knows no Unicode. So an expression with a category is matched against a text in
-which each character beyond ASCII has become one that stands for its category, and any other expression against the
-text with nothing changed but the white space. For some expressions there is code instead, which looks at the characters
+Most run in C++'s std::regex, which does not know Unicode. So an expression with a category is matched against a text in
+which each character beyond ASCII is replaced by one that represents its category, and any other expression against the
+text with only the white space changed. Some expressions are implemented as code instead, which examines the characters
 themselves. Matches are pieces and so are the gaps between them.
 """
 
@@ -60,7 +60,7 @@ def _spaced(code: int) -> str:
 
 
 def _collapsed_expression(expression: str) -> str:
-    """With each category as the class of what stands for it."""
+    """Replace each category by the class of the characters that represent it."""
     out, at, inside = "", 0, False
     while at < len(expression):
         found = _ANY_CATEGORY.match(expression, at)
@@ -77,7 +77,7 @@ def _collapsed_expression(expression: str) -> str:
 
 
 class _Characters:
-    """Tests of the characters of a piece; nothing is true of those outside."""
+    """Tests of the characters of a piece; every test fails outside of it."""
 
     def __init__(self, piece: Piece, letters: str = "L", without_han: bool = False) -> None:
         self.piece, self.letters, self.without_han = piece, letters, without_han
@@ -120,7 +120,7 @@ class _Characters:
         return at
 
     def white_space(self, at: int) -> int:
-        """All of a run but, where something follows, the last."""
+        """All of a run, except the last character if text follows."""
         end = self.run(self.is_white, at)
         return end - 1 if end - at > 1 and end < len(self.piece) else end
 
@@ -185,7 +185,7 @@ def _rest(text: _Characters, at: int, digits: int) -> int:
 
 
 def _digits(piece: Piece) -> Iterator[int]:
-    """Cuts that leave runs of numbers in threes from the right; what stands before a run goes with its first part."""
+    """Split runs of numbers into threes from the right; text before a run is part of its first piece."""
     text, at = _Characters(piece), 0
     while at < len(piece):
         end = text.run(text.is_number, at)

@@ -14,7 +14,7 @@ UNKNOWN_PENALTY = 10.0
 
 
 class Ugm:
-    """What is made of the vocabulary once."""
+    """Data that is computed from the vocabulary once."""
 
     def __init__(
         self, texts: Sequence[bytes], scores: Sequence[float], attributes: Sequence[Attribute], charsmap: bytes
@@ -32,7 +32,7 @@ class Ugm:
         self.replacements = charsmap[4 + size :]
 
     def normalized(self, text: bytes, add_space_prefix: bool, merge_spaces: bool) -> bytes:
-        """The text as it is matched; spaces are U+2581."""
+        """The text in the form that is matched; spaces are U+2581."""
         out, at, in_word, has_prefix = b"", 0, False, False
         while at < len(text):
             piece, length = self._prefix(text, at)
@@ -49,7 +49,7 @@ class Ugm:
         return out
 
     def _prefix(self, text: bytes, at: int) -> tuple[bytes, int]:
-        """What the text at a place becomes, and how much of it."""
+        """The replacement of the text at a place, and the length that it replaces."""
         end = at
         while end < len(text) and text[at : end + 1] in self.user_paths:
             end += 1

@@ -34,7 +34,7 @@ _LATER = tuple(
 
 
 def code_points(text: bytes) -> list[int]:
-    """By lead byte and continuation bytes; what is neither becomes U+FFFD, byte by byte."""
+    """Decode by lead byte and continuation bytes; any other byte becomes U+FFFD on its own."""
     result, at = [], 0
     while at < len(text):
         length = (
@@ -60,7 +60,7 @@ def utf8(code: int) -> bytes:
 
 @functools.lru_cache(maxsize=1 << 16)
 def category(code: int) -> str:
-    """L, N, P, M, S, Z, C, or ? where nothing is assigned."""
+    """L, N, P, M, S, Z, C, or ? for an unassigned code point."""
     if 0xD800 <= code < 0xE000:
         return "C"
     if code > 0x10FFFF or any(first <= code <= last for first, last in _LATER):

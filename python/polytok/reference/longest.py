@@ -1,6 +1,6 @@
-"""Longest match (RWKV World): the longest entry that is a prefix of the rest, again and again, on raw bytes.
+"""Longest match (RWKV World): repeatedly takes the longest entry that is a prefix of the remainder, on raw bytes.
 
-Matches may end inside a UTF-8 character. A byte at which no entry starts is unknown.
+Matches can end inside a UTF-8 character. A byte at which no entry starts is unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""text → special → normalize → split → model → post → ids: the picture as code."""
+"""text → special → normalize → split → model → post → ids, as code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, Sentence
 
 
 def encode(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[int]:
-    """The ids of a text. ``special`` are the special tokens allowed in it; ``add_special`` puts the template around."""
+    """The ids of a text. ``special`` are the special tokens allowed in it; ``add_special`` adds the template."""
     return [token.id for token in tokens(spec, text, special=special, add_special=add_special)]
 
 
@@ -56,7 +56,7 @@ def _text(spec: Spec, text: bytes) -> list[RefToken]:
 
 
 def _patterns(spec: Spec) -> list[str]:
-    """The split patterns; these twins drop what no pattern matches."""
+    """Apply the split patterns; these twins drop text that no pattern matches."""
     for step in spec.split:
         if not isinstance(step, PatternSplit) or step.behavior != "matches":
             raise SpecError(f"the twins do not split by {step!r}")
@@ -96,7 +96,7 @@ def _model(spec: Spec, text: bytes) -> list[Segment]:
 
 
 def _bpe(spec: Spec, model: Bpe, text: bytes) -> list[Segment]:
-    """BPE by its three priorities; a whole piece that is an entry may come before them."""
+    """BPE by its three priorities; a whole piece that is an entry can take precedence."""
     words = vocabulary(spec.vocab)
     if model.whole_piece_first and text in words.normal:
         return [Segment(words.normal[text], 0, len(text))]

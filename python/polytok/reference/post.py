@@ -1,6 +1,6 @@
 """Post-processing: a model's segments as tokens, with the policy for unknown text and the spans in the original.
 
-* ``unk``: the piece of kind UNKNOWN; a run of unknown segments is one token, whatever lies in it.
+* ``unk``: the piece of kind UNKNOWN; a run of unknown segments is one token, whatever it contains.
 * ``bytes``: one token per byte of the normalized text, for each segment on its own. All but the last byte have an empty
   span at the segment's start, the last has the whole span.
 * ``error``: an EncodeError that names the byte.
@@ -8,8 +8,8 @@
 Text that became a control symbol is an EncodeError too. That takes SentencePiece 0.2.1 and a control symbol of one
 character (BPE, CHAR) or one word (WORD): the release fails on it, and its Python face returns no ids at all.
 
-A span runs from where the segment's first byte came from to where the byte after it came from. So when a replacement is
-cut into several pieces, all but the last have an empty span and the last has the whole of what was replaced.
+A span runs from the origin of the segment's first byte to the origin of the byte after it. So if a replacement is split
+into several pieces, all but the last have an empty span and the last spans the whole replaced text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from polytok.spec import Kind, UnknownPolicy
 def post(
     words: Vocabulary, text: Aligned, segments: Sequence[Segment], unknown: UnknownPolicy, may_be_control: bool = False
 ) -> list[RefToken]:
-    """The tokens of one piece of text. llama2.c lets text become control symbols."""
+    """The tokens of one piece of text. llama2.c allows text to become control symbols."""
     out: list[RefToken] = []
     after_unknown = False
     for id, i, j in segments:

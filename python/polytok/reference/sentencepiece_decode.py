@@ -1,9 +1,9 @@
 """SentencePiece's decoding: pieces to text.
 
-U+2581 becomes a space, and the space that encoding put in front goes. Which one that is depends on the normalizer:
-one leading mark of every piece as long as the text is empty (``remove_extra_whitespaces``), or of the first piece only
-(``add_dummy_prefix`` alone). Runs of byte pieces are decoded strictly, with U+FFFD for each byte that is part of no
-character; any other piece, even a control symbol, ends a run.
+U+2581 becomes a space, and the space that encoding added in front is removed. Which one that is depends on the
+normalizer: one leading mark of every piece as long as the text is empty (``remove_extra_whitespaces``), or of the first
+piece only (``add_dummy_prefix`` alone). Runs of byte pieces are decoded strictly, with U+FFFD for each byte that is not
+part of a character; any other piece, even a control symbol, ends a run.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from polytok.spec import Kind, SentencePieceDecode
 
 
 def decode_pieces(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[bytes]) -> bytes:
-    """The text of pieces given by name; of two with one name the reserved one is meant."""
+    """The text of pieces given by name; if two have the same name, it is the reserved one."""
     return decode(words, rules, [(piece, words.reserved.get(piece, words.normal.get(piece))) for piece in pieces])
 
 
 def decode(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[tuple[bytes, int | None]]) -> bytes:
-    """The text of pieces with their ids. A piece whose id is not in the vocabulary prints as it stands."""
+    """The text of pieces with their ids. A piece whose id is not in the vocabulary prints unchanged."""
     text = bytearray()
     run = bytearray()
     may_strip = rules.add_dummy_prefix or rules.remove_extra_whitespaces

@@ -1,7 +1,7 @@
-"""SentencePiece's normalizer: characters mapped, spaces trimmed, collapsed and written as U+2581, a space put in front.
+"""SentencePiece's normalizer: maps characters; trims, collapses and marks spaces (U+2581); adds a space in front.
 
-Every output byte remembers the input offset of the key, symbol or character it came from, so that all of a replacement
-maps to the start of what it replaced. Replacements are not normalized again.
+Every output byte remembers the input offset of the key, symbol or character it came from, so that a whole replacement
+maps to the start of the text that it replaced. Replacements are not normalized again.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def normalize(step: SentencePieceNormalize, text: bytes, user_defined: Collectio
     for piece, start in rest:
         kept = piece.lstrip(b" ") if after_space else piece
         append(kept.replace(b" ", space), start)
-        if kept:  # a deletion leaves the state as it is, so the spaces around it collapse
+        if kept:  # a deletion does not change the state, so the spaces around it collapse
             after_space = step.remove_extra_whitespaces and kept.endswith(b" ")
     end = len(text)
-    # This looks at the output, so it takes a U+2581 of the input as well when spaces are marked.
+    # This examines the output, so it also affects a U+2581 of the input if spaces are marked.
     while step.remove_extra_whitespaces and out.endswith(space):
         end = origin[-len(space)]
         del out[-len(space) :], origin[-len(space) :]
@@ -53,7 +53,7 @@ def normalize(step: SentencePieceNormalize, text: bytes, user_defined: Collectio
 
 
 def steps(charsmap: bytes, text: bytes, user_defined: Collection[bytes]) -> Iterator[tuple[bytes, int]]:
-    """What is written for each stretch of the text, and where the stretch starts."""
+    """The output for each range of the text, and where the range starts."""
     rules = Charsmap(charsmap) if charsmap else None
     longest = max(map(len, user_defined), default=0)
     at = 0
@@ -68,6 +68,6 @@ def steps(charsmap: bytes, text: bytes, user_defined: Collection[bytes]) -> Iter
             end = char_end(text, at)
             piece = text[at:end]
         else:
-            piece, end = INVALID, at + 1  # this U+FFFD does not meet the charsmap's own rule for U+FFFD
+            piece, end = INVALID, at + 1  # the charsmap's own rule for U+FFFD does not apply to this U+FFFD
         yield piece, at
         at = end

@@ -1,9 +1,9 @@
-"""Special tokens: texts that stand for one id where the caller allows it.
+"""Special tokens: texts that stand for one id if the caller allows it.
 
-Nothing is recognised unless it is allowed. Of the allowed texts the leftmost counts, and of those that start at one
-place the longest; minbpe takes the one listed first instead, as its alternation does (`Spec.matching`). What
-lies between two special tokens is encoded exactly as if it were a text of its own: its split pattern sees nothing else,
-and it gets its own dummy prefix.
+Nothing is recognised unless it is allowed. The leftmost allowed text counts, and of those that start at one place the
+longest; minbpe takes the one listed first instead, as its alternation does (`Spec.matching`). The text between two
+special tokens is encoded exactly as if it were a text of its own: its split pattern sees nothing else, and it gets its
+own dummy prefix.
 """
 
 from __future__ import annotations

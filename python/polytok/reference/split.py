@@ -1,8 +1,8 @@
 """Split patterns: the pieces are the matches of a regular expression, left to right.
 
-Text that the pattern does not match is dropped, as tiktoken and minbpe do. Several patterns are applied one after the
-other, each to the pieces of the one before. The patterns are those of the `regex` module (possessive quantifiers,
-``\\p{...}``); anchors and lookarounds see nothing outside the piece.
+Text that the pattern does not match is dropped, as tiktoken and minbpe do. Several patterns are applied in turn, each
+to the pieces of the previous one. The patterns are those of the `regex` module (possessive quantifiers, ``\\p{...}``);
+anchors and lookarounds see nothing outside the piece.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from polytok.reference.stages import Aligned
 
 
 def split(patterns: Iterable[str], text: Aligned) -> list[Aligned]:
-    """The pieces of a text that is valid UTF-8; the whole text where there is no pattern."""
+    """The pieces of a text that is valid UTF-8; the whole text if there is no pattern."""
     pieces = [text] if text.text else []
     for pattern in patterns:
         pieces = [match for piece in pieces for match in matches(pattern, piece)]
@@ -23,7 +23,7 @@ def split(patterns: Iterable[str], text: Aligned) -> list[Aligned]:
 
 
 def matches(pattern: str, piece: Aligned) -> Iterator[Aligned]:
-    """The matches of one pattern in one piece; empty ones are none."""
+    """The matches of one pattern in one piece; empty matches are skipped."""
     text = piece.text.decode()
     start = chars = 0
     for match in regex.finditer(pattern, text):

@@ -1,4 +1,4 @@
-"""What the stages of the pipeline hand to each other."""
+"""The data that the stages of the pipeline pass to each other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class RefToken(NamedTuple):
-    """One token: its id, its piece, and the bytes ``[start, end)`` of the original text that it stands for."""
+    """One token: its id, its piece, and the bytes ``[start, end)`` of the original text that it represents."""
 
     id: int
     piece: bytes
@@ -16,7 +16,7 @@ class RefToken(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """What a model makes of the bytes ``[start, end)`` of its input; the id is None where no entry covers them."""
+    """The model's result for the bytes ``[start, end)`` of its input; the id is None if no entry covers them."""
 
     id: int | None
     start: int
@@ -32,9 +32,9 @@ class Aligned:
 
     @classmethod
     def of(cls, text: bytes, start: int = 0) -> Aligned:
-        """A text not rewritten yet, which stands at ``start`` of the original."""
+        """A text not rewritten yet, which starts at ``start`` of the original."""
         return cls(text, list(range(start, start + len(text) + 1)))
 
     def part(self, start: int, end: int) -> Aligned:
-        """The bytes from start to end, which still know where they came from."""
+        """The bytes from start to end, which keep their origins."""
         return Aligned(self.text[start:end], self.origin[start : end + 1])

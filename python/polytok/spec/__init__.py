@@ -1,8 +1,8 @@
 """The Spec: a tokenizer as plain, frozen, lossless data.
 
-A format turns bytes into a Spec and a Spec into bytes; the engine is compiled from a Spec and from nothing else. The
-fields follow the pipeline: special, normalize, split, model, post, decode, over one vocab. What can be derived (merge
-tables from ranks, tries, byte maps) is derived when the engine is compiled and never stored here.
+A format converts bytes to a Spec and a Spec to bytes; the engine is compiled only from a Spec. The fields follow the
+pipeline: special, normalize, split, model, post, decode, over one vocab. What can be derived (merge tables from ranks,
+tries, byte maps) is derived when the engine is compiled and never stored here.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ _BYTES = BytesDecode()
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a Spec came from: the format's name, and the vocabulary's where it is known (``cl100k_base``)."""
+    """The origin of a Spec: the format's name, and the vocabulary's if it is known (``cl100k_base``)."""
 
     format: str
     name: str | None = None
@@ -138,13 +138,13 @@ class Origin:
 class Spec:
     """A tokenizer as plain data. Two Specs are equal when every part is.
 
-    ``special`` are the special tokens beside the vocabulary; rows of kind CONTROL are special too. ``matching``
-    says which of several at one place counts: the ``longest``, the first ``listed``, or the longest of the whole
-    text before any shorter one (``longest_first``, llama.cpp). The ``split`` steps follow one another, each on the
-    pieces of the one before. ``unknown`` says what becomes of text that no piece covers: an error, the piece of
-    kind UNKNOWN, byte pieces, nothing. ``trim`` changes the spans of tokens. ``line`` is the SentencePiece release
-    followed where its lines differ. ``names`` gives the ids of bos, eos, unk and pad where the format defines them.
-    ``extra`` holds what a format carries and the engine does not need, by format.
+    ``special`` are the special tokens beside the vocabulary; rows of kind CONTROL are special too. ``matching`` decides
+    between several at one place: the ``longest``, the first ``listed``, or the longest of the whole text before any
+    shorter one (``longest_first``, llama.cpp). The ``split`` steps run in turn, each on the pieces of the previous
+    step. ``unknown`` is the treatment of text that no piece covers: an error, the piece of kind UNKNOWN, byte pieces,
+    nothing. ``trim`` changes the spans of tokens. ``line`` is the SentencePiece release to follow if releases differ.
+    ``names`` gives the ids of bos, eos, unk and pad if the format defines them. ``extra`` holds what a format carries
+    and the engine does not need, by format.
 
     >>> import polytok
     >>> rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]

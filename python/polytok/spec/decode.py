@@ -1,4 +1,4 @@
-"""How ids become text."""
+"""How ids are decoded to text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .normalize import SentencePieceNormalize
 
 @dataclass(frozen=True, slots=True)
 class BytesDecode:
-    """The pieces' bytes, one after the other.
+    """The concatenated bytes of the pieces.
 
-    With ``skips_unknown`` ids that no token has print nothing, as in Hugging Face's decoding; else they are an
-    error, as in tiktoken's.
+    With ``skips_unknown`` ids without a token print nothing, as in Hugging Face's decoding; else they are an error, as
+    in tiktoken's.
     """
 
     kind: ClassVar[str] = "bytes"
@@ -34,21 +34,21 @@ class SentencePieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class Llama2cDecode:
-    """llama2.c's decoding: a space after BOS goes, ``<0x..>`` pieces are bytes."""
+    """llama2.c's decoding: removes a space after BOS; ``<0x..>`` pieces are bytes."""
 
     kind: ClassVar[str] = "llama2c"
 
 
 @dataclass(frozen=True, slots=True)
 class ByteLevelDecode:
-    """Characters of GPT-2's table become bytes."""
+    """Converts characters of GPT-2's table to bytes."""
 
     kind: ClassVar[str] = "byte_level"
 
 
 @dataclass(frozen=True, slots=True)
 class BpeDecode:
-    """``suffix`` becomes a space, and nothing in the last token."""
+    """Replaces ``suffix`` with a space, and removes it in the last token."""
 
     kind: ClassVar[str] = "bpe"
     suffix: str = "</w>"
@@ -56,7 +56,7 @@ class BpeDecode:
 
 @dataclass(frozen=True, slots=True)
 class WordPieceDecode:
-    """Tokens are joined with spaces but for those that start with ``prefix``; ``cleanup`` mends English punctuation."""
+    """Joins tokens with spaces, except those that start with ``prefix``; ``cleanup`` repairs English punctuation."""
 
     kind: ClassVar[str] = "wordpiece"
     prefix: str = "##"
@@ -65,7 +65,7 @@ class WordPieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class MetaspaceDecode:
-    """``replacement`` becomes a space; in the first token it goes, unless ``prepend`` is never."""
+    """Replaces ``replacement`` with a space; removes it in the first token, unless ``prepend`` is never."""
 
     kind: ClassVar[str] = "metaspace"
     replacement: str = SPACE_MARK
@@ -74,7 +74,7 @@ class MetaspaceDecode:
 
 @dataclass(frozen=True, slots=True)
 class CtcDecode:
-    """Repeated tokens become one, ``pad`` goes, ``delimiter`` becomes a space."""
+    """Collapses repeated tokens, removes ``pad``, and replaces ``delimiter`` with a space."""
 
     kind: ClassVar[str] = "ctc"
     pad: str = "<pad>"
@@ -84,7 +84,7 @@ class CtcDecode:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceDecode:
-    """Every match in a token becomes ``content``."""
+    """Replaces every match in a token with ``content``."""
 
     kind: ClassVar[str] = "replace"
     pattern: str
@@ -95,7 +95,7 @@ class ReplaceDecode:
 
 @dataclass(frozen=True, slots=True)
 class StripDecode:
-    """Up to ``start`` and ``stop`` times ``content`` goes at the ends of a token."""
+    """Removes up to ``start`` and ``stop`` times ``content`` at the two ends of a token."""
 
     kind: ClassVar[str] = "strip"
     content: str
@@ -105,14 +105,14 @@ class StripDecode:
 
 @dataclass(frozen=True, slots=True)
 class ByteFallbackDecode:
-    """Runs of ``<0xHH>`` become the characters of their bytes, or one U+FFFD for each byte if they are no UTF-8."""
+    """Decodes runs of ``<0xHH>`` to characters, or to one U+FFFD for each byte if they are not UTF-8."""
 
     kind: ClassVar[str] = "byte_fallback"
 
 
 @dataclass(frozen=True, slots=True)
 class FuseDecode:
-    """All tokens become one."""
+    """Joins all tokens into one."""
 
     kind: ClassVar[str] = "fuse"
 
@@ -132,9 +132,10 @@ DecodeStep = (
 
 @dataclass(frozen=True, slots=True)
 class ChainDecode:
-    """Hugging Face's decoders: each step rewrites the list of tokens, which are put together at the end; None joins the
-    tokens with spaces. Ids that nothing knows are left out. Where the vocabulary is of bytes (``byte_level``), they
-    become GPT-2's characters first."""
+    """Hugging Face's decoders: each step rewrites the list of tokens, which are concatenated at the end; None joins the
+    tokens with spaces. Unknown ids are skipped. If the vocabulary is of bytes (``byte_level``), the bytes become
+    GPT-2's characters first.
+    """
 
     kind: ClassVar[str] = "chain"
     steps: tuple[DecodeStep, ...] | None = None
@@ -143,8 +144,9 @@ class ChainDecode:
 
 @dataclass(frozen=True, slots=True)
 class LlamaCppDecode:
-    """llama.cpp's detokenizer. ``family`` is how a token's text is written; ``strip_space`` takes one space off the
-    first token; ``clean_spaces`` mends English punctuation. Special tokens print nothing where they are skipped."""
+    """llama.cpp's detokenizer. ``family`` is how a token's text is written; ``strip_space`` removes one space from the
+    first token; ``clean_spaces`` repairs English punctuation. Skipped special tokens print nothing.
+    """
 
     kind: ClassVar[str] = "llama.cpp"
     family: Literal["spm", "bpe", "wpm", "ugm", "rwkv", "plamo2"]

@@ -1,4 +1,4 @@
-"""How a piece becomes ids."""
+"""How a piece is converted to ids."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bpe:
-    """Byte-pair encoding. A pair may merge when it is listed (``merges``), or when its concatenation is an entry, by
-    the entry's id (``rank``, low first) or its score (``score``, high first); ties go to the leftmost.
+    """Byte-pair encoding. A pair can merge if it is listed (``merges``), or if its concatenation is an entry, by the
+    entry's id (``rank``, low first) or its score (``score``, high first); ties go to the leftmost.
 
     ``merges`` is uint32 of shape (m, 3): left id, right id, merged id, in order of priority; None for the other two.
     ``symbols`` is what merging starts from: single ``bytes``, SentencePiece's ``chars``, llama2.c's ``groups``, or
@@ -55,7 +55,8 @@ def _are_equal(mine: npt.NDArray[np.uint32] | None, theirs: npt.NDArray[np.uint3
 @dataclass(frozen=True, slots=True)
 class Unigram:
     """The segmentation with the best sum of scores, by the rules of SentencePiece (sums in float32), of Hugging Face
-    (float64, every entry matches, unknown stretches are looked up again; ``byte_fallback``), or of llama.cpp."""
+    (float64, every entry matches, ranges of unknown text are looked up again; ``byte_fallback``), or of llama.cpp.
+    """
 
     kind: ClassVar[str] = "unigram"
     rules: Literal["sentencepiece", "huggingface", "llama.cpp"] = "sentencepiece"
@@ -64,14 +65,14 @@ class Unigram:
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """The longest entry that is a prefix of the rest, again and again (RWKV World)."""
+    """Repeatedly takes the longest entry that is a prefix of the remainder (RWKV World)."""
 
     kind: ClassVar[str] = "longest"
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """SentencePiece WORD: what lies between spaces is one piece."""
+    """SentencePiece WORD: each run of text between spaces is one piece."""
 
     kind: ClassVar[str] = "word"
 
@@ -85,10 +86,11 @@ class Char:
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """The longest entry that is a prefix of the piece, then of the rest with ``continuing_prefix`` before it; a
-    piece that cannot be covered, or of more than ``max_chars`` characters, is unknown as a whole (Hugging Face).
-    With ``phantom_space`` entries of word starts begin with U+2581 instead (llama.cpp's WPM); ``max_chars`` is None
-    there."""
+    """Takes the longest entry that is a prefix of the piece, then of the remainder with ``continuing_prefix`` before
+    it; a piece that cannot be covered, or of more than ``max_chars`` characters, is unknown as a whole (Hugging Face).
+    With ``phantom_space`` entries of word starts begin with U+2581 instead (llama.cpp's WPM), and ``max_chars`` is
+    None.
+    """
 
     kind: ClassVar[str] = "wordpiece"
     continuing_prefix: str = "##"

@@ -27,7 +27,7 @@ class PrefixSpace:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceInvalid:
-    """Every byte that is part of no character becomes U+FFFD.
+    """Replaces every byte that is not part of a character with U+FFFD.
 
     ``lenient`` decodes as llama.cpp does: by lead byte and continuation bytes, so that overlong forms and
     surrogates pass.
@@ -50,7 +50,7 @@ class BertNormalize:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """White space at the ends goes (Hugging Face)."""
+    """Removes white space at the ends (Hugging Face)."""
 
     kind: ClassVar[str] = "strip"
     left: bool = True
@@ -59,7 +59,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class StripAccents:
-    """Combining marks go; nothing is decomposed before (Hugging Face)."""
+    """Removes combining marks, without decomposing first (Hugging Face)."""
 
     kind: ClassVar[str] = "strip_accents"
 
@@ -74,14 +74,14 @@ class UnicodeForm:
 
 @dataclass(frozen=True, slots=True)
 class Lowercase:
-    """Every character by its own lower-case mapping, whatever stands beside it (Hugging Face)."""
+    """Lower-cases every character on its own, whatever its neighbours are (Hugging Face)."""
 
     kind: ClassVar[str] = "lowercase"
 
 
 @dataclass(frozen=True, slots=True)
 class Nmt:
-    """Hugging Face's Nmt: control characters go, odd white space becomes a space."""
+    """Hugging Face's Nmt: removes control characters, and replaces unusual white space with a space."""
 
     kind: ClassVar[str] = "nmt"
 
@@ -96,8 +96,9 @@ class Precompiled:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Every match becomes ``content``. ``pattern`` is a text, or a regular expression in the engine's syntax if
-    ``is_regex``, with the Unicode tables of version ``unicode`` (the engine's own if None)."""
+    """Replaces every match with ``content``. ``pattern`` is a text, or a regular expression in the engine's syntax if
+    ``is_regex``, with the Unicode tables of version ``unicode`` (the engine's own if None).
+    """
 
     kind: ClassVar[str] = "replace"
     pattern: str
@@ -108,7 +109,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Prepend:
-    """``text`` before every text that is not empty (Hugging Face)."""
+    """Adds ``text`` before every text that is not empty (Hugging Face)."""
 
     kind: ClassVar[str] = "prepend"
     text: str
@@ -116,7 +117,7 @@ class Prepend:
 
 @dataclass(frozen=True, slots=True)
 class ByteLevel:
-    """Every byte becomes a visible character, by GPT-2's table."""
+    """Converts every byte to a visible character, by GPT-2's table."""
 
     kind: ClassVar[str] = "byte_level"
 
@@ -133,7 +134,7 @@ class UgmNormalize:
 
 @dataclass(frozen=True, slots=True)
 class WpmNormalize:
-    """llama.cpp's normalizer of its BERT vocabularies; U+0000 stands between the words."""
+    """llama.cpp's normalizer of its BERT vocabularies; U+0000 separates the words."""
 
     kind: ClassVar[str] = "wpm"
     lowercase: bool = True

@@ -12,7 +12,7 @@ _IDS = range(2**32)
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Ids of a template that belong to no text."""
+    """Ids of a template that do not belong to a text."""
 
     ids: tuple[int, ...]
     type_id: int = 0
@@ -43,8 +43,9 @@ TemplatePart = Insert | Slot
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The ids around one text, and around a pair of texts, if special tokens are asked for (``add_special=True``).
-    Without them only the slots count."""
+    """The ids around one text, and around a pair of texts, if special tokens are requested (``add_special=True``).
+    Without them only the slots count.
+    """
 
     single: tuple[TemplatePart, ...] = (Slot(0),)
     pair: tuple[TemplatePart, ...] = (Slot(0), Slot(1, 1))
@@ -79,6 +80,6 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """Spans leave out white space at the ends of tokens, except one space of the first with ``add_prefix_space``."""
+    """Spans omit white space at the ends of tokens, except one space of the first with ``add_prefix_space``."""
 
     add_prefix_space: bool = True

@@ -12,10 +12,10 @@ Matching = Literal["longest", "listed", "longest_first"]
 class SpecialToken:
     """A text that stands for one id before the rest of the pipeline sees it.
 
-    A ``special`` one only where the caller allows it; any other always (Hugging Face's added tokens, llama.cpp's
-    user-defined ones). ``single_word`` takes no match that touches a letter, digit or underscore, ``lstrip`` and
-    ``rstrip`` take the white space on that side with it, ``normalized`` searches the normalized text for the normalized
-    token. The text may also be a row of the vocabulary, with the same id.
+    A ``special`` token is recognised only if the caller allows it; any other always (Hugging Face's added tokens,
+    llama.cpp's user-defined ones). ``single_word`` rejects matches that touch a letter, digit or underscore, ``lstrip``
+    and ``rstrip`` include the white space on that side, ``normalized`` searches the normalized text for the normalized
+    token. The text can also be a row of the vocabulary, with the same id.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""How the text is cut into pieces."""
+"""How the text is split into pieces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Behavior = Literal["matches", "removed", "isolated", "merged_with_previous", "me
 
 @dataclass(frozen=True, slots=True)
 class PatternSplit:
-    """Cuts at the matches of a regular expression (or of a plain text), left to right, first alternative first.
+    """Splits at the matches of a regular expression (or of a plain text), left to right, first alternative first.
 
-    ``behavior`` says what becomes of matches and of the gaps between them:
+    ``behavior`` decides what happens to matches and to the gaps between them:
 
     * ``matches``: the matches are the pieces, the gaps are dropped (tiktoken, minbpe);
     * ``isolated``: both are pieces (llama.cpp, and Hugging Face's name for it, as the following are);
     * ``removed``: the gaps are the pieces, the matches are dropped;
-    * ``merged_with_previous``, ``merged_with_next``: a match joins the gap before or behind it;
+    * ``merged_with_previous``, ``merged_with_next``: a match joins the gap before or after it;
     * ``contiguous``: as isolated, but adjacent matches are one piece, and adjacent gaps too.
 
     ``invert`` swaps matches and gaps first. The pattern is in the engine's syntax (fancy_regex); ``unicode`` is the
@@ -37,8 +37,9 @@ class PatternSplit:
 
 @dataclass(frozen=True, slots=True)
 class Metaspace:
-    """Spaces become ``replacement``, which is also put before each piece (``always``) or only before one that
-    starts the text (``first``), unless it starts with it; then, with ``split``, cuts before each."""
+    """Replaces spaces with ``replacement``, and adds it before each piece (``always``) or only before one that starts
+    the text (``first``), unless the piece starts with it; then, with ``split``, splits before each of them.
+    """
 
     kind: ClassVar[str] = "metaspace"
     replacement: str = SPACE_MARK
@@ -48,14 +49,14 @@ class Metaspace:
 
 @dataclass(frozen=True, slots=True)
 class PieceSpace:
-    """A space before each piece that does not start with one (ByteLevel's ``add_prefix_space``)."""
+    """Adds a space before each piece that does not start with one (ByteLevel's ``add_prefix_space``)."""
 
     kind: ClassVar[str] = "piece_space"
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptSplit:
-    """Cuts where the script changes, as Hugging Face's UnicodeScripts."""
+    """Splits where the script changes, as Hugging Face's UnicodeScripts."""
 
     kind: ClassVar[str] = "script"
 
@@ -70,8 +71,7 @@ class FixedLength:
 
 @dataclass(frozen=True, slots=True)
 class DigitGroups:
-    """Runs of number characters are cut into threes, counted from their right end; everything else stays
-    (llama.cpp)."""
+    """Splits runs of number characters into threes, counted from their right end; everything else stays (llama.cpp)."""
 
     kind: ClassVar[str] = "digit_groups"
     unicode: str | None = None

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 class Kind(IntEnum):
-    """What a vocabulary entry is; the numbers are SentencePiece's and GGUF's.
+    """The kind of a vocabulary entry; the numbers are SentencePiece's and GGUF's.
 
-    UNKNOWN stands for text that nothing else covers. CONTROL entries are special tokens, USER_DEFINED ones are found in
-    a text before anything else, UNUSED ones never come out of a text, BYTE ones stand for a byte of unknown text.
+    UNKNOWN represents text that nothing else covers. CONTROL entries are special tokens, USER_DEFINED ones are matched
+    in a text before anything else, UNUSED ones are never produced from a text, BYTE ones represent a byte of unknown
+    text.
     """
 
     NORMAL = 1
@@ -32,9 +33,9 @@ class Kind(IntEnum):
 class Vocab:
     """The vocabulary in columns, in file order; row i is ``blob[offsets[i]:offsets[i + 1]]``.
 
-    ``offsets`` is uint32 of shape (n + 1,), ``ids`` uint32 (n,), ``scores`` float32 (n,) (float64 where the format has
-    such), all zero where the format has none, ``kinds`` uint8 (n,) holding `Kind` numbers. ``active_kinds`` is
-    None, or the kinds after a vocabulary restriction (uint8 (n,)).
+    ``offsets`` is uint32 of shape (n + 1,), ``ids`` uint32 (n,), ``scores`` float32 (n,) (float64 if the format has
+    such), all zero if the format has none, ``kinds`` uint8 (n,) holding `Kind` numbers. ``active_kinds`` is None, or
+    the kinds after a vocabulary restriction (uint8 (n,)).
     """
 
     blob: bytes
