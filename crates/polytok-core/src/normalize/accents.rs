@@ -1,4 +1,4 @@
-//! Combining marks (categories Mn, Mc and Me) go; nothing is decomposed.
+//! Removes combining marks (categories Mn, Mc and Me); nothing is decomposed.
 //!
 //! Reference: Hugging Face's StripAccents, with the table of the crate used there (Unicode 9.0). Cost: linear.
 

@@ -1,12 +1,12 @@
-//! BERT's cleaning: control characters go, ideographs get spaces, accents go, lower case.
+//! BERT's cleaning: removes control characters, puts spaces around ideographs, removes accents, converts to lower case.
 //!
 //! Reference: Hugging Face's BertNormalizer, four passes over the text, with the tables of the crates used there
 //! (unicode_categories 0.1.1 for marks and control characters, unicode-normalization-alignments for NFD). Its list of
 //! ideographs begins one block with U+2B920, not U+2B820.
 //!
-//! Here one pass: characters that no part touches are kept in runs, ASCII is decided by itself, and the rest is taken in
-//! stretches that start at a character nothing behind it can move across. Each character remembers which one of the input it
-//! stands for. Cost: linear but for the sorting of combining marks; worst input: all combining marks.
+//! Here one pass: characters that no part touches are kept in runs, ASCII is decided by itself, and the rest is taken
+//! in stretches that start at a character nothing behind it can move across. Each character remembers which one of the
+//! input it stands for. Cost: linear but for the sorting of combining marks; worst input: all combining marks.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::UnicodeNormalization;
@@ -17,10 +17,10 @@ use super::output::Output;
 use super::unchanged::Unchanged;
 use super::unicode_form::is_canonical;
 
-/// What a [`Bert`] does.
+/// The options of a [`Bert`].
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Control characters go, white space becomes a space.
+    /// Control characters are removed, white space becomes a space.
     pub clean_text: bool,
     /// Spaces around ideographs.
     pub handle_chinese_chars: bool,
@@ -34,7 +34,7 @@ pub struct Options {
 pub struct Bert {
     options: Options,
     unchanged: Unchanged,
-    /// Characters that get other spaces at most.
+    /// Characters of which cleaning changes at most the spaces.
     only_spaced: Unchanged,
 }
 
@@ -48,7 +48,8 @@ impl Bert {
         Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)), only_spaced }
     }
 
-    /// Whether nothing is done to a text but that other white space becomes spaces, and that those of the class `apart` get some.
+    /// Whether nothing is done to a text but that other white space becomes spaces, and that those of the class `apart`
+    /// get some.
     pub fn only_spaces(&self, text: &str) -> bool {
         self.only_spaces_until(text, 0) == text.len()
     }
@@ -126,7 +127,7 @@ impl Options {
         }
     }
 
-    /// Nothing is done to the character, whatever stands beside it.
+    /// Whether the character stays unchanged, whatever its neighbours are.
     fn leaves(&self, c: char) -> bool {
         !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
             && !(self.handle_chinese_chars && is_chinese(c))
@@ -140,7 +141,8 @@ impl Options {
         options.leaves(c) || c.is_whitespace() && !(self.clean_text && is_removed(c))
     }
 
-    /// Puts the first character of `text` and those that may move up to it, cleaned, into `stretch`; their length.
+    /// Puts the first character of `text` and those that can move up to it, cleaned, into `stretch`; returns their
+    /// length.
     fn stretch(&self, text: &str, place: usize, stretch: &mut Vec<Placed>) -> usize {
         stretch.clear();
         let joins = |c: char| self.strip_accents && (!is_starter(c) || self.clean_text && is_removed(c));
@@ -201,7 +203,7 @@ fn is_unified(c: char) -> bool {
     matches!(c as u32, 0x4E00..=0x9FFF | 0x3400..=0x4DBF)
 }
 
-/// What the reference takes for ideographs.
+/// The characters that the reference treats as ideographs.
 const IDEOGRAPHS: [(u32, u32); 8] = [
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),

@@ -155,8 +155,8 @@ impl Charsmap {
         Some((len, &rest[..memchr::memchr(0, rest)?]))
     }
 
-    /// Calls `found` with the characters of all keys: each first one, and each that stands behind others, once for each place
-    /// of the array that it is read at. False if keys are no UTF-8, or the array is no automaton of keys.
+    /// Calls `found` with the characters of all keys: each first one, and each that stands behind others, once for each
+    /// place of the array that it is read at. False if keys are no UTF-8, or the array is no automaton of keys.
     pub fn characters<'a>(&'a self, found: &mut impl FnMut(KeyChar<'a>)) -> bool {
         let units = self.units();
         // The children of each place, as lists: the first one, and the next of each.

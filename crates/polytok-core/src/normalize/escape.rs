@@ -1,4 +1,5 @@
-//! Spaces made visible: the rewriting that SentencePiece's models and their descendants need, if it is all that is done to a text.
+//! Spaces made visible: the rewriting that SentencePiece's models and their descendants need, if it is all that is done
+//! to a text.
 
 use crate::space_mark;
 

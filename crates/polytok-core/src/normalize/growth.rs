@@ -1,23 +1,24 @@
-//! How much longer rewriting may make a text, so that a damaged or hostile file cannot fill the memory.
+//! Limits how much rewriting can expand a text, so that a damaged or hostile file cannot fill the memory.
 //!
-//! Real rules make at most eleven bytes of one (U+FDFA in NFKC); what is let pass is three times that, and room for short texts.
+//! Real rules expand a byte to at most eleven (U+FDFA in NFKC). The limit is three times that, with some room for short
+//! texts.
 
 use super::output::Output;
 use crate::error::{Error, Result};
 
-/// What one byte may become.
+/// The most bytes per byte of text.
 const TIMES: usize = 32;
 
-/// What every text may grow by.
+/// The most bytes beyond that, for any text.
 const ROOM: usize = 1 << 16;
 
-/// The most bytes that a text of `len` bytes may become.
+/// The most bytes that a text of `len` bytes can become.
 #[inline]
 pub fn limit(len: usize) -> usize {
     len.saturating_mul(TIMES).saturating_add(ROOM)
 }
 
-/// The error for more than that.
+/// The error for an output beyond the limit.
 pub fn too_long(what: &str) -> Error {
     Error::Encode(format!(
         "{what} makes more than {TIMES} times as much of the text: the tokenizer's rules for rewriting cannot be meant like this"

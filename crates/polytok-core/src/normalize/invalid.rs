@@ -1,9 +1,9 @@
-//! Bytes that are part of no character become U+FFFD.
+//! Bytes that are not part of a character become U+FFFD.
 //!
-//! Reference: for the strict rule Rust's and Python's "replace", one U+FFFD for each maximal part of a character; for the lenient one
-//! llama.cpp's `unicode_cpts_from_utf8`, which goes by lead byte and continuation bytes alone and gives one U+FFFD for each
-//! byte that starts nothing. What it decodes is encoded anew, so that an overlong form becomes the short one; surrogates stay as
-//! they are. Numbers above U+10FFFF make llama.cpp fail; here their bytes are U+FFFD too.
+//! Reference: for the strict rule Rust's and Python's "replace", one U+FFFD for each maximal part of a character; for
+//! the lenient one llama.cpp's `unicode_cpts_from_utf8`, which goes by lead byte and continuation bytes alone and gives
+//! one U+FFFD for each byte that starts nothing. What it decodes is encoded anew, so that an overlong form becomes the
+//! short one; surrogates stay as they are. Numbers above U+10FFFF make llama.cpp fail; here their bytes are U+FFFD too.
 //!
 //! Cost: linear; valid text is kept in one go.
 
@@ -27,7 +27,7 @@ impl ReplaceInvalid {
 
     /// Writes the text without invalid bytes.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
-        // Asked once, as it does not stop at the first invalid byte.
+        // Checked once, because the check does not stop at the first invalid byte.
         if valid(text).is_ok() {
             return out.keep(text, 0, text.len());
         }
@@ -45,13 +45,13 @@ impl ReplaceInvalid {
     }
 }
 
-/// The strict rule: the bytes that can only be the start of a character go together.
+/// The strict rule: bytes that can only be the start of a character become one U+FFFD together.
 fn replace_one<O: Output>(text: &[u8], at: usize, len: Option<usize>, out: &mut O) -> usize {
     out.change(REPLACEMENT, at);
     len.map_or(text.len(), |len| at + len)
 }
 
-/// The lenient rule, up to the next ASCII byte; behind it strict decoding may go on.
+/// The lenient rule, up to the next ASCII byte; strict decoding can continue after it.
 fn replace_stretch<O: Output>(text: &[u8], mut at: usize, out: &mut O) -> usize {
     while at < text.len() && text[at] >= 0x80 {
         let Some((code, len)) = decode_lenient(&text[at..]).filter(|&(code, _)| code <= char::MAX as u32) else {

@@ -1,7 +1,7 @@
 //! Lower case, each character by its own mapping.
 //!
-//! Reference: Hugging Face's Lowercase, `char::to_lowercase` of Rust's standard library: a final sigma is not looked at,
-//! and U+0130 becomes two characters, the second of them new. Cost: linear.
+//! Reference: Hugging Face's Lowercase, `char::to_lowercase` of Rust's standard library: a final sigma is not looked
+//! at, and U+0130 becomes two characters, the second of them new. Cost: linear.
 
 use super::output::Output;
 use super::transform::Transform;

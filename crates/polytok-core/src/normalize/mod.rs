@@ -1,4 +1,4 @@
-//! Text to rewritten text, and what each byte of it stands for: one file per step.
+//! Rewrites text and records where each byte of the result comes from: one file per step.
 
 pub mod accents;
 pub mod bert;
@@ -55,7 +55,7 @@ enum Step {
     ByteLevel,
 }
 
-/// All steps, one after the other.
+/// All steps, in turn.
 pub struct Normalizer {
     steps: Vec<Step>,
 }
@@ -73,7 +73,7 @@ impl Normalizer {
         Ok(Normalizer { steps })
     }
 
-    /// Nothing is rewritten.
+    /// Whether nothing is rewritten.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -117,12 +117,12 @@ impl Normalizer {
         }
     }
 
-    /// Every text gets a space before it.
+    /// Whether every text gets a space before it.
     pub fn has_prefix_space(&self) -> bool {
         matches!(self.steps.last(), Some(Step::PrefixSpace))
     }
 
-    /// The normalized text, in `out`; `spare` is memory for the steps between.
+    /// The normalized text, in `out`; `spare` is memory for intermediate results.
     pub fn normalize(&self, text: &[u8], out: &mut Vec<u8>, spare: &mut Vec<u8>) -> Result<()> {
         out.clear();
         let Some((first, rest)) = self.steps.split_first() else {
@@ -139,8 +139,8 @@ impl Normalizer {
         Ok(())
     }
 
-    /// The normalized text, in `out`, and where its bytes come from. `may_be_offsets`: the origin may be offsets, which are
-    /// cheaper than spans.
+    /// The normalized text, in `out`, and where its bytes come from. `may_be_offsets`: the origin may be offsets, which
+    /// are cheaper than spans.
     pub fn normalize_with_origin(&self, text: &[u8], may_be_offsets: bool, out: &mut Vec<u8>) -> Result<Origin> {
         if may_be_offsets
             && let Some(step) = self.sentencepiece()

@@ -1,4 +1,4 @@
-//! Control characters go, odd white space becomes a space.
+//! Removes control characters; unusual white space becomes a space.
 //!
 //! Reference: Hugging Face's Nmt; the lists are those of its source. Cost: linear.
 

@@ -10,7 +10,8 @@ pub enum Origin {
     Same,
     /// A span for each byte.
     Spans(Vec<Span>),
-    /// For each byte where its span starts; it ends where that of the next byte starts. One more entry says where the text ends.
+    /// For each byte where its span starts; it ends where that of the next byte starts. One more entry says where the
+    /// text ends.
     Offsets(Vec<u32>),
 }
 

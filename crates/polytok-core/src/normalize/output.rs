@@ -1,22 +1,22 @@
 //! Where a rewriting step writes: the text, and, if it is wanted, which stretch of the original each byte stands for.
 //!
-//! A step calls the three methods in the order of its output; positions are those of its own input. One code path serves
-//! encoding without spans (`Vec<u8>`: nothing is kept but the text) and with spans ([`Aligned`]). The rules are Hugging Face's
-//! (`NormalizedString::transform_range`): a character that takes another's place stands for what that one stood for, a
-//! new one for what the one before it stands for.
+//! A step calls the three methods in the order of its output; positions are those of its own input. One code path
+//! serves encoding without spans (`Vec<u8>`: nothing is kept but the text) and with spans ([`Aligned`]). The rules are
+//! Hugging Face's (`NormalizedString::transform_range`): a character that takes another's place stands for what that
+//! one stood for, a new one for what the one before it stands for.
 
-/// First byte and behind the last byte in the original text.
+/// The first byte and the byte after the last, in the original text.
 pub type Span = (u32, u32);
 
 /// The output of a step.
 pub trait Output {
-    /// `input[from..to]` as it is.
+    /// `input[from..to]`, unchanged.
     fn keep(&mut self, input: &[u8], from: usize, to: usize);
     /// `text` in the place of the input's character that starts at byte `at`.
     fn change(&mut self, text: &[u8], at: usize);
     /// `text` that nothing stood for; the input's byte before `at` is the last one behind which it comes.
     fn insert(&mut self, text: &[u8], at: usize);
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     fn written(&self) -> usize;
 }
 
@@ -84,7 +84,8 @@ impl Output for Aligned<'_> {
     }
 }
 
-/// The spans of a text that nothing has rewritten: each byte stands for its character. Bytes that are no UTF-8 stand for themselves.
+/// The spans of a text that was not rewritten: each byte stands for its character. Bytes that are not UTF-8 stand for
+/// themselves.
 pub fn spans_of(text: &[u8]) -> Vec<Span> {
     let mut spans = Vec::with_capacity(text.len());
     let mut at = 0;

@@ -1,9 +1,10 @@
 //! SentencePiece's charsmap as Hugging Face applies it.
 //!
-//! Reference: Precompiled with the crates spm_precompiled and unicode-segmentation. For each grapheme cluster of less than six
-//! bytes, and then for each character of the others: if any key starts it, the whole of it becomes the replacement of
-//! the *shortest* such key. Where a replacement is shorter, the character written last before is what swallows the rest;
-//! if nothing has been written yet, nothing does, and all that follows stands for what stood before it (see `transform`).
+//! Reference: Precompiled with the crates spm_precompiled and unicode-segmentation. For each grapheme cluster of less
+//! than six bytes, and then for each character of the others: if any key starts it, the whole of it becomes the
+//! replacement of the *shortest* such key. Where a replacement is shorter, the character written last before is what
+//! swallows the rest; if nothing has been written yet, nothing does, and all that follows stands for what stood before
+//! it (see `transform`).
 //!
 //! Cost: one lookup for each cluster and character, none for runs of ASCII that starts no key.
 

@@ -1,7 +1,7 @@
 //! Every match of a pattern becomes a text.
 //!
-//! Reference: Hugging Face's Replace. The text is taken as it stands, without references to groups, and stands for what
-//! the last byte of the match stood for. In an empty text nothing is looked for. Cost: that of the search.
+//! Reference: Hugging Face's Replace. The text is taken literally, without references to groups, and gets the span of
+//! the last byte of the match. An empty text stays empty. Cost: that of the search.
 
 use super::output::Output;
 use crate::error::Result;
@@ -21,7 +21,8 @@ impl Replace {
         Ok(Replace { finder: Finder::compile(&spec.pattern)?, content: spec.content.clone() })
     }
 
-    /// Writes `text` with its matches replaced; bytes that are no UTF-8 match nothing. `Error::Encode` if the search gives up.
+    /// Writes `text` with its matches replaced; bytes that are not UTF-8 match nothing. `Error::Encode` if the search
+    /// gives up.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
         let (mut done, mut at) = (0, 0);
         for chunk in text.utf8_chunks() {

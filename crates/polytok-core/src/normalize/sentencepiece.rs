@@ -103,8 +103,8 @@ impl SentencePieceNormalizer {
         self.run(text, out, offsets);
     }
 
-    /// The normalized text and its offsets, which lead to characters only, or to bytes that are none; None where it is too long, and
-    /// for keys that end within characters.
+    /// The normalized text and its offsets, which lead to characters only, or to bytes that are none; None where it is
+    /// too long, and for keys that end within characters.
     pub fn whole_chars(&self, text: &[u8]) -> Option<(Vec<u8>, Vec<u32>)> {
         let (mut normalized, mut offsets) = (Vec::new(), Vec::with_capacity(text.len() + text.len() / 2 + 4));
         self.normalize_with_offsets(text, &mut normalized, &mut offsets);

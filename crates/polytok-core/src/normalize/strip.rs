@@ -1,6 +1,6 @@
-//! White space at the ends goes.
+//! Removes white space at the ends.
 //!
-//! Reference: Hugging Face's Strip; white space is Unicode's White_Space. Cost: the length of what goes.
+//! Reference: Hugging Face's Strip; white space is Unicode's White_Space. Cost: the length of the white space.
 
 use super::output::Output;
 
@@ -16,7 +16,7 @@ impl Strip {
         Strip { left, right }
     }
 
-    /// Writes what is left.
+    /// Writes the remainder.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         let end = if self.right { text.trim_end().len() } else { text.len() };
         let start = if self.left { end - text[..end].trim_start().len() } else { 0 };

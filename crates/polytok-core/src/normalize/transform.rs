@@ -1,8 +1,8 @@
 //! Hugging Face's way to write a changed text: each character says how many of the old ones it uses up.
 //!
-//! Reference: `NormalizedString::transform_range`. A change of 0 takes the next character's place, one of -n swallows n more
-//! behind that, a positive one is new. Places are counted, not looked up: a step whose changes do not add up (Precompiled,
-//! where it drops the first character) leaves everything behind out of place, as it does there.
+//! Reference: `NormalizedString::transform_range`. A change of 0 takes the next character's place, one of -n swallows n
+//! more behind that, a positive one is new. Places are counted, not looked up: a step whose changes do not add up
+//! (Precompiled, where it drops the first character) leaves everything behind out of place, as it does there.
 
 use super::output::Output;
 

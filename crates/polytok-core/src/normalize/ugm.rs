@@ -1,10 +1,11 @@
 //! llama.cpp's normalizer of T5 vocabularies: the charsmap, and spaces as U+2581 before words.
 //!
-//! Reference: `llm_tokenizer_ugm_session::normalize`. At each place the first of these counts: the longest way that the text goes
-//! down the trie of user-defined pieces (also where it ends inside of one) stays; the longest key of the charsmap is replaced; a
-//! character stays; a byte becomes U+FFFD. A space of the result, wherever it comes from, ends a word and is written only if
-//! spaces are not merged; the first character of a word gets one before it if they are, or if it is the first word and a
-//! prefix is wanted. A charsmap that leads outside of itself, where llama.cpp fails, ends the search for keys.
+//! Reference: `llm_tokenizer_ugm_session::normalize`. At each place the first of these counts: the longest way that the
+//! text goes down the trie of user-defined pieces (also where it ends inside of one) stays; the longest key of the
+//! charsmap is replaced; a character stays; a byte becomes U+FFFD. A space of the result, wherever it comes from, ends
+//! a word and is written only if spaces are not merged; the first character of a word gets one before it if they are,
+//! or if it is the first word and a prefix is wanted. A charsmap that leads outside of itself, where llama.cpp fails,
+//! ends the search for keys.
 //!
 //! Cost: linear in the text times the longest key. Worst input: text that is nearly a long key at every place.
 //! Twin: python/polytok/reference/llama_cpp_ugm.py.

@@ -1,7 +1,8 @@
 //! The characters that a step leaves alone, found out block by block as they are met.
 //!
-//! Most text is not changed by most steps, so a step asks here first and keeps whole runs. The answer for a character must
-//! not depend on its neighbours. Cost: a bit test for each character; 256 calls of the test for each block that is met.
+//! Most text is not changed by most steps, so a step asks here first and keeps whole runs. The answer for a character
+//! must not depend on its neighbours. Cost: a bit test for each character; 256 calls of the test for each block that is
+//! met.
 
 use std::sync::OnceLock;
 
@@ -63,7 +64,8 @@ impl Unchanged {
         bits
     }
 
-    /// Where the run of unchanged characters at `from` ends. Mostly all characters of a block are such, which two bytes tell.
+    /// Where the run of unchanged characters at `from` ends. Mostly all characters of a block are such, which two bytes
+    /// tell.
     pub(super) fn run(&self, text: &str, from: usize) -> usize {
         let (bytes, mut at) = (text.as_bytes(), from);
         let is_whole = |block: usize| *self.bits(block) == ALL;
@@ -101,14 +103,14 @@ impl Unchanged {
         at + text[at..].iter().take_while(|byte| byte.is_ascii() && self.ascii[**byte as usize]).count()
     }
 
-    /// Where the run of other characters at `from` ends.
+    /// The end of the run of other characters at `from`.
     fn other(&self, text: &str, from: usize) -> usize {
         let stays = |c: char| if c.is_ascii() { self.ascii[c as usize] } else { self.has(c) };
         text[from..].find(stays).map_or(text.len(), |len| from + len)
     }
 
-    /// Keeps the unchanged runs of `text` and gives each stretch `from..to` between them to `rewrite`. With `and_before` a
-    /// stretch takes the unchanged character before it along, which it may change after all.
+    /// Keeps the unchanged runs of `text` and gives each stretch `from..to` between them to `rewrite`. With
+    /// `and_before` a stretch takes the unchanged character before it along, which it may change after all.
     pub(super) fn rewrite<O: Output>(
         &self,
         text: &str,

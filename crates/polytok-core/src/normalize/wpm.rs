@@ -1,11 +1,13 @@
 //! llama.cpp's normalizer of BERT vocabularies: words of normalized characters, with U+0000 between them.
 //!
-//! Reference: `llm_tokenizer_wpm_session::preprocess`, whose tables are those of Unicode 15.0. With `strip_accents` each character becomes the
-//! first of its canonical decomposition and marks go. White space ends a word; U+0000, U+FFFD and control, format,
-//! private-use and surrogate characters go; punctuation, ASCII symbols and ideographs are words of their own. Lower case is the
-//! first character of the full mapping. Bytes that are no character are dropped, for they would become U+FFFD.
+//! Reference: `llm_tokenizer_wpm_session::preprocess`, whose tables are those of Unicode 15.0. With `strip_accents`
+//! each character becomes the first of its canonical decomposition and marks go. White space ends a word; U+0000,
+//! U+FFFD and control, format, private-use and surrogate characters go; punctuation, ASCII symbols and ideographs are
+//! words of their own. Lower case is the first character of the full mapping. Bytes that are no character are dropped,
+//! for they would become U+FFFD.
 //!
-//! Cost: linear, a binary search per character beyond ASCII. Twin: `_words` in python/polytok/reference/llama_cpp_models.py.
+//! Cost: linear, a binary search per character beyond ASCII. Twin: `_words` in
+//! python/polytok/reference/llama_cpp_models.py.
 
 use regex_syntax::hir::{Class, HirKind};
 
@@ -29,7 +31,7 @@ pub struct WpmNormalize {
 /// A sorted set of characters.
 struct Ranges(Vec<(char, char)>);
 
-/// What a character does.
+/// The role of a character.
 enum Role {
     Ends,
     Goes,
@@ -170,8 +172,8 @@ mod tests {
         assert_eq!(words(true, true, b"a\xFFb\xE2\x82 c"), "ab|c");
     }
 
-    /// Python's tables of Unicode 14.0 have 13233 characters whose decomposition starts with another; one of those came after
-    /// the crate's tables, U+11938, a mark, which goes anyway.
+    /// Python's tables of Unicode 14.0 have 13233 characters whose decomposition starts with another; one of those came
+    /// after the crate's tables, U+11938, a mark, which goes anyway.
     #[test]
     fn decompositions_are_known() {
         let step = WpmNormalize::compile(true, true).unwrap();
