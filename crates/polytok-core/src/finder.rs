@@ -47,6 +47,12 @@ impl Finder {
         }
     }
 
+    /// The text that is looked for, if it is a plain one that is not empty.
+    pub fn plain(&self) -> Option<&str> {
+        let Search::Text(finder) = &self.search else { return None };
+        std::str::from_utf8(finder.needle()).ok()
+    }
+
     /// A plain text that is not empty is looked for.
     pub fn is_plain(&self) -> bool {
         matches!(self.search, Search::Text(_))

@@ -47,13 +47,13 @@ pub(crate) struct SegmenterScratch {
     pub ids: Vec<u32>,
     /// The ids of a piece that is encoded part by part.
     whole: Vec<u32>,
-    blocks: Vec<Box<Block>>,
+    pub blocks: Vec<Box<Block>>,
 }
 
 impl SegmenterScratch {
     /// An empty block.
     #[inline]
-    fn block(&mut self) -> Box<Block> {
+    pub fn block(&mut self) -> Box<Block> {
         let mut block = self.blocks.pop().unwrap_or_default();
         block.clear();
         block
@@ -107,7 +107,7 @@ impl Segmenter {
     /// Pieces of the split, each encoded by itself.
     fn encode_split<S: Sink>(&self, bytes: &[u8], scratch: &mut SegmenterScratch, out: &mut Out<S>) -> Result<()> {
         match valid(bytes) {
-            Ok(text) => self.encode_pieces(text, scratch, out),
+            Ok(text) => self.encode_pieces(&self.splits, text, scratch, out),
             Err(at) => {
                 out.begin_word();
                 let split = |text: &str, piece: &mut dyn FnMut(usize, usize)| self.splits.split(text, piece);
@@ -117,11 +117,17 @@ impl Segmenter {
         }
     }
 
-    /// The same for text that is UTF-8.
-    pub fn encode_pieces<S: Sink>(&self, text: &str, scratch: &mut SegmenterScratch, out: &mut Out<S>) -> Result<()> {
+    /// The same for text that is UTF-8, by the split that is given.
+    pub fn encode_pieces<S: Sink>(
+        &self,
+        splits: &Chain,
+        text: &str,
+        scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
         let mut block = scratch.block();
         let mut cursor = Cursor::new();
-        while block.fill(|pieces| self.splits.fill(text, &mut cursor, pieces))? > 0 {
+        while block.fill(|pieces| splits.fill(text, &mut cursor, pieces))? > 0 {
             self.encode_block(text.as_bytes(), &mut block, scratch, out)?;
         }
         scratch.blocks.push(block);
@@ -211,19 +217,7 @@ impl Segmenter {
         out: &mut Out<S>,
     ) -> Result<()> {
         block.prepare(text, &scratch.cache, self.model.takes_whole_pieces());
-        let mut count = 0;
-        for at in 0..block.count() {
-            match block.look_up(at, count, &scratch.cache) {
-                0 => {
-                    out.take_ids(&block.ids[..count]);
-                    count = 0;
-                    self.encode_missed(text, block.piece(at), block.key(at), scratch, out)?;
-                }
-                more => count += more,
-            }
-        }
-        out.take_ids(&block.ids[..count]);
-        Ok(())
+        look_up(block, scratch, out, |piece, key, scratch, out| self.encode_missed(text, piece, key, scratch, out))
     }
 
     fn encode_with_spans<S: Sink>(
@@ -338,6 +332,29 @@ impl Segmenter {
             remember(piece, key, ids, cache, self.vocab.len(), || self.model.own_entries(&self.vocab));
         }
     }
+}
+
+/// Takes the ids of a prepared block's pieces out of the cache; `missed` encodes those that are not among its short ones.
+#[inline(always)]
+pub(crate) fn look_up<S: IdSink>(
+    block: &mut Block,
+    scratch: &mut SegmenterScratch,
+    out: &mut Out<S>,
+    mut missed: impl FnMut(Piece, Key, &mut SegmenterScratch, &mut Out<S>) -> Result<()>,
+) -> Result<()> {
+    let mut count = 0;
+    for at in 0..block.count() {
+        match block.look_up(at, count, &scratch.cache) {
+            0 => {
+                out.take_ids(&block.ids[..count]);
+                count = 0;
+                missed(block.piece(at), block.key(at), scratch, out)?;
+            }
+            more => count += more,
+        }
+    }
+    out.take_ids(&block.ids[..count]);
+    Ok(())
 }
 
 /// Caches the ids of a piece, and all entries of the vocabulary once that pays: of `count` entries those that are their own ids.

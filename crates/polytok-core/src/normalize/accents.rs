@@ -18,6 +18,11 @@ impl StripAccents {
         StripAccents { unchanged: Unchanged::new(|c| !is_combining_mark(c)) }
     }
 
+    /// Whether a character stays as it is.
+    pub fn leaves(&self, c: char) -> bool {
+        !is_combining_mark(c)
+    }
+
     /// Writes `text` without its marks.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         self.unchanged.rewrite(text, out, false, |_, _, _| {});

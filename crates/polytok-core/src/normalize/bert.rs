@@ -34,8 +34,6 @@ pub struct Options {
 pub struct Bert {
     options: Options,
     unchanged: Unchanged,
-    /// Characters of which cleaning changes at most the spaces.
-    only_spaced: Unchanged,
 }
 
 /// A character and the place in the input of the one it stands for.
@@ -44,19 +42,18 @@ type Placed = (char, usize);
 impl Bert {
     /// Compiles a step.
     pub fn compile(options: Options) -> Bert {
-        let only_spaced = Unchanged::new(move |c| options.only_spaces(c));
-        Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)), only_spaced }
+        Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)) }
     }
 
-    /// Whether nothing is done to a text but that other white space becomes spaces, and that those of the class `apart`
-    /// get some.
-    pub fn only_spaces(&self, text: &str) -> bool {
-        self.only_spaces_until(text, 0) == text.len()
+    /// Whether text is made lower case.
+    pub fn lowercases(&self) -> bool {
+        self.options.lowercase
     }
 
-    /// Where the first character from `from` on stands of which that cannot be said.
-    pub fn only_spaces_until(&self, text: &str, from: usize) -> usize {
-        self.only_spaced.run(text, from)
+    /// Whether nothing is done to a character except that other white space becomes a space, and that those of the class `apart` get
+    /// some.
+    pub fn only_spaces(&self, c: char) -> bool {
+        self.options.only_spaces(c)
     }
 
     /// The characters that get spaces around them, as a regular expression's class; empty if there are none.
@@ -253,8 +250,7 @@ mod tests {
             chain.split(text, |start, end| words.push(text[start..end].to_owned())).unwrap();
             words
         };
-        let is_so = bert.only_spaces(text);
-        assert_eq!(is_so, text.chars().all(|c| options.only_spaces(c)), "{text:?}");
+        let is_so = text.chars().all(|c| bert.only_spaces(c));
         assert!(!is_so || words(raw, text) == words(cleaned, &out), "{text:?}");
         is_so
     }

@@ -18,6 +18,11 @@ impl Lowercase {
         Lowercase { unchanged: Unchanged::new(is_lower) }
     }
 
+    /// Whether a character stays as it is.
+    pub fn leaves(&self, c: char) -> bool {
+        is_lower(c)
+    }
+
     /// Writes `text` in lower case.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         self.unchanged.rewrite(text, out, false, |from, to, out| {

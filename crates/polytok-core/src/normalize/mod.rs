@@ -11,6 +11,7 @@ pub mod lowercase;
 pub mod nmt;
 pub mod origin;
 pub mod output;
+mod plain;
 pub mod precompiled;
 pub mod replace;
 pub mod sentencepiece;
@@ -34,6 +35,7 @@ pub use escape::{Escape, Prefix};
 use growth::{Bounded, limit, too_long};
 use origin::Origin;
 use output::{Aligned, Output, Span, spans_of};
+pub use plain::Plain;
 use sentencepiece::SentencePieceNormalizer;
 
 /// A compiled step.
@@ -111,6 +113,15 @@ impl Normalizer {
     /// BERT's step, if it is the only one for text that is UTF-8.
     pub fn bert(&self) -> Option<&bert::Bert> {
         if let [Step::Bert(step)] | [Step::ReplaceInvalid(_), Step::Bert(step)] = &self.steps[..] {
+            Some(step)
+        } else {
+            None
+        }
+    }
+
+    /// llama.cpp's step for BERT, if it is the only one for text that is UTF-8.
+    pub fn wpm(&self) -> Option<&wpm::WpmNormalize> {
+        if let [Step::Wpm(step)] | [Step::ReplaceInvalid(_), Step::Wpm(step)] = &self.steps[..] {
             Some(step)
         } else {
             None

@@ -22,7 +22,7 @@ const MAX_CLUSTER: usize = 5;
 /// A compiled step.
 pub struct Precompiled {
     charsmap: Charsmap,
-    /// The character starts no key and, with another of these behind it, is a cluster of its own.
+    /// The character is not a key and, if another of these follows it, is a cluster of its own.
     is_plain: [bool; 128],
 }
 
@@ -30,9 +30,21 @@ impl Precompiled {
     /// Compiles a step from a `precompiled_charsmap` blob.
     pub fn compile(charsmap: Vec<u8>) -> Result<Precompiled> {
         let charsmap = Charsmap::parse(charsmap, Line::V0_2_1)?;
-        let is_key = |byte: u8| (0..=255).any(|next| charsmap.may_start(byte, next));
+        let is_key = |byte: u8| charsmap.shortest_prefix(&[byte]).is_some();
         let is_plain = std::array::from_fn(|byte| byte != b'\r' as usize && !is_key(byte as u8));
         Ok(Precompiled { charsmap, is_plain })
+    }
+
+    /// What an ASCII character becomes beside others that this is known of: itself, or the space that white space becomes.
+    pub fn plain(&self, c: char) -> Option<char> {
+        if !c.is_ascii() || c == '\r' {
+            return None;
+        }
+        match self.replacement(c.encode_utf8(&mut [0; 4])) {
+            None => Some(c),
+            Some(" ") => Some(' '),
+            Some(_) => None,
+        }
     }
 
     /// Writes the rewritten text.

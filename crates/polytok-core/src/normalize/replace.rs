@@ -46,6 +46,11 @@ impl Replace {
         self.finder.is_of(" ") && self.content == space_mark::TEXT
     }
 
+    /// The text that is replaced, if it is a plain one.
+    pub fn replaced(&self) -> Option<&str> {
+        self.finder.plain()
+    }
+
     /// A plain text is replaced, so that bytes that are no UTF-8 need not be mended first.
     pub fn is_plain(&self) -> bool {
         self.finder.is_plain()

@@ -27,6 +27,11 @@ impl UnicodeForm {
         UnicodeForm { form, unchanged: Unchanged::new(move |c| stays(form, c)) }
     }
 
+    /// Whether a character stays as it is beside others of which that is true.
+    pub fn leaves(&self, c: char) -> bool {
+        stays(self.form, c)
+    }
+
     /// Writes the normal form of `text`.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         let composes = matches!(self.form, Form::Nfc | Form::Nfkc);

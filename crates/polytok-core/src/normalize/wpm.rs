@@ -55,6 +55,28 @@ impl WpmNormalize {
         })
     }
 
+    /// Whether text is made lower case.
+    pub fn lowercases(&self) -> bool {
+        self.lowercase
+    }
+
+    /// The characters that are words of their own, as a regular expression's class.
+    pub fn alone(&self) -> String {
+        let ranges =
+            self.alone.0.iter().map(|&(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
+        format!("[{}]", ranges.collect::<String>())
+    }
+
+    /// Whether a character stays as it is, or ends a word, as white space does.
+    pub fn leaves(&self, c: char) -> bool {
+        let base = self.base(c);
+        match self.role(base) {
+            Role::Ends => c.is_whitespace(),
+            Role::Goes => false,
+            Role::Alone | Role::Joins => base == c && (!self.lowercase || self.lower(c) == c),
+        }
+    }
+
     /// Writes the words.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
         let (mut at, mut kept) = (0, 0);

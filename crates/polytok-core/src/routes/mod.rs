@@ -4,9 +4,9 @@
 //! A route gives ids alone, of texts before normalization. It says which texts it takes, has a memory of its own, and is tested against
 //! the general way: normalize, split, model.
 
-mod bert_words;
 mod sentencepiece_bpe;
 mod sentencepiece_unigram;
+mod words;
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use crate::normalize::Normalizer;
 use crate::post::{IdSink, Out};
 use crate::segmenter::{Segmenter, SegmenterScratch};
 use crate::spec::Line;
-use bert_words::BertWords;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
 use sentencepiece_unigram::SentencePieceUnigram;
+use words::Words;
 
 /// The route of a tokenizer.
 pub(crate) enum Route {
     SentencePieceBpe(Box<SentencePieceBpe>),
     SentencePieceUnigram(SentencePieceUnigram),
-    BertWords(BertWords),
+    Words(Box<Words>),
 }
 
 /// The memory of routes.
@@ -33,6 +33,7 @@ pub(crate) enum Route {
 pub(crate) struct RouteScratch {
     text: Vec<u8>,
     spare: Vec<u8>,
+    lower_case: String,
     parts: Option<Box<TextParts>>,
 }
 
@@ -41,6 +42,9 @@ impl RouteScratch {
     pub fn release(&mut self, kept: usize) {
         release(&mut self.text, kept);
         release(&mut self.spare, kept);
+        if self.lower_case.capacity() > kept {
+            self.lower_case = String::new();
+        }
     }
 }
 
@@ -55,7 +59,7 @@ impl Route {
             CompiledModel::Unigram(unigram) if splits.is_empty() => {
                 SentencePieceUnigram::choose(unigram, normalizer, segmenter).map(Route::SentencePieceUnigram)
             }
-            _ => BertWords::choose(normalizer, segmenter).map(Route::BertWords),
+            _ => Words::choose(normalizer, segmenter).map(Box::new).map(Route::Words),
         }
     }
 
@@ -65,7 +69,7 @@ impl Route {
         match self {
             Route::SentencePieceBpe(route) => route.takes(segmenter, text),
             Route::SentencePieceUnigram(route) => route.takes(segmenter, text),
-            Route::BertWords(route) => route.takes(text),
+            Route::Words(route) => route.takes(text),
         }
     }
 
@@ -81,7 +85,7 @@ impl Route {
         match self {
             Route::SentencePieceBpe(route) => route.run(segmenter, (text, at), scratch, segmenter_scratch, out),
             Route::SentencePieceUnigram(route) => route.run(text, &mut segmenter_scratch.model.unigram, out),
-            Route::BertWords(route) => route.run(segmenter, text, scratch, segmenter_scratch, out),
+            Route::Words(route) => route.run(segmenter, text, scratch, segmenter_scratch, out),
         }
     }
 

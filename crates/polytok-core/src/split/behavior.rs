@@ -31,6 +31,11 @@ impl PatternSplit {
         Ok(PatternSplit { finder, behavior, invert, is_filled })
     }
 
+    /// Matches of this text are left out.
+    pub fn removes(&self, text: &str) -> bool {
+        self.finder.is_of(text) && self.behavior == Behavior::Removed && !self.invert
+    }
+
     /// Its pattern is run by the scanner.
     pub fn is_scanner(&self) -> bool {
         self.finder.is_scanner()

@@ -15,6 +15,7 @@ use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::escape::Escape;
 use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::output::{Aligned, Output, Span};
+use crate::space_mark;
 use crate::spec::{Behavior, Scheme, Split};
 
 /// A step that cuts.
@@ -43,6 +44,7 @@ pub struct Chain {
     steps: Vec<Step>,
     needs_spans: bool,
     cuts_words: bool,
+    marks_words: bool,
 }
 
 /// Pieces of a text of their own.
@@ -100,13 +102,31 @@ impl Chain {
             compiled.push(step);
         }
         let needs_spans = steps.iter().any(|step| matches!(step, Split::Metaspace { prepend: Scheme::First, .. }));
-        Ok(Chain { steps: compiled, needs_spans, cuts_words })
+        Ok(Chain { steps: compiled, needs_spans, cuts_words, marks_words: marks_words(steps) })
+    }
+
+    /// Words between white space; characters of `alone`, a class, are words of their own. None if the class is not understood.
+    pub fn of_words(alone: Option<&str>) -> Option<Chain> {
+        let words = Words::compile(r"\s", alone.as_slice())?;
+        let steps = vec![Step::Cut(Cut::Words(Box::new(words)))];
+        Some(Chain { steps, needs_spans: false, cuts_words: true, marks_words: false })
     }
 
     /// White space is left out, marks and the characters that were named stand alone, and nothing else is done.
     #[inline]
     pub fn cuts_words(&self) -> bool {
         self.cuts_words
+    }
+
+    /// White space is left out, each word gets U+2581 before it, and U+2581 starts a piece; nothing else is done.
+    #[inline]
+    pub fn marks_words(&self) -> bool {
+        self.marks_words
+    }
+
+    /// This text is left out wherever it stands, and nothing else is done.
+    pub fn removes(&self, text: &str) -> bool {
+        matches!(&self.steps[..], [Step::Cut(Cut::Pattern(step))] if step.removes(text))
     }
 
     /// What is done to a text, if nothing is split and spaces are only made visible.
@@ -211,6 +231,20 @@ impl Chain {
             }
         }
         Ok(pieces)
+    }
+}
+
+/// The steps leave out white space and put U+2581 before each word.
+fn marks_words(steps: &[Split]) -> bool {
+    match steps {
+        [
+            Split::Pattern { pattern, behavior: Behavior::Removed, invert: false },
+            Split::Metaspace { replacement, prepend: Scheme::Always, split: true },
+        ] => {
+            let is_space = pattern.is_regex && pattern.unicode.is_none() && pattern.text == r"\s";
+            is_space && replacement == space_mark::TEXT
+        }
+        _ => false,
     }
 }
 
@@ -338,7 +372,7 @@ mod tests {
             let both = Chain::compile(&steps).unwrap();
             prop_assert_eq!(both.steps.len(), 1);
             let single = |step: &Split| Chain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
-            let chain = Chain { steps: steps.iter().map(single).collect(), needs_spans: false, cuts_words: false };
+            let chain = Chain { steps: steps.iter().map(single).collect(), needs_spans: false, cuts_words: false, marks_words: false };
             prop_assert_eq!(pieces(&both), pieces(&chain));
         }
     }

@@ -1,0 +1,150 @@
+//! Words: plain text, which normalization leaves alone except for spaces, is split as it is. The remainder is normalized from one cut to
+//! another; see `normalize::plain`. No word reaches across a cut, which is a space.
+//!
+//! Three families take this way. BERT's split has been told which characters get spaces around them (`Chain::compile_apart`), so
+//! they need not have them. llama.cpp's normalizer of BERT vocabularies finds the words itself, and has U+0000 between them. Hugging
+//! Face's Unigram puts U+2581 before each word; see `marked`.
+//!
+//! Twin: the general way.
+
+mod marked;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use super::RouteScratch;
+use crate::error::Result;
+use crate::model::CompiledModel;
+use crate::normalize::origin::Place;
+use crate::normalize::{Normalizer, Plain};
+use crate::post::{IdSink, Out};
+use crate::segmenter::{Segmenter, SegmenterScratch};
+use crate::split::chain::Chain;
+use crate::utf8::valid;
+
+/// At least this many bytes are normalized at a time, since each part has a cost of its own.
+const NORMALIZED: usize = 64;
+
+/// The route.
+pub(crate) struct Words {
+    normalizer: Arc<Normalizer>,
+    plain: Plain,
+    split: WordSplit,
+    /// Words that are normalized part by part must have the same ids as in the normalized text.
+    takes_all: bool,
+}
+
+/// How words are found.
+enum WordSplit {
+    /// By the split of normalized text, in all text.
+    AsNormalized,
+    /// In plain text by this one.
+    Plain(Chain),
+    /// In all text by this one, and U+2581 is put before them.
+    Marked(Chain),
+}
+
+impl WordSplit {
+    fn choose(normalizer: &Normalizer, Segmenter { splits, model, .. }: &Segmenter) -> Option<WordSplit> {
+        match model {
+            _ if normalizer.bert().is_some() => splits.cuts_words().then_some(WordSplit::AsNormalized),
+            CompiledModel::WordPiece(_) if splits.removes("\0") => {
+                Chain::of_words(Some(&normalizer.wpm()?.alone())).map(WordSplit::Plain)
+            }
+            CompiledModel::WideUnigram(_) if splits.marks_words() => Chain::of_words(None).map(WordSplit::Marked),
+            _ => None,
+        }
+    }
+}
+
+impl Words {
+    /// The route if it is known how words are found, and which text is plain.
+    pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<Words> {
+        let split = WordSplit::choose(normalizer, segmenter)?;
+        let takes_all = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
+        Some(Words { normalizer: normalizer.clone(), plain: Plain::of(normalizer)?, split, takes_all })
+    }
+
+    pub fn takes(&self, text: &[u8]) -> bool {
+        valid(text).is_ok_and(|text| self.takes_all || self.plain.is_whole(text))
+    }
+
+    pub fn run<S: IdSink>(
+        &self,
+        segmenter: &Segmenter,
+        text: &[u8],
+        scratch: &mut RouteScratch,
+        segmenter_scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let Ok(text) = valid(text) else { return Ok(()) };
+        out.begin_part(Place::default());
+        if !self.plain.has_lower_case() {
+            return self.encode(segmenter, text, scratch, segmenter_scratch, out);
+        }
+        let mut lower_case = std::mem::take(&mut scratch.lower_case);
+        lower_case.clear();
+        lower_case.push_str(text);
+        lower_case.make_ascii_lowercase();
+        let result = self.encode(segmenter, &lower_case, scratch, segmenter_scratch, out);
+        scratch.lower_case = lower_case;
+        result
+    }
+
+    /// Plain text and the remainder in turn.
+    fn encode<S: IdSink>(
+        &self,
+        segmenter: &Segmenter,
+        text: &str,
+        scratch: &mut RouteScratch,
+        segmenter_scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        let RouteScratch { text: normalized, spare, .. } = scratch;
+        let mut from = 0;
+        while from < text.len() {
+            let other = self.plain.end(text, from);
+            let plain_end = if other < text.len() { self.plain.last_cut(text, from, other) } else { Some(other) };
+            if let Some(end) = plain_end {
+                self.encode_plain(segmenter, &text[from..end], spare, segmenter_scratch, out)?;
+                from = end;
+                continue;
+            }
+            let end = self.plain.next_cut(text, other + NORMALIZED);
+            self.normalizer.normalize(&text.as_bytes()[from..end], normalized, spare)?;
+            self.encode_normalized(segmenter, normalized, spare, segmenter_scratch, out)?;
+            from = end;
+        }
+        Ok(())
+    }
+
+    fn encode_plain<S: IdSink>(
+        &self,
+        segmenter: &Segmenter,
+        text: &str,
+        spare: &mut Vec<u8>,
+        scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        match &self.split {
+            WordSplit::AsNormalized => segmenter.encode_pieces(&segmenter.splits, text, scratch, out),
+            WordSplit::Plain(words) => segmenter.encode_pieces(words, text, scratch, out),
+            WordSplit::Marked(words) => marked::encode(segmenter, words, text, spare, scratch, out),
+        }
+    }
+
+    fn encode_normalized<S: IdSink>(
+        &self,
+        segmenter: &Segmenter,
+        text: &[u8],
+        spare: &mut Vec<u8>,
+        scratch: &mut SegmenterScratch,
+        out: &mut Out<S>,
+    ) -> Result<()> {
+        match (&self.split, valid(text)) {
+            (WordSplit::Marked(words), Ok(text)) => marked::encode(segmenter, words, text, spare, scratch, out),
+            _ => segmenter.encode_text(text, scratch, out),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+use proptest::prelude::*;
+
+use crate::normalize::charsmap::tests::blob;
+use crate::routes::Route;
+use crate::spec::{
+    Behavior, Decode, Form, Kind, Line, Matching, Model, Normalize, Pattern, Replace, Scheme, Spec, Split,
+    TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
+};
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+
+/// A vocabulary of an unknown entry and these.
+fn columns(entries: &[String]) -> VocabColumns {
+    let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
+    let entries = entries.iter().collect::<std::collections::BTreeSet<_>>();
+    for (id, entry) in std::iter::once("<unk>").chain(entries.into_iter().map(String::as_str)).enumerate() {
+        columns.blob.extend_from_slice(entry.as_bytes());
+        columns.offsets.push(columns.blob.len() as u32);
+        columns.ids.push(id as u32);
+        columns.scores.push(-((id * 7 % 5) as f32));
+        columns.kinds.push(if id == 0 { Kind::Unknown } else { Kind::Normal });
+    }
+    columns
+}
+
+fn spec(entries: &[String], normalize: Vec<Normalize>, split: Vec<Split>, model: Model) -> Spec {
+    Spec {
+        vocab: columns(entries),
+        special: Vec::new(),
+        matching: Matching::Longest,
+        normalize,
+        split,
+        model,
+        unknown: Unknown::Unk,
+        single: vec![TemplatePart::Slot],
+        trim: TrimOffsets::Nothing,
+        decode: Decode::Bytes { skips_unknown: false },
+        line: Line::V0_2_3,
+    }
+}
+
+fn pattern(text: &str, is_regex: bool) -> Pattern {
+    Pattern { text: text.into(), is_regex, unicode: None }
+}
+
+fn cut(text: &str, is_regex: bool, behavior: Behavior) -> Split {
+    Split::Pattern { pattern: pattern(text, is_regex), behavior, invert: false }
+}
+
+/// Hugging Face's BERT.
+fn bert(entries: &[String], flags: u8) -> Spec {
+    let flag = |bit: u8| flags >> bit & 1 == 1;
+    let bert = Normalize::Bert {
+        clean_text: flag(0),
+        handle_chinese_chars: flag(1),
+        strip_accents: flag(2),
+        lowercase: flag(3),
+    };
+    let split = vec![cut(r"\s", true, Behavior::Removed), cut(r"[!-/\x{3002}]", true, Behavior::Isolated)];
+    let model = Model::WordPiece { continuing_prefix: "##".into(), max_chars: Some(6), phantom_space: false };
+    spec(entries, vec![Normalize::ReplaceInvalid { lenient: false }, bert], split, model)
+}
+
+/// llama.cpp's.
+fn wpm(entries: &[String], flags: u8) -> Spec {
+    let steps = vec![
+        Normalize::ReplaceInvalid { lenient: true },
+        Normalize::Wpm { lowercase: flags & 1 == 0, strip_accents: flags & 2 == 0 },
+    ];
+    let model = Model::WordPiece { continuing_prefix: String::new(), max_chars: None, phantom_space: true };
+    spec(entries, steps, vec![cut("\0", false, Behavior::Removed)], model)
+}
+
+/// Hugging Face's Unigram, with steps of which some are left out.
+fn unigram(entries: &[String], flags: u8) -> Spec {
+    let replace = |text: &str, content: &str| {
+        Normalize::Replace(Replace { pattern: pattern(text, false), content: content.into() })
+    };
+    let forms = [Form::Nfkd, Form::Nfc, Form::Nfkc, Form::Nfd];
+    let rules = [("\n", " "), ("\t", "_"), ("a\u{301}", "b"), (" \u{301}", "c"), ("\u{600}", "a"), ("\u{3000}", " ")];
+    let mut rules = rules.to_vec();
+    rules.sort_unstable();
+    let steps = [
+        Normalize::ReplaceInvalid { lenient: false },
+        replace("``", "\""),
+        replace("''", "\u{301}\u{600}"),
+        Normalize::Unicode(forms[flags as usize % 4]),
+        Normalize::StripAccents,
+        Normalize::Lowercase,
+        Normalize::Precompiled(blob(&rules)),
+    ];
+    let steps = steps.into_iter().enumerate().filter(|(at, _)| flags >> at & 1 == 0).map(|(_, step)| step);
+    let metaspace = Split::Metaspace { replacement: "\u{2581}".into(), prepend: Scheme::Always, split: true };
+    let split = vec![cut(r"\s", true, Behavior::Removed), metaspace];
+    let model = Model::Unigram(UnigramRules::HuggingFace { byte_fallback: false });
+    spec(entries, steps.collect(), split, model)
+}
+
+fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<u32>, String> {
+    let mut ids = Vec::new();
+    let result = tokenizer.encode(text, EncodeOptions::default(), &mut ids);
+    result.map(|()| ids).map_err(|error| error.to_string())
+}
+
+/// Ids are those of the general way, when the cache is empty and when it is not.
+fn check(spec: Spec, texts: &[Vec<u8>]) {
+    let fast = Tokenizer::compile(spec.clone()).unwrap();
+    let mut slow = Tokenizer::compile(spec).unwrap();
+    slow.route = None;
+    for round in 0..2 {
+        for text in texts {
+            assert_eq!(ids(&fast, text), ids(&slow, text), "{:?}, {round}", String::from_utf8_lossy(text));
+        }
+    }
+}
+
+fn entries() -> impl Strategy<Value = Vec<String>> {
+    prop::collection::vec("(##|\u{2581})?[abAB',世\u{301}\u{2581}]{1,4}", 1..24)
+}
+
+fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let part = prop_oneof![
+        6 => "[ab ]{1,9}".prop_map(String::into_bytes),
+        3 => "[abAB ,!'`]{60,90}".prop_map(String::into_bytes),
+        3 => "[abAB ,'`\t\n\r世界。é\u{301}\u{327}\u{600}\u{2581}\u{3000}\u{FFFD}\u{200B}İΣﬁ한\0]{1,6}"
+            .prop_map(String::into_bytes),
+        2 => prop::sample::select(vec!["''", "``", "a''", " '' ", "a \u{301}", "b\r\n \u{301}", "\u{600}a b", " \u{2581}a\u{2581}"])
+            .prop_map(|text| text.as_bytes().to_vec()),
+        1 => any::<char>().prop_map(|c| c.to_string().into_bytes()),
+    ];
+    let odd = prop_oneof![9 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 1..4)];
+    let text = (prop::collection::vec(part, 0..24), odd).prop_map(|(parts, odd)| [parts.concat(), odd].concat());
+    prop::collection::vec(text, 1..4)
+}
+
+proptest! {
+    #[test]
+    fn ids_are_those_of_the_normalized_text(entries in entries(), texts in texts(), flags in any::<u8>()) {
+        check(bert(&entries, flags), &texts);
+        check(wpm(&entries, flags), &texts);
+        check(unigram(&entries, flags), &texts);
+    }
+}
+
+fn has_route(spec: Spec) -> bool {
+    matches!(Tokenizer::compile(spec).unwrap().route, Some(Route::Words(_)))
+}
+
+#[test]
+fn the_route_is_taken_where_it_may_be() {
+    let entries = ["a".to_string()];
+    assert!((0..16).all(|flags| has_route(bert(&entries, flags))));
+    assert!((0..4).all(|flags| has_route(wpm(&entries, flags))));
+    assert!(has_route(unigram(&entries, 0)));
+    let with = |steps: Vec<Normalize>| Spec { normalize: steps, ..unigram(&entries, 0) };
+    // A later step would see what clusters take along; a text that is replaced has a space; spaces do not stay.
+    assert!(!has_route(with(vec![Normalize::Precompiled(blob(&[("x", "y")])), Normalize::Lowercase])));
+    let replace =
+        |text: &str, is_regex| Normalize::Replace(Replace { pattern: pattern(text, is_regex), content: "".into() });
+    assert!(!has_route(with(vec![replace("a b", false)])) && !has_route(with(vec![replace("b", true)])));
+    assert!(!has_route(with(vec![Normalize::Precompiled(blob(&[(" ", "y")]))])));
+}
+
+/// Plain text of more than a window, with and without cuts, and texts that are replaced around its end.
+#[test]
+fn windows() {
+    let entries: Vec<String> = ["\u{2581}a", "a", "\u{2581}b", "\"", "##a", "b"].map(String::from).to_vec();
+    let n = (1 << 14) - 3;
+    let texts = ["a", "a ", "ab cd"].iter().flat_map(|plain| {
+        ["''", "` ``", "é", " \u{301}", "A b", "b"].map(|odd| {
+            let run: String = plain.chars().cycle().take(n).collect();
+            [&run, odd, &run, odd, " b ", &run, odd].concat().into_bytes()
+        })
+    });
+    let texts: Vec<Vec<u8>> = texts.collect();
+    check(unigram(&entries, 0), &texts);
+    check(wpm(&entries, 0), &texts);
+    check(bert(&entries, 15), &texts);
+}
