@@ -95,7 +95,7 @@ def test_sentences_that_do_not_fit_are_refused_whatever_the_threads() -> None:
     enough = re.search("^without split_by_whitespace all.*raise max_memory to (2[0-9]M)", told)
     assert enough is not None, told
     assert refused(texts, enough[1], 2, split_by_whitespace=False).startswith("training on 12000 distinct words")
-    assert "of each sentence some bytes are held" in refused(["ab"] * 600_000, "16M", 2)
+    assert "some bytes of each sentence stay in memory" in refused(["ab"] * 600_000, "16M", 2)
 
 
 def test_a_sample_is_the_same_with_any_number_of_threads() -> None:

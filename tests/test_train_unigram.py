@@ -144,7 +144,7 @@ def test_samples_for_tests_are_not_drawn() -> None:
 
 def test_a_limit_that_is_too_low_is_refused() -> None:
     items = ["".join(chr(0x4E00 + (row * place * 7919) % 5000) for place in range(1, 40)) for row in range(20_000)]
-    with pytest.raises(ArgumentError, match=r"takes about \d+M of memory: raise max_memory to \d+M"):
+    with pytest.raises(ArgumentError, match=r"takes about \d+M of memory; raise max_memory to \d+M"):
         ours(items, "unigram", vocab_size=6000, character_coverage=1.0, max_memory=16 << 20, threads=1)
 
 

@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use super::counts::PyWordCounter;
 use super::progress::Reporter;
 
-/// What words are made of, and what is put to their characters.
+/// The initial symbols of words, and the affixes of their characters.
 #[derive(FromPyObject)]
 struct Units {
     unit: String,
@@ -26,7 +26,11 @@ impl Units {
             "bytes" => Unit::Bytes,
             "byte_level" => Unit::ByteLevel,
             "chars" => Unit::Chars,
-            other => return Err(PyValueError::new_err(format!("unit={other:?}"))),
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "unit={other:?} is not \"bytes\", \"byte_level\" or \"chars\""
+                )));
+            }
         };
         let (prefix, suffix) = (self.prefix.clone().into_bytes(), self.suffix.clone().into_bytes());
         Ok((unit, Affixes { prefix, suffix }))
@@ -71,11 +75,11 @@ impl PyRules {
     }
 }
 
-/// Tells Python of each merge: its number, of how many, left, right, merged, its text, how often the pair occurred.
+/// Calls Python for each merge: its number, the total, left, right, merged symbol, its text, the count of the pair.
 impl MergeWatch for Reporter {
     fn on_merge(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
         let Merge { left, right, id, count, .. } = merge;
-        self.tell_each(|py, each| {
+        self.report_each(|py, each| {
             each.call1(py, (number, of, left, right, id, PyBytes::new(py, text), count)).map(drop)
         })
     }
@@ -90,8 +94,8 @@ type PyLearnt<'py> = (
     bool,
 );
 
-/// Learns merges over words: the texts of all symbols (blob, offsets), the merges (left, right, merged), how often each pair
-/// occurred, how many symbols there were before each, and whether the room was kept.
+/// Learns merges over words. Returns the texts of all symbols (blob, offsets), the merges (left, right, merged), the count of each
+/// pair, the number of symbols before each merge, and whether memory stayed within the room.
 #[pyfunction]
 #[pyo3(signature = (words, units, initial, rules, progress, each))]
 fn bpe_learn<'py>(

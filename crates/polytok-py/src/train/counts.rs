@@ -23,7 +23,7 @@ use crate::spec;
 /// Bytes between the engine and a file of Python's.
 const BUFFER: usize = 1 << 20;
 
-/// Makes files in a folder that Python takes away at the end; where the system allows it they have no name even before.
+/// Creates files in a folder that Python deletes at the end. If the system allows it, each file is unlinked at once.
 struct Folder {
     path: PathBuf,
     next: AtomicU64,
@@ -66,7 +66,9 @@ impl Read for PyFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         Python::attach(|py| {
             let read: PyBackedBytes = self.0.call_method1(py, "read", (bytes.len(),))?.extract(py)?;
-            let asked = bytes.get_mut(..read.len()).ok_or_else(|| PyValueError::new_err("read() gave too much"))?;
+            let asked = bytes
+                .get_mut(..read.len())
+                .ok_or_else(|| PyValueError::new_err("read() returned more bytes than requested"))?;
             asked.copy_from_slice(&read);
             Ok(read.len())
         })
@@ -100,7 +102,7 @@ impl PyTextCounter {
         Reporter::new(None).run(py, |progress| counter.push(&texts, progress))
     }
 
-    /// Counts a part of a text, the next parts of which come next.
+    /// Counts a part of a text. The next parts follow in later calls.
     fn push_part(&mut self, py: Python<'_>, part: PyBackedBytes, is_last: bool) -> PyResult<()> {
         let counter = self.get()?;
         Reporter::new(None).run(py, |progress| counter.push_part(&part, is_last, progress))
@@ -118,7 +120,9 @@ impl PyTextCounter {
 
 impl PyTextCounter {
     fn get(&mut self) -> PyResult<&mut TextCounter> {
-        self.0.as_mut().ok_or_else(|| to_python(Error::Argument("counting is finished".into())))
+        self.0.as_mut().ok_or_else(|| {
+            to_python(Error::Argument("this counter is finished; count further texts with a new one".into()))
+        })
     }
 }
 
@@ -133,12 +137,12 @@ impl PyWordCounter {
         PyWordCounter(WordCounter::new(self::limit(limit)))
     }
 
-    /// Adds words, each so many times, behind those that were counted before.
+    /// Adds words with their counts, after all earlier words.
     fn add(&mut self, words: Vec<(PyBackedBytes, u64)>) -> PyResult<()> {
         words.iter().try_for_each(|(word, times)| self.0.add(word, *times)).map_err(to_python)
     }
 
-    /// Adds the words of a counts file; what the file says was counted.
+    /// Adds the words of a counts file. Returns the description of the file.
     fn read(&mut self, py: Python<'_>, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<String> {
         let counter = &mut self.0;
         Reporter::new(progress).run(py, |progress| {
@@ -161,7 +165,7 @@ impl PyWordCounter {
         Reporter::new(progress).run(py, |progress| write_counts(counter, description, file, progress))
     }
 
-    /// The words in an order: "first_seen", "most_frequent" or "bytes", if they take no more bytes than there is room.
+    /// The words in an order: "first_seen", "most_frequent" or "bytes". An error if they take more than `room` bytes.
     #[pyo3(signature = (order, progress, room=None))]
     fn words(
         &mut self,
@@ -174,20 +178,24 @@ impl PyWordCounter {
             "first_seen" => Order::FirstSeen,
             "most_frequent" => Order::MostFrequent,
             "bytes" => Order::Bytes,
-            other => return Err(to_python(Error::Argument(format!("there is no order {other:?} of words")))),
+            other => {
+                return Err(to_python(Error::Argument(format!(
+                    "order={other:?} is not \"first_seen\", \"most_frequent\" or \"bytes\""
+                ))));
+            }
         };
         let counter = &mut self.0;
         Reporter::new(progress).run(py, |progress| counter.words(order, room, progress)).map(PyWords)
     }
 }
 
-/// The bytes that learning may take of a limit.
+/// The bytes that training can use under a limit.
 #[pyfunction]
 fn training_room(limit: usize) -> usize {
     room(limit)
 }
 
-/// What a counts file says was counted.
+/// The description in a counts file.
 #[pyfunction]
 fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
     let open = || CountsFile::open(PyFile(file)).map(|file| file.description().to_owned());

@@ -1,4 +1,4 @@
-//! A Python function that is told how far the work is.
+//! Reports progress to a Python function.
 
 use std::time::{Duration, Instant};
 
@@ -8,31 +8,31 @@ use pyo3::prelude::*;
 
 use crate::errors::to_python;
 
-/// How often Python is asked.
+/// The time between two calls of Python.
 const EACH: Duration = Duration::from_millis(50);
 
-/// Calls a Python function (stage, done, of) and looks for Ctrl-C, a few times a second. What Python raises is kept, for
-/// the engine's errors carry no Python objects.
+/// Calls a Python function (stage, done, of) and checks for Ctrl-C, up to 20 times a second. It keeps an exception of the function,
+/// because the engine's errors carry no Python objects.
 pub struct Reporter {
     function: Option<Py<PyAny>>,
-    /// Is told of each step.
+    /// A function to call for each step.
     each: Option<Py<PyAny>>,
     last: Option<(&'static str, Instant)>,
     raised: Option<PyErr>,
 }
 
 impl Reporter {
-    /// `None` looks for Ctrl-C only.
+    /// `None` checks for Ctrl-C only.
     pub fn new(function: Option<Py<PyAny>>) -> Reporter {
         Reporter::with_each(function, None)
     }
 
-    /// With another function, which is told of each step.
+    /// A reporter with a second function, for each step.
     pub fn with_each(function: Option<Py<PyAny>>, each: Option<Py<PyAny>>) -> Reporter {
         Reporter { function, each, last: None, raised: None }
     }
 
-    /// Runs a long work without the GIL; an exception from the Python function is the work's.
+    /// Runs long work without the GIL. If the Python function raises, that exception is the result.
     pub fn run<T: Send>(mut self, py: Python<'_>, work: impl FnOnce(&mut Reporter) -> Result<T> + Send) -> PyResult<T> {
         let outcome = py.detach(|| work(&mut self));
         outcome.map_err(|error| match (error, self.raised) {
@@ -41,13 +41,13 @@ impl Reporter {
         })
     }
 
-    /// Calls the function that is told of each step, if there is one.
-    pub fn tell_each(&mut self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<()>) -> Result<()> {
+    /// Calls the function for each step, if there is one.
+    pub fn report_each(&mut self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<()>) -> Result<()> {
         let told = self.each.as_ref().map_or(Ok(()), |each| Python::attach(|py| call(py, each)));
         self.passed(told)
     }
 
-    /// Keeps what Python raised.
+    /// Keeps an exception of Python.
     fn passed(&mut self, outcome: PyResult<()>) -> Result<()> {
         outcome.map_err(|raised| {
             self.raised = Some(raised);

@@ -56,7 +56,7 @@ fn core_line(line: &str) -> Result<Line> {
     match line {
         "0.2.1" => Ok(Line::V0_2_1),
         "0.2.3" => Ok(Line::V0_2_3),
-        other => Err(Error::Argument(format!("unknown line: {other:?}"))),
+        other => Err(Error::Argument(format!("line={other:?} is not \"0.2.3\" or \"0.2.1\""))),
     }
 }
 
@@ -156,7 +156,7 @@ macro_rules! with_corpus {
 /// Sentences being counted.
 #[pyclass(name = "SentenceCounter")]
 pub struct PySentenceCounter {
-    /// In a box, for it holds vectors of 32 bytes, and Python aligns its objects to 16.
+    /// Boxed, because it holds vectors of 32 bytes and Python aligns its objects to 16.
     sinks: Option<Box<Sinks>>,
     skipped: Skipped,
 }
@@ -181,7 +181,7 @@ impl PySentenceCounter {
         Ok(())
     }
 
-    /// How many sentences were left out until now: too long ones, and those with a reserved character.
+    /// The number of sentences skipped so far: too long ones, and those with a reserved character.
     fn skipped(&self) -> (u64, u64) {
         (self.skipped.long, self.skipped.reserved)
     }
@@ -194,7 +194,7 @@ impl PySentenceCounter {
 }
 
 fn finished() -> PyErr {
-    to_python(Error::Argument("counting is finished".into()))
+    to_python(Error::Argument("this counter is finished; count further texts with a new one".into()))
 }
 
 fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks> {

@@ -1,4 +1,4 @@
-//! What SentencePiece's Unigram trainer alone is told.
+//! The options that only SentencePiece's Unigram trainer has.
 
 use polytok_core::train::unigram::Fit;
 use polytok_core::train::words::WordCounts;

@@ -45,7 +45,7 @@ impl CharCounts {
 }
 
 fn too_many() -> Error {
-    Error::Argument("a character occurs more than 2^64 times: scale the counts down".into())
+    Error::Argument("the count of a character exceeds 64 bits; scale the counts down".into())
 }
 
 /// The characters, each of which is a piece, with their counts.
@@ -65,7 +65,10 @@ impl Alphabet {
         let mut found = candidates(counts, options);
         let total = found.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.1)).ok_or_else(too_many)?;
         if total == 0 {
-            return Err(Error::Argument("there is nothing to train on: no text, or all of it was left out".into()));
+            return Err(Error::Argument(
+                "there is nothing to train on: the input is empty, or all sentences were skipped; give more text"
+                    .into(),
+            ));
         }
         found.sort_unstable_by_key(|&(is_required, count, c)| (!is_required, !count, c));
         let mut chars = Vec::new();
@@ -81,7 +84,7 @@ impl Alphabet {
         }
         if chars.iter().any(|&(c, _)| c == RARE) {
             return Err(Error::Argument(format!(
-                "U+{:04X} is reserved: it can be no character of a vocabulary",
+                "U+{:04X} is reserved and cannot be a character of a vocabulary; remove it from required_chars",
                 RARE as u32
             )));
         }
@@ -100,7 +103,7 @@ impl Alphabet {
             return Ok(());
         }
         Err(Error::Argument(format!(
-            "vocab_size={} is too small for {} characters and {} reserved pieces: increase it, or lower character_coverage",
+            "vocab_size={} is too small for {} characters and {} reserved pieces; raise it, or lower character_coverage",
             options.vocab_size,
             self.chars.len(),
             options.vocab_size.saturating_sub(most),

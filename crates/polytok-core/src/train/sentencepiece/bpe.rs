@@ -266,7 +266,7 @@ impl<'v> Trainer<'v> {
 }
 
 fn too_many() -> Error {
-    Error::Argument("the text is too large for one vocabulary: its pairs could occur more than 2^64 times".into())
+    Error::Argument("the counts of pairs can exceed 64 bits; scale the counts down, or give less text".into())
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub fn compile(rules: &Rules) -> Result<Vec<u8>> {
 fn check(rules: &Rules) -> Result<()> {
     let wrong = |what: String| Err(Error::Argument(format!("normalization rules: {what}")));
     if rules.0.is_empty() {
-        return wrong("there is none".into());
+        return wrong("there are no rules; give at least one".into());
     }
     // Keys that are prefixes of the one at hand.
     let mut open: Vec<&str> = Vec::new();
@@ -60,17 +60,17 @@ fn check(rules: &Rules) -> Result<()> {
             return wrong("one has nothing to replace".into());
         }
         if key == text {
-            return wrong(format!("one replaces {key:?} by itself"));
+            return wrong(format!("a rule replaces {key:?} by itself; remove it"));
         }
         if key.contains('\0') || text.contains('\0') {
-            return wrong(format!("U+0000 can stand in none, but it does in that of {key:?}"));
+            return wrong(format!("the rule for {key:?} contains U+0000, which is not allowed; remove it"));
         }
         while open.last().is_some_and(|prefix| !key.starts_with(prefix)) {
             open.pop();
         }
         open.push(key);
         if open.len() > MOST_NESTED {
-            return wrong(format!("more than {MOST_NESTED} begin like {key:?}"));
+            return wrong(format!("more than {MOST_NESTED} rules begin like {key:?}; use fewer"));
         }
     }
     Ok(())
@@ -94,7 +94,7 @@ pub fn parse(file: &str) -> Result<Rules> {
 
 fn characters(column: &str, line: usize) -> Result<String> {
     let wrong =
-        |code| Error::Argument(format!("normalization rules: line {line}: {code:?} is no hexadecimal code point"));
+        |code| Error::Argument(format!("normalization rules: line {line}: {code:?} is not a hexadecimal code point"));
     let codes = column.split(' ').map(str::trim).filter(|code| !code.is_empty());
     codes
         .map(|code| {

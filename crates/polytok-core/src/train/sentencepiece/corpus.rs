@@ -169,8 +169,9 @@ impl<S: Sink> Reader<'_, S> {
 
     fn sentence(&mut self, raw: &[u8], times: u64, ordinal: u64) -> Result<()> {
         self.loader.prepare(raw, &mut self.spare, &mut self.sentence)?;
-        let sentence = std::str::from_utf8(&self.sentence)
-            .map_err(|_| Error::Argument("a normalization rule gives text that is no UTF-8".into()))?;
+        let sentence = std::str::from_utf8(&self.sentence).map_err(|_| {
+            Error::Argument("a normalization rule gives text that is not UTF-8; correct the rule".into())
+        })?;
         if sentence.is_empty() {
             return self.sink.empty();
         }

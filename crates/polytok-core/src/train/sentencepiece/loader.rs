@@ -102,7 +102,7 @@ impl Loader {
     /// The sentence to train on, in `out`; `spare` is memory.
     pub fn prepare(&self, raw: &[u8], spare: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
         if raw.len() > LONGEST {
-            return Err(Error::Argument("a sentence is longer than 1 GiB: cut it, or train on lines".into()));
+            return Err(Error::Argument("a sentence is longer than 1 GiB; split it, or train on lines".into()));
         }
         spare.clear();
         out.clear();
@@ -111,7 +111,7 @@ impl Loader {
             return Err(too_long("normalization"));
         }
         if memchr::memchr(b' ', spare).is_some() {
-            return Err(Error::Argument("a normalized sentence has a space: escape_whitespaces must be on".into()));
+            return Err(Error::Argument("a normalized sentence contains a space; set escape_whitespaces".into()));
         }
         self.cut_meta(spare, out);
         if let Some(delimiter) = &self.delimiter {

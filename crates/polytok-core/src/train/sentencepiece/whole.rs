@@ -75,7 +75,7 @@ impl Sink for WordSink {
 }
 
 fn too_many() -> Error {
-    Error::Argument("the words of all sentences count more than 2^64 times: scale the counts down".into())
+    Error::Argument("the counts of the words of all sentences exceed 64 bits; scale the counts down".into())
 }
 
 /// What the threads counted of words.

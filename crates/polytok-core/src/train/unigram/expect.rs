@@ -11,7 +11,7 @@ use crate::train::unigram::pieces::Pieces;
 use crate::train::unigram::sums::{Block, slots};
 use crate::train::unigram::workers::Workers;
 
-/// Pieces that are expected less often leave.
+/// Pieces that are expected less often are removed.
 const LEAST_EXPECTED: f32 = 0.5;
 
 /// How often each piece is expected.

@@ -1,6 +1,6 @@
-//! How much is held of sentences, by all threads together, within a part of a memory limit.
+//! Limits the memory that all threads together use for sentences to a part of the memory limit.
 //!
-//! Where it does not fit the threads go on to add up what it would take, so that the error tells which limit would do.
+//! If the sentences do not fit, the threads continue to add up their size, so that the error can name a sufficient limit.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -8,47 +8,47 @@ use crate::error::{Error, Result};
 use crate::train::room::{COUNTING, megabytes};
 use crate::train::sentencepiece::options::Options;
 
-/// How often a whole sentence is held at the most: as it is read, in the order of all, and as it is trained on.
+/// The most copies of a whole sentence in memory: as it is read, in the order of all, and as it is trained on.
 const COPIES: usize = 3;
 
-/// Bytes that the sinks of all threads hold besides words that are counted.
-pub struct Held {
+/// The bytes that the sinks of all threads hold, without counted words.
+pub struct HeldSentences {
     bytes: AtomicUsize,
     most: usize,
-    /// They may be held so many times.
+    /// The most copies of each sentence.
     copies: usize,
 }
 
-impl Held {
-    /// What is counted takes a half of the limit of all threads at the most, what is held of sentences the other.
-    pub fn new(options: &Options, limit: usize) -> Held {
+impl HeldSentences {
+    /// Counted words take at most half of the limit of all threads; sentences take the other half.
+    pub fn new(options: &Options, limit: usize) -> HeldSentences {
         let copies = if options.split_by_whitespace { 1 } else { COPIES };
-        Held { bytes: AtomicUsize::new(0), most: limit / 2 / copies, copies }
+        HeldSentences { bytes: AtomicUsize::new(0), most: limit / 2 / copies, copies }
     }
 
-    /// More is held, or would be.
+    /// Adds bytes that are held, or would be if they fitted.
     pub fn add(&self, bytes: usize) {
         self.bytes.fetch_add(bytes, Relaxed);
     }
 
-    /// Whether more may be held.
+    /// Whether more bytes fit.
     pub fn fits(&self) -> bool {
         self.bytes.load(Relaxed) <= self.most
     }
 
-    /// An error where it did not fit.
+    /// An error if the sentences did not fit.
     pub fn check(&self) -> Result<()> {
         if self.fits() {
             return Ok(());
         }
         let what = if self.copies == 1 {
-            "of each sentence some bytes are"
+            "some bytes of each sentence stay"
         } else {
-            "without split_by_whitespace all sentences are"
+            "without split_by_whitespace all sentences stay"
         };
         let bytes = self.bytes.load(Relaxed).saturating_mul(self.copies);
         Err(Error::Argument(format!(
-            "{what} held in memory, which takes {}: raise max_memory to {}M, or train on a sample of the text \
+            "{what} in memory, which takes {}; raise max_memory to {}M, or train on a sample of the text \
              (input_sentence_size)",
             megabytes(bytes as u64),
             bytes.saturating_mul(2 * COUNTING).div_ceil(1 << 20),

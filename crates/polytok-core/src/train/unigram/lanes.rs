@@ -1,11 +1,11 @@
 //! The words of the corpus as the nodes of their lattices, in lanes.
 //!
-//! Words are looked at dozens of times, and the pieces that stand in them only become fewer. So the dictionary is asked once for each word,
-//! and what it finds is kept as the list of nodes, four bytes each; when pieces leave, their nodes do.
+//! Training reads each word dozens of times, and its pieces only become fewer. So each word is looked up in the dictionary once,
+//! and the matches are stored as a list of nodes of four bytes each. When pieces are removed, their nodes are removed.
 //!
-//! The reference's `num_threads` threads each take every so manieth word and add up in single precision, so their number shows in the last
-//! bits of all sums. Here they are *lanes*: as many as it has threads (16 unless told otherwise), worked off by as many threads as there
-//! are. The result is that of the reference with this number of threads, on any machine.
+//! With `num_threads` = n, each of the reference's threads takes every n-th word and adds up in single precision, so n affects the
+//! last bits of all sums. Here these threads are *lanes*: n of them (16 by default), processed by any number of threads. The
+//! result is that of the reference with n threads, on any machine.
 //!
 //! Cost: one walk through the dictionary for each character, once; then memory that is read in order.
 
@@ -62,7 +62,7 @@ struct Word {
     nodes: u32,
 }
 
-/// Every so manieth word.
+/// Every n-th word, for n lanes.
 #[derive(Default)]
 pub struct Lane {
     words: Vec<Word>,
@@ -86,13 +86,13 @@ impl Lane {
     pub fn each(&self, mut each: impl FnMut(f32, u32, &[Node])) {
         let mut rest = &self.nodes[..];
         for word in &self.words {
-            let (nodes, behind) = rest.split_at(word.nodes as usize);
+            let (nodes, after) = rest.split_at(word.nodes as usize);
             each(word.count, word.chars, nodes);
-            rest = behind;
+            rest = after;
         }
     }
 
-    /// Gives pieces their new ids; those that leave are `NONE`.
+    /// Gives pieces their new ids; `NONE` removes a piece.
     fn rename(&mut self, moved: &[u32]) {
         let (mut to, mut from) = (0, 0);
         for word in &mut self.words {
@@ -133,7 +133,7 @@ fn rename_group(nodes: &mut [Node], from: &mut usize, to: &mut usize, moved: &[u
     nodes[*to - 1].0 |= LAST;
 }
 
-/// Adds the nodes of a word; how many characters it has.
+/// Adds the nodes of a word. Returns its number of characters.
 pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
     let (mut at, mut chars) = (0, 0);
     while at < word.len() {
@@ -164,7 +164,7 @@ pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
 pub fn lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &mut Workers) -> Result<Vec<Lane>> {
     if pieces.len() >= NO_PIECE as usize {
         return Err(Error::Argument(format!(
-            "there are {} seeds, the most is {}: lower seed_sentencepiece_size",
+            "{} seeds exceed the limit of {}; lower seed_sentencepiece_size",
             pieces.len(),
             NO_PIECE - 1
         )));
@@ -172,12 +172,12 @@ pub fn lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &mut Wo
     in_lanes(lanes, workers, "lattices", |lane| Lane::of(words, lane, lanes, pieces))
 }
 
-/// Tells all lanes the pieces' new ids.
+/// Replaces the ids of pieces in all lanes.
 pub fn rename(lanes: &mut [Lane], moved: &[u32], workers: &mut Workers) -> Result<()> {
     workers.run("lattices", lanes.iter_mut().collect(), |lane| lane.rename(moved))
 }
 
-/// What `work` makes of each lane.
+/// Runs `work` for each lane, and returns the results in order.
 pub fn in_lanes<T: Send>(
     lanes: usize,
     workers: &mut Workers,

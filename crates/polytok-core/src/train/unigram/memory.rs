@@ -1,8 +1,8 @@
-//! What training takes once words are counted, so that a limit can be refused before the long work.
+//! The memory that training takes after words are counted, so that a limit that is too low is refused before the long work.
 //!
-//! An estimate from above, of two stages. While substrings are found there are the words, the fragments and the best substrings. Then the
-//! fragments are gone: a place of a word has about three nodes at first, here four; every piece has its text, its place in the
-//! dictionary, a sum in each lane and a slot on each thread.
+//! This is an upper bound of two stages. While substrings are searched, memory holds the words, the fragments and the best
+//! substrings. Then the fragments are freed: a position of a word has about three nodes at first, estimated as four; every piece
+//! has its text, its place in the dictionary, a sum in each lane and a slot on each thread.
 
 use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
@@ -21,7 +21,7 @@ const SORTING: u64 = 24 << 20;
 /// Bytes for each piece besides sums and slots.
 const PIECE: u64 = 64;
 
-/// An error where training on these words and fragments takes more than `room` bytes.
+/// An error if training on these words and fragments takes more than `room` bytes.
 pub fn check(words: &Sizes, fragments: &Sizes, seeds: usize, room: usize, lanes: usize, threads: usize) -> Result<()> {
     let pieces = words.chars.min(seeds as u64);
     let threads = threads as u64;
@@ -34,8 +34,8 @@ pub fn check(words: &Sizes, fragments: &Sizes, seeds: usize, room: usize, lanes:
         return Ok(());
     }
     Err(Error::Argument(format!(
-        "training on {} distinct words takes about {} of memory: raise max_memory to {}, lower seed_sentencepiece_size, or train on a \
-         sample of the text (input_sentence_size)",
+        "training on {} distinct words takes about {} of memory; raise max_memory to {}, lower seed_sentencepiece_size, \
+         or train on a sample of the text (input_sentence_size)",
         words.count,
         megabytes(needed),
         limit_for(needed),

@@ -1,7 +1,7 @@
-//! The pieces that are still in the vocabulary, with their scores, and the dictionary that finds them in words.
+//! The remaining pieces of the vocabulary with their scores, and the dictionary that finds them in words.
 //!
-//! Pieces only leave, so their texts are stored once. Taking pieces away leaves the trie as it is and only tells it which are left; it
-//! is built again when it holds twice as many as are left.
+//! Pieces are only removed, so their texts are stored once. A removal does not change the trie; a table maps its values to the
+//! remaining pieces. The trie is rebuilt when it holds twice as many pieces as remain.
 
 use crate::error::{Error, Result};
 use crate::train::words::WordCounts;
@@ -9,19 +9,19 @@ use crate::trie::{NONE, Trie};
 
 /// Pieces with ids 0, 1, 2 …
 pub struct Pieces {
-    /// All texts there ever were.
+    /// The texts of all pieces, including removed ones.
     texts: WordCounts,
     /// For each piece its text.
     rows: Vec<u32>,
     pub scores: Vec<f32>,
-    /// The score of a character that is no piece.
+    /// The score of a character that is not a piece.
     unknown: f32,
     trie: Trie,
-    /// What the trie's values are now, as ids.
+    /// The current id for each value of the trie.
     ids: Vec<u32>,
 }
 
-/// How much less a character that is no piece scores than the worst piece.
+/// The difference between the score of the worst piece and that of a character that is not a piece.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
 impl Pieces {
@@ -43,7 +43,7 @@ impl Pieces {
         self.texts.word(self.rows[id] as usize)
     }
 
-    /// The score of a piece, or of a character that is none.
+    /// The score of a piece, or of a character that is not a piece.
     #[inline]
     pub fn score(&self, id: u32) -> f32 {
         self.scores.get(id as usize).copied().unwrap_or(self.unknown)
@@ -53,7 +53,7 @@ impl Pieces {
         self.scores.iter().copied().fold(f32::MAX, f32::min)
     }
 
-    /// Keeps these pieces, given by their ids, in this order, with new scores. For each piece that was there its new id, or `NONE`.
+    /// Keeps these pieces, given by their ids, in this order, with new scores. Returns the new id of each old piece, or `NONE`.
     pub fn keep(&mut self, kept: &[(u32, f32)]) -> Result<Vec<u32>> {
         let mut moved = vec![NONE; self.rows.len()];
         for (new, &(old, _)) in kept.iter().enumerate() {
@@ -91,8 +91,8 @@ impl Pieces {
     fn set_unknown(&mut self) -> Result<()> {
         if self.rows.is_empty() || self.scores.iter().any(|score| score.is_nan()) {
             return Err(Error::Argument(
-                "no piece is left to train on: give more text, or cut words of some ten thousand characters, over which single \
-                 precision does not reach"
+                "training removed all pieces; give more text, or split words of more than about ten thousand characters, \
+                 which exceed single precision"
                     .into(),
             ));
         }

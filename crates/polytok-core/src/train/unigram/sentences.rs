@@ -24,7 +24,7 @@ use crate::train::sentencepiece::corpus::Sink;
 use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::together;
 use crate::train::sentencepiece::words::Cut;
-use crate::train::unigram::held::Held;
+use crate::train::unigram::held::HeldSentences;
 use crate::train::words::WordCounts;
 
 /// Counts what the trainer needs of sentences.
@@ -36,7 +36,7 @@ pub struct Sentences {
     pairs: WordCounter,
     /// Stretches of sentences that stand one after the other: the place of each among all, and its first sentence.
     parts: Vec<(u64, usize)>,
-    held: Arc<Held>,
+    held: Arc<HeldSentences>,
     key: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ impl Sentences {
     /// One for each thread, with its share of the limit.
     pub fn each(options: &Options, share: Option<&Limit>) -> Vec<Sentences> {
         let threads = options.threads.max(1);
-        let held = Arc::new(Held::new(options, share.map_or(usize::MAX, |share| share.bytes * threads)));
+        let held = Arc::new(HeldSentences::new(options, share.map_or(usize::MAX, |share| share.bytes * threads)));
         let each = |_| Sentences {
             cut: cut(options),
             is_twice: is_twice(options),

@@ -63,8 +63,7 @@ impl Fragments {
         let start = self.bytes.len();
         if start + fragment.len() + follower.len() + PADDING > u32::MAX as usize {
             return Err(Error::Argument(
-                "the distinct words have more than 4 GiB together: train on a sample of the text (input_sentence_size)"
-                    .into(),
+                "the distinct words exceed 4 GiB; train on a sample of the text (input_sentence_size)".into(),
             ));
         }
         self.bytes.extend_from_slice(fragment);

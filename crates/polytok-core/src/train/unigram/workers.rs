@@ -1,4 +1,4 @@
-//! Work over several threads that can be watched and stopped.
+//! Work over several threads that reports its progress and can be stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::Result;
 use crate::train::progress::Progress;
 
-/// How many threads may work, and who is told how far they are.
+/// The number of threads, and the receiver of their progress.
 pub struct Workers<'a> {
     pub threads: usize,
     pub progress: &'a mut dyn Progress,
 }
 
 impl Workers<'_> {
-    /// Works off the items, each on whichever thread is free. The calling thread works too and reports after each of its items;
-    /// once it is told to stop, no further item is begun.
+    /// Processes the items, each on a free thread. The calling thread works too and reports after each of its items. If a report
+    /// returns an error, no further item starts.
     pub fn run<T: Send>(&mut self, stage: &'static str, items: Vec<T>, work: impl Fn(T) + Sync) -> Result<()> {
         let of = items.len() as u64;
         let (items, done, stopped) = (Mutex::new(items.into_iter()), AtomicUsize::new(0), AtomicBool::new(false));
@@ -28,13 +28,13 @@ impl Workers<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..self.threads {
-                // A thread that cannot be had only leaves more to the others.
+                // If a thread cannot start, the others do its work.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || while step().is_some() {});
             }
             while let Some(done) = step() {
-                let told = self.progress.report(stage, done, of);
-                stopped.store(told.is_err(), Ordering::Relaxed);
-                told?;
+                let outcome = self.progress.report(stage, done, of);
+                stopped.store(outcome.is_err(), Ordering::Relaxed);
+                outcome?;
             }
             Ok(())
         })

@@ -42,7 +42,7 @@ fn singles(alphabet: &Alphabet) -> Result<Vec<(char, i128)>> {
         several.map(|&(c, count)| (c, count, i128::from(count) * (c.len_utf8() as i128 - 1))).collect();
     singles.sort_unstable_by_key(|&(c, count, gain)| (-gain, !count, c));
     if u32::try_from(singles.len()).is_err() {
-        return Err(Error::Argument("there are too many characters".into()));
+        return Err(Error::Argument("the alphabet has too many characters; lower character_coverage".into()));
     }
     Ok(singles.into_iter().map(|(c, _, gain)| (c, gain)).collect())
 }

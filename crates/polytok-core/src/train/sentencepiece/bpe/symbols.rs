@@ -29,7 +29,7 @@ impl Symbols {
         let id = u32::try_from(self.ends.len())
             .ok()
             .filter(|&id| id < crate::train::bpe::cells::MOST_SYMBOLS)
-            .ok_or_else(|| Error::Argument("a vocabulary has fewer than 2^31 pieces".into()))?;
+            .ok_or_else(|| Error::Argument("the vocabulary would have 2^31 pieces or more; lower vocab_size".into()))?;
         self.text.push_str(text);
         self.ends.push(self.text.len());
         self.lengths.push(text.chars().count() as u32);
