@@ -1,9 +1,9 @@
 """The three notions of "character" that the reference programs have. They differ; do not unify them.
 
-1. The lead-byte walker (`char_end`): the length follows from the first byte alone, and continuation bytes are not
-   looked at. SentencePiece's models step through normalized text with it.
-2. The strict decoder (`decode_strict`): Unicode's definition, except that where the bytes are no character exactly one
-   byte is consumed (WHATWG's decoder would take the longest broken prefix). SentencePiece's normalizer and decoder.
+1. The lead-byte walker (`char_end`): the length follows from the first byte alone, and continuation bytes are ignored.
+   SentencePiece's models step through normalized text with it.
+2. The strict decoder (`decode_strict`): Unicode's definition, except that an invalid sequence consumes exactly one byte
+   (WHATWG's decoder would take the longest broken prefix). SentencePiece's normalizer and decoder.
 3. The prefix matcher (`units`): a user-defined symbol where one matches, else one step of the lead-byte walker.
 
 llama2.c has a fourth, in `llama2c`.
@@ -27,7 +27,7 @@ def char_end(text: bytes, at: int) -> int:
 
 
 def decode_strict(text: bytes, at: int) -> tuple[str | None, int]:
-    """The character at ``at`` and where it ends; None and one byte where there is none.
+    """The character at ``at`` and where it ends; None and one byte if there is none.
 
     >>> decode_strict("é".encode(), 0), decode_strict(b"\\xe3\\x81", 0)
     (('é', 2), (None, 1))
@@ -40,7 +40,7 @@ def decode_strict(text: bytes, at: int) -> tuple[str | None, int]:
 
 
 def longest_match(text: bytes, at: int, entries: Collection[bytes], longest: int) -> int | None:
-    """Where the longest entry that stands at ``at`` ends, if any does; ``longest`` is the length of the longest."""
+    """Where the longest entry that starts at ``at`` ends, if any does; ``longest`` is the length of the longest."""
     for end in range(min(at + longest, len(text)), at, -1):
         if text[at:end] in entries:
             return end

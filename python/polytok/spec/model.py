@@ -19,8 +19,8 @@ class Bpe:
     ``symbols`` is what merging starts from: single ``bytes``, SentencePiece's ``chars``, llama2.c's ``groups``, or
     Unicode ``scalars`` whose unknowns are settled before merging (Hugging Face). ``reserved``: rows of every kind
     take part in merging (llama.cpp). Only with ``scalars``: ``continuing_prefix`` goes before all but the first
-    character of a piece and ``word_suffix`` behind the last; ``byte_fallback`` tries byte pieces before
-    ``Spec.unknown``; ``fuse_unknown`` makes one of adjacent unknowns.
+    character of a piece and ``word_suffix`` after the last; ``byte_fallback`` tries byte pieces before
+    ``Spec.unknown``; ``fuse_unknown`` joins adjacent unknowns into one.
     """
 
     kind: ClassVar[str] = "bpe"

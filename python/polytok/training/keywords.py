@@ -1,4 +1,4 @@
-"""The options of all kinds as keywords, for type checkers. Each kind takes some of them and describes those."""
+"""The options of all kinds as keywords, for type checkers. Each kind accepts and describes some of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .splits import Pattern
 
 
 class TrainingKeywords(TypedDict, total=False):
-    """What `polytok.train` takes besides the size; types are those of the kind that takes most."""
+    """What `polytok.train` accepts besides the size; types are those of the kind that accepts most."""
 
     # BPE and WordPiece
     pattern: Pattern
@@ -92,12 +92,12 @@ class TrainingKeywords(TypedDict, total=False):
 
 
 class SizedKeywords(TrainingKeywords, total=False):
-    """What `polytok.training.specs` takes."""
+    """What `polytok.training.specs` accepts."""
 
     vocab_size: int | Sequence[int]
 
 
 class CountingKeywords(TrainingKeywords, total=False):
-    """What `polytok.count_words` takes: options of a kind that shape its words, or those of `polytok.Counts`."""
+    """What `polytok.count_words` accepts: options of a kind that shape its words, or those of `polytok.Counts`."""
 
     split: str | Sequence[SplitStep] | None
