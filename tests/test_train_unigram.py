@@ -150,5 +150,5 @@ def test_a_limit_that_is_too_low_is_refused() -> None:
 
 def test_sentences_that_are_not_split_must_fit_the_limit() -> None:
     items = [f"{number} " * 50 for number in range(50_000)]
-    with pytest.raises(ArgumentError, match="without split_by_whitespace all sentences are held"):
+    with pytest.raises(ArgumentError, match="without split_by_whitespace all sentences stay in memory"):
         ours(items, "unigram", vocab_size=300, split_by_whitespace=False, max_memory=16 << 20, threads=1)
