@@ -23,9 +23,10 @@ from bench.contest.race import Cell, Entry, Judge, race
 from bench.engines import ENGINES, Adapter, Engine
 
 import polytok
+from polytok import _core
 
 PACKAGE = Path(polytok.__file__).parent
-EXTENSION = Path(polytok._core.__file__)
+EXTENSION = Path(_core.__file__)
 TEXT = "Hello, naïve 世界 😀\n"
 
 
@@ -92,7 +93,7 @@ def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabul
     ids = adapter.given_ids(ours.ids(TEXT))
     assert adapter.decode is not None and adapter.decode(ids) == TEXT
     assert adapter.decode_bytes is not None and adapter.decode_bytes(ids) == TEXT.encode()
-    assert sys.modules["polytok_again._core"] is not polytok._core
+    assert sys.modules["polytok_again._core"] is not _core
 
 
 def test_a_build_that_takes_the_text_alone_is_called_with_the_text_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 import regex
 
 import polytok
-from polytok import ArgumentError, Counts, FileError, FormatError
+from polytok import ArgumentError, Counts, FileError, FormatError, _core
 from polytok.spec import ByteLevel, Lowercase, PatternSplit
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -175,7 +175,7 @@ def test_counts_of_another_kind_are_refused() -> None:
 
 def described(text: str) -> bytes:
     """A file of counts with any description, and nothing counted."""
-    counter = polytok._core.TextCounter((), (), [], 1, None).finish()
+    counter = _core.TextCounter((), (), [], 1, None).finish()
     file = io.BytesIO()
     counter.write(text, file, None)
     return file.getvalue()
