@@ -14,7 +14,7 @@ pub struct Cursor {
     pub(super) from: u32,
     /// All ends before it are found by the rule.
     pub(super) sure: usize,
-    /// The automaton has to find an end here or behind it.
+    /// The automaton has to find an end here or after it.
     pub(super) ask: usize,
     /// Candidates for the next ends.
     pub(super) waiting: [u32; MAX_LEVELS],

@@ -6,7 +6,7 @@
 //!
 //! Here one pass: characters that no part touches are kept in runs, ASCII is decided by itself, and the rest is taken
 //! in stretches that start at a character nothing behind it can move across. Each character remembers which one of the
-//! input it stands for. Cost: linear but for the sorting of combining marks; worst input: all combining marks.
+//! input it stands for. Cost: linear, except for the sorting of combining marks; worst input: all combining marks.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::UnicodeNormalization;

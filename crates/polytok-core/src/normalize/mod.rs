@@ -267,7 +267,10 @@ impl Step {
                 out.change(prefix.as_bytes(), 0);
                 out.keep(text.as_bytes(), 0, text.len());
             }
-            _ => {}
+            Step::Prepend(_) => {}
+            // `apply` runs these.
+            Step::SentencePiece(_) | Step::PrefixSpace | Step::ReplaceInvalid(_) | Step::Ugm(_) | Step::Wpm(_) => {}
+            Step::ByteLevel => {}
         }
         Ok(())
     }
