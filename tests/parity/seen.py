@@ -6,6 +6,7 @@ It is written down after a live comparison without a difference, so an answer th
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import os
@@ -17,20 +18,28 @@ from pathlib import Path
 
 import polytok
 from polytok import EncodeError, Tokenizer
+from polytok.fingerprint import fingerprint
 from polytok.spec import Kind
 from reference_specs import DATA
 
 from . import checks
 from .checks import Outcome
-from .references import Reference
+from .references import LlamaCppTwin, Reference, Twin
 
 TESTS = Path(__file__).parents[1]
+POLYTOK = Path(polytok.__file__).parent
 PROGRAMS = (
-    *sorted((TESTS / "parity").glob("*.py")),
+    *(TESTS / "parity" / name for name in ("checks.py", "columns.py", "references.py", "seen.py", "vocabularies.py")),
     *(TESTS / name for name in ("texts.py", "reference_specs.py")),
-    *sorted(Path(polytok.__file__).parent.rglob("*.py")),
 )
-"""What is asked and how it is compared, the references that are ours, and what all are made from."""
+"""The programs that ask every reference and compare its answers. The texts, and the Spec, are hashed themselves."""
+TWINS = (
+    *sorted((POLYTOK / "reference").rglob("*.py")),
+    *sorted((POLYTOK / "spec").rglob("*.py")),
+    *sorted((POLYTOK / "formats").glob("gguf*.py")),
+    *(POLYTOK / name for name in ("byte_level.py", "space_mark.py", "errors.py")),
+)
+"""The references that are ours, and the modules they import."""
 PACKAGES = ("pyrwkv-tokenizer", "regex", "sentencepiece", "tiktoken", "tokenizers")
 LINE = re.compile(r"(\d+) (\d+) ([0-9a-f]{32})", re.ASCII)
 
@@ -75,8 +84,9 @@ class Seen:
 def answer_hash(
     vocabulary: str, tokenizer: Tokenizer, reference: Reference, texts: Sequence[bytes], *, by_columns: bool
 ) -> str:
-    state = hashlib.blake2b(programs(), digest_size=16)
-    for part in (vocabulary.encode(), reference.name.encode(), *parts(tokenizer, reference, texts, by_columns)):
+    state = hashlib.blake2b(programs(is_twin=isinstance(reference, Twin | LlamaCppTwin)), digest_size=16)
+    names = (vocabulary.encode(), reference.name.encode(), spec_hash(tokenizer))
+    for part in (*names, *parts(tokenizer, reference, texts, by_columns)):
         state.update(len(part).to_bytes(8, "little"))
         state.update(part)
     return state.hexdigest()
@@ -107,10 +117,32 @@ def unknown_ids(tokenizer: Tokenizer) -> frozenset[int]:
 
 
 @functools.cache
-def programs() -> bytes:
-    """A hash of the vocabularies' files, of ``PROGRAMS``, and of the versions of what is installed."""
+def spec_hash(tokenizer: Tokenizer) -> bytes:
+    """A hash of everything in a Spec that a reference is built from."""
+    spec = tokenizer.spec
+    return fingerprint(spec) + repr((sorted(spec.names.items()), spec.decode)).encode()
+
+
+@functools.cache
+def programs(*, is_twin: bool) -> bytes:
+    """A hash of the vocabularies' files, of the programs, and of the versions of the packages."""
     versions = [sys.version, *(f"{name} {version(name)}" for name in PACKAGES)]
     state = hashlib.blake2b("\n".join(versions).encode(), digest_size=16)
-    for path in (*sorted(path for path in (DATA / "vocab").rglob("*") if path.is_file()), *PROGRAMS):
+    for path in sorted(path for path in (DATA / "vocab").rglob("*") if path.is_file()):
         state.update(hashlib.blake2b(path.name.encode() + b"\0" + path.read_bytes()).digest())
+    for path in PROGRAMS + TWINS if is_twin else PROGRAMS:
+        state.update(hashlib.blake2b(path.name.encode() + b"\0" + statements(path).encode()).digest())
     return state.digest()
+
+
+def statements(path: Path) -> str:
+    """The syntax tree of a program without its comments and docstrings, which change no answer."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [each for each in node.body if not is_text(each)]
+    return ast.dump(tree)
+
+
+def is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -127,14 +127,33 @@ def test_another_reference_is_asked(tmp_path: Path) -> None:
 
 def test_another_way_to_compare_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "program.py"
-    program.write_text("1")
+    program.write_text("1 + 1")
     monkeypatch.setattr(seen, "PROGRAMS", (program,))
     monkeypatch.setattr(seen, "programs", seen.programs.__wrapped__)
     reference = Counting()
-    for asked, text in enumerate(["1", "2", "2"], start=1):
+    for text, asked in [("1 + 1", 1), ("1 + 2", 2), ("1 + 2", 2), ('"""A docstring."""\n1 + 2  # a comment', 2)]:
         program.write_text(text)
         compare(tmp_path, reference)
-        assert reference.asked == min(asked, 2)
+        assert reference.asked == asked
+
+
+def test_a_twin_depends_on_its_own_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "twin.py"
+    monkeypatch.setattr(seen, "TWINS", (program,))
+    hashes = []
+    for text in ("1", "2"):
+        program.write_text(text)
+        hashes.append([seen.programs.__wrapped__(is_twin=is_twin) for is_twin in (False, True)])
+    (package, twin), (package_later, twin_later) = hashes
+    assert package == package_later and twin != twin_later
+
+
+def test_another_spec_is_compared(tmp_path: Path) -> None:
+    reference = Counting(Tokenizer(rank_spec()))
+    compare(tmp_path, reference)
+    reference.tokenizer = Tokenizer(replace(rank_spec(), names={"eos": 1}))
+    compare(tmp_path, reference)
+    assert reference.asked == 2
 
 
 def test_a_line_that_was_cut_short_counts_for_nothing(tmp_path: Path) -> None:
