@@ -3,13 +3,14 @@
     text ──▶ special ──▶ normalize ──▶ split ──▶ model ──▶ post ──▶ ids
     ids  ──▶ pieces ──▶ bytes ──▶ text
 
-Read `pipeline` first: it is the picture above as code. Then one file per algorithm, in the same order: `special`;
-`sentencepiece_normalize` with `charsmap`; `split` and `invalid_utf8`; the models `bpe`, `unigram`, `longest`, `word`,
-`char` and `llama2c`; `post`; `decode` with `sentencepiece_decode`. `utf8` holds what the reference programs call a
-character, `train_bpe` the smallest trainer. `llama_cpp`, with `gguf` and its own parts, is llama.cpp's
-tokenizer straight from a file of it. Nothing here is fast, and nothing here knows the compiled engine.
+Start with `pipeline`, which is the picture above as code. Every other file has one algorithm. In the order of the
+picture: `special`; `sentencepiece_normalize` with `charsmap`; `split` and `invalid_utf8`; the models `bpe`, `unigram`,
+`longest`, `word`, `char` and `llama2c`; `post`; `decode` with `sentencepiece_decode`. `utf8` has the reference
+programs' definitions of a character, and `train_bpe` the smallest trainer. `llama_cpp` is llama.cpp's tokenizer, which
+runs straight from a GGUF file (`gguf` and the other `llama_cpp_*` files are its parts). No code here is fast, and none
+uses the compiled engine.
 
-Encoding with the trainer's result:
+Train a tokenizer and encode a text with it:
 
 >>> from polytok import reference
 >>> spec = reference.train("aaabdaaabac", 256 + 3)

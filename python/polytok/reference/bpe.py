@@ -1,6 +1,6 @@
-"""Byte-pair encoding: find the best adjacent pair, merge it, repeat.
+"""Byte-pair encoding: finds the best adjacent pair, merges it, and repeats.
 
-The families differ only in which pair can merge and which is best; ties go to the leftmost pair.
+The families differ only in two rules: which pairs can merge, and which pair is the best. Ties go to the leftmost pair.
 
 | priority | a pair can merge when | best |
 |---|---|---|
@@ -8,7 +8,7 @@ The families differ only in which pair can merge and which is best; ties go to t
 | rank (tiktoken) | the concatenation is an entry | lowest id |
 | score (SentencePiece, llama2.c) | the concatenation is an entry | highest score |
 
-For "score" there is no merge list: an entry that no sequence of merges builds is never produced, whatever its score.
+For "score" there is no merge list. So an entry that no sequence of merges builds is never produced, whatever its score.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from polytok.reference.vocabulary import Vocabulary
 from polytok.spec import Bpe, Line
 
 Symbol = TypeVar("Symbol")
-DEEPEST_SPLIT = 100
-"""SentencePiece 0.2.3 splits UNUSED pieces no deeper than this; it emits the remainder unchanged."""
+MAX_SPLIT_DEPTH = 100
+"""The depth to which SentencePiece 0.2.3 splits UNUSED pieces again; deeper ones are emitted unchanged."""
 
 
 def merge(
@@ -31,20 +31,23 @@ def merge(
     priority: Callable[[Symbol, Symbol], float | None],
     join: Callable[[Symbol, Symbol], Symbol],
 ) -> list[Symbol]:
-    """Merge the leftmost pair of the lowest priority until no pair has one."""
+    """Merges the leftmost pair of the lowest priority until no pair has a priority; returns the remaining symbols."""
     parts = list(symbols)
     while True:
-        ranked = [(p, i) for i in range(len(parts) - 1) if (p := priority(parts[i], parts[i + 1])) is not None]
+        ranked = [(rank, i) for i in range(len(parts) - 1) if (rank := priority(parts[i], parts[i + 1])) is not None]
         if not ranked:
             return parts
         _, i = min(ranked)
         parts[i : i + 2] = [join(parts[i], parts[i + 1])]
 
 
-def by_merges(words: Vocabulary, text: bytes, model: Bpe) -> list[Segment]:
-    """Bytes merged by a list of pairs of ids. If a pair is listed twice, the last counts, as in minbpe's dictionary."""
-    listed = [] if model.merges is None else model.merges.tolist()
-    rules = {(left, right): (order, merged) for order, (left, right, merged) in enumerate(listed)}
+def merge_by_list(vocab: Vocabulary, text: bytes, model: Bpe) -> list[Segment]:
+    """Returns the segments of a text, whose bytes are merged by a list of pairs of ids.
+
+    If a pair is listed twice, its last rule counts, as in minbpe's dictionary.
+    """
+    merges = [] if model.merges is None else model.merges.tolist()
+    rules = {(left, right): (order, merged) for order, (left, right, merged) in enumerate(merges)}
 
     def priority(left: Segment, right: Segment) -> int | None:
         rule = rules.get((left.id, right.id))
@@ -53,86 +56,87 @@ def by_merges(words: Vocabulary, text: bytes, model: Bpe) -> list[Segment]:
     def join(left: Segment, right: Segment) -> Segment:
         return Segment(rules[left.id, right.id][1], left.start, right.end)
 
-    return merge([Segment(words.normal.get(text[i : i + 1]), i, i + 1) for i in range(len(text))], priority, join)
+    return merge([Segment(vocab.normal_ids.get(text[i : i + 1]), i, i + 1) for i in range(len(text))], priority, join)
 
 
-def by_rank(words: Vocabulary, text: bytes) -> list[Segment]:
-    """Bytes merged by the id of the concatenation."""
+def merge_by_rank(vocab: Vocabulary, text: bytes) -> list[Segment]:
+    """Returns the segments of a text: the pair whose concatenation has the lowest id is merged first."""
 
     def priority(left: tuple[int, int], right: tuple[int, int]) -> int | None:
-        return words.normal.get(text[left[0] : right[1]])
+        return vocab.normal_ids.get(text[left[0] : right[1]])
 
     spans = merge([(i, i + 1) for i in range(len(text))], priority, lambda left, right: (left[0], right[1]))
-    return [Segment(words.normal.get(text[start:end]), start, end) for start, end in spans]
+    return [Segment(vocab.normal_ids.get(text[start:end]), start, end) for start, end in spans]
 
 
 class Unit(NamedTuple):
-    """A symbol of SentencePiece's BPE. A user-defined symbol does not merge."""
+    """A symbol of SentencePiece's BPE: a part of the text. A user-defined symbol does not merge."""
 
     start: int
     end: int
-    frozen: bool
+    is_user_defined: bool
 
 
-def by_score(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:
-    """SentencePiece's BPE over normalized text.
+def merge_by_score(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
+    """Returns the segments of normalized text by SentencePiece's BPE.
 
-    Merging can pass through UNUSED pieces, but they do not stay: each is split again into the pair that was last seen
-    to form it, when that pair occurred for the first time at its place, whether it was merged or not.
+    Merging can pass through UNUSED pieces, but they are not emitted: they are split again, into two halves. The halves
+    are the pair that was seen last among those that form the piece; a pair counts as seen when it first occurs at its
+    position, whether or not it is merged.
     """
     halves: dict[bytes, tuple[bytes, bytes]] = {}
     seen: set[tuple[Unit, Unit]] = set()
 
     def priority(left: Unit, right: Unit) -> float | None:
         piece = text[left.start : right.end]
-        if left.frozen or right.frozen or piece not in words.normal:
+        if left.is_user_defined or right.is_user_defined or piece not in vocab.normal_ids:
             return None
-        id = words.normal[piece]
-        if words.is_unused(id) and (left, right) not in seen:
+        id = vocab.normal_ids[piece]
+        if vocab.is_unused(id) and (left, right) not in seen:
             halves[piece] = (text[left.start : left.end], text[right.start : right.end])
         seen.add((left, right))
-        return -words.score[id]
+        return -vocab.score[id]
 
     parts = merge(
-        [Unit(*unit) for unit in units(text, words.user_defined)],
+        [Unit(*unit) for unit in units(text, vocab.user_defined)],
         priority,
         lambda left, right: Unit(left.start, right.end, False),
     )
     out: list[Segment] = []
-    for part in parts:
-        out += resegment(words, text[part.start : part.end], part.start, halves, line)
+    for symbol in parts:
+        out += split_unused(vocab, text[symbol.start : symbol.end], symbol.start, halves, line)
     return out
 
 
-def resegment(
-    words: Vocabulary, piece: bytes, start: int, halves: dict[bytes, tuple[bytes, bytes]], line: Line
+def split_unused(
+    vocab: Vocabulary, piece: bytes, start: int, halves: dict[bytes, tuple[bytes, bytes]], line: Line
 ) -> list[Segment]:
-    """Convert one merged symbol to symbols that can be emitted: UNUSED pieces are split, left half first."""
+    """Splits one merged symbol into symbols that can be emitted: UNUSED pieces are split in two, left half first."""
     out: list[Segment] = []
-    todo = [(piece, 0)]
-    while todo:
-        word, depth = todo.pop()
-        too_deep = line == "0.2.3" and depth > DEEPEST_SPLIT
-        if word in halves and not too_deep and words.is_unused(look_up(words, word, line)):
-            left, right = halves[word]
-            todo += [(right, depth + 1), (left, depth + 1)]
+    pending_symbols = [(piece, 0)]
+    while pending_symbols:
+        symbol, depth = pending_symbols.pop()
+        too_deep = line == "0.2.3" and depth > MAX_SPLIT_DEPTH
+        if symbol in halves and not too_deep and vocab.is_unused(look_up(vocab, symbol, line)):
+            left, right = halves[symbol]
+            pending_symbols += [(right, depth + 1), (left, depth + 1)]
         else:
-            id = find(words, word, "0.2.1" if too_deep else line)
-            out.append(Segment(id, start, start + len(word)))
-            start += len(word)
+            id = final_id(vocab, symbol, "0.2.1" if too_deep else line)
+            out.append(Segment(id, start, start + len(symbol)))
+            start += len(symbol)
     return out
 
 
-def find(words: Vocabulary, word: bytes, line: Line) -> int | None:
-    """The id that SentencePiece's BPE, CHAR and WORD give a final symbol, or None for unknown.
+def final_id(vocab: Vocabulary, symbol: bytes, line: Line) -> int | None:
+    """Returns the id that SentencePiece's BPE, CHAR and WORD assign to a final symbol, or None for unknown.
 
-    0.2.1 looks among the reserved pieces first and emits UNUSED pieces; 0.2.3 does neither.
+    Release 0.2.1 searches the reserved pieces first and emits UNUSED pieces; 0.2.3 does neither.
     """
-    id = look_up(words, word, line)
-    return None if line == "0.2.3" and words.is_unused(id) else id
+    id = look_up(vocab, symbol, line)
+    return None if line == "0.2.3" and vocab.is_unused(id) else id
 
 
-def look_up(words: Vocabulary, word: bytes, line: Line) -> int | None:
-    """The id of a final symbol, UNUSED or not."""
-    normal = words.normal.get(word)
-    return words.reserved.get(word, normal) if line == "0.2.1" else normal
+def look_up(vocab: Vocabulary, symbol: bytes, line: Line) -> int | None:
+    """Returns the id of a final symbol, whether or not the symbol is UNUSED; None if no entry has its text."""
+    normal_id = vocab.normal_ids.get(symbol)
+    return vocab.reserved_ids.get(symbol, normal_id) if line == "0.2.1" else normal_id

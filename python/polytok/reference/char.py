@@ -1,16 +1,16 @@
-"""SentencePiece CHAR: every character is one piece, and so is every user-defined symbol."""
+"""SentencePiece's model CHAR: every character is one piece, and every user-defined symbol too."""
 
 from __future__ import annotations
 
-from polytok.reference.bpe import find
+from polytok.reference.bpe import final_id
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import units
 from polytok.reference.vocabulary import Vocabulary
 from polytok.spec import Line
 
 
-def segment(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:
-    """Each unit of the normalized text, looked up."""
+def segment(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
+    """Returns one segment for each character or user-defined symbol of the normalized text."""
     return [
-        Segment(find(words, text[start:end], line), start, end) for start, end, _ in units(text, words.user_defined)
+        Segment(final_id(vocab, text[start:end], line), start, end) for start, end, _ in units(text, vocab.user_defined)
     ]

@@ -1,4 +1,4 @@
-"""ids → pieces → bytes → text."""
+"""Decodes ids: ids → pieces → bytes → text."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from polytok.spec import Llama2cDecode, SentencePieceDecode, Spec
 
 
 def decode_bytes(spec: Spec, ids: Sequence[int]) -> bytes:
-    """The bytes of a sequence of ids.
+    """Returns the bytes of a sequence of ids.
 
-    A special token prints its text, the first listed if it has several; an id of both prints the vocabulary's piece.
+    A special token prints its text, or its first listed text if it has several. If the vocabulary has an entry with the
+    same id, the entry's bytes are printed instead.
     """
-    words = vocabulary(spec.vocab)
+    vocab = vocabulary(spec.vocab)
     if isinstance(spec.decode, Llama2cDecode):
-        return llama2c.decode(words, ids)
-    special = {token.id: token.text.encode() for token in reversed(spec.special)}
-    pieces = [special[id] if id in special and id not in words.piece else words.piece_of(id) for id in ids]
+        return llama2c.decode(vocab, ids)
+    special_texts = {token.id: token.text.encode() for token in reversed(spec.special)}
+    pieces = [special_texts[id] if id in special_texts and id not in vocab.piece else vocab.piece_of(id) for id in ids]
     if isinstance(spec.decode, SentencePieceDecode):
-        if spec.line == "0.2.1":  # it looks the ids up by name, which matters if two pieces have one name
-            return sentencepiece_decode.decode_pieces(words, spec.decode, pieces)
-        return sentencepiece_decode.decode(words, spec.decode, zip(pieces, ids, strict=True))
+        if spec.line == "0.2.1":  # looks the ids up by name: the result differs if two pieces have the same name
+            return sentencepiece_decode.decode_pieces(vocab, spec.decode, pieces)
+        return sentencepiece_decode.decode(vocab, spec.decode, zip(pieces, ids, strict=True))
     return b"".join(pieces)
 
 
 def decode(spec: Spec, ids: Sequence[int]) -> str:
-    """The text of a sequence of ids; bytes that are not part of a character become U+FFFD, by the WHATWG rule."""
+    """Returns the text of a sequence of ids. Bytes that are not UTF-8 become U+FFFD, by the WHATWG rule."""
     return decode_bytes(spec, ids).decode(errors="replace")

@@ -1,4 +1,4 @@
-"""How byte-pair merging builds each entry: merge its own text, and see which two parts were last."""
+"""Derives the merges of a vocabulary: the two halves from which byte-pair merging builds each entry."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ Halves = tuple[bytes, bytes]
 
 
 def derivation(entry: bytes, ranks: dict[bytes, int]) -> Halves | None:
-    """The two parts of the last merge that builds an entry, if any two parts can merge whose concatenation has a rank.
+    """Returns the halves of the last merge when an entry's own bytes are merged.
 
-    None if it is a single byte, or if merging its bytes does not end in the entry.
+    Two adjacent parts can merge if their concatenation has a rank. Returns None if the entry is a single byte, or if
+    merging its bytes does not end in the entry.
     """
     parts: list[bytes] = [entry[i : i + 1] for i in range(len(entry))]
-    last: Halves | None = None
-    while best := _best(parts, ranks):
-        last = (parts[best - 1], parts[best])
-        parts[best - 1 : best + 1] = [parts[best - 1] + parts[best]]
-    return last if len(parts) == 1 else None
+    last_merge: Halves | None = None
+    while right_half := _best_pair(parts, ranks):
+        last_merge = (parts[right_half - 1], parts[right_half])
+        parts[right_half - 1 : right_half + 1] = [parts[right_half - 1] + parts[right_half]]
+    return last_merge if len(parts) == 1 else None
 
 
-def _best(parts: Sequence[bytes], ranks: dict[bytes, int]) -> int | None:
-    """The place of the right half of the pair to merge: the lowest rank, the leftmost of equals."""
-    joined = ((ranks[parts[i - 1] + parts[i]], i) for i in range(1, len(parts)) if parts[i - 1] + parts[i] in ranks)
-    return min(joined, default=(0, None))[1]
+def _best_pair(parts: Sequence[bytes], ranks: dict[bytes, int]) -> int | None:
+    """Returns the index of the right half of the pair to merge: of the lowest rank, the leftmost of equals."""
+    pairs = ((parts[i - 1] + parts[i], i) for i in range(1, len(parts)))
+    return min(((ranks[pair], i) for pair, i in pairs if pair in ranks), default=(0, None))[1]
 
 
 def all_splits(ranks: dict[bytes, int]) -> list[Halves]:
-    """Every way to split every entry into two entries, by the entry's rank and then by those of the halves: the merges
-    that converters usually write.
+    """Returns every split of every entry into two entries, which is the list of merges that converters usually write.
+
+    The order is by the entry's rank, then by the ranks of the halves.
     """
-    cuts = []
+    splits = []
     for entry in sorted(ranks, key=ranks.__getitem__):
         halves = [(entry[:i], entry[i:]) for i in range(1, len(entry)) if entry[:i] in ranks and entry[i:] in ranks]
-        cuts += sorted(halves, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
-    return cuts
+        splits += sorted(halves, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
+    return splits

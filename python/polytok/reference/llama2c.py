@@ -1,11 +1,11 @@
 """llama2.c: its own initial symbols, SentencePiece's merging by score, and its own decoding.
 
-A text that is not empty gets one space in front, a symbol of its own (continuation bytes do not join it). The remainder
-is split into groups: a byte and up to three continuation bytes after it. A group that is an entry is one symbol; any
-other becomes the entries of its bytes, whose ids are byte + 3. Merging compares the entries' texts, so ``<0x41>`` is a
-text like any other. A pair must score above -1e10.
+A text that is not empty gets one space in front. The space is a symbol of its own; continuation bytes do not join it.
+The rest of the text is split into groups: a byte and up to three continuation bytes after it. A group that is an entry
+is one symbol; any other group is replaced with the entries of its bytes, whose ids are byte + 3. Merging compares the
+entries' texts, so ``<0x41>`` is a text like any other. A pair must score above -1e10.
 
-The C program stops at a NUL; here the text goes on.
+The C program stops at a NUL; this twin goes on.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from polytok.reference.vocabulary import Vocabulary
 
 BOS = 1
 FIRST_BYTE = 3
-NEVER_MERGED = -1e10
+MIN_SCORE = -1e10
 BYTE = re.compile(rb"<0x([0-9A-Fa-f]{1,2})")
 
 
 def groups(text: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """The groups from ``at`` on."""
+    """Yields the start and the end of each group from ``at`` on."""
     while at < len(text):
         end = at + 1
         while end < len(text) and end < at + 4 and text[end] & 0xC0 == 0x80:
@@ -33,53 +33,53 @@ def groups(text: bytes, at: int) -> Iterator[tuple[int, int]]:
         at = end
 
 
-def symbols(words: Vocabulary, text: bytes, prefixed: bool) -> Iterator[Segment]:
-    """The symbols that merging starts from; ``prefixed`` means that the first byte is the space added in front."""
-    prefix = [(0, 1)] if prefixed and text else []
-    for start, end in [*prefix, *groups(text, len(prefix))]:
-        id = words.every.get(text[start:end])
+def symbols(vocab: Vocabulary, text: bytes, has_prefix: bool) -> Iterator[Segment]:
+    """Yields the initial symbols of merging. ``has_prefix``: the first byte is the space added in front."""
+    prefix_span = [(0, 1)] if has_prefix and text else []
+    for start, end in [*prefix_span, *groups(text, len(prefix_span))]:
+        id = vocab.all_ids.get(text[start:end])
         if id is not None:
             yield Segment(id, start, end)
         else:
             for at in range(start, end):
                 byte_id = text[at] + FIRST_BYTE
-                yield Segment(byte_id if byte_id in words.piece else None, at, at + 1)
+                yield Segment(byte_id if byte_id in vocab.piece else None, at, at + 1)
 
 
-def segment(words: Vocabulary, text: bytes, prefixed: bool) -> list[Segment]:
-    """The merged symbols."""
+def segment(vocab: Vocabulary, text: bytes, has_prefix: bool) -> list[Segment]:
+    """Returns the segments of a text: its symbols, merged by score."""
 
-    def merged(left: Segment, right: Segment) -> int | None:
+    def merged_id(left: Segment, right: Segment) -> int | None:
         if left.id is None or right.id is None:
             return None
-        return words.every.get(words.piece[left.id] + words.piece[right.id])
+        return vocab.all_ids.get(vocab.piece[left.id] + vocab.piece[right.id])
 
     def priority(left: Segment, right: Segment) -> float | None:
-        id = merged(left, right)
-        return -words.score[id] if id is not None and words.score[id] > NEVER_MERGED else None
+        id = merged_id(left, right)
+        return -vocab.score[id] if id is not None and vocab.score[id] > MIN_SCORE else None
 
     def join(left: Segment, right: Segment) -> Segment:
-        return Segment(merged(left, right), left.start, right.end)
+        return Segment(merged_id(left, right), left.start, right.end)
 
-    return merge(symbols(words, text, prefixed), priority, join)
+    return merge(symbols(vocab, text, has_prefix), priority, join)
 
 
-def decode(words: Vocabulary, ids: Sequence[int]) -> bytes:
-    """The text of a sequence. Its start counts as after BOS, and a BOS there prints nothing.
+def decode(vocab: Vocabulary, ids: Sequence[int]) -> bytes:
+    """Returns the bytes of a sequence of ids. Its start counts as after BOS, and a BOS there prints nothing.
 
     After BOS one leading space is removed. A piece that starts with ``<0x`` and one or two hex digits prints that byte;
-    the remainder of the piece is ignored. (C's sscanf would also accept white space or a sign before the digits; no
-    vocabulary has such a piece.) Unlike the C program's printing, nothing is dropped.
+    the rest of the piece is ignored. (C's sscanf also accepts white space or a sign before the digits; no vocabulary
+    has such a piece.) Every byte is printed, even those that the C program does not print.
     """
     out = bytearray()
     previous = BOS
-    for position, id in enumerate(ids):
-        piece = words.piece_of(id)
-        if position == 0 and id == BOS:
+    for index, id in enumerate(ids):
+        piece = vocab.piece_of(id)
+        if index == 0 and id == BOS:
             continue
         if previous == BOS:
             piece = piece.removeprefix(b" ")
-        byte = BYTE.match(piece)
-        out += bytes([int(byte[1], 16)]) if byte else piece
+        byte_match = BYTE.match(piece)
+        out += bytes([int(byte_match[1], 16)]) if byte_match else piece
         previous = id
     return bytes(out)

@@ -1,4 +1,4 @@
-"""llama.cpp's models (llama-vocab.cpp): text to ids. Every token can be reached by its text, whatever its type."""
+"""llama.cpp's models (llama-vocab.cpp), which convert a text to ids. A token of any type is found by its text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _IDEOGRAPHS = (
 
 
 def spm(ids: Ids, scores: Sequence[float], text: bytes) -> list[int]:
-    """Repeatedly merge the pair whose concatenation scores best; symbols that are not tokens then become bytes."""
+    """Encodes by merging: repeatedly merges the pair whose concatenation scores best.
+
+    Symbols that are not tokens in the end are encoded byte by byte.
+    """
     symbols, at = [], 0
     while at < len(text):
         length = (1, 2, 3, 4)[max(0, (text[at] >> 4) - 12 + (text[at] < 0xD0) * (text[at] >= 0xC0))]
@@ -27,79 +30,82 @@ def spm(ids: Ids, scores: Sequence[float], text: bytes) -> list[int]:
         at += length
     while True:
         pairs = [a + b for a, b in pairwise(symbols)]
-        found = [(-scores[ids[pair]], at) for at, pair in enumerate(pairs) if pair in ids]
-        if not found:
+        candidates = [(-scores[ids[pair]], at) for at, pair in enumerate(pairs) if pair in ids]
+        if not candidates:
             break
-        at = min(found)[1]
+        at = min(candidates)[1]
         symbols[at : at + 2] = [pairs[at]]
-    return [id for symbol in symbols for id in ([ids[symbol]] if symbol in ids else map(byte_token(ids), symbol))]
+    return [id for symbol in symbols for id in ([ids[symbol]] if symbol in ids else map(byte_id_lookup(ids), symbol))]
 
 
-def byte_token(ids: Ids) -> Callable[[int], int]:
-    """A byte's token: by number, or by the byte itself."""
+def byte_id_lookup(ids: Ids) -> Callable[[int], int]:
+    """Returns a function from a byte to the id of its token: ``<0xHH>`` if present, else the byte itself."""
     return lambda byte: ids[b"<0x%02X>" % byte] if b"<0x%02X>" % byte in ids else ids[bytes([byte])]
 
 
 def bpe(ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, text: bytes) -> list[int]:
-    """Repeatedly merge the listed pair that comes first, in each piece of the split text."""
+    """Encodes each piece of the split text by merging: repeatedly merges the listed pair that comes first."""
     result: list[int] = []
     for codes in split(EXPRESSIONS[pre.expressions], code_points(text)):
         raw = b"".join(map(utf8, codes))
         word = raw.decode("utf-8", "surrogatepass") if pre.raw else "".join(CHARACTERS[byte] for byte in raw)
-        whole = word.encode("utf-8", "surrogatepass")
-        is_taken = whole in ids and (pre.ignore_merges or (pre.newline_tokens and not word.strip("\n")))
-        symbols = [whole] if is_taken else [character.encode("utf-8", "surrogatepass") for character in word]
-        for symbol in _merged(symbols, ranks):
-            result += [ids[symbol]] if symbol in ids else _bytes_of(symbol, ids, pre.raw)
+        whole_word = word.encode("utf-8", "surrogatepass")
+        is_one_token = whole_word in ids and (pre.ignore_merges or (pre.newline_tokens and not word.strip("\n")))
+        symbols = [whole_word] if is_one_token else [character.encode("utf-8", "surrogatepass") for character in word]
+        for symbol in _merge(symbols, ranks):
+            result += [ids[symbol]] if symbol in ids else _byte_ids(symbol, ids, pre.raw)
     return result
 
 
-def _merged(symbols: list[bytes], ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
+def _merge(symbols: list[bytes], ranks: Mapping[tuple[bytes, bytes], int]) -> list[bytes]:
     while True:
         pairs = enumerate(pairwise(symbols))
-        found = [(ranks[pair], at) for at, pair in pairs if pair in ranks]
-        if not found:
+        candidates = [(ranks[pair], at) for at, pair in pairs if pair in ranks]
+        if not candidates:
             return symbols
-        at = min(found)[1]
+        at = min(candidates)[1]
         symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
 
 
-def _bytes_of(symbol: bytes, ids: Ids, raw: bool) -> list[int]:
+def _byte_ids(symbol: bytes, ids: Ids, raw: bool) -> list[int]:
     names = [b"<0x%02X>" % byte if raw else bytes([byte]) for byte in symbol]
     return [ids[name] for name in names if name in ids]
 
 
 def whitespace(
-    ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, fold: bool, text: bytes
+    ids: Ids, ranks: Mapping[tuple[bytes, bytes], int], pre: PreTokenizer, lowercase: bool, text: bytes
 ) -> list[int]:
-    """BPE of the words between white space; the white space itself is lost."""
+    """Encodes the words between white space by BPE; the white space itself is lost."""
     words = [b""]
     for code in code_points(text):
         if code in WHITE:
             words.append(b"")
         else:
-            words[-1] += utf8(lower(code) if fold else code)
+            words[-1] += utf8(lower(code) if lowercase else code)
     return [id for word in words if word for id in bpe(ids, ranks, pre, word)]
 
 
 def wpm(ids: Ids, unknown: int, text: bytes, *, lowercase: bool, strip_accents: bool) -> list[int]:
-    """Repeatedly take the longest token that is a prefix of the word; a word that cannot be covered is unknown."""
+    """Encodes words: repeatedly takes the longest token that is a prefix of the word's remainder.
+
+    A word that cannot be covered is unknown as a whole.
+    """
     longest = max(map(len, ids))
     result = []
-    for word in _words(text, lowercase, strip_accents):
-        rest, found = SPACE_MARK_BYTES + word, []
-        while rest:
-            length = next((n for n in range(min(len(rest), longest + 1), 0, -1) if rest[:n] in ids), 0)
+    for word in _split_words(text, lowercase, strip_accents):
+        remainder, word_ids = SPACE_MARK_BYTES + word, []
+        while remainder:
+            length = next((n for n in range(min(len(remainder), longest + 1), 0, -1) if remainder[:n] in ids), 0)
             if not length:
-                found = [unknown]
+                word_ids = [unknown]
                 break
-            found.append(ids[rest[:length]])
-            rest = rest[length:]
-        result += found
+            word_ids.append(ids[remainder[:length]])
+            remainder = remainder[length:]
+        result += word_ids
     return result
 
 
-def _words(text: bytes, lowercase: bool, strip_accents: bool) -> list[bytes]:
+def _split_words(text: bytes, lowercase: bool, strip_accents: bool) -> list[bytes]:
     words = [b""]
     for code in code_points(text):
         code = first_of_nfd(code) if strip_accents and code < 0x110000 else code
@@ -109,17 +115,17 @@ def _words(text: bytes, lowercase: bool, strip_accents: bool) -> list[bytes]:
         kind = category(code)
         if code in (0, REPLACEMENT) or kind == "C" or (strip_accents and kind == "M"):
             continue
-        written = utf8(lower(code) if lowercase else code)
+        word_part = utf8(lower(code) if lowercase else code)
         is_ideograph = any(first <= code <= last for first, last in _IDEOGRAPHS)
         if kind == "P" or (code < 0x7F and kind == "S") or is_ideograph:
-            words += [written, b""]
+            words += [word_part, b""]
         else:
-            words[-1] += written
+            words[-1] += word_part
     return [word for word in words if word]
 
 
 def rwkv(ids: Ids, unknown: int | None, text: bytes) -> list[int]:
-    """Repeatedly take the longest token that is a prefix of the remainder."""
+    """Encodes a text: repeatedly takes the longest token that is a prefix of the remainder."""
     longest = max(map(len, ids), default=0)
     result, at = [], 0
     while at < len(text):
@@ -130,8 +136,8 @@ def rwkv(ids: Ids, unknown: int | None, text: bytes) -> list[int]:
     return result
 
 
-def unescaped(text: bytes) -> bytes:
-    r"""RWKV's texts: ``\t``, ``\n``, ``\r`` and ``\x00`` are bytes, and any other character after a ``\`` is itself."""
+def unescape(text: bytes) -> bytes:
+    r"""Converts RWKV's notation to bytes: ``\t``, ``\n``, ``\r``, ``\x00``; any other escaped character is itself."""
     out, at = b"", 0
     while at < len(text):
         if text[at] != 0x5C:
@@ -144,8 +150,11 @@ def unescaped(text: bytes) -> bytes:
     return out
 
 
-def plamo2(ids: Ids, scores: Sequence[float], usable: set[int], text: bytes) -> list[int]:
-    """The cheapest path over characters, from the end, by scores in ten thousandths; at a tie the longest token."""
+def plamo2(ids: Ids, scores: Sequence[float], usable_ids: set[int], text: bytes) -> list[int]:
+    """Encodes by the cheapest path over characters, from the end, by scores in ten thousandths.
+
+    Of paths with equal costs the one with the longest next token counts.
+    """
     codes = code_points(text)
     codes = codes[1:] if codes[:1] == [0xFEFF] else codes
     longest = max((len(code_points(piece)) for piece in ids), default=0)
@@ -155,8 +164,8 @@ def plamo2(ids: Ids, scores: Sequence[float], usable: set[int], text: bytes) -> 
         steps: list[tuple[int, int, int | None]] = []
         for length in range(min(longest, len(codes) - at), 0, -1):
             id = ids.get(b"".join(map(utf8, codes[at : at + length])))
-            if id in usable and id is not None and _ten_thousandths(scores[id]) > -20_000_000:
-                steps.append((costs[at + length] - _ten_thousandths(scores[id]), length, id))
+            if id in usable_ids and id is not None and _to_ten_thousandths(scores[id]) > -20_000_000:
+                steps.append((costs[at + length] - _to_ten_thousandths(scores[id]), length, id))
         steps.append((costs[at + 1] + 10_000_000, 1, None))
         costs[at], length, id = min(steps, key=lambda step: step[0])
         best[at] = length, id
@@ -168,8 +177,8 @@ def plamo2(ids: Ids, scores: Sequence[float], usable: set[int], text: bytes) -> 
     return result
 
 
-def _ten_thousandths(score: float) -> int:
-    """C's round: halves away from zero."""
-    scaled = abs(score * 1e4)
-    whole = int(scaled) + (scaled - int(scaled) >= 0.5)
-    return whole if score > 0 else -whole
+def _to_ten_thousandths(score: float) -> int:
+    """Returns a score in ten thousandths, rounded like C's ``round``: halves away from zero."""
+    magnitude = abs(score * 1e4)
+    rounded = int(magnitude) + (magnitude - int(magnitude) >= 0.5)
+    return rounded if score > 0 else -rounded

@@ -1,4 +1,4 @@
-"""Characters as llama.cpp sees them: its lenient decoder, and its tables, which are those of Unicode 15.1."""
+"""Characters by llama.cpp's definitions: its lenient decoder, and its tables, which are those of Unicode 15.1."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WHITE = frozenset(
 )
 REPLACEMENT = 0xFFFD
 _CATEGORY = regex.compile(r"(\p{L})|(\p{N})|(\p{P})|(\p{M})|(\p{S})|(\p{Z})|(\p{Cn})")
-_LATER = tuple(
+_ASSIGNED_LATER = tuple(
     tuple(int(code, 16) for code in (text.split("-") * 2)[:2])
     for line in (
         "558 58B-58C 5C8-5C9 88F 897 B53-B54 C5C CDC 1ACF-1AF0 1B4E-1B4F 1B7F 1C89-1C8A 208F 209D-209F 20C1-20C4",
@@ -30,52 +30,52 @@ _LATER = tuple(
     )
     for text in line.split()
 )
-"""Assigned since 15.1."""
+"""The ranges of code points that Unicode assigned after version 15.1."""
 
 
 def code_points(text: bytes) -> list[int]:
-    """Decode by lead byte and continuation bytes; any other byte becomes U+FFFD on its own."""
-    result, at = [], 0
+    """Decodes by lead byte and continuation bytes; every byte that does not fit is replaced with one U+FFFD."""
+    codes, at = [], 0
     while at < len(text):
         length = (
             1 if text[at] < 0x80 else {0xC: 2, 0xD: 2, 0xE: 3}.get(text[at] >> 4, 4 if text[at] >> 3 == 0x1E else 0)
         )
-        rest = text[at + 1 : at + length]
-        if length == 0 or len(rest) < length - 1 or any(byte & 0xC0 != 0x80 for byte in rest):
-            result.append(REPLACEMENT)
+        continuation = text[at + 1 : at + length]
+        if length == 0 or len(continuation) < length - 1 or any(byte & 0xC0 != 0x80 for byte in continuation):
+            codes.append(REPLACEMENT)
             at += 1
             continue
         code = text[at] if length == 1 else text[at] & 0x7F >> length
-        for byte in rest:
+        for byte in continuation:
             code = code << 6 | byte & 0x3F
-        result.append(code)
+        codes.append(code)
         at += length
-    return result
+    return codes
 
 
 def utf8(code: int) -> bytes:
-    """A code point's bytes; surrogates have some too."""
+    """Returns a code point's bytes in UTF-8; surrogates are encoded too."""
     return chr(code).encode("utf-8", "surrogatepass")
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def category(code: int) -> str:
-    """L, N, P, M, S, Z, C, or ? for an unassigned code point."""
+    """Returns the category of a code point: L, N, P, M, S, Z, C, or ``?`` if it is unassigned."""
     if 0xD800 <= code < 0xE000:
         return "C"
-    if code > 0x10FFFF or any(first <= code <= last for first, last in _LATER):
+    if code > 0x10FFFF or any(first <= code <= last for first, last in _ASSIGNED_LATER):
         return "?"
-    found = _CATEGORY.match(chr(code))
-    return "LNPMSZ?"[found.lastindex - 1] if found else "C"
+    match = _CATEGORY.match(chr(code))
+    return "LNPMSZ?"[match.lastindex - 1] if match else "C"
 
 
 def lower(code: int) -> int:
-    """The simple lower-case mapping."""
+    """Returns the simple lower-case mapping of a code point."""
     if category(code) == "?":
         return code
     return 0x69 if code == 0x130 else ord(chr(code).lower())
 
 
 def first_of_nfd(code: int) -> int:
-    """The first code point of the canonical decomposition."""
+    """Returns the first code point of the canonical decomposition of a code point."""
     return ord(unicodedata.normalize("NFD", chr(code))[0])

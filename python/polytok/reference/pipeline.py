@@ -1,13 +1,13 @@
-"""text → special → normalize → split → model → post → ids, as code."""
+"""Encodes a text: text → special → normalize → split → model → post → ids, as code."""
 
 from __future__ import annotations
 
 from polytok.errors import SpecError
 from polytok.reference import bpe, char, llama2c, longest, unigram, word
-from polytok.reference.invalid_utf8 import rejoin, take_back, valid_length
-from polytok.reference.post import post
+from polytok.reference.invalid_utf8 import join_remainder, tokens_to_remove, valid_length
+from polytok.reference.post import post_process
 from polytok.reference.sentencepiece_normalize import normalize
-from polytok.reference.special import Allowed, allowed_tokens, cut
+from polytok.reference.special import Allowed, allowed_tokens, split_at_special_tokens
 from polytok.reference.split import split
 from polytok.reference.stages import Aligned, RefToken, Segment
 from polytok.reference.vocabulary import vocabulary
@@ -15,48 +15,51 @@ from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, Sentence
 
 
 def encode(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[int]:
-    """The ids of a text. ``special`` are the special tokens allowed in it; ``add_special`` adds the template."""
+    """Returns the ids of a text.
+
+    ``special`` names the special tokens that are recognised in the text; ``add_special`` adds the ids of the template.
+    """
     return [token.id for token in tokens(spec, text, special=special, add_special=add_special)]
 
 
 def tokens(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[RefToken]:
-    """The tokens of a text, with byte spans in the original."""
+    """Returns the tokens of a text, with byte spans in the original text."""
     data = text.encode() if isinstance(text, str) else text
-    words = vocabulary(spec.vocab)
-    out: list[RefToken] = []
-    for id, start, end in cut(data, allowed_tokens(spec, special)):
+    vocab = vocabulary(spec.vocab)
+    tokens: list[RefToken] = []
+    for id, start, end in split_at_special_tokens(data, allowed_tokens(spec, special)):
         if id is None:
-            out += (
+            tokens += (
                 token._replace(start=token.start + start, end=token.end + start)
-                for token in _text(spec, data[start:end])
+                for token in _encode_text(spec, data[start:end])
             )
         else:
-            out.append(RefToken(id, data[start:end], start, end))
+            tokens.append(RefToken(id, data[start:end], start, end))
     if add_special:
-        before = [RefToken(id, words.piece_of(id), 0, 0) for id in spec.post.before]
-        after = [RefToken(id, words.piece_of(id), len(data), len(data)) for id in spec.post.after]
-        out = before + out + after
-    return out
+        before = [RefToken(id, vocab.piece_of(id), 0, 0) for id in spec.post.before]
+        after = [RefToken(id, vocab.piece_of(id), len(data), len(data)) for id in spec.post.after]
+        tokens = before + tokens + after
+    return tokens
 
 
-def _text(spec: Spec, text: bytes) -> list[RefToken]:
-    """A text without special tokens: normalize, split, model, post."""
-    normal = _normalize(spec, text)
-    valid = valid_length(normal.text) if spec.split else len(normal.text)
-    out: list[RefToken] = []
-    last: list[RefToken] = []
-    for piece in split(_patterns(spec), normal.part(0, valid)):
-        last = _piece(spec, piece)
-        out += last
-    if valid < len(normal.text):
-        kept = len(out) - take_back(out, len(last))
-        joined = rejoin(out[kept:], normal.part(valid, len(normal.text)))
-        out[kept:] = _piece(spec, joined)
-    return out
+def _encode_text(spec: Spec, text: bytes) -> list[RefToken]:
+    """Returns the tokens of a text that contains no special token: normalize, split, model, post."""
+    normalized = _normalize(spec, text)
+    valid_bytes = valid_length(normalized.text) if spec.split else len(normalized.text)
+    tokens: list[RefToken] = []
+    last_tokens: list[RefToken] = []
+    for piece in split(_patterns(spec), normalized.part(0, valid_bytes)):
+        last_tokens = _encode_piece(spec, piece)
+        tokens += last_tokens
+    if valid_bytes < len(normalized.text):
+        tokens_kept = len(tokens) - tokens_to_remove(tokens, len(last_tokens))
+        joined_piece = join_remainder(tokens[tokens_kept:], normalized.part(valid_bytes, len(normalized.text)))
+        tokens[tokens_kept:] = _encode_piece(spec, joined_piece)
+    return tokens
 
 
 def _patterns(spec: Spec) -> list[str]:
-    """Apply the split patterns; these twins drop text that no pattern matches."""
+    """Returns the split patterns of a Spec. The twins drop text that no pattern matches."""
     for step in spec.split:
         if not isinstance(step, PatternSplit) or step.behavior != "matches":
             raise SpecError(f"the twins do not split by {step!r}")
@@ -64,46 +67,48 @@ def _patterns(spec: Spec) -> list[str]:
 
 
 def _normalize(spec: Spec, text: bytes) -> Aligned:
-    """The text rewritten by the Spec's one step, if it has one."""
+    """Returns the text, rewritten by the Spec's normalizer step if the Spec has one."""
     match spec.normalize:
         case ():
-            return Aligned.of(text)
+            return Aligned.from_text(text)
         case (PrefixSpace(),):
-            return Aligned(b" " + text, [0, *range(len(text) + 1)]) if text else Aligned.of(text)
+            return Aligned(b" " + text, [0, *range(len(text) + 1)]) if text else Aligned.from_text(text)
         case (SentencePieceNormalize() as step,):
             return normalize(step, text, vocabulary(spec.vocab).user_defined)
     raise SpecError(f"the twins do not normalize by {spec.normalize!r:.100}")
 
 
-def _piece(spec: Spec, piece: Aligned) -> list[RefToken]:
-    """One piece: model and post."""
+def _encode_piece(spec: Spec, piece: Aligned) -> list[RefToken]:
+    """Returns the tokens of one piece: model and post."""
     is_llama2c = isinstance(spec.model, Bpe) and spec.model.symbols == "groups"
-    return post(vocabulary(spec.vocab), piece, _model(spec, piece.text), spec.unknown, may_be_control=is_llama2c)
+    return post_process(
+        vocabulary(spec.vocab), piece, _segment(spec, piece.text), spec.unknown, can_be_control=is_llama2c
+    )
 
 
-def _model(spec: Spec, text: bytes) -> list[Segment]:
-    """The model's segments of one piece."""
-    words = vocabulary(spec.vocab)
+def _segment(spec: Spec, text: bytes) -> list[Segment]:
+    """Returns the segments that the model splits one piece into."""
+    vocab = vocabulary(spec.vocab)
     if isinstance(spec.model, Bpe):
-        return _bpe(spec, spec.model, text)
+        return _segment_by_bpe(spec, spec.model, text)
     if isinstance(spec.model, Longest):
-        return longest.segment(words, text)
+        return longest.segment(vocab, text)
     if isinstance(spec.model, Unigram):
-        return unigram.segment(words, text, spec.line)
+        return unigram.segment(vocab, text, spec.line)
     if isinstance(spec.model, Char):
-        return char.segment(words, text, spec.line)
-    return word.segment(words, text, spec.line)
+        return char.segment(vocab, text, spec.line)
+    return word.segment(vocab, text, spec.line)
 
 
-def _bpe(spec: Spec, model: Bpe, text: bytes) -> list[Segment]:
-    """BPE by its three priorities; a whole piece that is an entry can take precedence."""
-    words = vocabulary(spec.vocab)
-    if model.whole_piece_first and text in words.normal:
-        return [Segment(words.normal[text], 0, len(text))]
+def _segment_by_bpe(spec: Spec, model: Bpe, text: bytes) -> list[Segment]:
+    """Returns the segments of one piece by BPE; a whole piece that is an entry can take precedence."""
+    vocab = vocabulary(spec.vocab)
+    if model.whole_piece_first and text in vocab.normal_ids:
+        return [Segment(vocab.normal_ids[text], 0, len(text))]
     if model.priority == "merges":
-        return bpe.by_merges(words, text, model)
+        return bpe.merge_by_list(vocab, text, model)
     if model.priority == "rank":
-        return bpe.by_rank(words, text)
+        return bpe.merge_by_rank(vocab, text)
     if model.symbols == "groups":
-        return llama2c.segment(words, text, any(isinstance(step, PrefixSpace) for step in spec.normalize))
-    return bpe.by_score(words, text, spec.line)
+        return llama2c.segment(vocab, text, any(isinstance(step, PrefixSpace) for step in spec.normalize))
+    return bpe.merge_by_score(vocab, text, spec.line)

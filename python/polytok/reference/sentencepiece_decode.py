@@ -1,9 +1,10 @@
-"""SentencePiece's decoding: pieces to text.
+"""SentencePiece's decoding: converts pieces to text.
 
-U+2581 becomes a space, and the space that encoding added in front is removed. Which one that is depends on the
-normalizer: one leading mark of every piece as long as the text is empty (``remove_extra_whitespaces``), or of the first
-piece only (``add_dummy_prefix`` alone). Runs of byte pieces are decoded strictly, with U+FFFD for each byte that is not
-part of a character; any other piece, even a control symbol, ends a run.
+U+2581 is replaced with a space, and the space that encoding added in front is removed. The normalizer's flags decide
+which space is removed: one leading U+2581 of every piece until the text is no longer empty
+(``remove_extra_whitespaces``), or of the first piece only (``add_dummy_prefix`` alone). Runs of byte pieces are decoded
+strictly: each byte that is not part of a character is replaced with U+FFFD. Any other piece ends a run, even a control
+symbol.
 """
 
 from __future__ import annotations
@@ -17,44 +18,46 @@ from polytok.space_mark import SPACE_MARK_BYTES
 from polytok.spec import Kind, SentencePieceDecode
 
 
-def decode_pieces(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[bytes]) -> bytes:
-    """The text of pieces given by name; if two have the same name, it is the reserved one."""
-    return decode(words, rules, [(piece, words.reserved.get(piece, words.normal.get(piece))) for piece in pieces])
+def decode_pieces(vocab: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[bytes]) -> bytes:
+    """Returns the text of pieces without ids; if two entries have the same piece, the reserved entry counts."""
+    return decode(
+        vocab, rules, [(piece, vocab.reserved_ids.get(piece, vocab.normal_ids.get(piece))) for piece in pieces]
+    )
 
 
-def decode(words: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[tuple[bytes, int | None]]) -> bytes:
-    """The text of pieces with their ids. A piece whose id is not in the vocabulary prints unchanged."""
+def decode(vocab: Vocabulary, rules: SentencePieceDecode, pieces: Iterable[tuple[bytes, int | None]]) -> bytes:
+    """Returns the text of pieces with their ids. A piece whose id is not in the vocabulary prints unchanged."""
     text = bytearray()
-    run = bytearray()
-    may_strip = rules.add_dummy_prefix or rules.remove_extra_whitespaces
-    at_start = True
-    stripped_before = False
+    byte_run = bytearray()
+    can_strip = rules.add_dummy_prefix or rules.remove_extra_whitespaces
+    is_at_start = True
+    has_just_stripped = False
     for piece, id in pieces:
-        kind = None if id is None else words.active.get(id)
+        kind = None if id is None else vocab.active.get(id)
         if kind == Kind.BYTE:
-            run.append(int(piece[3:5], 16))
+            byte_run.append(int(piece[3:5], 16))
             continue
-        text += decode_run(bytes(run))
-        run.clear()
-        at_start = at_start and not stripped_before and not text
-        stripped_before = False
+        text += decode_run(bytes(byte_run))
+        byte_run.clear()
+        is_at_start = is_at_start and not has_just_stripped and not text
+        has_just_stripped = False
         if kind is None:
             text += piece
         elif kind == Kind.UNKNOWN:
             text += rules.unk_surface
         elif kind != Kind.CONTROL:
-            rest = piece.removeprefix(SPACE_MARK_BYTES) if at_start and may_strip else piece
-            stripped_before = rest != piece and not rules.remove_extra_whitespaces
-            text += rest.replace(SPACE_MARK_BYTES, b" ")
-    text += decode_run(bytes(run))
+            trimmed_piece = piece.removeprefix(SPACE_MARK_BYTES) if is_at_start and can_strip else piece
+            has_just_stripped = trimmed_piece != piece and not rules.remove_extra_whitespaces
+            text += trimmed_piece.replace(SPACE_MARK_BYTES, b" ")
+    text += decode_run(bytes(byte_run))
     return bytes(text) if rules.denormalize is None else normalize(rules.denormalize, bytes(text)).text
 
 
-def decode_run(run: bytes) -> bytes:
-    """A run of byte pieces as valid UTF-8."""
+def decode_run(byte_run: bytes) -> bytes:
+    """Returns the bytes of a run of byte pieces as valid UTF-8."""
     out = bytearray()
-    at = 0
-    while at < len(run):
-        char, at = decode_strict(run, at)
+    position = 0
+    while position < len(byte_run):
+        char, position = decode_strict(byte_run, position)
         out += INVALID if char is None else char.encode()
     return bytes(out)

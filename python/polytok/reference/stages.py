@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class RefToken(NamedTuple):
-    """One token: its id, its piece, and the bytes ``[start, end)`` of the original text that it represents."""
+    """One token: its id, its piece, and its span ``[start, end)`` in the bytes of the original text."""
 
     id: int
     piece: bytes
@@ -16,7 +16,7 @@ class RefToken(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """The model's result for the bytes ``[start, end)`` of its input; the id is None if no entry covers them."""
+    """A part ``[start, end)`` of the model's input, with the id of the entry that covers it (None: no entry does)."""
 
     id: int | None
     start: int
@@ -25,16 +25,19 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A rewritten text: byte i came from offset ``origin[i]`` of the original, and ``origin[-1]`` is where it ended."""
+    """A rewritten text with the origin of each byte.
+
+    Byte i comes from offset ``origin[i]`` of the original text; ``origin[-1]`` is the end of the rewritten part.
+    """
 
     text: bytes
     origin: list[int]
 
     @classmethod
-    def of(cls, text: bytes, start: int = 0) -> Aligned:
-        """A text not rewritten yet, which starts at ``start`` of the original."""
+    def from_text(cls, text: bytes, start: int = 0) -> Aligned:
+        """Returns a text that is not rewritten yet and starts at offset ``start`` of the original."""
         return cls(text, list(range(start, start + len(text) + 1)))
 
     def part(self, start: int, end: int) -> Aligned:
-        """The bytes from start to end, which keep their origins."""
+        """Returns the bytes from start to end with their origins."""
         return Aligned(self.text[start:end], self.origin[start : end + 1])

@@ -1,8 +1,8 @@
-"""The smallest BPE trainer: minbpe's, Basic (no pattern) and Regex.
+"""The smallest BPE trainer: minbpe's Basic (without a pattern) and Regex (with one).
 
-Count all adjacent pairs, overlapping ones too (``aaa`` has two of ``aa``); merge the most frequent pair everywhere,
-left to right; repeat. Of equally frequent pairs the one seen first wins, reading the chunks in order. Merges never
-cross chunks, and text that the pattern does not match is not counted.
+The trainer counts all adjacent pairs, overlapping ones too (``aaa`` has two of ``aa``), merges the most frequent pair
+everywhere, left to right, and repeats. Of equally frequent pairs the first in the text wins. Merges never cross chunks
+(the pieces of the split text). Text that the pattern does not match is not counted.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Merge = tuple[int, int, int]
 
 
 def train(text: str, vocab_size: int, pattern: str | None = None) -> Spec:
-    """A tokenizer of 256 bytes and ``vocab_size - 256`` merges."""
+    """Returns a tokenizer with 256 bytes and ``vocab_size - 256`` merges, learned from a text."""
     steps = () if pattern is None else (PatternSplit(pattern),)
-    chunks = split((step.pattern for step in steps), Aligned.of(text.encode()))
+    chunks = split((step.pattern for step in steps), Aligned.from_text(text.encode()))
     merges = train_merges((chunk.text for chunk in chunks), vocab_size - 256)
     pieces = [bytes([byte]) for byte in range(256)]
     for left, right, _ in merges:
@@ -36,7 +36,7 @@ def train(text: str, vocab_size: int, pattern: str | None = None) -> Spec:
 
 
 def train_merges(chunks: Iterable[bytes], count: int) -> list[Merge]:
-    """``count`` merges: left id, right id, new id.
+    """Returns ``count`` merges, as (left id, right id, new id).
 
     >>> train_merges([b"aaabdaaabac"], 3)
     [(97, 97, 256), (256, 97, 257), (257, 98, 258)]
@@ -45,23 +45,25 @@ def train_merges(chunks: Iterable[bytes], count: int) -> list[Merge]:
         raise ArgumentError("vocab_size must be at least 256, one id for each byte")
     sequences = [list(chunk) for chunk in chunks]
     merges: list[Merge] = []
-    for new in range(256, 256 + count):
+    for new_id in range(256, 256 + count):
         counts: dict[tuple[int, int], int] = {}
         for ids in sequences:
             for pair in pairwise(ids):
                 counts[pair] = counts.get(pair, 0) + 1
         if not counts:
             raise ArgumentError(
-                f"the text allows {len(merges)} merges, not {count}: lower vocab_size or give more text"
+                f"the text allows {len(merges)} merges, not {count}: lower vocab_size or train on more text"
             )
-        left, right = max(counts, key=lambda pair: counts[pair])  # the first of equals: dictionaries keep their order
-        merges.append((left, right, new))
-        sequences = [replace_pair(ids, left, right, new) for ids in sequences]
+        left, right = max(
+            counts, key=lambda pair: counts[pair]
+        )  # the first of equals, because dictionaries keep their order
+        merges.append((left, right, new_id))
+        sequences = [replace_pair(ids, left, right, new_id) for ids in sequences]
     return merges
 
 
-def replace_pair(ids: list[int], left: int, right: int, new: int) -> list[int]:
-    """The sequence with every pair replaced, left to right.
+def replace_pair(ids: list[int], left: int, right: int, new_id: int) -> list[int]:
+    """Returns the sequence of ids with every occurrence of a pair replaced by a new id, left to right.
 
     >>> replace_pair([1, 1, 1, 2], 1, 1, 9)
     [9, 1, 2]
@@ -70,5 +72,5 @@ def replace_pair(ids: list[int], left: int, right: int, new: int) -> list[int]:
     for id in ids:
         out.append(id)
         if out[-2:] == [left, right]:
-            out[-2:] = [new]
+            out[-2:] = [new_id]
     return out

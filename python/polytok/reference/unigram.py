@@ -1,12 +1,13 @@
-"""Unigram: the segmentation with the best sum of scores, in exactly SentencePiece's arithmetic.
+"""Unigram: finds the segmentation with the best sum of scores, in exactly SentencePiece's arithmetic.
 
-Viterbi over byte positions. At each position the candidates are the entries that start there, shorter ones first, and
-an unknown character where no usable entry covers just that character. A candidate must be strictly better than what its
-end already has, so of equal sums the one that was found from the earliest start stays (``aaa`` over ``aa a``).
+The search is Viterbi's, over byte positions. At each position the candidates are the entries that start there, shorter
+ones first. An unknown character is a candidate too, unless a usable entry covers exactly that character. A candidate
+replaces the best path to its end only if its sum is strictly better. So of equal sums the path whose last piece starts
+earliest stays (``aaa`` over ``aa a``).
 
-The sums are rounded as the reference rounds them, and the two lines round differently: 0.2.1 compares a float64
-candidate with a stored float32, 0.2.3 computes in float32 and shifts all sums back to zero beyond 100,000. Neither is a
-float64 Viterbi.
+Sums are rounded like the reference's, and the two releases round differently: 0.2.1 compares a float64 candidate with
+a stored float32; 0.2.3 computes in float32 and shifts all sums back to zero beyond 100,000. A Viterbi search in float64
+matches neither release.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from polytok.spec import Kind, Line
 FLOAT32_MAX = 3.4028234663852886e38
 FLOAT32_MIN_POSITIVE = 1.1754943508222875e-38
 UNKNOWN_PENALTY = 10.0
-REBASE_BEYOND = 100_000.0
+LARGEST_SUM = 100_000.0
 assert float_info.mant_dig == 53  # a float32 sum or product rounded from float64 is the float32 one
 
 
-def f32(number: float) -> float:
-    """Round to IEEE binary32; beyond its range that is an infinity."""
+def to_float32(number: float) -> float:
+    """Rounds a number to IEEE binary32; a number that is too large becomes an infinity."""
     return c_float(number).value
 
 
-class Best:
-    """The best way to reach each position: its sum, where its last piece starts, and that piece's id."""
+class BestPaths:
+    """The best path to each position: its sum, the start of its last piece, and the id of that piece."""
 
     def __init__(self, size: int) -> None:
         self.score = [0.0] * (size + 1)
@@ -42,81 +43,86 @@ class Best:
         self.id: list[int | None] = [None] * (size + 1)
         self.furthest = 0
 
-    def offer(self, start: int, end: int, id: int | None, score: float) -> None:
-        """Take a candidate if it is strictly better."""
+    def offer(self, piece_start: int, end: int, id: int | None, score: float) -> None:
+        """Stores a candidate if its sum is strictly better than the best one for the same end."""
         if self.start[end] is None or score > self.score[end]:
-            self.score[end], self.start[end], self.id[end] = f32(score), start, id
+            self.score[end], self.start[end], self.id[end] = to_float32(score), piece_start, id
             self.furthest = max(self.furthest, end)
 
     def rebase(self, at: int) -> None:
-        """Shift all open sums so that the one at ``at`` is zero, if it has grown too large for float32."""
-        here = self.score[at]
-        if here < -REBASE_BEYOND or here > REBASE_BEYOND:
+        """Shifts all sums from ``at`` on so that the sum at ``at`` is zero, if that sum is too large for float32."""
+        sum_here = self.score[at]
+        if sum_here < -LARGEST_SUM or sum_here > LARGEST_SUM:
             for end in range(at, self.furthest + 1):
                 if self.start[end] is not None:
-                    self.score[end] = f32(self.score[end] - here)
+                    self.score[end] = to_float32(self.score[end] - sum_here)
 
     def path(self) -> list[Segment]:
-        """The best segmentation of the whole text."""
+        """Returns the best segmentation of the whole text."""
         out: list[Segment] = []
         end = len(self.score) - 1
         while end > 0:
-            start = self.start[end] or 0
-            out.append(Segment(self.id[end], start, end))
-            end = start
+            piece_start = self.start[end] or 0
+            out.append(Segment(self.id[end], piece_start, end))
+            end = piece_start
         return out[::-1]
 
 
-class Scores:
-    """What a candidate adds to a sum, by line."""
+class CandidateScores:
+    """Computes the sum of a path that is extended by one candidate, by the rules of one SentencePiece release."""
 
-    def __init__(self, words: Vocabulary, line: Line) -> None:
-        self.words = words
+    def __init__(self, vocab: Vocabulary, line: Line) -> None:
+        self.vocab = vocab
         self.line = line
-        self.lowest, self.highest = extremes(words)
+        self.lowest, self.highest = score_extremes(vocab)
 
-    def sum(self, id: int, length: int, here: float) -> float:
-        """A piece of ``length`` bytes added to the sum ``here``."""
-        piece = self.words.score[id]
-        if self.words.active[id] == Kind.USER_DEFINED:
-            piece = f32(length * self.highest) - 0.1 if self.line == "0.2.1" else f32(0.1 * (length - 1))
-        return piece + here if self.line == "0.2.1" else f32(piece + here)
+    def sum(self, id: int, length: int, sum_here: float) -> float:
+        """Returns the sum of a path with the sum ``sum_here``, extended by a piece of ``length`` bytes."""
+        piece_score = self.vocab.score[id]
+        if self.vocab.active[id] == Kind.USER_DEFINED:
+            piece_score = (
+                to_float32(length * self.highest) - 0.1 if self.line == "0.2.1" else to_float32(0.1 * (length - 1))
+            )
+        return piece_score + sum_here if self.line == "0.2.1" else to_float32(piece_score + sum_here)
 
-    def unknown(self, here: float) -> float:
-        """An unknown character added to the sum ``here``."""
-        return f32(f32(self.lowest - UNKNOWN_PENALTY) + here)
+    def unknown(self, sum_here: float) -> float:
+        """Returns the sum of a path with the sum ``sum_here``, extended by an unknown character."""
+        return to_float32(to_float32(self.lowest - UNKNOWN_PENALTY) + sum_here)
 
 
 @lru_cache(maxsize=4)
-def extremes(words: Vocabulary) -> tuple[float, float]:
-    """The lowest and highest score of the NORMAL pieces; where all are negative, the "highest" is not one of them."""
-    normal = [words.score[id] for id in words.ids if words.kind[id] == Kind.NORMAL]
+def score_extremes(vocab: Vocabulary) -> tuple[float, float]:
+    """Returns the lowest and the highest score of the NORMAL pieces.
+
+    The highest is at least the smallest positive float32, as in SentencePiece, even if all scores are negative.
+    """
+    normal = [vocab.score[id] for id in vocab.ids if vocab.kind[id] == Kind.NORMAL]
     return min([FLOAT32_MAX, *normal]), max([FLOAT32_MIN_POSITIVE, *normal])
 
 
-def segment(words: Vocabulary, text: bytes, line: Line) -> list[Segment]:
-    """The best segmentation of the normalized text."""
-    scores = Scores(words, line)
-    best = Best(len(text))
+def segment(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
+    """Returns the best segmentation of the normalized text."""
+    scores = CandidateScores(vocab, line)
+    best_paths = BestPaths(len(text))
     at = 0
     while at < len(text):
         if line == "0.2.3":
-            best.rebase(at)
-        here = best.score[at]
+            best_paths.rebase(at)
+        sum_here = best_paths.score[at]
         next_char = char_end(text, at)
         char_is_covered = False
-        for end, id in entries_at(words, text, at):
-            best.offer(at, end, id, scores.sum(id, end - at, here))
+        for end, id in entries_at(vocab, text, at):
+            best_paths.offer(at, end, id, scores.sum(id, end - at, sum_here))
             char_is_covered |= end == next_char
         if not char_is_covered:
-            best.offer(at, next_char, None, scores.unknown(here))
+            best_paths.offer(at, next_char, None, scores.unknown(sum_here))
         at = next_char
-    return best.path()
+    return best_paths.path()
 
 
-def entries_at(words: Vocabulary, text: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """The usable entries that start at ``at``, shortest first: where each ends, and its id."""
-    for end in range(at + 1, min(at + words.longest, len(text)) + 1):
-        id = words.normal.get(text[at:end])
-        if id is not None and not words.is_unused(id):
+def entries_at(vocab: Vocabulary, text: bytes, at: int) -> Iterator[tuple[int, int]]:
+    """Yields the usable entries that start at ``at``, shortest first: the end of each entry, and its id."""
+    for end in range(at + 1, min(at + vocab.longest, len(text)) + 1):
+        id = vocab.normal_ids.get(text[at:end])
+        if id is not None and not vocab.is_unused(id):
             yield end, id

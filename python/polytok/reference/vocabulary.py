@@ -1,8 +1,9 @@
-"""A Spec's vocabulary columns as plain dictionaries.
+"""The columns of a Spec's vocabulary as plain dictionaries.
 
-Two maps, as in SentencePiece: what text can become (`normal`), and what only code may emit (`reserved`). The same
-bytes may stand in both. Of equal pieces in one map the first row wins. Tables follow ``kinds``; what is emitted and
-decoded follows `active`, which a vocabulary restriction may have changed.
+There are two maps from pieces to ids, as in SentencePiece: `normal_ids` has the pieces that a text can be encoded to,
+`reserved_ids` the pieces that only a program emits (UNKNOWN, CONTROL, BYTE). The same bytes can be in both maps. Of
+equal pieces in one map, the first row wins. The maps follow the original ``kinds``; encoding and decoding check
+`active`, the kinds that a vocabulary restriction may have changed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
 
 
 class Vocabulary:
-    """Rows by id, and ids by piece."""
+    """The properties of each entry by its id, and the ids by pieces."""
 
     def __init__(self, columns: Vocab) -> None:
         self.columns = columns
@@ -28,41 +29,41 @@ class Vocabulary:
         self.score: dict[int, float] = dict(zip(self.ids, columns.scores.tolist(), strict=True))
         self.kind: dict[int, int] = dict(zip(self.ids, kinds, strict=True))
         self.active: dict[int, int] = dict(zip(self.ids, active, strict=True))
-        self.every = first_of_each(rows)
-        self.reserved = first_of_each(row for row in rows if self.kind[row[1]] in RESERVED)
-        self.normal = first_of_each(row for row in rows if self.kind[row[1]] not in RESERVED)
+        self.all_ids = first_ids(rows)
+        self.reserved_ids = first_ids(row for row in rows if self.kind[row[1]] in RESERVED)
+        self.normal_ids = first_ids(row for row in rows if self.kind[row[1]] not in RESERVED)
         self.user_defined = {piece for piece, id in rows if self.kind[id] == Kind.USER_DEFINED}
         self.control = [(piece, id) for piece, id in rows if self.kind[id] == Kind.CONTROL]
-        self.longest = max(map(len, self.normal), default=0)
+        self.longest = max(map(len, self.normal_ids), default=0)
         self.unknown = next((id for id in self.ids if self.kind[id] == Kind.UNKNOWN), None)
 
     def piece_of(self, id: int) -> bytes:
-        """The bytes of an id."""
+        """Returns the bytes of an id."""
         if id not in self.piece:
             raise TokenIdError(f"id {id} is not in the vocabulary")
         return self.piece[id]
 
     def is_unused(self, id: int | None) -> bool:
-        """Whether an id is one that is never emitted."""
+        """Reports whether an id belongs to an UNUSED entry, which is never emitted."""
         return id is not None and self.active[id] == Kind.UNUSED
 
 
-def first_of_each(rows: Iterable[tuple[bytes, int]]) -> dict[bytes, int]:
-    """piece → id; of equal pieces the first counts."""
-    found: dict[bytes, int] = {}
+def first_ids(rows: Iterable[tuple[bytes, int]]) -> dict[bytes, int]:
+    """Maps each piece to its id; of rows with equal pieces the first counts."""
+    ids: dict[bytes, int] = {}
     for piece, id in rows:
-        found.setdefault(piece, id)
-    return found
+        ids.setdefault(piece, id)
+    return ids
 
 
-_recent: list[Vocabulary] = []
+_recent_vocabularies: list[Vocabulary] = []
 
 
 def vocabulary(columns: Vocab) -> Vocabulary:
-    """The dictionaries of these very columns; the last few are kept, since a Spec is usually asked more than once."""
-    for known in _recent:
-        if known.columns is columns:
-            return known
-    _recent.append(Vocabulary(columns))
-    del _recent[:-4]
-    return _recent[-1]
+    """Returns the dictionaries of these columns; those of the last four vocabularies are cached."""
+    for recent in _recent_vocabularies:
+        if recent.columns is columns:
+            return recent
+    _recent_vocabularies.append(Vocabulary(columns))
+    del _recent_vocabularies[:-4]
+    return _recent_vocabularies[-1]
