@@ -1,8 +1,8 @@
 """The Spec: a tokenizer as plain, frozen, lossless data.
 
 A format converts bytes to a Spec and a Spec to bytes; the engine is compiled only from a Spec. The fields follow the
-pipeline: special, normalize, split, model, post, decode, over one vocab. What can be derived (merge tables from ranks,
-tries, byte maps) is derived when the engine is compiled and never stored here.
+pipeline: special, normalize, split, model, post, decode, over one vocab. Data that can be derived (merge tables from
+ranks, tries, byte maps) is derived when the engine is compiled and never stored in a Spec.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ _BYTES = BytesDecode()
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a Spec: the format's name, and the vocabulary's if it is known (``cl100k_base``)."""
+    """The origin of a Spec: the name of its format, and of its vocabulary if that is known (``cl100k_base``)."""
 
     format: str
     name: str | None = None
@@ -136,15 +136,22 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A tokenizer as plain data. Two Specs are equal when every part is.
+    """A tokenizer as plain data. Two Specs are equal if all their fields are equal.
 
-    ``special`` are the special tokens beside the vocabulary; rows of kind CONTROL are special too. ``matching`` decides
-    between several at one place: the ``longest``, the first ``listed``, or the longest of the whole text before any
-    shorter one (``longest_first``, llama.cpp). The ``split`` steps run in turn, each on the pieces of the previous
-    step. ``unknown`` is the treatment of text that no piece covers: an error, the piece of kind UNKNOWN, byte pieces,
-    nothing. ``trim`` changes the spans of tokens. ``line`` is the SentencePiece release to follow if releases differ.
-    ``names`` gives the ids of bos, eos, unk and pad if the format defines them. ``extra`` holds what a format carries
-    and the engine does not need, by format.
+    * ``vocab`` and ``model``: the vocabulary, and the algorithm that converts pieces to ids.
+    * ``special``: special tokens that are listed beside the vocabulary; vocabulary rows of kind CONTROL are special
+      too.
+    * ``matching``: which special token counts if several start at one offset: the ``longest``, the first ``listed``, or
+      the longest over the whole text before any shorter one (``longest_first``, llama.cpp).
+    * ``normalize``: the steps that rewrite the text. ``split``: the steps that split the text, each of which splits the
+      pieces of the previous step.
+    * ``unknown``: the treatment of text that no entry covers: an error (``error``), the piece of kind UNKNOWN
+      (``unk``), byte pieces (``bytes``), or nothing (``drop``).
+    * ``post``: the ids around a text. ``trim``: the white space that the spans of tokens leave out.
+    * ``decode``: the conversion of ids to text.
+    * ``line``: the SentencePiece release to follow, for behaviour that differs between releases.
+    * ``names``: the ids of bos, eos, unk and pad, if the format defines them.
+    * ``origin``: the format and the name of the vocabulary. ``extra``: data by format that the engine does not need.
 
     >>> import polytok
     >>> rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]

@@ -1,4 +1,4 @@
-"""How ids are decoded to text."""
+"""The decoders, which convert ids to text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .normalize import SentencePieceNormalize
 
 @dataclass(frozen=True, slots=True)
 class BytesDecode:
-    """The concatenated bytes of the pieces.
+    """Concatenates the bytes of the tokens.
 
-    With ``skips_unknown`` ids without a token print nothing, as in Hugging Face's decoding; else they are an error, as
-    in tiktoken's.
+    With ``skips_unknown``, ids without a token print nothing, as in Hugging Face's decoding. Otherwise they are an
+    error, as in tiktoken's.
     """
 
     kind: ClassVar[str] = "bytes"
@@ -23,7 +23,11 @@ class BytesDecode:
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceDecode:
-    """SentencePiece's decoding; the two flags are the normalizer's. ``denormalize`` runs over the decoded text."""
+    """SentencePiece's decoding.
+
+    ``add_dummy_prefix`` and ``remove_extra_whitespaces`` have the values of the normalizer. ``unk_surface`` is the text
+    of the unknown token. ``denormalize`` is applied to the decoded text.
+    """
 
     kind: ClassVar[str] = "sentencepiece"
     add_dummy_prefix: bool = True
@@ -34,21 +38,21 @@ class SentencePieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class Llama2cDecode:
-    """llama2.c's decoding: removes a space after BOS; ``<0x..>`` pieces are bytes."""
+    """llama2.c's decoding: removes one space after BOS; tokens ``<0xHH>`` are bytes."""
 
     kind: ClassVar[str] = "llama2c"
 
 
 @dataclass(frozen=True, slots=True)
 class ByteLevelDecode:
-    """Converts characters of GPT-2's table to bytes."""
+    """Converts the characters of GPT-2's table to the bytes that they represent."""
 
     kind: ClassVar[str] = "byte_level"
 
 
 @dataclass(frozen=True, slots=True)
 class BpeDecode:
-    """Replaces ``suffix`` with a space, and removes it in the last token."""
+    """Replaces ``suffix`` with a space, and removes it from the last token."""
 
     kind: ClassVar[str] = "bpe"
     suffix: str = "</w>"
@@ -56,7 +60,10 @@ class BpeDecode:
 
 @dataclass(frozen=True, slots=True)
 class WordPieceDecode:
-    """Joins tokens with spaces, except those that start with ``prefix``; ``cleanup`` repairs English punctuation."""
+    """Joins tokens with spaces, except tokens that start with ``prefix``.
+
+    ``cleanup`` repairs the spaces around English punctuation.
+    """
 
     kind: ClassVar[str] = "wordpiece"
     prefix: str = "##"
@@ -65,7 +72,7 @@ class WordPieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class MetaspaceDecode:
-    """Replaces ``replacement`` with a space; removes it in the first token, unless ``prepend`` is never."""
+    """Replaces ``replacement`` with a space, and removes it from the first token unless ``prepend`` is ``never``."""
 
     kind: ClassVar[str] = "metaspace"
     replacement: str = SPACE_MARK
@@ -74,7 +81,10 @@ class MetaspaceDecode:
 
 @dataclass(frozen=True, slots=True)
 class CtcDecode:
-    """Collapses repeated tokens, removes ``pad``, and replaces ``delimiter`` with a space."""
+    """Replaces runs of equal tokens with one token, removes ``pad``, and replaces ``delimiter`` with a space.
+
+    ``cleanup`` repairs the spaces around English punctuation.
+    """
 
     kind: ClassVar[str] = "ctc"
     pad: str = "<pad>"
@@ -84,7 +94,7 @@ class CtcDecode:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceDecode:
-    """Replaces every match in a token with ``content``."""
+    """Replaces every match of ``pattern`` in a token with ``content``; the fields are those of `Replace`."""
 
     kind: ClassVar[str] = "replace"
     pattern: str
@@ -95,7 +105,7 @@ class ReplaceDecode:
 
 @dataclass(frozen=True, slots=True)
 class StripDecode:
-    """Removes up to ``start`` and ``stop`` times ``content`` at the two ends of a token."""
+    """Removes ``content`` up to ``start`` times from the start and up to ``stop`` times from the end of each token."""
 
     kind: ClassVar[str] = "strip"
     content: str
@@ -105,7 +115,7 @@ class StripDecode:
 
 @dataclass(frozen=True, slots=True)
 class ByteFallbackDecode:
-    """Decodes runs of ``<0xHH>`` to characters, or to one U+FFFD for each byte if they are not UTF-8."""
+    """Decodes runs of ``<0xHH>`` tokens to characters, or to one U+FFFD for each byte if the bytes are not UTF-8."""
 
     kind: ClassVar[str] = "byte_fallback"
 
@@ -132,9 +142,10 @@ DecodeStep = (
 
 @dataclass(frozen=True, slots=True)
 class ChainDecode:
-    """Hugging Face's decoders: each step rewrites the list of tokens, which are concatenated at the end; None joins the
-    tokens with spaces. Unknown ids are skipped. If the vocabulary is of bytes (``byte_level``), the bytes become
-    GPT-2's characters first.
+    """Hugging Face's decoders: each step rewrites the list of tokens, and the result is concatenated.
+
+    With ``steps=None`` the tokens are joined with spaces. Unknown ids are skipped. ``byte_level``: the entries of the
+    vocabulary are bytes, which are converted to GPT-2's characters first.
     """
 
     kind: ClassVar[str] = "chain"
@@ -144,8 +155,11 @@ class ChainDecode:
 
 @dataclass(frozen=True, slots=True)
 class LlamaCppDecode:
-    """llama.cpp's detokenizer. ``family`` is how a token's text is written; ``strip_space`` removes one space from the
-    first token; ``clean_spaces`` repairs English punctuation. Skipped special tokens print nothing.
+    """llama.cpp's detokenizer.
+
+    ``family`` is the notation of the tokens' texts. ``strip_space`` removes one space from the first token.
+    ``clean_spaces`` repairs the spaces around English punctuation. ``escaped_spaces``: in tokens of the family ``bpe``,
+    U+2581 represents a space. Special tokens that the caller skips print nothing.
     """
 
     kind: ClassVar[str] = "llama.cpp"

@@ -1,4 +1,4 @@
-"""How a piece is converted to ids."""
+"""The models, which convert a piece to ids."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bpe:
-    """Byte-pair encoding. A pair can merge if it is listed (``merges``), or if its concatenation is an entry, by the
-    entry's id (``rank``, low first) or its score (``score``, high first); ties go to the leftmost.
+    """Byte-pair encoding. Of equally good pairs the leftmost merges first.
 
-    ``merges`` is uint32 of shape (m, 3): left id, right id, merged id, in order of priority; None for the other two.
-    ``symbols`` is what merging starts from: single ``bytes``, SentencePiece's ``chars``, llama2.c's ``groups``, or
-    Unicode ``scalars`` whose unknowns are settled before merging (Hugging Face). ``reserved``: rows of every kind
-    take part in merging (llama.cpp). Only with ``scalars``: ``continuing_prefix`` goes before all but the first
-    character of a piece and ``word_suffix`` after the last; ``byte_fallback`` tries byte pieces before
-    ``Spec.unknown``; ``fuse_unknown`` joins adjacent unknowns into one.
+    * ``priority``: which pairs can merge, and in which order: the pairs of a list (``merges``), or the pairs whose
+      concatenation is an entry, by the entry's id, lowest first (``rank``), or by its score, highest first (``score``).
+    * ``symbols``: the symbols that merging starts from: single ``bytes``, SentencePiece's ``chars``, llama2.c's
+      ``groups``, or Unicode ``scalars``, whose unknown ones are replaced before merging (Hugging Face).
+    * ``whole_piece_first``: a piece that is an entry is encoded to its id without merging.
+    * ``merges``: uint32 of shape (m, 3): left id, right id, merged id, in order of priority; None for the other
+      priorities.
+    * ``reserved``: vocabulary rows of every kind take part in merging (llama.cpp).
+    * Only with ``scalars``: ``continuing_prefix`` is added before every character of a piece except the first, and
+      ``word_suffix`` after the last; ``byte_fallback`` tries byte pieces before ``Spec.unknown``; ``fuse_unknown``
+      joins adjacent unknown tokens into one.
     """
 
     kind: ClassVar[str] = "bpe"
@@ -38,24 +42,27 @@ class Bpe:
         if not isinstance(other, Bpe):
             return NotImplemented
         same_merges = _are_equal(self.merges, other.merges)
-        rest = [name for name in self.__dataclass_fields__ if name != "merges"]
-        return same_merges and all(getattr(self, name) == getattr(other, name) for name in rest)
+        other_fields = [name for name in self.__dataclass_fields__ if name != "merges"]
+        return same_merges and all(getattr(self, name) == getattr(other, name) for name in other_fields)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _are_equal(mine: npt.NDArray[np.uint32] | None, theirs: npt.NDArray[np.uint32] | None) -> bool:
-    if mine is None or theirs is None:
-        return mine is theirs
+def _are_equal(left: npt.NDArray[np.uint32] | None, right: npt.NDArray[np.uint32] | None) -> bool:
+    if left is None or right is None:
+        return left is right
     import numpy as np
 
-    return np.array_equal(mine, theirs)
+    return np.array_equal(left, right)
 
 
 @dataclass(frozen=True, slots=True)
 class Unigram:
-    """The segmentation with the best sum of scores, by the rules of SentencePiece (sums in float32), of Hugging Face
-    (float64, every entry matches, ranges of unknown text are looked up again; ``byte_fallback``), or of llama.cpp.
+    """The segmentation with the best sum of scores.
+
+    ``rules`` names the program whose rules apply: SentencePiece (sums in float32), Hugging Face (sums in float64; every
+    entry matches; the text of unknown ranges is searched in the vocabulary again; ``byte_fallback`` tries byte pieces),
+    or llama.cpp.
     """
 
     kind: ClassVar[str] = "unigram"
@@ -65,31 +72,32 @@ class Unigram:
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """Repeatedly takes the longest entry that is a prefix of the remainder (RWKV World)."""
+    """Longest match: repeatedly takes the longest entry that is a prefix of the remaining text (RWKV World)."""
 
     kind: ClassVar[str] = "longest"
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """SentencePiece WORD: each run of text between spaces is one piece."""
+    """SentencePiece's WORD: every word between spaces is one piece."""
 
     kind: ClassVar[str] = "word"
 
 
 @dataclass(frozen=True, slots=True)
 class Char:
-    """SentencePiece CHAR: every character is one piece."""
+    """SentencePiece's CHAR: every character is one piece."""
 
     kind: ClassVar[str] = "char"
 
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """Takes the longest entry that is a prefix of the piece, then of the remainder with ``continuing_prefix`` before
-    it; a piece that cannot be covered, or of more than ``max_chars`` characters, is unknown as a whole (Hugging Face).
-    With ``phantom_space`` entries of word starts begin with U+2581 instead (llama.cpp's WPM), and ``max_chars`` is
-    None.
+    """WordPiece: repeatedly takes the longest entry that is a prefix of the piece's remainder (Hugging Face, BERT).
+
+    All entries but a piece's first are searched with ``continuing_prefix`` before them. A piece that cannot be covered,
+    or that has more than ``max_chars`` characters, is unknown as a whole. With ``phantom_space``, entries at the start
+    of a word begin with U+2581 instead, and ``max_chars`` is None (llama.cpp's WPM).
     """
 
     kind: ClassVar[str] = "wordpiece"
@@ -100,14 +108,14 @@ class WordPiece:
 
 @dataclass(frozen=True, slots=True)
 class WordLevel:
-    """A piece is an entry, or unknown (Hugging Face)."""
+    """Word level: a piece that is an entry has the entry's id; any other piece is unknown (Hugging Face)."""
 
     kind: ClassVar[str] = "word_level"
 
 
 @dataclass(frozen=True, slots=True)
 class Plamo2:
-    """PLaMo-2's: the best path over characters by integer scores, from the end of the text (llama.cpp)."""
+    """PLaMo-2's model: the best path over characters by integer scores, from the end of the text (llama.cpp)."""
 
     kind: ClassVar[str] = "plamo2"
 
@@ -116,7 +124,7 @@ Model = Bpe | Unigram | Longest | Word | Char | WordPiece | WordLevel | Plamo2
 
 
 def described(model: Model) -> str:
-    """A model in a few words.
+    """Describes a model in a few words.
 
     >>> described(Bpe("rank"))
     'BPE of bytes, by rank'
@@ -124,5 +132,5 @@ def described(model: Model) -> str:
     if not isinstance(model, Bpe):
         rules = f" by the rules of {model.rules}" if isinstance(model, Unigram) else ""
         return type(model).__name__ + rules
-    how = {"merges": "by a list", "rank": "by rank", "score": "by score"}[model.priority]
-    return f"BPE of {model.symbols}, {how}"
+    order = {"merges": "by a list", "rank": "by rank", "score": "by score"}[model.priority]
+    return f"BPE of {model.symbols}, {order}"

@@ -1,4 +1,4 @@
-"""How the text is rewritten before it is split."""
+"""The normalizer steps, which rewrite the text before it is split."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceNormalize:
-    """SentencePiece's normalizer: the fields of NormalizerSpec that shape the output, and the suffix mode."""
+    """SentencePiece's normalizer: the fields of its NormalizerSpec, and ``whitespace_as_suffix``."""
 
     kind: ClassVar[str] = "sentencepiece"
     charsmap: bytes = b""
@@ -20,7 +20,7 @@ class SentencePieceNormalize:
 
 @dataclass(frozen=True, slots=True)
 class PrefixSpace:
-    """One space before every text that is not empty (llama2.c)."""
+    """Adds one space before every text that is not empty (llama2.c)."""
 
     kind: ClassVar[str] = "prefix_space"
 
@@ -29,8 +29,8 @@ class PrefixSpace:
 class ReplaceInvalid:
     """Replaces every byte that is not part of a character with U+FFFD.
 
-    ``lenient`` decodes as llama.cpp does: by lead byte and continuation bytes, so that overlong forms and
-    surrogates pass.
+    ``lenient`` decodes like llama.cpp, by lead byte and continuation bytes, so that overlong forms and surrogates are
+    accepted as characters.
     """
 
     kind: ClassVar[str] = "replace_invalid"
@@ -39,7 +39,7 @@ class ReplaceInvalid:
 
 @dataclass(frozen=True, slots=True)
 class BertNormalize:
-    """Hugging Face's BertNormalizer."""
+    """Hugging Face's BertNormalizer; the fields are its options."""
 
     kind: ClassVar[str] = "bert"
     clean_text: bool = True
@@ -59,14 +59,14 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class StripAccents:
-    """Removes combining marks, without decomposing first (Hugging Face)."""
+    """Removes combining marks; characters are not decomposed first (Hugging Face)."""
 
     kind: ClassVar[str] = "strip_accents"
 
 
 @dataclass(frozen=True, slots=True)
 class UnicodeForm:
-    """A Unicode normalization form, with the tables of Hugging Face's crate (Unicode 9.0)."""
+    """Converts the text to a Unicode normalization form, with the tables of Hugging Face's crate (Unicode 9.0)."""
 
     kind: ClassVar[str] = "unicode"
     form: Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -74,7 +74,7 @@ class UnicodeForm:
 
 @dataclass(frozen=True, slots=True)
 class Lowercase:
-    """Lower-cases every character on its own, whatever its neighbours are (Hugging Face)."""
+    """Lower-cases every character; the characters around it make no difference (Hugging Face)."""
 
     kind: ClassVar[str] = "lowercase"
 
@@ -88,7 +88,7 @@ class Nmt:
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """SentencePiece's charsmap as Hugging Face applies it: by grapheme cluster, then by character."""
+    """Applies SentencePiece's charsmap by Hugging Face's rules: to each grapheme cluster, then to each character."""
 
     kind: ClassVar[str] = "precompiled"
     charsmap: bytes = b""
@@ -96,8 +96,10 @@ class Precompiled:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Replaces every match with ``content``. ``pattern`` is a text, or a regular expression in the engine's syntax if
-    ``is_regex``, with the Unicode tables of version ``unicode`` (the engine's own if None).
+    """Replaces every match of ``pattern`` with ``content``.
+
+    ``pattern`` is a text, or with ``is_regex`` a regular expression in the engine's syntax. ``unicode`` is the version
+    of the expression's Unicode tables; None means the engine's own version.
     """
 
     kind: ClassVar[str] = "replace"
@@ -117,14 +119,14 @@ class Prepend:
 
 @dataclass(frozen=True, slots=True)
 class ByteLevel:
-    """Converts every byte to a visible character, by GPT-2's table."""
+    """Converts every byte to a visible character, by GPT-2's table of bytes."""
 
     kind: ClassVar[str] = "byte_level"
 
 
 @dataclass(frozen=True, slots=True)
 class UgmNormalize:
-    """llama.cpp's normalizer of its T5 vocabularies."""
+    """llama.cpp's normalizer for T5 vocabularies."""
 
     kind: ClassVar[str] = "ugm"
     charsmap: bytes = b""
@@ -134,7 +136,7 @@ class UgmNormalize:
 
 @dataclass(frozen=True, slots=True)
 class WpmNormalize:
-    """llama.cpp's normalizer of its BERT vocabularies; U+0000 separates the words."""
+    """llama.cpp's normalizer for BERT vocabularies; U+0000 separates the words."""
 
     kind: ClassVar[str] = "wpm"
     lowercase: bool = True

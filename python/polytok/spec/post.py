@@ -1,4 +1,4 @@
-"""The ids around a text, and the white space that the spans of its tokens leave out."""
+"""The template, which adds ids around a text, and the white space that the spans of tokens leave out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IDS = range(2**32)
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Ids of a template that do not belong to a text."""
+    """Ids that a template adds around texts, with the type id of their tokens."""
 
     ids: tuple[int, ...]
     type_id: int = 0
@@ -24,7 +24,7 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The place of the first (0) or the second (1) text in a template."""
+    """The position of the first (0) or the second (1) text in a template, with the type id of its tokens."""
 
     text: Literal[0, 1] = 0
     type_id: int = 0
@@ -43,8 +43,9 @@ TemplatePart = Insert | Slot
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The ids around one text, and around a pair of texts, if special tokens are requested (``add_special=True``).
-    Without them only the slots count.
+    """The ids around one text (``single``), and around two texts (``pair``).
+
+    The ids are added if the caller asks for special tokens (``add_special=True``); otherwise only the slots count.
     """
 
     single: tuple[TemplatePart, ...] = (Slot(0),)
@@ -57,29 +58,32 @@ class Template:
 
     @property
     def before(self) -> tuple[int, ...]:
-        """The ids before a single text."""
+        """The ids that are added before a single text."""
         slot = self.single.index(Slot(0)) if Slot(0) in self.single else len(self.single)
         return tuple(id for part in self.single[:slot] if isinstance(part, Insert) for id in part.ids)
 
     @property
     def after(self) -> tuple[int, ...]:
-        """The ids after a single text."""
+        """The ids that are added after a single text."""
         slot = self.single.index(Slot(0)) if Slot(0) in self.single else len(self.single)
         return tuple(id for part in self.single[slot:] if isinstance(part, Insert) for id in part.ids)
 
     @classmethod
     def around(cls, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Template:
-        """Ids before and after one text; a pair gets them around each of its texts."""
+        """Returns a template with ids before and after one text; of a pair, each text gets these ids."""
 
-        def side(number: Literal[0, 1]) -> tuple[TemplatePart, ...]:
+        def around_slot(number: Literal[0, 1]) -> tuple[TemplatePart, ...]:
             parts = (Insert(before, number), Slot(number, number), Insert(after, number))
             return tuple(part for part in parts if isinstance(part, Slot) or part.ids)
 
-        return cls(side(0), side(0) + side(1))
+        return cls(around_slot(0), around_slot(0) + around_slot(1))
 
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """Spans omit white space at the ends of tokens, except one space of the first with ``add_prefix_space``."""
+    """Omits white space at the ends of tokens from their spans.
+
+    With ``add_prefix_space``, one space at the start of the first token stays in its span.
+    """
 
     add_prefix_space: bool = True

@@ -10,12 +10,15 @@ Matching = Literal["longest", "listed", "longest_first"]
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """A text that stands for one id before the rest of the pipeline sees it.
+    """A text that represents one id and is matched before the text is normalized.
 
-    A ``special`` token is recognised only if the caller allows it; any other always (Hugging Face's added tokens,
-    llama.cpp's user-defined ones). ``single_word`` rejects matches that touch a letter, digit or underscore, ``lstrip``
-    and ``rstrip`` include the white space on that side, ``normalized`` searches the normalized text for the normalized
-    token. The text can also be a row of the vocabulary, with the same id.
+    * ``special``: the token is recognised only if the caller allows it. Other tokens are always recognised: Hugging
+      Face's added tokens, llama.cpp's user-defined ones.
+    * ``single_word``: matches next to a letter, digit or underscore are rejected.
+    * ``lstrip``, ``rstrip``: the white space before or after a match belongs to the match.
+    * ``normalized``: the normalized token is searched in the normalized text instead.
+
+    The text can also be a row of the vocabulary with the same id.
     """
 
     text: str

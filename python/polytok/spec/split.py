@@ -1,4 +1,4 @@
-"""How the text is split into pieces."""
+"""The split steps, which split the text into pieces."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class PatternSplit:
     ``behavior`` decides what happens to matches and to the gaps between them:
 
     * ``matches``: the matches are the pieces, the gaps are dropped (tiktoken, minbpe);
-    * ``isolated``: both are pieces (llama.cpp, and Hugging Face's name for it, as the following are);
+    * ``isolated``: matches and gaps are pieces (llama.cpp; the names from here on are Hugging Face's);
     * ``removed``: the gaps are the pieces, the matches are dropped;
-    * ``merged_with_previous``, ``merged_with_next``: a match joins the gap before or after it;
-    * ``contiguous``: as isolated, but adjacent matches are one piece, and adjacent gaps too.
+    * ``merged_with_previous``, ``merged_with_next``: a match is joined to the gap before or after it;
+    * ``contiguous``: like ``isolated``, but adjacent matches are one piece, and adjacent gaps are one piece.
 
-    ``invert`` swaps matches and gaps first. The pattern is in the engine's syntax (fancy_regex); ``unicode`` is the
-    version of the Unicode tables, e.g. "15.0", None for the engine's own.
+    ``invert`` swaps matches and gaps first. The pattern has the engine's syntax (fancy_regex). ``unicode`` is the
+    version of the Unicode tables, such as "15.0"; None means the engine's own version.
     """
 
     kind: ClassVar[str] = "pattern"
@@ -37,8 +37,10 @@ class PatternSplit:
 
 @dataclass(frozen=True, slots=True)
 class Metaspace:
-    """Replaces spaces with ``replacement``, and adds it before each piece (``always``) or only before one that starts
-    the text (``first``), unless the piece starts with it; then, with ``split``, splits before each of them.
+    """Replaces spaces with ``replacement``, and splits before each replacement if ``split`` is set.
+
+    ``prepend`` adds the replacement before pieces that do not start with it: before every piece (``always``), before
+    the first piece of a text (``first``), or before none (``never``).
     """
 
     kind: ClassVar[str] = "metaspace"
@@ -56,14 +58,14 @@ class PieceSpace:
 
 @dataclass(frozen=True, slots=True)
 class ScriptSplit:
-    """Splits where the script changes, as Hugging Face's UnicodeScripts."""
+    """Splits at each change of script, like Hugging Face's UnicodeScripts."""
 
     kind: ClassVar[str] = "script"
 
 
 @dataclass(frozen=True, slots=True)
 class FixedLength:
-    """Pieces of ``length`` characters."""
+    """Splits into pieces of ``length`` characters."""
 
     kind: ClassVar[str] = "fixed_length"
     length: int
@@ -71,7 +73,7 @@ class FixedLength:
 
 @dataclass(frozen=True, slots=True)
 class DigitGroups:
-    """Splits runs of number characters into threes, counted from their right end; everything else stays (llama.cpp)."""
+    """Splits runs of number characters into threes, counted from the right end; other text stays whole (llama.cpp)."""
 
     kind: ClassVar[str] = "digit_groups"
     unicode: str | None = None

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 class Kind(IntEnum):
     """The kind of a vocabulary entry; the numbers are SentencePiece's and GGUF's.
 
-    UNKNOWN represents text that nothing else covers. CONTROL entries are special tokens, USER_DEFINED ones are matched
-    in a text before anything else, UNUSED ones are never produced from a text, BYTE ones represent a byte of unknown
-    text.
+    * NORMAL: an ordinary entry.
+    * UNKNOWN: represents text that no other entry covers.
+    * CONTROL: a special token.
+    * USER_DEFINED: matched in a text before any other entry.
+    * UNUSED: never produced from a text.
+    * BYTE: represents one byte of unknown text.
     """
 
     NORMAL = 1
@@ -31,11 +34,13 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocab:
-    """The vocabulary in columns, in file order; row i is ``blob[offsets[i]:offsets[i + 1]]``.
+    """The vocabulary in columns, in file order. The bytes of row i are ``blob[offsets[i]:offsets[i + 1]]``.
 
-    ``offsets`` is uint32 of shape (n + 1,), ``ids`` uint32 (n,), ``scores`` float32 (n,) (float64 if the format has
-    such), all zero if the format has none, ``kinds`` uint8 (n,) holding `Kind` numbers. ``active_kinds`` is None, or
-    the kinds after a vocabulary restriction (uint8 (n,)).
+    * ``offsets``: uint32 of shape (n + 1,).
+    * ``ids``: uint32 of shape (n,).
+    * ``scores``: float32 of shape (n,), or float64 if the format stores float64; all zero if the format has no scores.
+    * ``kinds``: uint8 of shape (n,), the numbers of `Kind`.
+    * ``active_kinds``: the kinds after a vocabulary restriction, uint8 of shape (n,); None without a restriction.
     """
 
     blob: bytes
@@ -47,32 +52,32 @@ class Vocab:
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[bytes, int, float, int]]) -> Vocab:
-        """Build the columns from (bytes, id, score, kind) rows.
+        """Builds the columns from rows of (bytes, id, score, kind).
 
         >>> len(Vocab.from_rows([(b"a", 0, 0.0, Kind.NORMAL), (b"b", 1, 0.0, Kind.NORMAL)]))
         2
         """
         import numpy as np
 
-        listed = list(rows)
-        ends = np.cumsum([0, *(len(row[0]) for row in listed)], dtype=np.uint64)
+        row_list = list(rows)
+        ends = np.cumsum([0, *(len(row[0]) for row in row_list)], dtype=np.uint64)
         return cls(
-            blob=b"".join(row[0] for row in listed),
+            blob=b"".join(row[0] for row in row_list),
             offsets=ends.astype(np.uint32),
-            ids=np.array([row[1] for row in listed], dtype=np.uint32),
-            scores=np.array([row[2] for row in listed], dtype=np.float32),
-            kinds=np.array([row[3] for row in listed], dtype=np.uint8),
+            ids=np.array([row[1] for row in row_list], dtype=np.uint32),
+            scores=np.array([row[2] for row in row_list], dtype=np.float32),
+            kinds=np.array([row[3] for row in row_list], dtype=np.uint8),
         )
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def piece(self, row: int) -> bytes:
-        """The bytes of a row."""
+        """Returns the bytes of a row."""
         return self.blob[self.offsets[row] : self.offsets[row + 1]]
 
     def pieces(self) -> list[bytes]:
-        """The bytes of all rows, in row order."""
+        """Returns the bytes of all rows, in row order."""
         ends = self.offsets.tolist()
         return [self.blob[a:b] for a, b in itertools.pairwise(ends)]
 
