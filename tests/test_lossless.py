@@ -278,7 +278,7 @@ EXTRA = (b"  ", b"ab", b" a", "日".encode(), b"\xe6\x97", b"<|end|>")
 
 @pytest.mark.parametrize("pattern", sorted({KIMI, QWEN, *(known.scheme.pattern for known in KNOWN)}))
 def test_known_patterns_drop_nothing(pattern: str) -> None:
-    assert covers_all_text(pattern)
+    assert covers_all_text(PatternSplit(pattern))
     tokenizer = Tokenizer(Spec(bytes_vocab(extra=EXTRA), RANK, split=(PatternSplit(pattern),)))
     assert tokenizer.lossless.for_bytes
     check(tokenizer, 5_000)
@@ -318,6 +318,14 @@ def test_patterns_that_drop(pattern: str) -> None:
     assert any(not comes_back(tokenizer, text) for text in candidates)
 
 
+@pytest.mark.parametrize("invert, is_regex", [(True, True), (False, False)])
+def test_covering_patterns_that_drop_by_other_options(invert: bool, is_regex: bool) -> None:
+    split = (PatternSplit(r"\s|\S", "matches", invert, is_regex),)
+    tokenizer = Tokenizer(Spec(bytes_vocab(), RANK, split=split))
+    assert "split" in reasons(tokenizer)
+    assert not comes_back(tokenizer, b"a b")
+
+
 ALPHABET = [
     *"ab \n'1é",
     r"\p{L}",
@@ -351,7 +359,7 @@ def test_generated_patterns_that_are_said_to_cover_do() -> None:
             pick.random() < 0.6
         )
         pattern = "|".join(parts)
-        if covers_all_text(pattern):
+        if covers_all_text(PatternSplit(pattern)):
             proven += 1
             tokenizer = Tokenizer(Spec(bytes_vocab(), RANK, split=(PatternSplit(pattern),)))
             assert [text for text in texts(list(EXTRA), 40, seed=proven) if not comes_back(tokenizer, text)] == [], (
@@ -364,7 +372,7 @@ def test_generated_patterns_that_are_said_to_cover_do() -> None:
     "pattern", ["(" * 100_000, "[" * 1000, "a" * 200_000, "(?:a|" * 50, "\\", "[a", "a{", "(?x)a", ""]
 )
 def test_odd_patterns_are_not_proven(pattern: str) -> None:
-    assert not covers_all_text(pattern)
+    assert not covers_all_text(PatternSplit(pattern))
 
 
 @pytest.mark.parametrize("model", [RANK, Longest()], ids=lambda model: model.kind)

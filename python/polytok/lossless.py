@@ -115,9 +115,9 @@ def _reasons(spec: Spec) -> Iterator[Reason]:
 def _split_reasons(step: SplitStep) -> Iterator[Reason]:
     if not isinstance(step, PatternSplit):
         yield Reason(f"split: {step.kind} may rewrite pieces")
-    elif step.behavior == "removed":
+    elif step.behavior == "removed" or (step.behavior == "matches" and step.invert):
         yield Reason("split: what the pattern matches is dropped")
-    elif step.behavior == "matches" and not covers_all_text(step.pattern):
+    elif step.behavior == "matches" and not covers_all_text(step):
         yield Reason("split: the pattern is not known to match all text, and what it does not match is dropped")
 
 

@@ -33,9 +33,9 @@ impl Finder {
         Ok(Finder { search })
     }
 
-    /// Matches are known to cover every text.
-    pub fn leaves_no_gap(&self) -> bool {
-        matches!(&self.search, Search::Regex(splitter) if splitter.leaves_no_gap())
+    /// Reports whether the matches provably cover every text.
+    pub fn covers_text(&self) -> bool {
+        matches!(&self.search, Search::Regex(splitter) if splitter.covers_text())
     }
 
     /// The pattern, if `fill` goes on from where it stopped.

@@ -17,6 +17,7 @@ mod blocks;
 mod char_groups;
 mod class_table;
 mod classes;
+mod coverage;
 mod cursor;
 mod dispatch;
 mod error;
@@ -33,10 +34,14 @@ pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use unicode::restrict;
 
+use pattern::Tree;
 use program::Program;
+
 /// One split pattern, compiled.
 pub struct Splitter {
     engine: Engine,
+    covers_text: bool,
+    never_empty: bool,
 }
 
 enum Engine {
@@ -47,11 +52,13 @@ enum Engine {
 impl Splitter {
     /// Compiles `pattern`: to a scanner when it is of the known family, else for the general engine.
     pub fn compile(pattern: &str) -> Result<Splitter> {
-        let engine = match pattern::parse(pattern).and_then(|tree| Program::compile(&tree)) {
-            Some(program) => Engine::Scanner(Box::new(program)),
-            None => Engine::Regex(Box::new(regex::Regex::compile(pattern)?)),
-        };
-        Ok(Splitter { engine })
+        let proven = |proof: fn(&Tree) -> bool| pattern::parse_outline(pattern).is_some_and(|tree| proof(&tree));
+        if let Some(program) = pattern::parse(pattern).and_then(|tree| Program::compile(&tree)) {
+            let covers_text = program.leaves_no_gap().unwrap_or_else(|| proven(coverage::covers_text));
+            return Ok(Splitter { engine: Engine::Scanner(Box::new(program)), covers_text, never_empty: true });
+        }
+        let engine = Engine::Regex(Box::new(regex::Regex::compile(pattern)?));
+        Ok(Splitter { engine, covers_text: proven(coverage::covers_text), never_empty: proven(coverage::never_empty) })
     }
 
     /// The same with the Unicode tables of a version, e.g. "15.0"; None for the engine's own.
@@ -64,9 +71,14 @@ impl Splitter {
         matches!(self.engine, Engine::Scanner(_))
     }
 
-    /// Matches are known to cover every text.
-    pub fn leaves_no_gap(&self) -> bool {
-        matches!(&self.engine, Engine::Scanner(program) if program.leaves_no_gap())
+    /// Reports whether the matches provably cover every text.
+    pub fn covers_text(&self) -> bool {
+        self.covers_text
+    }
+
+    /// Reports whether every match provably has a character.
+    pub fn never_empty(&self) -> bool {
+        self.never_empty
     }
 
     /// `fill` goes on from where it stopped, so that pieces are known before the end of the text.

@@ -46,17 +46,19 @@ pub(super) struct Tree {
 
 /// The tree of `pattern`, or `None` if it is outside the family.
 pub(super) fn parse(pattern: &str) -> Option<Tree> {
-    if pattern.len() > MAX_LEN {
-        return None;
-    }
-    let mut parser = Parser { rest: pattern, fold: false, depth: 0, sets: Vec::new() };
-    let alternatives = parser.alternatives()?;
-    parser.rest.is_empty().then_some(Tree { alternatives, sets: parser.sets })
+    Parser::new(pattern).tree()
+}
+
+/// Parses `pattern` to an outline: a tree for the proofs of `coverage` alone, which do not depend on which match is preferred. Patterns
+/// outside the family have outlines too: lazy quantifiers count as greedy, a repeated group counts as the group once or optionally, and
+/// every look-around is an `End`.
+pub(super) fn parse_outline(pattern: &str) -> Option<Tree> {
+    Parser { is_outline: true, ..Parser::new(pattern) }.tree()
 }
 
 /// The characters of `class`, or `None` if it is anything but one class or character.
 pub(super) fn single_set(class: &str) -> Option<Ranges> {
-    let mut parser = Parser { rest: class, fold: false, depth: 0, sets: Vec::new() };
+    let mut parser = Parser::new(class);
     parser.set()?;
     if parser.rest.is_empty() { parser.sets.pop() } else { None }
 }
@@ -67,9 +69,23 @@ struct Parser<'p> {
     fold: bool,
     depth: u32,
     sets: Vec<Ranges>,
+    /// True if the tree is an outline (`parse_outline`).
+    is_outline: bool,
 }
 
-impl Parser<'_> {
+impl<'p> Parser<'p> {
+    fn new(pattern: &'p str) -> Parser<'p> {
+        Parser { rest: pattern, fold: false, depth: 0, sets: Vec::new(), is_outline: false }
+    }
+
+    fn tree(mut self) -> Option<Tree> {
+        if self.rest.len() > MAX_LEN {
+            return None;
+        }
+        let alternatives = self.alternatives()?;
+        self.rest.is_empty().then_some(Tree { alternatives, sets: self.sets })
+    }
+
     /// `a|b|c`, up to the end of the pattern or a closing parenthesis that is left unread.
     fn alternatives(&mut self) -> Option<Vec<Vec<Node>>> {
         let mut all = Vec::new();
@@ -86,8 +102,11 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Option<Node> {
-        if self.eat("$") || self.eat(r"\z") {
+        if self.eat("$") || self.eat(r"\z") || self.is_outline && self.eat("^") {
             return Some(Node::End);
+        }
+        if self.is_outline && ["(?=", "(?!", "(?<=", "(?<!"].into_iter().any(|open| self.eat(open)) {
+            return self.group_rest().map(|_| Node::End);
         }
         for (open, wanted) in [("(?=", true), ("(?!", false)] {
             if self.eat(open) {
@@ -101,6 +120,7 @@ impl Parser<'_> {
         let set = self.set()?;
         let (min, max) = self.quantifier()?;
         let possessive = (min, max) != (1, 1) && self.eat("+");
+        let _ = self.is_outline && !possessive && (min, max) != (1, 1) && self.eat("?");
         // Lazy and doubled quantifiers are left unread here and refused by `set` as the next item.
         Some(Node::Run { set, min, max, possessive })
     }
@@ -112,19 +132,29 @@ impl Parser<'_> {
         } else if !self.eat("(?:") {
             self.eat("(");
         }
+        let alternatives = self.group_rest()?;
+        self.fold = outer;
+        let optional = match self.is_outline {
+            false => self.eat("?"),
+            true => {
+                let (min, max) = self.quantifier()?;
+                let _ = (min, max) != (1, 1) && self.eat("?");
+                min == 0
+            }
+        };
+        // A further quantifier (`)*`, `)?+`, `)??`) is refused as the next item.
+        Some(Node::Group { alternatives, optional })
+    }
+
+    /// The alternatives of a group and the parenthesis after them.
+    fn group_rest(&mut self) -> Option<Vec<Vec<Node>>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return None;
         }
         let alternatives = self.alternatives()?;
         self.depth -= 1;
-        self.fold = outer;
-        if !self.eat(")") {
-            return None;
-        }
-        let optional = self.eat("?");
-        // A further quantifier (`)*`, `)?+`, `)??`) is refused as the next item.
-        Some(Node::Group { alternatives, optional })
+        self.eat(")").then_some(alternatives)
     }
 
     /// `?`, `*`, `+`, `{m}`, `{m,}`, `{m,n}` or nothing, which is (1, 1).

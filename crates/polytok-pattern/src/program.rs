@@ -87,9 +87,9 @@ impl Program {
         Some(Program { steps, sets, classes, dispatch, stream })
     }
 
-    /// Matches are known to cover every text.
-    pub(super) fn leaves_no_gap(&self) -> bool {
-        self.stream.as_ref().is_some_and(Stream::leaves_no_gap)
+    /// Reports whether the matches cover every text; None if the program has no automaton, which alone can decide this.
+    pub(super) fn leaves_no_gap(&self) -> Option<bool> {
+        self.stream.as_ref().map(Stream::leaves_no_gap)
     }
 
     /// Derives what is otherwise derived when enough was read.

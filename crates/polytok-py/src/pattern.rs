@@ -1,4 +1,4 @@
-//! Searching by the patterns that splitting knows, with their tables of Unicode.
+//! Split patterns as Python functions: which texts a pattern matches, and what is proven about its matches.
 
 use polytok_pattern::Splitter;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::errors::to_python;
 
-/// For each text whether the pattern matches a part of it that is not empty; of what is no UTF-8 nothing matches.
+/// Reports for each text whether the pattern has a match in the text that is not empty; false for bytes that are not UTF-8.
 #[pyfunction]
 fn pattern_matches(pattern: &str, texts: Vec<PyBackedBytes>) -> PyResult<Vec<bool>> {
     let splitter = Splitter::compile(pattern).map_err(|error| to_python(error.into()))?;
@@ -18,7 +18,21 @@ fn pattern_matches(pattern: &str, texts: Vec<PyBackedBytes>) -> PyResult<Vec<boo
     texts.iter().map(matches).collect::<Result<_, polytok_pattern::Error>>().map_err(|error| to_python(error.into()))
 }
 
-/// Adds the function to the module.
+/// Reports whether the matches of a pattern provably cover every text; false if the pattern does not compile.
+#[pyfunction]
+fn pattern_covers_text(pattern: &str, unicode: Option<&str>) -> bool {
+    Splitter::compile_for(pattern, unicode).is_ok_and(|splitter| splitter.covers_text())
+}
+
+/// Reports whether every match of a pattern is provably longer than 0; false if the pattern does not compile.
+#[pyfunction]
+fn pattern_never_empty(pattern: &str, unicode: Option<&str>) -> bool {
+    Splitter::compile_for(pattern, unicode).is_ok_and(|splitter| splitter.never_empty())
+}
+
+/// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(pattern_matches, module)?)
+    module.add_function(wrap_pyfunction!(pattern_covers_text, module)?)?;
+    module.add_function(wrap_pyfunction!(pattern_matches, module)?)?;
+    module.add_function(wrap_pyfunction!(pattern_never_empty, module)?)
 }

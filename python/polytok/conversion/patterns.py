@@ -25,10 +25,10 @@ def as_matches(steps: tuple[SplitStep, ...], format_name: str) -> tuple[PatternS
         raise FormatError(f"{format_name} splits with one regular expression, not as {step!r:.100} does")
     behavior = _without_invert(step)
     pattern = step.pattern
-    if behavior == "isolated" and covers_all_text(pattern):
+    if behavior == "isolated" and covers_all_text(step):
         behavior = "matches"
     if behavior != "matches":
-        if behavior != "isolated" or not never_empty(pattern):
+        if behavior != "isolated" or not never_empty(step):
             raise FormatError(
                 f"{format_name} takes the matches of its pattern; {behavior} cannot be put so: {pattern:.100}"
             )
@@ -38,7 +38,7 @@ def as_matches(steps: tuple[SplitStep, ...], format_name: str) -> tuple[PatternS
 
 def as_isolated(step: PatternSplit) -> PatternSplit:
     """The step without gaps to drop, if its pattern provably has none; else as it is."""
-    if step.behavior == "matches" and not step.invert and covers_all_text(step.pattern):
+    if step.behavior == "matches" and not step.invert and covers_all_text(step):
         return replace(step, behavior="isolated")
     return step
 

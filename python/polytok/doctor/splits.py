@@ -54,7 +54,7 @@ def drops_text(spec: Spec) -> Iterator[Finding]:
     """Patterns that drop gaps, and that can leave some."""
     for step in spec.split:
         drops = isinstance(step, PatternSplit) and step.behavior == "matches" and not step.invert
-        if drops and isinstance(step, PatternSplit) and not covers_all_text(step.pattern):
+        if drops and isinstance(step, PatternSplit) and not covers_all_text(step):
             yield Finding(
                 "drops-text",
                 Severity.WARNING,

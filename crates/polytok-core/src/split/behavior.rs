@@ -25,7 +25,7 @@ impl PatternSplit {
         let finder = Finder::compile(pattern)?;
         let is_filled = match (behavior, invert) {
             (Behavior::Matches, false) | (Behavior::Removed, true) => true,
-            (Behavior::Isolated, _) => finder.leaves_no_gap(),
+            (Behavior::Isolated, _) => finder.covers_text(),
             _ => false,
         };
         Ok(PatternSplit { finder, behavior, invert, is_filled })
