@@ -318,7 +318,7 @@ def test_patterns_that_drop(pattern: str) -> None:
     assert any(not comes_back(tokenizer, text) for text in candidates)
 
 
-@pytest.mark.parametrize("invert, is_regex", [(True, True), (False, False)])
+@pytest.mark.parametrize(("invert", "is_regex"), [(True, True), (False, False)])
 def test_covering_patterns_that_drop_by_other_options(invert: bool, is_regex: bool) -> None:
     split = (PatternSplit(r"\s|\S", "matches", invert, is_regex),)
     tokenizer = Tokenizer(Spec(bytes_vocab(), RANK, split=split))
