@@ -1,4 +1,4 @@
-"""Specs for the tests of `polytok.reference`, built without polytok's own readers, and where the data lies."""
+"""Builds Specs for the tests of `polytok.reference` without polytok's readers, and locates the test data."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sentencepiece import sentencepiece_model_pb2 as pb
 from polytok import spec as s
 
 DATA = Path(os.environ.get("POLYTOK_DATA", Path(__file__).parents[1] / "../shared/data"))
-VECTORS = DATA / "golden/sentencepiece/vectors.json"
-MODELS = json.loads(VECTORS.read_text("utf-8"))["models"] if VECTORS.is_file() else []
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no data: set POLYTOK_DATA")
+GOLDEN_FILE = DATA / "golden/sentencepiece/vectors.json"
+GOLDEN_MODELS = json.loads(GOLDEN_FILE.read_text("utf-8"))["models"] if GOLDEN_FILE.is_file() else []
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no test data; set POLYTOK_DATA to its folder")
 
 CL100K = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|"
@@ -43,7 +43,7 @@ O200K = "|".join(
 )
 
 
-def tiktoken(ranks: Mapping[bytes, int], pattern: str, special: Mapping[str, int]) -> s.Spec:
+def tiktoken_spec(ranks: Mapping[bytes, int], pattern: str, special: Mapping[str, int]) -> s.Spec:
     return s.Spec(
         vocab=s.Vocab.from_rows((piece, rank, 0.0, s.Kind.NORMAL) for piece, rank in ranks.items()),
         model=s.Bpe(priority="rank", whole_piece_first=True),
@@ -58,16 +58,16 @@ def tiktoken_ranks(name: str) -> dict[bytes, int]:
     return {base64.b64decode(piece): int(rank) for piece, rank in map(bytes.split, lines)}
 
 
-def rwkv() -> s.Spec:
+def rwkv_spec() -> s.Spec:
     rows = []
     for line in (DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt").read_text("utf-8").split("\n")[:-1]:
-        id, rest = line.split(" ", 1)
-        literal = ast.literal_eval(rest.rsplit(" ", 1)[0])
+        id, literal_and_length = line.split(" ", 1)
+        literal = ast.literal_eval(literal_and_length.rsplit(" ", 1)[0])
         rows.append((literal.encode() if isinstance(literal, str) else literal, int(id), 0.0, s.Kind.NORMAL))
     return s.Spec(s.Vocab.from_rows(rows), s.Longest(), special=(s.SpecialToken("<|endoftext|>", 0),))
 
 
-def llama2c(data: bytes) -> s.Spec:
+def llama2c_spec(data: bytes) -> s.Spec:
     rows = []
     at = 4
     while at < len(data):
@@ -86,8 +86,8 @@ def llama2c(data: bytes) -> s.Spec:
     )
 
 
-def sentencepiece_proto(proto: Any, line: s.Line = "0.2.3") -> s.Spec:
-    trainer, rules = proto.trainer_spec, proto.normalizer_spec
+def sentencepiece_spec(proto: Any, line: s.Line = "0.2.3") -> s.Spec:
+    trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
     models: dict[int, s.Model] = {
         1: s.Unigram(),
         2: s.Bpe(priority="score", symbols="chars"),
@@ -98,31 +98,31 @@ def sentencepiece_proto(proto: Any, line: s.Line = "0.2.3") -> s.Spec:
     return s.Spec(
         vocab=s.Vocab.from_rows((p.piece.encode(), id, p.score, p.type) for id, p in enumerate(proto.pieces)),
         model=models[trainer.model_type],
-        normalize=(normalizer(rules, trainer.treat_whitespace_as_suffix),),
+        normalize=(normalize_step(normalizer, trainer.treat_whitespace_as_suffix),),
         unknown="bytes" if trainer.byte_fallback else "unk",
         decode=s.SentencePieceDecode(
-            rules.add_dummy_prefix,
-            rules.remove_extra_whitespaces,
+            normalizer.add_dummy_prefix,
+            normalizer.remove_extra_whitespaces,
             unk_surface.encode(),
-            normalizer(proto.denormalizer_spec) if proto.denormalizer_spec.precompiled_charsmap else None,
+            normalize_step(proto.denormalizer_spec) if proto.denormalizer_spec.precompiled_charsmap else None,
         ),
         line=line,
     )
 
 
-def normalizer(rules: Any, suffix: bool = False) -> s.SentencePieceNormalize:
+def normalize_step(normalizer: Any, is_space_suffix: bool = False) -> s.SentencePieceNormalize:
     return s.SentencePieceNormalize(
-        rules.precompiled_charsmap,
-        rules.add_dummy_prefix,
-        rules.remove_extra_whitespaces,
-        rules.escape_whitespaces,
-        suffix,
+        normalizer.precompiled_charsmap,
+        normalizer.add_dummy_prefix,
+        normalizer.remove_extra_whitespaces,
+        normalizer.escape_whitespaces,
+        is_space_suffix,
     )
 
 
 @functools.cache
 def charsmap(rule: str) -> bytes:
-    """The blob of a named rule set as the installed sentencepiece ships it."""
+    """Returns the normalization blob that the installed sentencepiece has for a named set of rules."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(["a b"] * 3),
@@ -138,8 +138,8 @@ def charsmap(rule: str) -> bytes:
     return proto.normalizer_spec.precompiled_charsmap
 
 
-def vector_proto(model: Mapping[str, Any], blob: bytes) -> Any:
-    """The ModelProto of one entry of the golden SentencePiece vectors."""
+def golden_model_proto(model: Mapping[str, Any], blob: bytes) -> Any:
+    """Builds the ModelProto of one model of the golden SentencePiece vectors."""
     proto = pb.ModelProto()
     rows = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)]
     rows += [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)] if model["byte_fallback"] else []
@@ -156,26 +156,25 @@ def vector_proto(model: Mapping[str, Any], blob: bytes) -> Any:
     return proto
 
 
-def runs_on_this_blob(rule: str, text: str | bytes) -> bool:
-    """The vectors were made with 0.2.1's blobs; 0.2.3's differ from them, on these texts, in one rule."""
+def is_same_in_both_blobs(rule: str, text: str | bytes) -> bool:
+    """Reports whether the blobs of 0.2.1, which recorded the golden vectors, and 0.2.3 normalize a text equally."""
     return not (
         rule.startswith("nmt_") and "\u061c" in (text if isinstance(text, str) else text.decode(errors="replace"))
     )
 
 
-def random_model(pick: random.Random) -> dict[str, Any]:
-    """A small model with pieces of all kinds over few characters, so that they overlap."""
+def random_model(rng: random.Random) -> dict[str, Any]:
+    """Returns a small model with pieces of all kinds over few characters, so that many pieces overlap."""
     letters = ["a", "b", "c", "▁", "é", "日", "\ufffd", " ", "ｶ", "x"]
     names = {
-        "".join(pick.choices(letters[: pick.choice([3, 4, 10])], k=pick.choice([1, 1, 2, 2, 3, 4, 5])))
-        for _ in range(16)
+        "".join(rng.choices(letters[: rng.choice([3, 4, 10])], k=rng.choice([1, 1, 2, 2, 3, 4, 5]))) for _ in range(16)
     }
     kinds = [s.Kind.NORMAL] * 7 + [s.Kind.CONTROL, s.Kind.USER_DEFINED, s.Kind.UNUSED]
     flags = ("byte_fallback", "add_dummy_prefix", "remove_extra_whitespaces", "treat_whitespace_as_suffix")
     return {
-        "model_type": pick.choice(["UNIGRAM", "BPE", "BPE", "WORD", "CHAR"]),
-        "pieces": [[name, pick.choice([-1, -2, pick.uniform(-20, 5)]), pick.choice(kinds)] for name in sorted(names)],
-        "escape_whitespaces": pick.random() < 0.85,
-        "unk_surface": pick.choice([None, "", "?"]),
-        **{flag: pick.random() < 0.5 for flag in flags},
+        "model_type": rng.choice(["UNIGRAM", "BPE", "BPE", "WORD", "CHAR"]),
+        "pieces": [[name, rng.choice([-1, -2, rng.uniform(-20, 5)]), rng.choice(kinds)] for name in sorted(names)],
+        "escape_whitespaces": rng.random() < 0.85,
+        "unk_surface": rng.choice([None, "", "?"]),
+        **{flag: rng.random() < 0.5 for flag in flags},
     }

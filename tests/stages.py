@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from polytok import Kind, Spec, Tokenizer, Vocab
 from polytok.spec import NormalizeStep, SplitStep, WordLevel
-from texts import Words, generated
+from texts import VocabularyPieces, generate_texts
 
 Piece = tuple[str, int, int]
 
@@ -33,8 +33,8 @@ NASTY = [
 def stage_texts(count: int = 300) -> Iterator[str]:
     """Nasty texts and generated ones."""
     yield from NASTY
-    words = Words([b" the", "é".encode(), b"'ll", "▁a".encode(), b"12"])
-    yield from (text.decode() for text in generated(6, count, words))
+    words = VocabularyPieces([b" the", "é".encode(), b"'ll", "▁a".encode(), b"12"])
+    yield from (text.decode() for text in generate_texts(6, count, words))
 
 
 def stage(

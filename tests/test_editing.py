@@ -169,7 +169,7 @@ def test_the_result_encodes_as_the_twin_and_as_rwkvs_reader(tmp_path: Path) -> N
         edited.save(path, "rwkv")
         assert polytok.load(path).spec.vocab == edited.spec.vocab
         theirs = pyrwkv_tokenizer.WorldTokenizer(str(path))
-        for data in texts.generated(3, 150, texts.Words(edited.spec.vocab.pieces())):
+        for data in texts.generate_texts(3, 150, texts.VocabularyPieces(edited.spec.vocab.pieces())):
             text = data.decode(errors="ignore")
             assert edited.encode(text) == theirs.encode(text) == reference.encode(edited.spec, text)
 

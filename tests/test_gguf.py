@@ -38,7 +38,7 @@ from polytok.reference import gguf, llama_cpp
 from polytok.reference.llama_cpp_split import split
 from polytok.reference.llama_cpp_unicode import code_points
 from polytok.spec import Spec, Vocab, WordLevel
-from texts import Words
+from texts import VocabularyPieces
 
 SEPARATOR = "\n__ggml_vocab_test__\n"
 NAMES = [path.name for path in REAL_FILES]
@@ -49,9 +49,9 @@ def both(data: bytes) -> tuple[polytok.Tokenizer, llama_cpp.LlamaCpp]:
     return polytok.load(data), llama_cpp.LlamaCpp(gguf.parse(data))
 
 
-def words(twin: llama_cpp.LlamaCpp) -> Words:
+def words(twin: llama_cpp.LlamaCpp) -> VocabularyPieces:
     pieces = [text.replace("▁".encode(), b" ") for text in twin.texts]
-    return Words(pieces, [twin.texts[id] for id in twin.special] or [b"<s>"])
+    return VocabularyPieces(pieces, [twin.texts[id] for id in twin.special] or [b"<s>"])
 
 
 def compare(tokenizer: polytok.Tokenizer, twin: llama_cpp.LlamaCpp, samples: Sequence[bytes]) -> None:
@@ -73,10 +73,10 @@ def is_known_to_differ(twin: llama_cpp.LlamaCpp, text: bytes) -> bool:
     return is_spelled or any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
 
 
-def generated(twin: llama_cpp.LlamaCpp, seed: int, *, bad: bool = False) -> list[bytes]:
+def generated(twin: llama_cpp.LlamaCpp, seed: int, *, has_invalid_utf8: bool = False) -> list[bytes]:
     longest = 400
-    return [text[:longest].decode(errors="ignore").encode() if not bad else text[:longest]
-            for text in texts.generated(seed, COUNT, words(twin), bad=bad)]  # fmt: skip
+    return [text[:longest].decode(errors="ignore").encode() if not has_invalid_utf8 else text[:longest]
+            for text in texts.generate_texts(seed, COUNT, words(twin), has_invalid_utf8=has_invalid_utf8)]  # fmt: skip
 
 
 @pytest.mark.skipif(not REAL_FILES, reason=f"no files in {FOLDER}")
@@ -112,9 +112,11 @@ def test_vectors_of_a_vocabulary_that_was_converted(source: str, tmp_path: Path)
 def test_real_files_and_the_twin(name: str) -> None:
     tokenizer, twin = both((FOLDER / name).read_bytes())
     compare(tokenizer, twin, generated(twin, 1))
-    compare(tokenizer, twin, generated(twin, 2, bad=True))
+    compare(tokenizer, twin, generated(twin, 2, has_invalid_utf8=True))
     for path in sorted((FOLDER.parents[1] / "corpus").glob("*.txt")):
-        compare(tokenizer, twin, [line[:300].decode(errors="ignore").encode() for line in texts.lines(path, 1500)])
+        compare(
+            tokenizer, twin, [line[:300].decode(errors="ignore").encode() for line in texts.first_lines(path, 1500)]
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -130,7 +132,7 @@ def test_every_family_and_the_twin(name: str) -> None:
     tokenizer, twin = both(data)
     for seed in range(3):
         compare(tokenizer, twin, generated(twin, seed))
-        compare(tokenizer, twin, generated(twin, seed, bad=True))
+        compare(tokenizer, twin, generated(twin, seed, has_invalid_utf8=True))
     assert conversion.write(tokenizer.spec, "gguf", strict=True).data == data
 
 
@@ -154,7 +156,7 @@ def pre_tokenizer_texts(name: str) -> list[str]:
     alphabet = [*"abAB 12345'sStTrReEvVmMlLdD\n\r\t.,!~$^`|/#()_-éÉ中あ가\u0301Ⅷ\u00a0\u3000\u2028ſK😀。ʰªﬁａｶกක\x85’…"]
     alphabet += ["\U0002a6df", "\u0378", "IMGIMGAZ", "<sentinel:1>"] + ["٣", "０"] * (name != "superbpe")
     made = ["".join(pick.choices(alphabet, k=pick.randrange(1, 24))) for _ in range(1500)]
-    unicode = texts.generated(3, 500, Words([b" the", b"12"]))
+    unicode = texts.generate_texts(3, 500, VocabularyPieces([b" the", b"12"]))
     whole = [text.decode() for text in unicode] if name != "superbpe" else []
     return made + [text for text in whole if not any(chr(code) in text for code in (0x1C, 0x1D, 0x1E, 0x1F))]
 

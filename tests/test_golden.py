@@ -11,7 +11,7 @@ import polytok
 import reference_specs as specs
 from polytok import EncodeError, Tokenizer
 from polytok.spec import Line
-from reference_specs import DATA, MODELS, needs_data, runs_on_this_blob
+from reference_specs import DATA, GOLDEN_MODELS, is_same_in_both_blobs, needs_data
 from test_reference import LINES
 
 # SentencePiece's vectors
@@ -19,14 +19,14 @@ from test_reference import LINES
 
 @needs_data
 @pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model["name"])
+@pytest.mark.parametrize("model", GOLDEN_MODELS, ids=lambda model: model["name"])
 def test_sentencepiece_vectors(model: dict[str, Any], line: Line) -> None:
     blob = b"" if model["rule"] == "identity" else specs.charsmap(model["rule"])
-    tokenizer = Tokenizer(specs.sentencepiece_proto(specs.vector_proto(model, blob), line))
+    tokenizer = Tokenizer(specs.sentencepiece_spec(specs.golden_model_proto(model, blob), line))
     for case in model["encode_tests"]:
         text = case["input"] if isinstance(case["input"], str) else bytes.fromhex(case["input"]["hex"])
         expect = case.get("expect_0.2.3", case["expect"]) if line == "0.2.3" else case["expect"]
-        if runs_on_this_blob(model["rule"], text):
+        if is_same_in_both_blobs(model["rule"], text):
             check_vector(tokenizer, text, expect)
         else:
             assert tokenizer.encode(text) != expect["ids"] or "ids" not in expect

@@ -17,7 +17,7 @@ from huggingface_samples import SAMPLES, sample  # noqa: E402
 from polytok import Tokenizer, conversion, formats  # noqa: E402
 from polytok.errors import EncodeError, FormatError  # noqa: E402
 from polytok.spec import Bpe, Kind, PatternSplit, Spec  # noqa: E402
-from texts import Words  # noqa: E402
+from texts import VocabularyPieces  # noqa: E402
 
 FILES = sorted(path.name for path in (VOCAB / "huggingface").glob("*.json"))
 SMALL_TEXTS, REAL_TEXTS = 150, 400
@@ -36,8 +36,10 @@ def small_texts(seed: str) -> list[str]:
 
 
 def real_texts(spec: Spec) -> list[str]:
-    words = Words([piece for piece in spec.vocab.pieces() if piece], [token.text.encode() for token in spec.special])
-    return [text.decode() for text in texts.generated(7, REAL_TEXTS, words)]
+    words = VocabularyPieces(
+        [piece for piece in spec.vocab.pieces() if piece], [token.text.encode() for token in spec.special]
+    )
+    return [text.decode() for text in texts.generate_texts(7, REAL_TEXTS, words)]
 
 
 def check_equal(reference: Any, ours: Tokenizer, text: str) -> None:

@@ -21,7 +21,7 @@ from polytok.errors import ArgumentError, EncodeError, SpecialTokenError, TokenI
 from polytok.reference import RefToken, sentencepiece_decode, utf8
 from polytok.reference.sentencepiece_normalize import normalize
 from polytok.reference.vocabulary import vocabulary
-from reference_specs import DATA, MODELS, needs_data, random_model, runs_on_this_blob
+from reference_specs import DATA, GOLDEN_MODELS, is_same_in_both_blobs, needs_data, random_model
 
 LINES: tuple[s.Line, ...] = ("0.2.1", "0.2.3")
 NASTY = (
@@ -61,13 +61,13 @@ def as_rows(tokens: list[RefToken]) -> list[tuple[int, str, int, int]]:
 
 @needs_data
 @pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model["name"])
+@pytest.mark.parametrize("model", GOLDEN_MODELS, ids=lambda model: model["name"])
 def test_the_golden_vectors(model: dict[str, Any], line: s.Line) -> None:
     blob = b"" if model["rule"] == "identity" else specs.charsmap(model["rule"])
-    spec = specs.sentencepiece_proto(specs.vector_proto(model, blob), line)
+    spec = specs.sentencepiece_spec(specs.golden_model_proto(model, blob), line)
     for case in model["encode_tests"]:
         text = case["input"] if isinstance(case["input"], str) else bytes.fromhex(case["input"]["hex"])
-        if runs_on_this_blob(model["rule"], text):
+        if is_same_in_both_blobs(model["rule"], text):
             check_vector(spec, text, case.get("expect_0.2.3", case["expect"]) if line == "0.2.3" else case["expect"])
     words = vocabulary(spec.vocab)
     assert isinstance(spec.decode, s.SentencePieceDecode)
@@ -94,11 +94,11 @@ def check_vector(spec: s.Spec, text: str | bytes, expect: dict[str, Any]) -> Non
 
 @needs_data
 def test_how_many_vectors_there_are_and_which_one_the_newer_blob_changes() -> None:
-    cases = [(model["rule"], case["input"]) for model in MODELS for case in model["encode_tests"]]
+    cases = [(model["rule"], case["input"]) for model in GOLDEN_MODELS for case in model["encode_tests"]]
     texts = [(rule, text if isinstance(text, str) else bytes.fromhex(text["hex"])) for rule, text in cases]
     assert len(texts) == 774
-    assert sum(not runs_on_this_blob(*case) for case in texts) == 8
-    assert sum(len(model["decode_tests"]) for model in MODELS) == 90
+    assert sum(not is_same_in_both_blobs(*case) for case in texts) == 8
+    assert sum(len(model["decode_tests"]) for model in GOLDEN_MODELS) == 90
     step = s.SentencePieceNormalize(specs.charsmap("nmt_nfkc"), False, False, False)
     assert normalize(step, "\u061c".encode()).text == b" "  # 0.2.1's blob leaves it alone
 
@@ -106,7 +106,7 @@ def test_how_many_vectors_there_are_and_which_one_the_newer_blob_changes() -> No
 def check_sentencepiece(proto: Any, texts: list[bytes], seed: int) -> None:
     """Ids, pieces, spans and decoding of one model against the package."""
     theirs = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
-    spec = specs.sentencepiece_proto(proto)
+    spec = specs.sentencepiece_spec(proto)
     pick = random.Random(seed)
     for text in texts:
         answer = sentencepiece_pb2.SentencePieceText()
@@ -135,7 +135,7 @@ def test_random_models_as_sentencepiece() -> None:
         if model["model_type"] == "UNIGRAM" and all(piece[2] == s.Kind.CONTROL for piece in model["pieces"]):
             continue  # refused at load
         rule = pick.choice(["identity", "nmt_nfkc", "nfkc_cf"])
-        proto = specs.vector_proto(model, b"" if rule == "identity" else specs.charsmap(rule))
+        proto = specs.golden_model_proto(model, b"" if rule == "identity" else specs.charsmap(rule))
         pieces = [piece[0].encode() for piece in model["pieces"]]
         texts = [*generated(seed, 8, pieces, bad=False), *generated(seed + 1, 4, pieces, bad=True)]
         check_sentencepiece(proto, texts, seed)
@@ -145,7 +145,7 @@ def test_unused_pieces_are_taken_apart_no_deeper_than_sentencepiece_does() -> No
     for depth in (100, 101, 102, 130):
         chain = [["a" + "b" * k, float(-k), s.Kind.UNUSED] for k in range(1, depth + 1)]
         model = random_model(random.Random(1)) | {"model_type": "BPE", "pieces": [["a", 0, 1], ["b", 0, 1], *chain]}
-        check_sentencepiece(specs.vector_proto(model, b""), [chain[-1][0].encode()], seed=1)
+        check_sentencepiece(specs.golden_model_proto(model, b""), [chain[-1][0].encode()], seed=1)
 
 
 @needs_data
@@ -154,7 +154,7 @@ def test_long_texts_round_as_sentencepiece_does() -> None:
     proto.ParseFromString((DATA / "vocab/sentencepiece/xlnet_base_cased.model").read_bytes())
     theirs = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
     text = (DATA / "corpus/europe.txt").read_bytes()[:60_000].decode(errors="ignore")
-    newest, older = (reference.encode(specs.sentencepiece_proto(proto, line), text) for line in ("0.2.3", "0.2.1"))
+    newest, older = (reference.encode(specs.sentencepiece_spec(proto, line), text) for line in ("0.2.3", "0.2.1"))
     assert newest == theirs.encode(text)
     assert newest != older  # float32 sums against float64 ones
 
@@ -167,7 +167,7 @@ def test_a_restricted_vocabulary() -> None:
     }
     flags = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces", "treat_whitespace_as_suffix")
     model |= {"byte_fallback": True, "unk_surface": None, **dict.fromkeys(flags, False)}
-    spec = specs.sentencepiece_proto(specs.vector_proto(model, b""), "0.2.1")
+    spec = specs.sentencepiece_spec(specs.golden_model_proto(model, b""), "0.2.1")
     assert reference.encode(spec, "abcé") == [263, 198, 172]
     kept = [s.Kind.UNKNOWN, s.Kind.CONTROL, s.Kind.CONTROL, *[s.Kind.UNUSED] * 256, *[s.Kind.NORMAL] * 4, s.Kind.UNUSED]
     restricted = replace(spec, vocab=replace(spec.vocab, active_kinds=np.array(kept, np.uint8)))
@@ -179,7 +179,7 @@ def test_a_restricted_vocabulary() -> None:
 def test_llama2() -> None:
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString((DATA / "vocab/sentencepiece/llama2.model").read_bytes())
-    spec = specs.sentencepiece_proto(proto)
+    spec = specs.sentencepiece_spec(proto)
     assert reference.encode(spec, "I love you, baby") == [306, 5360, 366, 29892, 24354]
     assert reference.tokens(spec, "a</s>b", special={"</s>"}) == [
         RefToken(263, "▁a".encode(), 0, 1),
@@ -203,7 +203,7 @@ ENCODINGS = {
 def test_as_tiktoken(name: str) -> None:
     pattern, special = ENCODINGS[name]
     ranks = specs.tiktoken_ranks(name)
-    spec = specs.tiktoken(ranks, pattern, special)
+    spec = specs.tiktoken_spec(ranks, pattern, special)
     theirs = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
     entries = list(ranks)
     pick = random.Random(6)
@@ -226,7 +226,7 @@ def test_as_tiktoken(name: str) -> None:
 
 @needs_data
 def test_cl100k() -> None:
-    spec = specs.tiktoken(specs.tiktoken_ranks("cl100k_base.tiktoken"), specs.CL100K, {"<|endoftext|>": 100257})
+    spec = specs.tiktoken_spec(specs.tiktoken_ranks("cl100k_base.tiktoken"), specs.CL100K, {"<|endoftext|>": 100257})
     expect = [15339, 4513, 12340, 30, 320, 31495, 230, 75265, 243, 92245, 16715, 57037]
     assert reference.encode(spec, "hello123!!!? (안녕하세요!) 😉") == expect
     # Special tokens are cut out first, and the rule for bad bytes is for the text between them.
@@ -244,7 +244,7 @@ def test_cl100k() -> None:
 
 @needs_data
 def test_as_rwkv() -> None:
-    spec = specs.rwkv()
+    spec = specs.rwkv_spec()
     theirs = pyrwkv_tokenizer.RWKVTokenizer()
     assert reference.encode(spec, "吾輩は猫である。") == [11080, 17065, 10139, 14398, 58552, 10080]
     for data in [*corpus_lines(11, 10), *generated(12, 500, spec.vocab.pieces(), bad=True)]:
@@ -257,7 +257,7 @@ def test_as_rwkv() -> None:
 
 @needs_data
 def test_llama2c_is_llama2() -> None:
-    spec = specs.llama2c((DATA / "vocab/llama2c/tokenizer.bin").read_bytes())
+    spec = specs.llama2c_spec((DATA / "vocab/llama2c/tokenizer.bin").read_bytes())
     theirs = sentencepiece.SentencePieceProcessor(model_file=str(DATA / "vocab/sentencepiece/llama2.model"))
     assert reference.encode(spec, "Hello", add_special=True) == [1, 15043]
     for data in corpus_lines(13, 8):

@@ -88,16 +88,16 @@ def test_rwkvs_readers_encode_the_same(trained: Spec, tmp_path: Path) -> None:
         assert (literal.encode() if isinstance(literal, str) else literal) == piece
         assert int(line[line.rindex(" ") :]) == len(piece)
     theirs = pyrwkv_tokenizer.WorldTokenizer(str(path))
-    words = texts.Words(trained.vocab.pieces())
-    for data in [*TEXTS, *texts.generated(1, 400, words)]:
+    words = texts.VocabularyPieces(trained.vocab.pieces())
+    for data in [*TEXTS, *texts.generate_texts(1, 400, words)]:
         text = data.decode(errors="ignore")
         assert tokenizer.encode(text) == theirs.encode(text)
 
 
 def test_the_plain_twin_encodes_the_same(trained: Spec) -> None:
     tokenizer = Tokenizer(trained)
-    words = texts.Words(trained.vocab.pieces())
-    for data in [TEXTS[0][:5000], b"".join(NASTY), *texts.generated(2, 200, words, bad=True)]:
+    words = texts.VocabularyPieces(trained.vocab.pieces())
+    for data in [TEXTS[0][:5000], b"".join(NASTY), *texts.generate_texts(2, 200, words, has_invalid_utf8=True)]:
         ids = tokenizer.encode(data)
         assert ids == reference.encode(trained, data)
         assert tokenizer.decode_bytes(ids) == data

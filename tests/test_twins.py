@@ -32,7 +32,7 @@ from reference_specs import random_model
 MODELS = 120
 TEXTS = 25
 ROWS = 20
-LONGEST = 200
+LENGTH_LIMIT = 200
 
 
 def check(spec: Spec, seed: int) -> int:
@@ -42,15 +42,18 @@ def check(spec: Spec, seed: int) -> int:
     except SpecError:
         return 0
     pieces = [piece for piece in spec.vocab.pieces() if piece]
-    words = texts.Words([*pieces, *(piece.replace("▁".encode(), b" ") for piece in pieces)], pieces[:4])
-    made = [*texts.generated(seed, TEXTS, words), *texts.generated(seed + 1, TEXTS // 3, words, bad=True)]
+    words = texts.VocabularyPieces([*pieces, *(piece.replace("▁".encode(), b" ") for piece in pieces)], pieces[:4])
+    made = [
+        *texts.generate_texts(seed, TEXTS, words),
+        *texts.generate_texts(seed + 1, TEXTS // 3, words, has_invalid_utf8=True),
+    ]
     outcome = Outcome(spec.model.kind, Twin.name, "random model")
-    twin = Twin(spec, LONGEST)
+    twin = Twin(spec, LENGTH_LIMIT)
     made = [text for text in made if twin.accepts(text)]
     checks.encoding(outcome, tokenizer, twin, made)
     every = spec.vocab.ids.tolist() + [token.id for token in spec.special]
     odd = [int(id) for id, kind in zip(spec.vocab.ids, spec.vocab.kinds, strict=True) if kind != Kind.NORMAL]
-    rows = list(texts.ids(seed, ROWS, every, odd))
+    rows = list(texts.generate_ids(seed, ROWS, every, odd))
     checks.decoding(outcome, tokenizer, twin, rows)
     properties.streams(outcome, tokenizer, rows, seed)
     properties.encodings(outcome, tokenizer, made, "no")
@@ -70,7 +73,7 @@ def specials(outcome: Outcome, tokenizer: Tokenizer, spec: Spec, text: bytes, se
     except EncodeError:
         return
     if tokenizer.encode(text, special=allowed, add_special=True) != expected:
-        outcome.differs(f"{text!r}, special={allowed}")
+        outcome.add_difference(f"{text!r}, special={allowed}")
 
 
 def sentencepiece_models(line: Line) -> Iterator[Spec]:
@@ -78,7 +81,7 @@ def sentencepiece_models(line: Line) -> Iterator[Spec]:
     for _ in range(MODELS):
         rule = pick.choice(["identity", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
         blob = b"" if rule == "identity" else specs.charsmap(rule)
-        yield specs.sentencepiece_proto(specs.vector_proto(random_model(pick), blob), line)
+        yield specs.sentencepiece_spec(specs.golden_model_proto(random_model(pick), blob), line)
 
 
 @pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])

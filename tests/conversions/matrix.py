@@ -13,7 +13,7 @@ from polytok.convert import read_back
 from polytok.errors import FormatError, PolytokError
 from polytok.tokenizer import Tokenizer
 from reference_specs import DATA
-from texts import Words, generated, lines
+from texts import VocabularyPieces, first_lines, generate_texts
 
 from .own import OWN, gguf_texts
 
@@ -76,9 +76,11 @@ def texts_for(tokenizer: Tokenizer, size: int) -> list[str]:
     """Lines of every corpus, generated texts, and texts made of the vocabulary's entries; valid UTF-8."""
     vocab = tokenizer.spec.vocab
     pieces = [piece.replace("\u2581".encode(), b" ") for piece in vocab.pieces() if piece]
-    made = generated(_SEED, size, Words(pieces, [text.encode() for text in list(tokenizer.special_tokens)[:50]]))
+    made = generate_texts(
+        _SEED, size, VocabularyPieces(pieces, [text.encode() for text in list(tokenizer.special_tokens)[:50]])
+    )
     corpora = sorted((DATA / "corpus").glob("*.txt"))
-    read = (line for path in corpora for line in lines(path, 2000 * size // len(corpora))[: size // len(corpora)])
+    read = (line for path in corpora for line in first_lines(path, 2000 * size // len(corpora))[: size // len(corpora)])
     return [text.decode(errors="ignore") for text in (*made, *read)]
 
 

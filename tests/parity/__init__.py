@@ -1,6 +1,7 @@
-"""polytok against the programs whose vocabularies it runs: ids, pieces, offsets and decoding, live.
+"""Compares polytok live with the programs whose vocabularies it runs: ids, pieces, offsets and decoding.
 
-`vocabularies` says what is compared with what, `references` wraps the packages, `checks` compares, `tasks` is the list
-of all work and `run` does it in two processes; `report` prints the table and updates docs/parity.md and
-docs/generated/parity.md. A part of it runs in pytest (test_parity.py), all of it by ``python -m tests.parity --full``.
+`vocabularies` lists what is compared with which reference, `references` wraps the reference packages, `checks` does one
+comparison, and `tasks` lists all comparisons and runs one of them. `report` prints the table of results and updates
+docs/parity.md and docs/generated/parity.md. A small part runs in pytest (test_parity.py), everything with
+``python -m tests.parity --full``.
 """

@@ -1,4 +1,4 @@
-"""One comparison at a time: what polytok makes of some texts or ids, against what it should be."""
+"""Compares polytok's encoding of texts and decoding of ids with the answers of one reference."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from texts import is_utf8
 from . import columns
 from .references import Expected, HuggingFace, Reference
 
-MOST_EXAMPLES = 8
-LONG = 400
+EXAMPLE_LIMIT = 8
+SHOWN_LENGTH = 400
 
 
 @dataclass
 class Outcome:
-    """What came out of one comparison; outcomes of the same row of the table are added up."""
+    """The result of one comparison; `add` sums the outcomes of one row of the table.
+
+    ``what`` is the row's kind of input, ``refused`` the number of texts that polytok or the reference refused.
+    """
 
     vocabulary: str
     reference: str
@@ -36,76 +39,76 @@ class Outcome:
         self.tokens += other.tokens
         self.differences += other.differences
         self.refused += other.refused
-        self.examples = (self.examples + other.examples)[:MOST_EXAMPLES]
-        self.refusals = (self.refusals + other.refusals)[:MOST_EXAMPLES]
+        self.examples = (self.examples + other.examples)[:EXAMPLE_LIMIT]
+        self.refusals = (self.refusals + other.refusals)[:EXAMPLE_LIMIT]
 
-    def differs(self, example: str) -> None:
+    def add_difference(self, example: str) -> None:
         self.differences += 1
-        if len(self.examples) < MOST_EXAMPLES:
+        if len(self.examples) < EXAMPLE_LIMIT:
             self.examples.append(example)
 
 
 def encoding(
     outcome: Outcome, tokenizer: Tokenizer, reference: Reference, texts: Iterable[bytes], *, by_columns: bool = False
 ) -> None:
-    """Ids, pieces and offsets of texts, and the reference's decoding of its own ids."""
+    """Compares ids, pieces and offsets of texts, and the decoding of the reference's ids."""
     accepted = [text for text in texts if reference.accepts(text)]
     answers = reference.encode(accepted)
     outcome.texts += len(accepted)
     outcome.tokens += sum(len(answer.ids) for answer in answers)
-    for place in columns.doubtful(tokenizer, accepted, answers) if by_columns else range(len(accepted)):
-        text, expected = accepted[place], answers[place]
+    for index in columns.doubtful_texts(tokenizer, accepted, answers) if by_columns else range(len(accepted)):
+        text, expected = accepted[index], answers[index]
         if expected.error is not None:
-            refusal(outcome, tokenizer, text, expected.error)
+            check_refusal(outcome, tokenizer, text, expected.error)
         else:
-            problem = encoding_problem(tokenizer, text, expected)
-            if problem:
-                outcome.differs(problem)
+            difference = encoding_difference(tokenizer, text, expected)
+            if difference:
+                outcome.add_difference(difference)
     decoding(outcome, tokenizer, reference, [answer.ids for answer in answers if answer.error is None])
 
 
-def refusal(outcome: Outcome, tokenizer: Tokenizer, text: bytes, error: str) -> None:
-    """The reference refuses a text: listed, and a difference unless polytok refuses it too."""
+def check_refusal(outcome: Outcome, tokenizer: Tokenizer, text: bytes, error: str) -> None:
+    """Records that the reference refuses a text; counts a difference unless polytok refuses the text too."""
     outcome.refused += 1
-    if len(outcome.refusals) < MOST_EXAMPLES:
-        outcome.refusals.append(f"{text[:LONG]!r}: {error}")
+    if len(outcome.refusals) < EXAMPLE_LIMIT:
+        outcome.refusals.append(f"{text[:SHOWN_LENGTH]!r}: {error}")
     try:
         ids = tokenizer.encode(text)
     except EncodeError:
         return
-    outcome.differs(f"{text[:LONG]!r}: refused ({error}), but polytok gives {ids[:20]}")
+    outcome.add_difference(f"{text[:SHOWN_LENGTH]!r}: refused ({error}), but polytok encodes it to {ids[:20]}")
 
 
-def encoding_problem(tokenizer: Tokenizer, text: bytes, expected: Expected) -> str | None:
-    """The first difference in one text."""
+def encoding_difference(tokenizer: Tokenizer, text: bytes, expected: Expected) -> str | None:
+    """Returns a description of the first difference in one text, or None if the text agrees."""
     try:
         ids = tokenizer.encode(text)
         tokens = tokenizer.tokens(text)
     except EncodeError as error:
-        return f"{text[:LONG]!r}: {error}; expected {expected.ids[:20]}"
-    pairs: list[tuple[str, Sequence[object], Sequence[object] | None]] = [
+        return f"{text[:SHOWN_LENGTH]!r}: {error}; expected {expected.ids[:20]}"
+    comparisons: list[tuple[str, Sequence[object], Sequence[object] | None]] = [
         ("ids", ids, expected.ids),
         ("ids of tokens", [token.id for token in tokens], expected.ids),
         ("pieces", [token.piece for token in tokens], expected.pieces),
-        ("byte offsets", [(token.byte_start, token.byte_end) for token in tokens], expected.spans),
-        ("character offsets", [(token.start, token.end) for token in tokens], expected.chars),
-        ("character starts", [token.start for token in tokens], expected.char_starts),
-        ("characters of the byte offsets", [(t.start, t.end) for t in tokens], character_spans(text, tokens)),
+        ("byte offsets", [(token.byte_start, token.byte_end) for token in tokens], expected.byte_spans),
+        ("character offsets", [(token.start, token.end) for token in tokens], expected.character_spans),
+        ("character starts", [token.start for token in tokens], expected.character_starts),
+        ("characters of the byte offsets", [(t.start, t.end) for t in tokens], covered_characters(text, tokens)),
     ]
-    for what, ours, theirs in pairs:
+    for column, ours, theirs in comparisons:
         if theirs is not None and ours != theirs:
-            return f"{text[:LONG]!r}: {what}: {first_difference(ours, theirs)}"
+            return f"{text[:SHOWN_LENGTH]!r}: {column}: {first_difference(ours, theirs)}"
     return None
 
 
 def first_difference(ours: Sequence[object], theirs: Sequence[object]) -> str:
     at = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
-    low = max(0, at - 1)
-    return f"at {at}: {ours[low : at + 4]!r}, expected {theirs[low : at + 4]!r}"
+    start = max(0, at - 1)
+    return f"at {at}: {ours[start : at + 4]!r}, expected {theirs[start : at + 4]!r}"
 
 
-def character_spans(text: bytes, tokens: Sequence[Token]) -> list[tuple[int, int]] | None:
-    """The characters that the byte spans touch; nothing is said about bytes that are no characters."""
+def covered_characters(text: bytes, tokens: Sequence[Token]) -> list[tuple[int, int]] | None:
+    """Returns the span of the characters that each token's byte span overlaps; None if the text is not UTF-8."""
     if not is_utf8(text):
         return None
     starts = list(accumulate(map(len, map(str.encode, text.decode())), initial=0))
@@ -120,16 +123,16 @@ def character_spans(text: bytes, tokens: Sequence[Token]) -> list[tuple[int, int
 
 
 def decoding(outcome: Outcome, tokenizer: Tokenizer, reference: Reference, rows: Sequence[list[int]]) -> None:
-    """Decoding of sequences of ids."""
+    """Compares the decoding of id sequences; does nothing if the reference cannot decode."""
     texts = reference.decode(rows)
     if texts is None:
         return
     for ids, text in zip(rows, texts, strict=True):
         ours = decoded(tokenizer, reference, ids)
         if ours != text:
-            outcome.differs(f"decode {ids[:40]}: {ours[:LONG]!r}, expected {text[:LONG]!r}")
+            outcome.add_difference(f"decode {ids[:40]}: {ours[:SHOWN_LENGTH]!r}, expected {text[:SHOWN_LENGTH]!r}")
 
 
 def decoded(tokenizer: Tokenizer, reference: Reference, ids: list[int]) -> bytes:
-    """Bytes, or where the reference gives text that text."""
+    """Decodes ids to bytes, through text if the reference decodes to text."""
     return tokenizer.decode(ids).encode() if isinstance(reference, HuggingFace) else tokenizer.decode_bytes(ids)

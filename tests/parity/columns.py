@@ -1,7 +1,7 @@
-"""Many texts compared at once, by columns: the corpus is too long for an object a token.
+"""Compares many texts together, by columns of numbers, because one object per token is too slow for the corpus.
 
-What is not certain to agree is named, and compared token by token by ``checks``, which also says where it differs.
-``properties`` holds columns and objects together, and generated texts always go by objects.
+`doubtful_texts` returns the texts that might differ; ``checks`` then compares them token by token and describes the
+difference. Generated texts are always compared token by token. ``properties`` checks that columns and tokens agree.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Column = npt.NDArray[np.int64]
 Offsets = npt.NDArray[np.uint32]
 
 
-def doubtful(tokenizer: Tokenizer, texts: Sequence[bytes], answers: Sequence[Expected]) -> Sequence[int]:
-    """The places of texts that must be looked at one by one: all of them where a column differs."""
+def doubtful_texts(tokenizer: Tokenizer, texts: Sequence[bytes], answers: Sequence[Expected]) -> Sequence[int]:
+    """Returns the indices of the texts that need a comparison token by token: all indices if any column differs."""
     try:
         rows = [tokenizer.encode(text) for text in texts]
         spans = [tokenizer.spans(text) for text in texts]
@@ -31,59 +31,60 @@ def doubtful(tokenizer: Tokenizer, texts: Sequence[bytes], answers: Sequence[Exp
         return range(len(texts))
     if rows != [answer.ids for answer in answers] or not columns_agree(texts, spans, answers):
         return range(len(texts))
-    table = pieces(tokenizer)
+    pieces = pieces_by_id(tokenizer)
     return [
-        place
-        for place, answer in enumerate(answers)
+        index
+        for index, answer in enumerate(answers)
         if answer.error is not None
-        or (answer.pieces is not None and list(map(table.get, answer.ids)) != answer.pieces)  # as unknown text
+        or (answer.pieces is not None and list(map(pieces.get, answer.ids)) != answer.pieces)  # unknown text, usually
     ]
 
 
 @functools.cache
-def pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
-    """What a token of an id has as its piece, unless it stands for unknown text."""
+def pieces_by_id(tokenizer: Tokenizer) -> dict[int, bytes]:
+    """Returns the piece of each id's tokens. A token for unknown text has the text as its piece instead."""
     vocab = tokenizer.spec.vocab
     return dict(zip(vocab.ids.tolist(), vocab.pieces(), strict=True))
 
 
 def columns_agree(texts: Sequence[bytes], spans: Sequence[Spans], answers: Sequence[Expected]) -> bool:
-    """Ids and offsets, as far as the reference gives them, and characters as the byte offsets tell them."""
-    both = list(zip(spans, answers, strict=True))
+    """Reports whether ids agree, offsets that the reference has agree, and character offsets fit the byte offsets."""
+    pairs = list(zip(spans, answers, strict=True))
     return (
-        np.array_equal(_joined(ours.ids for ours in spans), _column(answer.ids for answer in answers))
-        and spans_agree([(a.byte_starts, a.byte_ends, b.spans) for a, b in both if b.spans is not None])
-        and spans_agree([(a.starts, a.ends, b.chars) for a, b in both if b.chars is not None])
+        np.array_equal(_concatenate(ours.ids for ours in spans), _column(answer.ids for answer in answers))
+        and spans_agree([(a.byte_starts, a.byte_ends, b.byte_spans) for a, b in pairs if b.byte_spans is not None])
+        and spans_agree([(a.starts, a.ends, b.character_spans) for a, b in pairs if b.character_spans is not None])
         and np.array_equal(
-            _joined(a.starts for a, b in both if b.char_starts is not None),
-            _column(b.char_starts or () for _, b in both),
+            _concatenate(a.starts for a, b in pairs if b.character_starts is not None),
+            _column(b.character_starts or () for _, b in pairs),
         )
-        and characters_agree([(text, each) for text, each in zip(texts, spans, strict=True) if is_utf8(text)])
+        and characters_fit_bytes([(text, ours) for text, ours in zip(texts, spans, strict=True) if is_utf8(text)])
     )
 
 
 def spans_agree(rows: Sequence[tuple[Offsets, Offsets, Sequence[tuple[int, int]]]]) -> bool:
     expected = _column(chain.from_iterable(pairs) for _, _, pairs in rows)
-    starts, ends = _joined(row[0] for row in rows), _joined(row[1] for row in rows)
+    starts, ends = _concatenate(row[0] for row in rows), _concatenate(row[1] for row in rows)
     return np.array_equal(starts, expected[::2]) and np.array_equal(ends, expected[1::2])
 
 
-def characters_agree(rows: Sequence[tuple[bytes, Spans]]) -> bool:
-    """Character offsets are those of the characters that the byte spans touch."""
+def characters_fit_bytes(rows: Sequence[tuple[bytes, Spans]]) -> bool:
+    """Reports whether each character span has exactly the characters that the token's byte span overlaps."""
     joined = b"".join(text for text, _ in rows) + b"\0"
-    firsts = (np.frombuffer(joined, np.uint8) & 0xC0) != 0x80
-    before = np.concatenate(([0], np.cumsum(firsts)))  # characters that begin before a byte
-    begins = np.cumsum([0, *(len(text) for text, _ in rows)])[:-1]
-    base = np.repeat(begins, [len(spans.ids) for _, spans in rows])
+    is_first_byte = (np.frombuffer(joined, np.uint8) & 0xC0) != 0x80
+    before = np.concatenate(([0], np.cumsum(is_first_byte)))  # the number of characters that start before each byte
+    text_starts = np.cumsum([0, *(len(text) for text, _ in rows)])[:-1]
+    base = np.repeat(text_starts, [len(spans.ids) for _, spans in rows])
     byte_starts, byte_ends, starts, ends = (
-        _joined(getattr(spans, name) for _, spans in rows) for name in ("byte_starts", "byte_ends", "starts", "ends")
+        _concatenate(getattr(spans, name) for _, spans in rows)
+        for name in ("byte_starts", "byte_ends", "starts", "ends")
     )
     first = before[base + byte_starts + 1] - 1 - before[base]
     last = np.maximum(first, before[base + byte_ends] - before[base])
     return np.array_equal(starts, first) and np.array_equal(ends, last)
 
 
-def _joined(arrays: Iterable[npt.NDArray[np.generic]]) -> Column:
+def _concatenate(arrays: Iterable[npt.NDArray[np.generic]]) -> Column:
     return np.concatenate([np.empty(0, np.int64), *arrays]).astype(np.int64)
 
 

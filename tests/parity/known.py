@@ -1,12 +1,12 @@
-"""Where polytok differs from a reference on purpose, and why. Everything else that differs is a mistake."""
+"""Lists every intended difference between polytok and a reference, with its reason. Any other difference is a bug."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Known(NamedTuple):
-    """One known difference."""
+class KnownDifference(NamedTuple):
+    """An intended difference: the input that shows it, what each program does with the input, and why."""
 
     reference: str
     input: str
@@ -15,222 +15,222 @@ class Known(NamedTuple):
     reason: str
 
 
-KNOWN = (
-    Known(
+KNOWN_DIFFERENCES = (
+    KnownDifference(
         "sentencepiece, pyrwkv_tokenizer",
         "`str` with surrogates",
-        "an error before the text is looked at",
-        "pairs are joined, lone ones become U+FFFD",
-        "One policy for all vocabularies, the one of tiktoken.",
+        "an error; the text is not encoded",
+        "encodes pairs as the character they form, and lone surrogates as U+FFFD",
+        "All vocabularies follow tiktoken's rule.",
     ),
-    Known(
+    KnownDifference(
         "sentencepiece 0.2.1",
-        "a control symbol as the surface of a piece (BPE, CHAR, WORD)",
-        "an empty result; the error is swallowed",
+        "text that contains the surface of a control symbol (BPE, CHAR, WORD)",
+        "an empty result; the error is dropped",
         "`EncodeError`",
-        "Nothing is silent. 0.2.3 has no such error.",
+        "polytok reports every error. 0.2.3 does not have this error.",
     ),
-    Known(
+    KnownDifference(
         "sentencepiece 0.2.1, 0.2.3",
         "U+061C under the rules nmt_*",
-        "0.2.1's blob keeps it, 0.2.3's turns it into a space",
-        "what the model's own blob says",
-        "The blob is part of the model. Recorded answers made with the other blob leave this character out.",
+        "the blob of 0.2.1 keeps the character, the blob of 0.2.3 replaces it by a space",
+        "follows the blob in the model",
+        "The normalization blob is part of the model. Recorded answers from the other blob omit this character.",
     ),
-    Known(
+    KnownDifference(
         "llama2.c",
         "a NUL in the text",
-        "the text ends there",
-        "the text goes on",
+        "encodes only the text before the NUL",
+        "encodes the whole text",
         "A C string ends at a NUL, a text does not.",
     ),
-    Known(
+    KnownDifference(
         "llama2.c",
-        "decoded control characters",
-        "not printed by `safe_printf`",
-        "decoded",
-        "Printing is not decoding.",
+        "ids that decode to control characters",
+        "`safe_printf` does not print them",
+        "decodes them",
+        "Printing is not part of decoding.",
     ),
-    Known(
+    KnownDifference(
         "tiktoken 0.14",
-        "a split pattern that repeats the same thing before and after something optional, such as `a+b?a+`",
-        "takes a single `a` for a match",
-        "needs two, unless the pattern needs the general engine, which is tiktoken's own",
-        "Its engine, fancy-regex 0.19 and 0.20, rewrites such patterns wrongly. No published pattern has that form.",
+        "a split pattern with the same repetition before and after an optional part, such as `a+b?a+`",
+        "matches a single `a`",
+        "matches only two or more, unless the pattern needs the general engine, which is also tiktoken's",
+        "fancy-regex 0.19 and 0.20, tiktoken's regex engines, rewrite such patterns wrongly. No published pattern is one.",
     ),
-    Known(
+    KnownDifference(
         "tiktoken 0.14",
-        "a split pattern with a match that starts before the last one ended, such as `(?<=\\Ka)`",
+        "a split pattern with a match that starts before the previous match ends, such as `(?<=\\Ka)`",
         "does not return, panics, or encodes the same text twice",
-        "an error that names the pattern and the place",
-        "Only `\\K` in a look-behind can do this. Where its matches do not overlap, as in `(?<=\\Ka)b`, both agree.",
+        "an error that names the pattern and the position",
+        "Only `\\K` in a look-behind allows such matches. If matches do not overlap, as in `(?<=\\Ka)b`, both agree.",
     ),
-    Known(
+    KnownDifference(
         "tiktoken 0.14",
-        "a split pattern outside polytok's family that finds nothing within some 300 KB",
-        "panics: the limit of its engine counts the steps of a whole search",
-        "goes on, as long as few places of the text are hard",
-        "How far the next match is does not tell how hard a pattern is.",
+        "a split pattern that needs the general engine and has no match within about 300 KB",
+        "panics, because its engine limits the number of steps in a search",
+        "encodes the text, unless matching takes too many steps at too many positions",
+        "The distance to the next match does not show that a pattern is expensive.",
     ),
-    Known(
+    KnownDifference(
         "tiktoken 0.14",
-        "special tokens where one is a prefix of another",
-        "whichever its hash table has first",
-        "the longest",
-        "tiktoken documents no order, and none of the vocabularies here has such a pair.",
+        "a special token that is a prefix of another special token",
+        "finds whichever token its hash table lists first",
+        "finds the longest token",
+        "tiktoken documents no order, and no compared vocabulary has such a pair.",
     ),
-    Known(
+    KnownDifference(
         "tiktoken 0.14",
         "an id with two special tokens (o200k_harmony, 200018)",
-        "decodes as whichever its hash table has last",
-        "decodes as the first listed",
-        "Both have the same text in 0.14.",
+        "decodes the id to whichever token its hash table lists last",
+        "decodes the id to the token that is listed first",
+        "In 0.14 the texts of both tokens are equal.",
     ),
-    Known(
+    KnownDifference(
         "tiktoken 0.14",
         "an empty token (whisper's multilingual.tiktoken, 50256), with a pattern that can match nothing",
-        "each empty match is an empty token",
-        "empty matches are nothing, as without an empty token",
-        "No published pattern can match nothing.",
+        "encodes each empty match as the empty token",
+        "ignores empty matches, as for vocabularies without an empty token",
+        "No published pattern can match the empty string.",
     ),
-    Known(
+    KnownDifference(
         "tiktoken 0.14, `_encode_bytes`",
         "special tokens in bytes that are not UTF-8",
-        "never recognised",
-        "recognised where the caller allows them",
-        "`bytes` and `str` take the same options.",
+        "never recognizes them",
+        "recognizes those that the caller allows",
+        "`bytes` and `str` have the same options.",
     ),
-    Known(
+    KnownDifference(
         "minbpe",
         "text with bytes that are not UTF-8, with a pattern",
-        "cannot be given",
-        "as tiktoken's `_encode_bytes`",
-        "minbpe takes `str` only.",
+        "does not accept bytes",
+        "encodes as tiktoken's `_encode_bytes`",
+        "minbpe accepts only `str`.",
     ),
-    Known(
+    KnownDifference(
         "polytok.reference",
         "characters of Unicode 17 and later, in vocabularies with a split pattern",
-        "letters and digits as the regex package knows them",
-        "unassigned, as in tiktoken 0.14",
-        "tiktoken's tables are older than those of the regex package. Texts with such characters are left out.",
+        "classifies them as the regex package does, some as letters or digits",
+        "treats them as unassigned, as tiktoken 0.14 does",
+        "tiktoken's Unicode tables are older than the regex package's. Texts with such characters are not compared.",
     ),
-    Known(
+    KnownDifference(
         "llama.cpp (GGUF)",
-        "bytes that spell surrogates or numbers above U+10FFFF",
-        "surrogates pass as characters, larger numbers are an exception",
-        "surrogates pass where the model is of bytes, elsewhere `EncodeError`; larger numbers become U+FFFD",
-        "They are not text, and nothing else depends on them.",
+        "bytes that encode surrogates or numbers above U+10FFFF",
+        "encodes surrogates like characters; raises an exception for larger numbers",
+        "encodes surrogates if the model is over bytes, else raises `EncodeError`; replaces larger numbers by U+FFFD",
+        "Such bytes are not text, and no other feature depends on them.",
     ),
-    Known(
+    KnownDifference(
         "llama.cpp (GGUF, gemma4)",
-        "a line that spells a token that merging cannot build (`<0x41>`, `<bos>`)",
-        "its characters",
-        "the token",
-        "llama.cpp looks up whole pieces only if they are line feeds; polytok looks up all of them.",
+        "a line equal to a token that no merges build (`<0x41>`, `<bos>`)",
+        "encodes its characters",
+        "encodes the line as that token",
+        "llama.cpp looks up only pieces of line feeds in the vocabulary before it merges; polytok looks up all pieces.",
     ),
-    Known(
+    KnownDifference(
         "llama.cpp (GGUF, superbpe)",
-        "ASCII digits beside other number characters",
-        "groups of three within the ASCII digits only",
-        "groups of three within the whole run",
-        "polytok groups digits in one way only. Text hardly ever mixes digits of two scripts in one number.",
+        "ASCII digits next to other number characters",
+        "groups only the ASCII digits in threes",
+        "groups the whole run of digits in threes",
+        "polytok has one rule for grouping digits. Numbers rarely mix the digits of two scripts.",
     ),
-    Known(
+    KnownDifference(
         "llama.cpp (GGUF)",
-        "decoded: a normal token with a character that stands for no byte (byte-level BPE, `whitespace`)",
-        "`[UNK_BYTE_0x…]` followed by the token's text",
-        "the same for up to 16 such characters, nothing for more; for `whitespace`, the token's text",
-        "The length of that output grows with the square of the token's.",
+        "decoding of a normal token with a character that represents no byte (byte-level BPE, `whitespace`)",
+        "`[UNK_BYTE_0x…]`, which contains the token's text, for each such character",
+        "the same for up to 16 such characters, and nothing for more; for `whitespace`, the token's text",
+        "The length of this output grows with the square of the token's length.",
     ),
-    Known(
+    KnownDifference(
         "llama.cpp (GGUF)",
-        "several tokens that could each be a role of fill-in-the-middle (`<PRE>` and `<fim_prefix>`)",
-        "whichever its hash table has first becomes a control token",
-        "the one with the smallest id",
-        "The order of a hash table is no rule.",
+        "several tokens for the same role in fill-in-the-middle (`<PRE>` and `<fim_prefix>`)",
+        "marks whichever token its hash table lists first as a control token",
+        "marks the token with the smallest id",
+        "The order of a hash table is not a rule.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
-        "the decoder Strip, when `stop` is larger than the number of characters left in a token",
-        "a panic",
-        "strips the characters that are left",
-        "The natural result; the later source code of tokenizers gives it too.",
+        "the decoder Strip, when `stop` is larger than the number of characters that remain in a token",
+        "panics",
+        "strips the characters of the token",
+        "Later source code of tokenizers does the same.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "truncation to fewer tokens than the template adds",
-        "the length wraps around, and nothing is truncated",
+        "truncates nothing, because the length wraps around",
         "`ArgumentError`",
-        "Nothing is silent.",
+        "polytok reports every error.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
-        "truncation with a stride of at least the number of tokens kept",
-        "a panic",
+        "truncation with a stride of at least the number of tokens that remain",
+        "panics",
         "`ArgumentError`",
-        "An option out of its range is an error.",
+        "An option that is out of range is an error.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "overflowing windows of a pair, without a post-processor",
-        "`sequence_ids` are those of a single text",
-        "those of the pair",
-        "Without a post-processor polytok uses a template without special tokens, and its windows know their texts.",
+        "returns the `sequence_ids` of a single text",
+        "returns the `sequence_ids` of the pair",
+        "Without a post-processor polytok uses a template without special tokens, which has the text of each token.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "overflowing windows of a pair, with RobertaProcessing",
-        "`type_ids` are 0",
-        "0 and 1, as with the same template in TemplateProcessing",
-        "RobertaProcessing is read as its template.",
+        "all `type_ids` are 0",
+        "`type_ids` are 0 and 1, as with the same template in TemplateProcessing",
+        "polytok reads RobertaProcessing as the template that it describes.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "`sequence_ids` without a post-processor, or with ByteLevel after a template in a Sequence",
-        "pads belong to the text; each part of the template counts as a text",
-        "tokens of a text belong to that text, other tokens to none",
-        "They are what the template without special tokens gives, or the template alone.",
+        "padding has the text's number; each part of the template counts as a text",
+        "tokens of a text have that text's number, other tokens have none",
+        "`sequence_ids` agree with those of a template without special tokens, or of the template alone.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "added tokens that become equal when normalized, or that share an id with a vocabulary entry",
-        "whichever its hash table has last, which changes from run to run",
-        "always the same one",
-        "There is no fixed answer to agree with.",
+        "keeps whichever token its hash table lists last, which differs from run to run",
+        "always keeps the same token",
+        "The reference has no fixed answer.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "an added token that is listed twice with different flags",
-        "matched by the flags of one, decoded by those of the other",
-        "the last one",
-        "One token has one set of flags.",
+        "matches with the flags of one entry, decodes with the flags of the other",
+        "uses the last entry",
+        "A token has one set of flags.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "the normalizer Prepend with an empty text",
-        "the first character twice, or without a span",
-        "nothing changes",
-        "Prepending to nothing changes nothing.",
+        "repeats the first character, or gives it no span",
+        "leaves the text unchanged",
+        "Prepending the empty text changes nothing.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "the normalizer Replace with a match that is empty and at the start of the text, before a pre-tokenizer",
-        "the first characters are encoded twice, or a panic",
-        "the replacement and then the text, as `normalize_str` gives it",
-        "The normalized text is the same; only its alignment in tokenizers is wrong.",
+        "encodes the first characters twice, or panics",
+        "encodes the replacement followed by the text, as `normalize_str` returns it",
+        "The normalized text is the same; only its alignment with the original text is wrong in tokenizers.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "byte_fallback of a character with a prefix or suffix",
-        "spans of the affix's bytes lie after the end of the text",
-        "they are empty, at the character",
-        "A span is a part of the text.",
+        "the spans of the affix's bytes start after the end of the text",
+        "these spans are empty and at the character",
+        "A span is part of the text.",
     ),
-    Known(
+    KnownDifference(
         "tokenizers 0.23",
         "the texts of a template's tokens",
-        "what the file says, whatever the ids are",
-        "the texts of the ids",
-        "They are the same in every known file.",
+        "returns the texts in the template, even if the template's ids have other texts",
+        "returns the texts of the ids",
+        "In every known file the texts agree.",
     ),
 )

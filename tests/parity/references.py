@@ -1,4 +1,4 @@
-"""The reference programs behind one interface: texts in, what they make of them out."""
+"""Wraps the reference programs in one interface, `Reference`, which encodes texts and decodes ids."""
 
 from __future__ import annotations
 
@@ -27,18 +27,21 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a reference makes of a text; None where it does not say. ``error`` is set if it refuses the text."""
+    """The reference's encoding of a text; a column that the reference does not return is None.
+
+    ``error`` is the error message if the reference refuses the text.
+    """
 
     ids: list[int]
     pieces: list[bytes] | None = None
-    spans: list[Span] | None = None
-    chars: list[Span] | None = None
-    char_starts: list[int] | None = None
+    byte_spans: list[Span] | None = None
+    character_spans: list[Span] | None = None
+    character_starts: list[int] | None = None
     error: str | None = None
 
 
 class Reference(Protocol):
-    """A program to compare with."""
+    """A reference program. ``accepts`` reports whether a text can be compared; ``decode`` returns None if it cannot."""
 
     @property
     def name(self) -> str: ...
@@ -47,13 +50,13 @@ class Reference(Protocol):
     def decode(self, rows: Sequence[list[int]]) -> list[bytes] | None: ...
 
 
-def side_by_side(pieces: Sequence[bytes]) -> list[Span]:
-    """The spans of pieces that lie one after the other."""
+def adjacent_spans(pieces: Sequence[bytes]) -> list[Span]:
+    """Returns the byte spans of pieces that together form a text."""
     return list(pairwise(accumulate(map(len, pieces), initial=0)))
 
 
 class SentencePiece:
-    """The sentencepiece package."""
+    """The sentencepiece package, with byte offsets."""
 
     name = f"sentencepiece {sentencepiece.__version__}"
 
@@ -85,7 +88,7 @@ class SentencePiece:
 
 
 class SentencePieceCharacters(SentencePiece):
-    """The same with character offsets, which it gives for ``str``."""
+    """The sentencepiece package with character offsets, which it returns for ``str``."""
 
     name = f"{SentencePiece.name}, offset_mapping"
     accepts = staticmethod(is_utf8)
@@ -94,7 +97,9 @@ class SentencePieceCharacters(SentencePiece):
         strings = [text.decode() for text in texts]
         answers = self.processor.encode(strings, return_type="offset_mapping", num_threads=1)
         return [
-            Expected(answer["ids"], [piece.encode() for piece in answer["pieces"]], chars=list(answer["offsets"]))
+            Expected(
+                answer["ids"], [piece.encode() for piece in answer["pieces"]], character_spans=list(answer["offsets"])
+            )
             for answer in answers
         ]
 
@@ -103,21 +108,24 @@ class SentencePieceCharacters(SentencePiece):
 
 
 class SentencePieceForLlama2c(SentencePiece):
-    """llama2.c's vocabulary is Llama 2's; on text without U+2581 and NUL the two programs agree."""
+    """The sentencepiece package with Llama 2's model, in place of llama2.c, whose vocabulary is the same.
+
+    The two programs agree on text without U+2581 and NUL.
+    """
 
     def accepts(self, text: bytes) -> bool:
         return is_utf8(text) and "▁".encode() not in text and b"\0" not in text
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
-        # The pieces are spelled differently, and llama2.c itself knows no offsets.
-        return [Expected(each.ids, error=each.error) for each in super().encode(texts)]
+        # The pieces have other spellings in llama2.c's file, and llama2.c returns no offsets.
+        return [Expected(answer.ids, error=answer.error) for answer in super().encode(texts)]
 
     def decode(self, rows: Sequence[list[int]]) -> None:
         return None
 
 
 class Tiktoken:
-    """The tiktoken package: ``encode_ordinary`` for text, ``_encode_bytes`` for bytes that are none."""
+    """The tiktoken package: ``encode_ordinary`` for UTF-8, ``_encode_bytes`` for other bytes."""
 
     name = f"tiktoken {tiktoken.__version__}"
 
@@ -128,32 +136,33 @@ class Tiktoken:
         return True
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
-        return [self._one(text) for text in texts]
+        return [self._encode_one(text) for text in texts]
 
-    def _one(self, text: bytes) -> Expected:
+    def _encode_one(self, text: bytes) -> Expected:
         if not is_utf8(text):
             ids = self.encoding._encode_bytes(text)
             pieces = self.encoding.decode_tokens_bytes(ids)
-            return Expected(ids, pieces, side_by_side(pieces))
+            return Expected(ids, pieces, adjacent_spans(pieces))
         ids = self.encoding.encode_ordinary(text.decode())
         pieces = self.encoding.decode_tokens_bytes(ids)
-        return Expected(ids, pieces, side_by_side(pieces), char_starts=self.encoding.decode_with_offsets(ids)[1])
+        starts = self.encoding.decode_with_offsets(ids)[1]
+        return Expected(ids, pieces, adjacent_spans(pieces), character_starts=starts)
 
     def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
         return [self.encoding.decode_bytes(ids) for ids in rows]
 
 
 class HuggingFace:
-    """The tokenizers package; special tokens are text, as polytok has it where none is allowed."""
+    """The tokenizers package; special tokens in a text are plain text, as in polytok if no special token is allowed."""
 
     name = f"tokenizers {tokenizers.__version__}"
     accepts = staticmethod(is_utf8)
 
     def __init__(self, document: bytes, spec: Spec) -> None:
         self.tokenizer = tokenizers.Tokenizer.from_str(document.decode())
-        self.unk = spec.names.get("unk")
+        self.unknown_id = spec.names.get("unk")
         is_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-        self.as_piece = functools.cache(_bytes_of_visible if is_bytes else str.encode)
+        self.token_bytes = functools.cache(_byte_level_bytes if is_bytes else str.encode)
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
         self.tokenizer.encode_special_tokens = True
@@ -161,40 +170,40 @@ class HuggingFace:
             answers = self.tokenizer.encode_batch([text.decode() for text in texts], add_special_tokens=False)
         finally:
             self.tokenizer.encode_special_tokens = False
-        return [Expected(answer.ids, self._pieces(answer), chars=answer.offsets) for answer in answers]
+        return [Expected(answer.ids, self._pieces(answer), character_spans=answer.offsets) for answer in answers]
 
     def _pieces(self, answer: tokenizers.Encoding) -> list[bytes] | None:
-        """The tokens as polytok has them; not where unknown text or an added token stands among them."""
-        if self.unk in answer.ids or not self.added.isdisjoint(answer.ids):
+        """Returns the pieces as polytok spells them; None if the text has unknown text or an added token."""
+        if self.unknown_id in answer.ids or not self.added_ids.isdisjoint(answer.ids):
             return None
-        return list(map(self.as_piece, answer.tokens))
+        return list(map(self.token_bytes, answer.tokens))
 
     @functools.cached_property
-    def added(self) -> frozenset[int]:
+    def added_ids(self) -> frozenset[int]:
         return frozenset(self.tokenizer.get_added_tokens_decoder())
 
-    def marked(self, text: str) -> list[int]:
-        """With special tokens recognised, all of them."""
+    def encode_with_special(self, text: str) -> list[int]:
+        """Encodes a text with all special tokens allowed."""
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     def decode(self, rows: Sequence[list[int]]) -> list[bytes]:
         return [self.tokenizer.decode(row, skip_special_tokens=False).encode() for row in rows]
 
 
-def _bytes_of_visible(token: str) -> bytes:
+def _byte_level_bytes(token: str) -> bytes:
     return token.translate(_byte_characters()).encode("latin-1")
 
 
 @functools.cache
 def _byte_characters() -> dict[int, str]:
-    """GPT-2's table of visible bytes, as characters of the bytes' numbers."""
+    """Returns GPT-2's table of the characters that represent unprintable bytes, as a table for ``str.translate``."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = sorted(set(range(256)).difference(printable))
-    return {256 + place: chr(byte) for place, byte in enumerate(others)}
+    return {256 + index: chr(byte) for index, byte in enumerate(others)}
 
 
 class PyRwkv:
-    """The pyrwkv-tokenizer package, which carries the vocabulary itself."""
+    """The pyrwkv-tokenizer package, which contains the vocabulary."""
 
     name = "pyrwkv_tokenizer"
     accepts = staticmethod(is_utf8)
@@ -211,31 +220,31 @@ class PyRwkv:
 
 @functools.cache
 def newer_characters() -> frozenset[str]:
-    """Characters that the regex package, in which the twin splits, knows and tiktoken's tables do not know yet."""
-    everything = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    """Returns the characters that are assigned in the regex package, which splits in the twin, but not in tiktoken."""
+    all_characters = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
     singles = {bytes([byte]): byte for byte in range(256)}
     unassigned = tiktoken.Encoding("unassigned", pat_str=r"\p{Cn}", mergeable_ranks=singles, special_tokens={})
-    return frozenset(regex.findall(r"\P{Cn}", bytes(unassigned.encode_ordinary(everything)).decode()))
+    return frozenset(regex.findall(r"\P{Cn}", bytes(unassigned.encode_ordinary(all_characters)).decode()))
 
 
 class Twin:
-    """polytok.reference: each algorithm in plain Python."""
+    """polytok.reference, a plain Python implementation of each algorithm."""
 
     name = "polytok.reference"
 
-    def __init__(self, spec: Spec, longest: int = 1 << 20) -> None:
+    def __init__(self, spec: Spec, length_limit: int = 1 << 20) -> None:
         self.spec = spec
-        self.longest = longest
+        self.length_limit = length_limit
 
     def accepts(self, text: bytes) -> bool:
         if self.spec.split and not newer_characters().isdisjoint(text.decode(errors="ignore")):
             return False
-        return len(text) <= self.longest
+        return len(text) <= self.length_limit
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
-        return [self._one(text) for text in texts]
+        return [self._encode_one(text) for text in texts]
 
-    def _one(self, text: bytes) -> Expected:
+    def _encode_one(self, text: bytes) -> Expected:
         try:
             tokens = reference.tokens(self.spec, text)
         except EncodeError as error:
@@ -251,17 +260,17 @@ class Twin:
 
 
 class LlamaCppTwin:
-    """polytok.reference.llama_cpp: llama.cpp's tokenizer straight from a GGUF file's metadata."""
+    """polytok.reference.llama_cpp, a plain Python version of llama.cpp's tokenizer that reads GGUF metadata itself."""
 
     name = "llama.cpp (polytok.reference)"
 
-    def __init__(self, data: bytes, longest: int) -> None:
+    def __init__(self, data: bytes, length_limit: int) -> None:
         self.tokenizer = llama_cpp.LlamaCpp(gguf.parse(data))
-        self.longest = longest
+        self.length_limit = length_limit
 
     def accepts(self, text: bytes) -> bool:
         codes = code_points(text)
-        return len(text) <= self.longest and not any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
+        return len(text) <= self.length_limit and not any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
 
     def encode(self, texts: Sequence[bytes]) -> list[Expected]:
         return [Expected(self.tokenizer.tokenize(text)) for text in texts]

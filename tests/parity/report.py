@@ -1,4 +1,4 @@
-"""The table of a run: for the terminal, for docs/generated/parity.md, and its sums for docs/parity.md."""
+"""Writes the results of a run: a table for the terminal and docs/generated/parity.md, and sums for docs/parity.md."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # where bench/ is
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the folder of bench/
 
 from bench import markdown
 
 from .checks import Outcome
-from .known import KNOWN
+from .known import KNOWN_DIFFERENCES
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/parity.md"
 TABLE = ROOT / "docs/generated/parity.md"
-HEADS = ("vocabulary", "reference", "input", "texts", "tokens", "refused", "differences")
+COLUMN_NAMES = ("vocabulary", "reference", "input", "texts", "tokens", "refused", "differences")
 
 
 class Results:
-    """Outcomes by row of the table."""
+    """The outcomes of a run, summed by row of the table."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str, str], Outcome] = {}
@@ -50,9 +50,9 @@ class Results:
         ]
 
     def terminal(self) -> str:
-        """Columns, and examples of what differs or is refused."""
-        rows = [HEADS, *self.cells()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(HEADS))]
+        """Returns the table in aligned columns, with examples of differences and refused texts."""
+        rows = [COLUMN_NAMES, *self.cells()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMN_NAMES))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([*lines, "", *self.examples(), f"{self.differences} differences"])
 
@@ -72,32 +72,32 @@ class Results:
 
 
 def write_pages(results: Results, only: str = "") -> None:
-    """Update the tables of both pages. Rows of vocabularies without ``only`` in their names stay."""
-    cells, refusals = kept(TABLE.read_text("utf-8"), only)
+    """Updates the tables of both pages; only rows of vocabularies whose name contains ``only`` are replaced."""
+    cells, refusals = unchanged_rows(TABLE.read_text("utf-8"), only)
     cells = sorted([*cells, *results.cells()])
-    markdown.put(TABLE, "rows", rows(cells))
+    markdown.put(TABLE, "rows", rows_table(cells))
     markdown.put(TABLE, "refusals", "\n".join(sorted([*refusals, *results.refusals()]) or ["* none"]))
-    markdown.put(PAGE, "sums", sums(cells))
-    markdown.put(PAGE, "known", known())
+    markdown.put(PAGE, "sums", sums_table(cells))
+    markdown.put(PAGE, "known", known_table())
 
 
-def kept(table: str, only: str) -> tuple[list[tuple[str, ...]], list[str]]:
-    """The rows and the refusals of a written table, without those of vocabularies with ``only`` in their names."""
+def unchanged_rows(table: str, only: str) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Returns the rows and refusals in a written table, except for vocabularies whose name contains ``only``."""
     lines = table.splitlines()
     cells = [tuple(line[2:-2].split(" | ")) for line in lines if line.startswith("| ") and not line.startswith("| ---")]
     refusals = [line for line in lines if line.startswith("* ") and line != "* none"]
     return (
-        [row for row in cells if row != HEADS and only not in row[0]],
+        [row for row in cells if row != COLUMN_NAMES and only not in row[0]],
         [line for line in refusals if only not in line.partition(",")[0]],
     )
 
 
-def rows(cells: Sequence[Sequence[str]]) -> str:
-    return escaped_table(HEADS, cells)
+def rows_table(cells: Sequence[Sequence[str]]) -> str:
+    return escaped_table(COLUMN_NAMES, cells)
 
 
-def sums(cells: Sequence[Sequence[str]]) -> str:
-    """A row for each reference: the number of vocabularies, and the columns of numbers added up."""
+def sums_table(cells: Sequence[Sequence[str]]) -> str:
+    """Returns a table with a row for each reference: the number of its vocabularies and the sum of each column."""
     by_reference: dict[str, list[Sequence[str]]] = {}
     for row in cells:
         by_reference.setdefault(row[1], []).append(row)
@@ -105,16 +105,16 @@ def sums(cells: Sequence[Sequence[str]]) -> str:
         [
             reference,
             str(len({row[0] for row in group})),
-            *(f"{sum(int(row[column].replace(',', '')) for row in group):,}" for column in range(3, len(HEADS))),
+            *(f"{sum(int(row[column].replace(',', '')) for row in group):,}" for column in range(3, len(COLUMN_NAMES))),
         ]
         for reference, group in sorted(by_reference.items())
     ]
-    return escaped_table(("reference", "vocabularies", *HEADS[3:]), summed)
+    return escaped_table(("reference", "vocabularies", *COLUMN_NAMES[3:]), summed)
 
 
-def known() -> str:
-    return escaped_table(("reference", "input", "the reference", "polytok", "reason"), KNOWN)
+def known_table() -> str:
+    return escaped_table(("reference", "input", "the reference", "polytok", "reason"), KNOWN_DIFFERENCES)
 
 
-def escaped_table(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    return markdown.table(heads, [[cell.replace("|", "\\|") for cell in row] for row in cells])
+def escaped_table(column_names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    return markdown.table(column_names, [[cell.replace("|", "\\|") for cell in row] for row in cells])

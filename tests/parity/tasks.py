@@ -1,10 +1,10 @@
-"""All work of the suite as small tasks, and how much of it there is."""
+"""Lists all comparisons as small tasks, and runs one task."""
 
 from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from .checks import Outcome
 from .references import (
     HuggingFace,
     LlamaCppTwin,
-    PyRwkv,
     Reference,
     SentencePiece,
     SentencePieceCharacters,
@@ -28,39 +27,44 @@ from .references import (
 from .seen import Seen
 from .vocabularies import Vocabulary, all_vocabularies
 
-BLOCK = 4096
-BATCH = 2000
-PART = 20_000
+BLOCK_SIZE = 4096
+BATCH_SIZE = 2000
+BLOCK_BATCH_SIZE = 50
+TASK_SIZE = 20_000
+
+Scale = Mapping[str, int]
+"""The size of each section of the comparison: bytes per file for "corpus" and "whole", else texts or id sequences."""
+
+FULL: Scale = {
+    "corpus": 1 << 30,
+    "whole": 1 << 20,
+    "valid": 160_000,
+    "broken": 40_000,
+    "ids": 100_000,
+    "marked": 20_000,
+    "properties": 40_000,
+    "streams": 40_000,
+}
+SLICE: Scale = {
+    "corpus": 8_000,
+    "whole": 20_000,
+    "valid": 1500,
+    "broken": 500,
+    "ids": 1500,
+    "marked": 300,
+    "properties": 400,
+    "streams": 800,
+}
 
 _seen = Seen()
 
 
 @dataclass(frozen=True)
-class Scale:
-    """How much is compared: bytes of each corpus file, and numbers of texts and sequences of ids."""
-
-    corpus: int
-    whole: int
-    valid: int
-    broken: int
-    ids: int
-    marked: int
-    properties: int
-    streams: int
-
-
-FULL = Scale(
-    corpus=1 << 30, whole=1 << 20, valid=160_000, broken=40_000, ids=100_000, marked=20_000, properties=40_000,
-    streams=40_000,
-)  # fmt: skip
-SLICE = Scale(
-    corpus=8_000, whole=20_000, valid=1500, broken=500, ids=1500, marked=300, properties=400, streams=800
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
 class Task:
-    """One piece of work: a function of this module, a vocabulary, and the part of its texts."""
+    """A part of one section of the comparison, for one vocabulary.
+
+    ``part`` is the name of a corpus file or the number of the first generated text; ``count`` is the part's size.
+    """
 
     section: str
     vocabulary: str
@@ -70,42 +74,44 @@ class Task:
 
 @functools.cache
 def vocabularies() -> dict[str, Vocabulary]:
-    """All of them, loaded when they are used, once in each process."""
+    """Returns all vocabularies by name. A vocabulary is loaded when it is first used, once in each process."""
     return all_vocabularies()
 
 
 def all_tasks(scale: Scale) -> list[Task]:
-    """Everything, what is likeliest to differ first. The corpus is read once for each file of the data."""
-    texts_of_corpus = sorted(path.name for path in (DATA / "corpus").iterdir())
+    """Returns all tasks, the likeliest to find a difference first.
+
+    The corpus is compared only once for vocabularies that share one file.
+    """
+    corpus_files = sorted(path.name for path in (DATA / "corpus").iterdir())
     tasks = []
-    seen: set[str] = set()
+    covered_files: set[str] = set()
     for name, vocabulary in vocabularies().items():
         for section in ("valid", "broken", "ids", "marked", "properties", "streams"):
-            tasks += list(_parts(section, name, getattr(scale, section)))
-        if vocabulary.files - seen:
-            tasks += [Task("whole", name, text, scale.whole) for text in texts_of_corpus]
-            tasks += [Task("corpus", name, text, scale.corpus) for text in texts_of_corpus]
-        seen |= vocabulary.files
+            tasks += list(_split_section(section, name, scale[section]))
+        if vocabulary.files - covered_files:
+            tasks += [Task("whole", name, file, scale["whole"]) for file in corpus_files]
+            tasks += [Task("corpus", name, file, scale["corpus"]) for file in corpus_files]
+        covered_files |= vocabulary.files
     return sorted(tasks, key=lambda task: task.section in ("corpus", "whole"))
 
 
-def _parts(section: str, vocabulary: str, count: int) -> Iterator[Task]:
-    for part in range(0, count, PART):
-        yield Task(section, vocabulary, part, min(PART, count - part))
+def _split_section(section: str, vocabulary: str, count: int) -> Iterator[Task]:
+    for start in range(0, count, TASK_SIZE):
+        yield Task(section, vocabulary, start, min(TASK_SIZE, count - start))
 
 
-def remember(folder: Path | None) -> None:
-    """Keep what is seen in a folder, in this process."""
+def keep_seen_in(folder: Path | None) -> None:
+    """Makes this process keep hashes of the answers that agree in a folder."""
     global _seen
     _seen = Seen(folder)
 
 
 def run(task: Task) -> list[Outcome]:
-    """Do one task."""
     return SECTIONS[task.section](vocabularies()[task.vocabulary], task)
 
 
-def _each(
+def _compare_batches(
     vocabulary: Vocabulary,
     references: Sequence[Reference],
     what: str,
@@ -120,48 +126,52 @@ def _each(
     return outcomes
 
 
-def corpus(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
-    """A file of the corpus line by line, and in blocks."""
-    path = DATA / "corpus" / str(task.part)
-    lines = texts.lines(path, task.count)
-    each = functools.partial(_each, vocabulary, vocabulary.corpus(), by_columns=True)
-    if vocabulary.every > 1:
-        return each(f"corpus: 1 line in {vocabulary.every}", texts.chunks(lines[:: vocabulary.every], BATCH))
-    blocks = texts.blocks(b"".join(lines), BLOCK)
-    return each("corpus: lines", texts.chunks(lines, BATCH)) + each("corpus: blocks of 4 KB", texts.chunks(blocks, 50))
+def compare_corpus(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+    """Compares a file of the corpus by lines and by blocks; slow references get only some of the lines."""
+    lines = texts.first_lines(DATA / "corpus" / str(task.part), task.count)
+    compare = functools.partial(_compare_batches, vocabulary, vocabulary.corpus_references(), by_columns=True)
+    step = vocabulary.line_step
+    if step > 1:
+        return compare(f"corpus: 1 line in {step}", texts.split_into_batches(lines[::step], BATCH_SIZE))
+    blocks = texts.split_into_batches(texts.split_into_blocks(b"".join(lines), BLOCK_SIZE), BLOCK_BATCH_SIZE)
+    by_lines = compare("corpus: lines", texts.split_into_batches(lines, BATCH_SIZE))
+    return by_lines + compare("corpus: blocks of 4 KB", blocks)
 
 
-def whole(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
-    """A file of the corpus as one text."""
-    if vocabulary.every > 1:
+def compare_whole_file(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+    """Compares the start of a file of the corpus as one text; skips slow references."""
+    if vocabulary.line_step > 1:
         return []
     with (DATA / "corpus" / str(task.part)).open("rb") as file:
-        text = next(texts.blocks(file.read(task.count + 3), task.count))
-    return _each(vocabulary, vocabulary.corpus(), "corpus: whole files", iter([[text]]), by_columns=True)
+        text = next(texts.split_into_blocks(file.read(task.count + 3), task.count))
+    references = vocabulary.corpus_references()
+    return _compare_batches(vocabulary, references, "corpus: whole files", iter([[text]]), by_columns=True)
 
 
-def valid(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
-    made = texts.generated(seed(task), task.count, vocabulary.words())
-    return _each(vocabulary, vocabulary.generated(), "generated texts", texts.chunks(made, BATCH))
+def compare_valid_texts(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+    generated = texts.generate_texts(seed(task), task.count, vocabulary.pieces())
+    batches = texts.split_into_batches(generated, BATCH_SIZE)
+    return _compare_batches(vocabulary, vocabulary.references(), "generated texts", batches)
 
 
-def broken(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
-    made = texts.generated(seed(task), task.count, vocabulary.words(), bad=True)
+def compare_invalid_utf8(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+    generated = texts.generate_texts(seed(task), task.count, vocabulary.pieces(), has_invalid_utf8=True)
     references = [
-        each
-        for each in vocabulary.generated()
-        if isinstance(each, (SentencePiece, Tiktoken, Twin, LlamaCppTwin))
-        and not isinstance(each, (PyRwkv, SentencePieceCharacters))
+        reference
+        for reference in vocabulary.references()
+        if isinstance(reference, (SentencePiece, Tiktoken, Twin, LlamaCppTwin))
+        and not isinstance(reference, SentencePieceCharacters)
     ]
-    return _each(vocabulary, references, "generated bytes, not UTF-8", texts.chunks(made, BATCH))
+    batches = texts.split_into_batches(generated, BATCH_SIZE)
+    return _compare_batches(vocabulary, references, "generated bytes, not UTF-8", batches)
 
 
-def ids(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
-    """Decoding of random sequences of ids."""
+def compare_decoded_ids(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+    """Compares the decoding of random id sequences."""
     tokenizer = vocabulary.load()
-    rows = list(texts.ids(seed(task), task.count, usual_ids(tokenizer), vocabulary.favourites()))
+    rows = list(texts.generate_ids(seed(task), task.count, all_ids(tokenizer), vocabulary.favourite_ids()))
     outcomes = []
-    for reference in vocabulary.generated():
+    for reference in vocabulary.references():
         if reference.decode(rows[:1]) is not None:
             outcome = Outcome(vocabulary.name, reference.name, "random ids, decoded", len(rows), sum(map(len, rows)))
             checks.decoding(outcome, tokenizer, reference, rows)
@@ -169,82 +179,92 @@ def ids(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     return outcomes
 
 
-def usual_ids(tokenizer: Tokenizer) -> list[int]:
+def all_ids(tokenizer: Tokenizer) -> list[int]:
     spec = tokenizer.spec
     return [*spec.vocab.ids.tolist(), *(token.id for token in spec.special)]
 
 
-def marked(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
-    """Special tokens in texts: all of them recognised, and some of them."""
+def compare_special_tokens(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+    """Compares texts with special tokens: all of them allowed, and some of them allowed."""
     tokenizer = vocabulary.load()
-    words = vocabulary.words()
     names = list(tokenizer.special_tokens)
     if not names:
         return []
-    pick = random.Random(seed(task))
-    outcomes = [Outcome(vocabulary.name, each.name, "special tokens") for each in vocabulary.generated()]
-    for text in texts.generated(
-        seed(task), task.count, replace(words, pieces=[*words.pieces, *list(words.specials) * 50])
-    ):
-        at = pick.randrange(len(text.decode()) + 1)
-        chosen = pick.choice(names)
-        string = text.decode()[:at] + chosen + text.decode()[at:]
-        some = frozenset(names) if pick.random() < 0.5 else frozenset([chosen, pick.choice(names)])
-        for outcome, reference in zip(outcomes, vocabulary.generated(), strict=True):
-            _marked(outcome, tokenizer, reference, string, some)
+    rng = random.Random(seed(task))
+    outcomes = [Outcome(vocabulary.name, reference.name, "special tokens") for reference in vocabulary.references()]
+    pieces = vocabulary.pieces()
+    pieces = replace(pieces, pieces=[*pieces.pieces, *list(pieces.special_tokens) * 50])
+    for text in texts.generate_texts(seed(task), task.count, pieces):
+        at = rng.randrange(len(text.decode()) + 1)
+        name = rng.choice(names)
+        marked_text = text.decode()[:at] + name + text.decode()[at:]
+        allowed = frozenset(names) if rng.random() < 0.5 else frozenset([name, rng.choice(names)])
+        for outcome, reference in zip(outcomes, vocabulary.references(), strict=True):
+            _compare_marked_text(outcome, tokenizer, reference, marked_text, allowed)
     return [outcome for outcome in outcomes if outcome.texts]
 
 
-def _marked(outcome: Outcome, tokenizer: Tokenizer, reference: Reference, text: str, some: frozenset[str]) -> None:
-    if isinstance(reference, Tiktoken):
-        expected = reference.encoding.encode(text, allowed_special=set(some), disallowed_special=())
-    elif isinstance(reference, HuggingFace) and len(some) == len(tokenizer.special_tokens):
-        expected = reference.marked(text)
-    elif isinstance(reference, LlamaCppTwin) and reference.accepts(text.encode()):
-        if len(some) < len(tokenizer.special_tokens):  # All or none: llama.cpp knows no more.
-            return
-        expected = reference.tokenizer.tokenize(text.encode(), parse_special=True)
-    elif isinstance(reference, Twin) and reference.accepts(text.encode()):
-        expected = twins.encode(reference.spec, text, special=some)
-    else:
+def _compare_marked_text(
+    outcome: Outcome, tokenizer: Tokenizer, reference: Reference, text: str, allowed: frozenset[str]
+) -> None:
+    expected = _ids_with_special(
+        reference, text, allowed, are_all_allowed=len(allowed) == len(tokenizer.special_tokens)
+    )
+    if expected is None:
         return
-    ours = tokenizer.encode(text, special=some)
+    ids = tokenizer.encode(text, special=allowed)
     outcome.texts += 1
-    outcome.tokens += len(ours)
-    if ours != expected:
-        outcome.differs(f"{text!r}, special={sorted(some)[:5]}: {checks.first_difference(ours, expected)}")
+    outcome.tokens += len(ids)
+    if ids != expected:
+        difference = checks.first_difference(ids, expected)
+        outcome.add_difference(f"{text!r}, special={sorted(allowed)[:5]}: {difference}")
 
 
-def all_properties(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+def _ids_with_special(
+    reference: Reference, text: str, allowed: frozenset[str], *, are_all_allowed: bool
+) -> list[int] | None:
+    """Encodes a text with some special tokens allowed; returns None if the reference cannot do that."""
+    if isinstance(reference, Tiktoken):
+        return reference.encoding.encode(text, allowed_special=set(allowed), disallowed_special=())
+    if isinstance(reference, HuggingFace):
+        return reference.encode_with_special(text) if are_all_allowed else None
+    if isinstance(reference, LlamaCppTwin) and reference.accepts(text.encode()):
+        return reference.tokenizer.tokenize(text.encode(), parse_special=True) if are_all_allowed else None
+    if isinstance(reference, Twin) and reference.accepts(text.encode()):
+        return twins.encode(reference.spec, text, special=allowed)
+    return None
+
+
+def check_properties(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     outcome = Outcome(vocabulary.name, "itself", "properties of encoding")
-    words = vocabulary.words()
-    good = texts.generated(seed(task), task.count * 3 // 4, words)
-    bad = texts.generated(seed(task) + 1, task.count // 4, words, bad=True)
-    for batch in texts.chunks([*good, *bad], BATCH):
+    pieces = vocabulary.pieces()
+    valid_texts = texts.generate_texts(seed(task), task.count * 3 // 4, pieces)
+    invalid_texts = texts.generate_texts(seed(task) + 1, task.count // 4, pieces, has_invalid_utf8=True)
+    for batch in texts.split_into_batches([*valid_texts, *invalid_texts], BATCH_SIZE):
         properties.encodings(outcome, vocabulary.load(), batch, vocabulary.lossless)
     return [outcome]
 
 
-def streams(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
+def check_streams(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     outcome = Outcome(vocabulary.name, "itself", "streaming decoding")
     tokenizer = vocabulary.load()
-    rows = texts.ids(seed(task), task.count, usual_ids(tokenizer), vocabulary.favourites())
+    rows = texts.generate_ids(seed(task), task.count, all_ids(tokenizer), vocabulary.favourite_ids())
     properties.streams(outcome, tokenizer, rows, seed(task))
     return [outcome]
 
 
 def seed(task: Task) -> int:
-    """The same for the same task, in every process."""
+    """Returns a seed that depends only on the task, so that every process generates the same texts."""
     return int.from_bytes(f"{task.section} {task.vocabulary} {task.part}".encode(), "big") % (1 << 61)
 
 
 SECTIONS: dict[str, Callable[[Vocabulary, Task], list[Outcome]]] = {
-    "corpus": corpus,
-    "whole": whole,
-    "valid": valid,
-    "broken": broken,
-    "ids": ids,
-    "marked": marked,
-    "properties": all_properties,
-    "streams": streams,
+    "corpus": compare_corpus,
+    "whole": compare_whole_file,
+    "valid": compare_valid_texts,
+    "broken": compare_invalid_utf8,
+    "ids": compare_decoded_ids,
+    "marked": compare_special_tokens,
+    "properties": check_properties,
+    "streams": check_streams,
 }

@@ -1,4 +1,4 @@
-"""The comparison by columns sees every difference that the comparison by tokens sees."""
+"""Tests that the comparison by columns finds every difference that the comparison by tokens finds."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 import polytok
-from parity.columns import doubtful
+from parity.columns import doubtful_texts
 from parity.references import Expected
 
 TEXTS = [b"a word", b"", "été 中文".encode(), b"1234", b"\xff\xfe a"]
-AT = 2
+CHANGED_TEXT = 2
 
 
-def answers() -> list[Expected]:
-    """What the default vocabulary itself makes of the texts."""
+def default_answers() -> list[Expected]:
+    """Returns the default vocabulary's own encodings of `TEXTS`."""
     rows = [polytok.load("default").tokens(text) for text in TEXTS]
     return [
         Expected(
@@ -29,29 +29,30 @@ def answers() -> list[Expected]:
     ]
 
 
-def test_what_agrees_is_not_looked_at_again() -> None:
-    assert list(doubtful(polytok.load("default"), TEXTS, answers())) == []
-    bare = [Expected(answer.ids) for answer in answers()]
-    assert list(doubtful(polytok.load("default"), TEXTS, bare)) == []
+def test_equal_answers_are_not_doubtful() -> None:
+    assert list(doubtful_texts(polytok.load("default"), TEXTS, default_answers())) == []
+    ids_only = [Expected(answer.ids) for answer in default_answers()]
+    assert list(doubtful_texts(polytok.load("default"), TEXTS, ids_only)) == []
 
 
-@pytest.mark.parametrize("column", ["ids", "pieces", "spans", "chars", "char_starts", "error"])
-def test_every_difference_is_seen(column: str) -> None:
-    made = answers()
-    was = getattr(made[AT], column)
-    wrong = {
-        "ids": lambda: [*was[:-1], was[-1] + 1],
-        "pieces": lambda: [*was[:-1], b"?"],
-        "spans": lambda: [*was[:-1], (was[-1][0], was[-1][1] + 1)],
-        "chars": lambda: [(was[0][0] + 1, was[0][1]), *was[1:]],
-        "char_starts": lambda: [*was[:-1], was[-1] + 1],
+@pytest.mark.parametrize("column", ["ids", "pieces", "byte_spans", "character_spans", "character_starts", "error"])
+def test_a_difference_in_any_column_is_found(column: str) -> None:
+    answers = default_answers()
+    values = getattr(answers[CHANGED_TEXT], column)
+    wrong_value = {
+        "ids": lambda: [*values[:-1], values[-1] + 1],
+        "pieces": lambda: [*values[:-1], b"?"],
+        "byte_spans": lambda: [*values[:-1], (values[-1][0], values[-1][1] + 1)],
+        "character_spans": lambda: [(values[0][0] + 1, values[0][1]), *values[1:]],
+        "character_starts": lambda: [*values[:-1], values[-1] + 1],
         "error": lambda: "refused",
     }[column]()
-    made[AT] = replace(made[AT], **{column: wrong})
-    assert AT in doubtful(polytok.load("default"), TEXTS, made)
+    answers[CHANGED_TEXT] = replace(answers[CHANGED_TEXT], **{column: wrong_value})
+    assert CHANGED_TEXT in doubtful_texts(polytok.load("default"), TEXTS, answers)
 
 
-def test_a_missing_token_is_seen() -> None:
-    made = answers()
-    made[AT] = replace(made[AT], chars=(made[AT].chars or [])[:-1])
-    assert AT in doubtful(polytok.load("default"), TEXTS, made)
+def test_a_missing_token_is_found() -> None:
+    answers = default_answers()
+    spans = answers[CHANGED_TEXT].character_spans or []
+    answers[CHANGED_TEXT] = replace(answers[CHANGED_TEXT], character_spans=spans[:-1])
+    assert CHANGED_TEXT in doubtful_texts(polytok.load("default"), TEXTS, answers)

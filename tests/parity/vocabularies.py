@@ -1,4 +1,4 @@
-"""Every vocabulary of the data, how polytok loads it, and what it is compared with."""
+"""Lists every vocabulary of the test data: how polytok loads the vocabulary, and its references."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from polytok.formats.tiktoken_families import KIMI, QWEN
 from polytok.formats.tiktoken_known import KNOWN, O200K
 from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken
 from reference_specs import DATA, tiktoken_ranks
-from texts import Words
+from texts import VocabularyPieces
 
 from .references import (
     HuggingFace,
@@ -35,58 +35,57 @@ from .references import (
     Twin,
 )
 
-TWIN_LIMIT = 700
-"""Texts longer than this are too slow for the twins that search all pairs at each merge."""
-TWIN_LINES = 20
-"""Of the corpus one line in so many goes through llama.cpp's twin, which takes minutes for a megabyte."""
-
-
-MOST_CODES, PARTS = 20, 300
-"""How many ids of a kind are favourites."""
+TWIN_LENGTH_LIMIT = 700
+"""The length of the longest text for twins that search all pairs at each merge; longer texts take too long."""
+LLAMA_CPP_LINE_STEP = 20
+"""llama.cpp's twin, which takes minutes for a megabyte, compares every 20th line of the corpus only."""
+CODE_LIMIT, PART_LIMIT = 20, 300
+"""The numbers of special tokens, and of pieces that are parts of characters, among the favourite ids."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """One vocabulary. ``lossless`` says which texts come back whole: all bytes, UTF-8, or none for certain.
+    """A vocabulary of the test data and its references.
 
-    ``every``: of the corpus only each so manieth line is compared, because the reference is a slow twin.
+    ``lossless`` is "bytes" or "utf-8" if decoding returns every such text unchanged, else "no". ``line_step`` is n if
+    only every nth line of the corpus is compared, because the reference is slow.
     """
 
     name: str
     family: str
     load: Callable[[], polytok.Tokenizer]
-    corpus: Callable[[], Sequence[Reference]]
-    generated: Callable[[], Sequence[Reference]]
+    corpus_references: Callable[[], Sequence[Reference]]
+    references: Callable[[], Sequence[Reference]]
     lossless: str = "no"
     files: frozenset[str] = field(default_factory=frozenset)
-    every: int = 1
+    line_step: int = 1
 
-    def words(self) -> Words:
-        """The pieces as they stand in texts, and the special tokens."""
+    def pieces(self) -> VocabularyPieces:
+        """Returns the pieces as they appear in texts, and the special tokens."""
         tokenizer = self.load()
         spec = tokenizer.spec
         kinds = spec.vocab.kinds.tolist()
         pieces = [piece for piece, kind in zip(spec.vocab.pieces(), kinds, strict=True) if kind in (1, 4, 5) and piece]
         if self.family in ("sentencepiece", "huggingface", "gguf"):
             pieces += [piece.replace("▁".encode(), b" ") for piece in pieces]
-        return Words(pieces, [text.encode() for text in tokenizer.special_tokens])
+        return VocabularyPieces(pieces, [text.encode() for text in tokenizer.special_tokens])
 
-    def favourites(self) -> list[int]:
-        """Ids worth more attention in decoding: byte pieces, marks alone, and above all what is no text."""
+    def favourite_ids(self) -> list[int]:
+        """Returns the ids that random id sequences repeat: byte pieces, space marks, and mostly special tokens."""
         spec = self.load().spec
         rows = list(zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True))
-        codes = [id for id, _, kind in rows if kind not in (Kind.NORMAL, Kind.BYTE)][:MOST_CODES]
-        codes += [token.id for token in spec.special][:MOST_CODES]
-        marks = [id for id, piece, _ in rows if piece and not piece.strip("▁ ".encode())][:MOST_CODES]
-        parts = [id for id, piece, kind in rows if kind == Kind.BYTE or piece[:1] >= b"\x80"][:PARTS]
-        return parts + (codes + marks) * (1 + PARTS // (1 + len(codes + marks)))
+        codes = [id for id, _, kind in rows if kind not in (Kind.NORMAL, Kind.BYTE)][:CODE_LIMIT]
+        codes += [token.id for token in spec.special][:CODE_LIMIT]
+        marks = [id for id, piece, _ in rows if piece and not piece.strip("▁ ".encode())][:CODE_LIMIT]
+        parts = [id for id, piece, kind in rows if kind == Kind.BYTE or piece[:1] >= b"\x80"][:PART_LIMIT]
+        return parts + (codes + marks) * (1 + PART_LIMIT // (1 + len(codes + marks)))
 
 
 def all_vocabularies() -> dict[str, Vocabulary]:
-    """By name; no file of the data is left out."""
-    rows = [
+    """Returns all vocabularies by name; every vocabulary file of the test data is used."""
+    vocabularies = [
         *(sentencepiece(path) for path in sorted((DATA / "vocab/sentencepiece").iterdir())),
-        *(tiktoken_known(known.name) for known in KNOWN),
+        *(tiktoken_known(encoding.name) for encoding in KNOWN),
         *(tiktoken_pattern(name) for name in PATTERNS),
         tekken(),
         rwkv(),
@@ -95,14 +94,14 @@ def all_vocabularies() -> dict[str, Vocabulary]:
         *(huggingface(path) for path in sorted((DATA / "vocab/huggingface").glob("*.json"))),
         *(gguf(path) for path in sorted((DATA / "vocab/gguf").glob("*.gguf"))),
     ]
-    return {row.name: row for row in rows}
+    return {vocabulary.name: vocabulary for vocabulary in vocabularies}
 
 
 def sentencepiece(path: Path) -> Vocabulary:
     load = functools.cache(lambda: polytok.load(path))
     references = functools.cache(lambda: [SentencePiece(path.read_bytes())])
-    characters = functools.cache(lambda: [*references(), SentencePieceCharacters(path.read_bytes())])
-    return Vocabulary(path.stem, "sentencepiece", load, references, characters, files=frozenset({path.name}))
+    with_characters = functools.cache(lambda: [*references(), SentencePieceCharacters(path.read_bytes())])
+    return Vocabulary(path.stem, "sentencepiece", load, references, with_characters, files=frozenset({path.name}))
 
 
 # tiktoken
@@ -127,23 +126,23 @@ def tiktoken_known(name: str) -> Vocabulary:
 
 
 PATTERNS = {"kimi's pattern": KIMI, "qwen's pattern": QWEN}
-"""Patterns whose rank files are not there, over the ranks of o200k_base."""
+"""Split patterns whose own rank files are not in the test data; o200k_base's ranks are used instead."""
 
 
 def tiktoken_pattern(name: str) -> Vocabulary:
     file, special = rank_file("o200k_base"), {"<|im_end|>": 200000}
-    data = DATA / "vocab/tiktoken" / file
+    path = DATA / "vocab/tiktoken" / file
     options: dict[str, Any] = {"pattern": PATTERNS[name], "special_tokens": special}
-    load = functools.cache(lambda: polytok.Tokenizer(formats.read(data.read_bytes(), **options)))
-    made = {"pat_str": PATTERNS[name], "special_tokens": special}
+    load = functools.cache(lambda: polytok.Tokenizer(formats.read(path.read_bytes(), **options)))
+    tiktoken_options: dict[str, Any] = {"pat_str": PATTERNS[name], "special_tokens": special}
     references = functools.cache(
-        lambda: [Tiktoken(tiktoken.Encoding(name, mergeable_ranks=tiktoken_ranks(file), **made))]
+        lambda: [Tiktoken(tiktoken.Encoding(name, mergeable_ranks=tiktoken_ranks(file), **tiktoken_options))]
     )
     return Vocabulary(name, "tiktoken", load, references, references, "bytes", frozenset({file}))
 
 
 def tekken() -> Vocabulary:
-    """With tiktoken, which is what mistral-common runs; its ranks here are the ids, which come in the same order."""
+    """Compares a Tekken file with tiktoken, as mistral-common uses it; ranks are the ids, which have the same order."""
     path = DATA / "vocab/tekken/mistral2410_rebuilt.json"
     load = functools.cache(lambda: polytok.load(path))
     references = functools.cache(lambda: [Tiktoken(tekken_encoding(path))])
@@ -160,9 +159,9 @@ def tekken_encoding(path: Path) -> tiktoken.Encoding:
 
 
 def encoding(name: str) -> tiktoken.Encoding:
-    """tiktoken's own Encoding, pattern and special tokens included, over our copy of its file."""
+    """Returns tiktoken's own Encoding, with its pattern and special tokens, built from the test data's rank file."""
     constructor = tiktoken_ext.openai_public.ENCODING_CONSTRUCTORS.get(name)
-    if constructor is None:  # Llama's, which stand in Meta's programs
+    if constructor is None:  # Llama's encodings are defined in Meta's programs, not in tiktoken
         spec = formats.read((DATA / "vocab/tiktoken" / rank_file(name)).read_bytes(), name=name)
         special = {token.text: token.id for token in spec.special}
         return tiktoken.Encoding(
@@ -183,21 +182,23 @@ def _references(*references: Reference) -> Sequence[Reference]:
     return references
 
 
-# The others
+# Other formats
 
 
 def gguf(path: Path) -> Vocabulary:
     load = functools.cache(lambda: polytok.load(path))
-    twin = functools.cache(lambda: _references(LlamaCppTwin(path.read_bytes(), TWIN_LIMIT)))
-    return Vocabulary(path.stem, "gguf", load, twin, twin, "no", frozenset({path.name}), TWIN_LINES)
+    twin = functools.cache(lambda: _references(LlamaCppTwin(path.read_bytes(), TWIN_LENGTH_LIMIT)))
+    return Vocabulary(path.stem, "gguf", load, twin, twin, "no", frozenset({path.name}), LLAMA_CPP_LINE_STEP)
 
 
 def rwkv() -> Vocabulary:
     path = DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt"
     load = functools.cache(lambda: polytok.load(path))
     packages = functools.cache(lambda: [PyRwkv()])
-    both = functools.cache(lambda: _references(PyRwkv(), Twin(load().spec)))
-    return Vocabulary("rwkv_vocab_v20230424", "rwkv", load, packages, both, "bytes", frozenset({path.name}))
+    packages_and_twin = functools.cache(lambda: _references(PyRwkv(), Twin(load().spec)))
+    return Vocabulary(
+        "rwkv_vocab_v20230424", "rwkv", load, packages, packages_and_twin, "bytes", frozenset({path.name})
+    )
 
 
 def llama2c() -> Vocabulary:
@@ -205,8 +206,8 @@ def llama2c() -> Vocabulary:
     load = functools.cache(lambda: polytok.load(path))
     model = DATA / "vocab/sentencepiece/llama2.model"
     packages = functools.cache(lambda: [SentencePieceForLlama2c(model.read_bytes())])
-    both = functools.cache(lambda: _references(*packages(), Twin(load().spec, TWIN_LIMIT)))
-    return Vocabulary("llama2c", "llama2c", load, packages, both, "utf-8", frozenset({path.name}))
+    packages_and_twin = functools.cache(lambda: _references(*packages(), Twin(load().spec, TWIN_LENGTH_LIMIT)))
+    return Vocabulary("llama2c", "llama2c", load, packages, packages_and_twin, "utf-8", frozenset({path.name}))
 
 
 def huggingface(path: Path) -> Vocabulary:
@@ -225,15 +226,15 @@ MINBPE_SIZE = 600
 
 def minbpe(name: str) -> Vocabulary:
     load = functools.cache(lambda: polytok.Tokenizer(formats.read(conversion.write(minbpe_spec(name), "minbpe").data)))
-    twin = functools.cache(lambda: _references(Twin(minbpe_spec(name), TWIN_LIMIT)))
+    twin = functools.cache(lambda: _references(Twin(minbpe_spec(name), TWIN_LENGTH_LIMIT)))
     return Vocabulary(name, "minbpe", load, lambda: _references(), twin, "bytes")
 
 
 @functools.cache
 def minbpe_spec(name: str) -> Spec:
-    """A model trained by the twin on a little of everything."""
+    """Returns a small model that the twin trains on the starts of all corpus files."""
     pattern, special = MINBPE[name]
-    spec = _trained(pattern)
+    spec = _train(pattern)
     assert isinstance(spec.model, Bpe)
     tokens = tuple(SpecialToken(text, id) for text, id in special.items())
     split = (PatternSplit(pattern),) if pattern else ()
@@ -241,6 +242,6 @@ def minbpe_spec(name: str) -> Spec:
 
 
 @functools.cache
-def _trained(pattern: str | None) -> Spec:
+def _train(pattern: str | None) -> Spec:
     sample = [path.read_bytes()[:1500].decode(errors="ignore") for path in sorted((DATA / "corpus").glob("*.txt"))]
     return reference.train("\n".join(sample), MINBPE_SIZE, pattern)

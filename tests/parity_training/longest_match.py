@@ -42,8 +42,8 @@ def difference(path: Path, options: dict[str, Any]) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         tokenizer.save(Path(folder) / "vocab", "rwkv")
         theirs = pyrwkv_tokenizer.WorldTokenizer(str(Path(folder) / "vocab"))
-    words = texts.Words(tokenizer.spec.vocab.pieces())
-    for some in (*data.splitlines(keepends=True), *texts.generated(1, GENERATED, words)):
+    words = texts.VocabularyPieces(tokenizer.spec.vocab.pieces())
+    for some in (*data.splitlines(keepends=True), *texts.generate_texts(1, GENERATED, words)):
         text = some.decode(errors="ignore")
         if tokenizer.encode(text) != theirs.encode(text):
             return f"{text!r}"
