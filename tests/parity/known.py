@@ -56,7 +56,7 @@ KNOWN_DIFFERENCES = (
         "a split pattern with the same repetition before and after an optional part, such as `a+b?a+`",
         "matches a single `a`",
         "matches only two or more, unless the pattern needs the general engine, which is also tiktoken's",
-        "fancy-regex 0.19 and 0.20, tiktoken's regex engines, rewrite such patterns wrongly. No published pattern is one.",
+        "tiktoken's engine, fancy-regex 0.19 and 0.20, rewrites such patterns wrongly. No published pattern is one.",
     ),
     KnownDifference(
         "tiktoken 0.14",
