@@ -7,7 +7,7 @@ use crate::normalize::origin::Place;
 use crate::post::{Out, Sink};
 use crate::routes::Route;
 use crate::scratch::Scratch;
-use crate::segmenter::Segmenter;
+use crate::segmenter::{Context, Segmenter};
 use crate::sink::lengths::{Lengths, Tiles};
 use crate::split::cursor::Cursor;
 use crate::utf8::valid;
@@ -72,8 +72,9 @@ impl ByLengths {
         let mut tiles = std::mem::take(&mut scratch.tiles);
         tiles.clear();
         let ids = &mut Out::new(&segmenter.fallback, &mut tiles.ids);
+        let mut context = Context { segmenter, scratch: &mut scratch.segmenter, out: ids };
         let is_tiled = route
-            .run(segmenter, (part, at), &mut scratch.route, &mut scratch.segmenter, ids)
+            .run((part, at), &mut scratch.route, &mut context)
             .is_ok_and(|()| self.find_ends(segmenter, part, prefix, &mut tiles))
             // The prefix as a token of its own covers the first character, which the next token covers too.
             && !(covers_first && prefix > 0 && tiles.ends.first() == Some(&0));
@@ -100,7 +101,8 @@ impl ByLengths {
         let mut tiles = std::mem::take(&mut scratch.tiles);
         tiles.clear();
         let ids = &mut Out::new(&segmenter.fallback, &mut tiles.ids);
-        let is_tiled = segmenter.encode_text(text, &mut scratch.segmenter, ids).is_ok()
+        let mut context = Context { segmenter, scratch: &mut scratch.segmenter, out: ids };
+        let is_tiled = context.encode_text(text).is_ok()
             && self.find_ends(segmenter, text, 0, &mut tiles)
             && (!out.sink.needs_words() || find_words(segmenter, text, &mut tiles.words));
         if is_tiled {

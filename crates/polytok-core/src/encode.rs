@@ -6,6 +6,7 @@ use crate::normalize::origin::{Origin, Place};
 use crate::post::template::TemplateStep;
 use crate::post::{Out, Sink};
 use crate::scratch::Scratch;
+use crate::segmenter::Context;
 use crate::special::{SpecialSet, TextPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
@@ -50,7 +51,7 @@ impl Tokenizer {
     }
 }
 
-impl<S: Sink> Encoding<'_, '_, S> {
+impl<'s, S: Sink> Encoding<'_, 's, S> {
     /// Special tokens of the text, and the parts between them.
     fn text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
         let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.part(text, 0, None) };
@@ -71,8 +72,8 @@ impl<S: Sink> Encoding<'_, '_, S> {
         if let (Some(route), None) = (route, set) {
             if let Some(out) = S::by_ids(&mut self.out) {
                 if route.takes(segmenter, part) {
-                    let Scratch { route: scratch, segmenter: segmenter_scratch, .. } = self.scratch;
-                    return route.run(segmenter, (part, at), scratch, segmenter_scratch, out);
+                    let Scratch { route: route_scratch, segmenter: scratch, .. } = self.scratch;
+                    return route.run((part, at), route_scratch, &mut Context { segmenter, scratch, out });
                 }
             } else if by_lengths.encode_part(segmenter, route, (part, at), self.scratch, &mut self.out) {
                 return Ok(());
@@ -126,12 +127,16 @@ impl<S: Sink> Encoding<'_, '_, S> {
             return Ok(());
         }
         if segmenter.splits.rewrites() {
-            return segmenter.encode_rewritten(text, place, &mut self.scratch.segmenter, &mut self.out);
+            return self.context().encode_rewritten(text, place);
         }
         self.out.begin_part(place);
         if by_lengths.encode_normalized(segmenter, text, self.scratch, &mut self.out) {
             return Ok(());
         }
-        segmenter.encode_text(text, &mut self.scratch.segmenter, &mut self.out)
+        self.context().encode_text(text)
+    }
+
+    fn context(&mut self) -> Context<'_, 's, S> {
+        Context { segmenter: &self.tokenizer.segmenter, scratch: &mut self.scratch.segmenter, out: &mut self.out }
     }
 }

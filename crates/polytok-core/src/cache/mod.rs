@@ -44,7 +44,7 @@ pub struct Cache {
 /// Short pieces of many ids have these many bits, of which few are set.
 const MANY: usize = 1 << 16;
 
-/// Entries of the vocabulary are put here when as many pieces as this part of them came in.
+/// The entries of a vocabulary are added after one insertion per this number of entries.
 const ENTRIES_PER_PIECE: usize = 16;
 
 impl Default for Cache {
@@ -108,15 +108,33 @@ impl Cache {
         self.many.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
-    /// Whether it pays to put so many entries of the vocabulary here: so many pieces came in that more will, of which many are entries.
+    /// Keeps the ids of a piece, and once that pays, all entries of a vocabulary of `count` entries: those that are their own ids.
     #[inline]
-    pub fn wants_entries(&self, count: usize) -> bool {
+    pub fn remember<E: Iterator<Item = (impl AsRef<[u8]>, u32)>>(
+        &mut self,
+        piece: &[u8],
+        key: Key,
+        ids: &[u32],
+        count: usize,
+        own_entries: impl FnOnce() -> Option<E>,
+    ) {
+        self.insert(piece, key, ids);
+        if self.entries_pay(count)
+            && let Some(entries) = own_entries()
+        {
+            self.add_entries(count, entries);
+        }
+    }
+
+    /// Reports whether it pays to add `count` entries: enough pieces were inserted that more will follow, and many of them are entries.
+    #[inline]
+    fn entries_pay(&self, count: usize) -> bool {
         !self.has_entries && self.short.insertions() >= count / ENTRIES_PER_PIECE && self.short.has_room_for(count)
     }
 
-    /// Puts whole pieces of one id here, at most so many. Those that are too long are left out.
+    /// Adds at most `count` whole pieces of one id each. Long pieces are skipped.
     #[cold]
-    pub fn add_entries(&mut self, count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, u32)>) {
+    fn add_entries(&mut self, count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, u32)>) {
         let key = |piece: &[u8]| Key::new(piece, 0, piece.len(), false);
         let entries = entries.filter_map(|(piece, id)| ShortEntry::new(key(piece.as_ref()), &[id]));
         self.short.add_older(count, entries);

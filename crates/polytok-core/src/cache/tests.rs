@@ -65,12 +65,12 @@ fn entries_are_older_than_pieces() {
         (0..600).for_each(|i| insert(&mut cache, &text(i), false, &[i, i]));
         cache
     });
-    assert!(!none.wants_entries(5000) && !small.wants_entries(5000));
-    assert!(!cache.wants_entries(100_000) && cache.wants_entries(5000));
+    assert!(!none.entries_pay(5000) && !small.entries_pay(5000));
+    assert!(!cache.entries_pay(100_000) && cache.entries_pay(5000));
     let texts: Vec<Vec<u8>> = (300..5000).map(text).chain([vec![b'x'; 16]]).collect();
     let before: Vec<u32> = (0..600).filter(|&i| get(&cache, &text(i), false).is_some()).collect();
     cache.add_entries(5000, texts.iter().zip(300..).map(|(text, id)| (&text[..], id)));
-    assert!(!cache.wants_entries(5000));
+    assert!(!cache.entries_pay(5000));
     let found = |i| get(&cache, &text(i), false);
     assert!((0..600).all(|i| found(i).is_none_or(|ids| ids == [i, i] || (i >= 300 && ids == [i]))));
     assert!((600..5000).all(|i| found(i).is_none_or(|ids| ids == [i])));

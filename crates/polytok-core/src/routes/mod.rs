@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::huge::release;
 use crate::model::CompiledModel;
 use crate::normalize::Normalizer;
-use crate::post::{IdSink, Out};
-use crate::segmenter::{Segmenter, SegmenterScratch};
+use crate::post::IdSink;
+use crate::segmenter::{Context, Segmenter};
 use crate::spec::Line;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
 use sentencepiece_unigram::SentencePieceUnigram;
@@ -73,19 +73,17 @@ impl Route {
         }
     }
 
-    /// Encodes a text that the route takes, which starts at byte `at` of the caller's.
+    /// Encodes a text that the route takes, which starts at byte `at` of the caller's text.
     pub fn run<S: IdSink>(
         &self,
-        segmenter: &Segmenter,
         (text, at): (&[u8], usize),
         scratch: &mut RouteScratch,
-        segmenter_scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
+        context: &mut Context<S>,
     ) -> Result<()> {
         match self {
-            Route::SentencePieceBpe(route) => route.run(segmenter, (text, at), scratch, segmenter_scratch, out),
-            Route::SentencePieceUnigram(route) => route.run(text, &mut segmenter_scratch.model.unigram, out),
-            Route::Words(route) => route.run(segmenter, text, scratch, segmenter_scratch, out),
+            Route::SentencePieceBpe(route) => route.run((text, at), scratch, context),
+            Route::SentencePieceUnigram(route) => route.run(text, context),
+            Route::Words(route) => route.run(text, scratch, context),
         }
     }
 

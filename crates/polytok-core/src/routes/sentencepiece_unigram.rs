@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::lazy::Warmup;
-use crate::model::unigram::{Unigram, UnigramScratch, WordTables, takes_raw};
+use crate::model::unigram::{Unigram, WordTables, takes_raw};
 use crate::normalize::Normalizer;
-use crate::post::{IdSink, Out};
-use crate::segmenter::Segmenter;
+use crate::post::IdSink;
+use crate::segmenter::{Context, Segmenter};
 
 /// Bytes of text after which the tables pay: building them takes as long as searching some hundred kilobytes.
 const TABLES_PAY_AFTER: usize = 1 << 17;
@@ -35,9 +35,10 @@ impl SentencePieceUnigram {
         self.tables.get(text.len(), tables).is_some() && takes_raw(text)
     }
 
-    pub fn run<S: IdSink>(&self, text: &[u8], scratch: &mut UnigramScratch, out: &mut Out<S>) -> Result<()> {
+    pub fn run<S: IdSink>(&self, text: &[u8], context: &mut Context<S>) -> Result<()> {
+        let scratch = &mut context.scratch.model.unigram;
         match (self.tables.peek(), self.normalizer.sentencepiece()) {
-            (Some(tables), Some(normalizer)) => self.unigram.encode_raw(tables, normalizer, text, scratch, out),
+            (Some(tables), Some(normalizer)) => self.unigram.encode_raw(tables, normalizer, text, scratch, context.out),
             _ => Ok(()),
         }
     }

@@ -5,10 +5,10 @@ use super::{BYTES, INVALID, PADDING, PIECE, SentencePieceBpe, TextTables};
 use crate::cache::{IDS, Key};
 use crate::error::Result;
 use crate::normalize::origin::Place;
-use crate::post::{IdSink, Out};
+use crate::post::IdSink;
 use crate::routes::RouteScratch;
 use crate::segment::{Segment, UNKNOWN};
-use crate::segmenter::{Segmenter, SegmenterScratch, remember};
+use crate::segmenter::{Context, SegmenterScratch, push_to};
 
 /// Room for parts of a text and their ids. Allocated once and then kept.
 pub(crate) struct TextParts {
@@ -29,7 +29,6 @@ impl Default for TextParts {
 struct Walk<'a> {
     route: &'a SentencePieceBpe,
     tables: &'a TextTables,
-    segmenter: &'a Segmenter,
     text: &'a [u8],
 }
 
@@ -37,22 +36,20 @@ impl SentencePieceBpe {
     /// Encodes a text that `takes` took, which starts at byte `at` of the caller's.
     pub fn run<S: IdSink>(
         &self,
-        segmenter: &Segmenter,
         (text, at): (&[u8], usize),
         scratch: &mut RouteScratch,
-        segmenter_scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
+        context: &mut Context<S>,
     ) -> Result<()> {
         let Some(tables) = self.tables.peek().filter(|_| !text.is_empty()) else { return Ok(()) };
         let RouteScratch { text: loaded, parts, .. } = scratch;
         let room = parts.get_or_insert_default();
         let end = self.load(text, at, loaded);
-        out.begin_part(Place::same(at));
-        let walk = Walk { route: self, tables, segmenter, text: loaded };
+        context.out.begin_part(Place::same(at));
+        let walk = Walk { route: self, tables, text: loaded };
         let mut cursor = tables.cursor(loaded, end);
         loop {
             let has_more = tables.fill(loaded, &mut cursor, &mut room.parts);
-            walk.encode_parts(room, segmenter_scratch, out)?;
+            walk.encode_parts(room, context)?;
             if !has_more {
                 return Ok(());
             }
@@ -75,17 +72,12 @@ impl SentencePieceBpe {
 
 impl Walk<'_> {
     /// The ids of parts. First all keys are computed and cache lines asked for, then all are looked up.
-    fn encode_parts<S: IdSink>(
-        &self,
-        room: &mut TextParts,
-        scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
+    fn encode_parts<S: IdSink>(&self, room: &mut TextParts, context: &mut Context<S>) -> Result<()> {
         let TextParts { parts, keys, ids } = room;
         for ((start, end), slot) in parts.pieces().zip(keys.iter_mut()) {
             let key = Key::new(self.text, start, end, false);
             let hash = key.hash();
-            scratch.cache.prefetch(hash);
+            context.scratch.cache.prefetch(hash);
             *slot = (key, hash);
         }
         let mut keys = keys.iter();
@@ -93,7 +85,7 @@ impl Walk<'_> {
         for (start, end, value) in parts.iter() {
             let Some(room) = ids[count..].first_chunk_mut::<IDS>() else { break };
             let more = match value {
-                PIECE => keys.next().map_or(0, |&(key, hash)| scratch.cache.get(key, hash, room)),
+                PIECE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, room)),
                 BYTES => self.ids_of_bytes(start, end, room),
                 INVALID => self.ids_of_invalid(room),
                 id => {
@@ -103,12 +95,12 @@ impl Walk<'_> {
             };
             count += more;
             if more == 0 {
-                out.take_ids(&ids[..count]);
+                context.out.take_ids(&ids[..count]);
                 count = 0;
-                self.encode_missed((start, end, value), scratch, out)?;
+                self.encode_missed((start, end, value), context)?;
             }
         }
-        out.take_ids(&ids[..count]);
+        context.out.take_ids(&ids[..count]);
         Ok(())
     }
 
@@ -117,40 +109,44 @@ impl Walk<'_> {
     fn encode_missed<S: IdSink>(
         &self,
         (start, end, value): (usize, usize, u32),
-        scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
+        context: &mut Context<S>,
     ) -> Result<()> {
         let piece = &self.text[start..end];
         if value != PIECE {
-            return out.take(piece, 0, Segment { id: UNKNOWN, start: 0, end: piece.len() as u32 });
+            return context.out.take(piece, 0, Segment { id: UNKNOWN, start: 0, end: piece.len() as u32 });
         }
-        let SegmenterScratch { model, segments, ids, cache, .. } = scratch;
         let key = Key::new(self.text, start, end, false);
-        if let Some(ids) = cache.get_long(piece, key) {
-            out.take_ids(ids);
+        if context.take_long(piece, key) {
             return Ok(());
         }
-        segments.clear();
-        self.route.bpe.segment_raw(piece, self.route.escape.mends, &mut model.bpe, &mut |segment| {
-            segments.push(segment);
-            Ok(())
-        })?;
+        let Context { segmenter, scratch, out } = context;
+        let SentencePieceBpe { bpe, escape, .. } = self.route;
+        let is_known = scratch
+            .segment(|model, segments| bpe.segment_raw(piece, escape.mends, &mut model.bpe, &mut push_to(segments)))?;
+        if !is_known && !self.spell_unknown(piece, scratch) {
+            return scratch.segments.iter().try_for_each(|&segment| out.take(piece, 0, segment));
+        }
+        let own_entries = || bpe.own_entries_raw();
+        scratch.cache.remember(piece, key, &scratch.ids, segmenter.vocab.len(), own_entries);
+        out.take_ids(&scratch.ids);
+        Ok(())
+    }
+
+    /// Writes the ids of the segments with the ids of its bytes for each unknown segment. Returns false if bytes have no ids: then
+    /// adjacent unknown text becomes one unknown token, which depends on the text around the piece.
+    fn spell_unknown(&self, piece: &[u8], SegmenterScratch { segments, ids, .. }: &mut SegmenterScratch) -> bool {
+        let Some(bytes) = &self.tables.bytes else { return false };
         ids.clear();
-        for segment in segments.iter() {
-            match (segment.id, self.tables.bytes.as_deref()) {
-                (UNKNOWN, Some(bytes)) => {
+        for segment in segments {
+            match segment.id {
+                UNKNOWN => {
                     let unknown = &piece[segment.start as usize..segment.end as usize];
                     ids.extend(unknown.iter().map(|&byte| bytes[byte as usize]));
                 }
-                // Adjacent unknown text becomes one unknown token.
-                (UNKNOWN, None) => return segments.iter().try_for_each(|&segment| out.take(piece, 0, segment)),
-                (id, _) => ids.push(id),
+                id => ids.push(id),
             }
         }
-        let own_entries = || Some(Box::new(self.route.bpe.own_entries_raw()?) as _);
-        remember(piece, key, ids, cache, self.segmenter.vocab.len(), own_entries);
-        out.take_ids(ids);
-        Ok(())
+        true
     }
 
     /// The ids of an unknown character's bytes.

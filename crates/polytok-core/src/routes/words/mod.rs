@@ -18,8 +18,8 @@ use crate::error::Result;
 use crate::model::CompiledModel;
 use crate::normalize::origin::Place;
 use crate::normalize::{Normalizer, Plain};
-use crate::post::{IdSink, Out};
-use crate::segmenter::{Segmenter, SegmenterScratch};
+use crate::post::IdSink;
+use crate::segmenter::{Context, Segmenter};
 use crate::split::chain::Chain;
 use crate::utf8::valid;
 
@@ -70,81 +70,53 @@ impl Words {
         valid(text).is_ok_and(|text| self.takes_all || self.plain.is_whole(text))
     }
 
-    pub fn run<S: IdSink>(
-        &self,
-        segmenter: &Segmenter,
-        text: &[u8],
-        scratch: &mut RouteScratch,
-        segmenter_scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
+    pub fn run<S: IdSink>(&self, text: &[u8], scratch: &mut RouteScratch, context: &mut Context<S>) -> Result<()> {
         let Ok(text) = valid(text) else { return Ok(()) };
-        out.begin_part(Place::default());
+        context.out.begin_part(Place::default());
         if !self.plain.has_lower_case() {
-            return self.encode(segmenter, text, scratch, segmenter_scratch, out);
+            return self.encode(text, scratch, context);
         }
         let mut lower_case = std::mem::take(&mut scratch.lower_case);
         lower_case.clear();
         lower_case.push_str(text);
         lower_case.make_ascii_lowercase();
-        let result = self.encode(segmenter, &lower_case, scratch, segmenter_scratch, out);
+        let result = self.encode(&lower_case, scratch, context);
         scratch.lower_case = lower_case;
         result
     }
 
-    /// Plain text and the remainder in turn.
-    fn encode<S: IdSink>(
-        &self,
-        segmenter: &Segmenter,
-        text: &str,
-        scratch: &mut RouteScratch,
-        segmenter_scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
+    /// Encodes plain text and other text in turn.
+    fn encode<S: IdSink>(&self, text: &str, scratch: &mut RouteScratch, context: &mut Context<S>) -> Result<()> {
         let RouteScratch { text: normalized, spare, .. } = scratch;
         let mut from = 0;
         while from < text.len() {
             let other = self.plain.end(text, from);
             let plain_end = if other < text.len() { self.plain.last_cut(text, from, other) } else { Some(other) };
             if let Some(end) = plain_end {
-                self.encode_plain(segmenter, &text[from..end], spare, segmenter_scratch, out)?;
+                self.encode_plain(&text[from..end], spare, context)?;
                 from = end;
                 continue;
             }
             let end = self.plain.next_cut(text, other + NORMALIZED);
             self.normalizer.normalize(&text.as_bytes()[from..end], normalized, spare)?;
-            self.encode_normalized(segmenter, normalized, spare, segmenter_scratch, out)?;
+            self.encode_normalized(normalized, spare, context)?;
             from = end;
         }
         Ok(())
     }
 
-    fn encode_plain<S: IdSink>(
-        &self,
-        segmenter: &Segmenter,
-        text: &str,
-        spare: &mut Vec<u8>,
-        scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
+    fn encode_plain<S: IdSink>(&self, text: &str, spare: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
         match &self.split {
-            WordSplit::AsNormalized => segmenter.encode_pieces(&segmenter.splits, text, scratch, out),
-            WordSplit::Plain(words) => segmenter.encode_pieces(words, text, scratch, out),
-            WordSplit::Marked(words) => marked::encode(segmenter, words, text, spare, scratch, out),
+            WordSplit::AsNormalized => context.encode_pieces(&context.segmenter.splits, text),
+            WordSplit::Plain(words) => context.encode_pieces(words, text),
+            WordSplit::Marked(words) => marked::encode(words, text, spare, context),
         }
     }
 
-    fn encode_normalized<S: IdSink>(
-        &self,
-        segmenter: &Segmenter,
-        text: &[u8],
-        spare: &mut Vec<u8>,
-        scratch: &mut SegmenterScratch,
-        out: &mut Out<S>,
-    ) -> Result<()> {
+    fn encode_normalized<S: IdSink>(&self, text: &[u8], spare: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
         match (&self.split, valid(text)) {
-            (WordSplit::Marked(words), Ok(text)) => marked::encode(segmenter, words, text, spare, scratch, out),
-            _ => segmenter.encode_text(text, scratch, out),
+            (WordSplit::Marked(words), Ok(text)) => marked::encode(words, text, spare, context),
+            _ => context.encode_text(text),
         }
     }
 }

@@ -1,0 +1,169 @@
+//! Pieces to ids, a block of pieces at a time.
+//!
+//! First the keys of all pieces of a block are computed and their cache lines requested, then each piece is looked up. The ids of cached
+//! pieces are written to the block without a branch. A piece that is not cached is encoded out of line: a long piece is
+//! split at boundaries, and its parts go through the cache in the same way.
+
+use super::{Context, Segmenter, SegmenterScratch};
+use crate::boundary::Boundary;
+use crate::cache::{Block, Cache, Key, LONGEST, Piece};
+use crate::error::Result;
+use crate::model::ModelScratch;
+use crate::post::{IdSink, Out, Sink};
+use crate::segment::{Segment, UNKNOWN};
+
+/// Longer pieces are split at boundaries.
+const LONG: usize = 15;
+
+impl<S: Sink> Context<'_, '_, S> {
+    /// Encodes the pieces of a block, and empties it.
+    pub(super) fn encode_block(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
+        match self.by_ids() {
+            Some(mut by_ids) => by_ids.encode_block_by_cache(text, block)?,
+            None => (0..block.count()).try_for_each(|at| self.encode_with_spans(text, block.piece(at)))?,
+        }
+        block.clear();
+        Ok(())
+    }
+
+    /// Encodes the pieces of a block that is not needed any more.
+    pub(super) fn encode_last_block(&mut self, text: &[u8], mut block: Box<Block>) -> Result<()> {
+        self.encode_block(text, &mut block)?;
+        self.scratch.blocks.push(block);
+        Ok(())
+    }
+
+    fn encode_with_spans(&mut self, text: &[u8], Piece { start, end, is_part }: Piece) -> Result<()> {
+        let Context { segmenter, scratch, out } = self;
+        if !is_part || start == 0 {
+            out.begin_word();
+        }
+        let mut take = |segment| out.take(text, start, segment);
+        segmenter.model.segment(&text[start..end], start, is_part, &mut scratch.model, &mut take)
+    }
+}
+
+impl<S: IdSink> Context<'_, '_, S> {
+    fn encode_block_by_cache(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
+        block.prepare(text, &self.scratch.cache, self.segmenter.model.takes_whole_pieces());
+        self.look_up(block, |context, piece, key| context.encode_missed(text, piece, key))
+    }
+
+    /// Outputs the cached ids of a prepared block's pieces; `encode_missed` encodes pieces that are not among the cache's short ones.
+    #[inline(always)]
+    pub fn look_up(
+        &mut self,
+        block: &mut Block,
+        mut encode_missed: impl FnMut(&mut Self, Piece, Key) -> Result<()>,
+    ) -> Result<()> {
+        let mut count = 0;
+        for at in 0..block.count() {
+            match block.look_up(at, count, &self.scratch.cache) {
+                0 => {
+                    self.out.take_ids(&block.ids[..count]);
+                    count = 0;
+                    encode_missed(self, block.piece(at), block.key(at))?;
+                }
+                more => count += more,
+            }
+        }
+        self.out.take_ids(&block.ids[..count]);
+        Ok(())
+    }
+
+    /// Encodes a piece that is not among the cache's short ones.
+    #[inline(never)]
+    fn encode_missed(&mut self, text: &[u8], piece: Piece, key: Key) -> Result<()> {
+        let bytes = &text[piece.start..piece.end];
+        if self.take_long(bytes, key) {
+            return Ok(());
+        }
+        let has_boundary = |boundary: &&Boundary| boundary.next_cut(&text[..piece.end], piece.start) < piece.end;
+        let boundary = self.segmenter.boundary.as_ref();
+        match boundary.filter(|boundary| bytes.len() > LONG && !piece.is_part && has_boundary(boundary)) {
+            Some(boundary) if self.segmenter.repeats(bytes) => self.encode_cached_long(text, piece, key, boundary),
+            Some(boundary) => self.encode_long(text, piece, boundary),
+            None => self.encode_new(text, piece, key),
+        }
+    }
+
+    /// Outputs the ids of a piece, and returns true, if it is among the cache's long ones.
+    pub fn take_long(&mut self, piece: &[u8], key: Key) -> bool {
+        let ids = self.scratch.cache.get_long(piece, key);
+        ids.inspect(|ids| self.out.take_ids(ids)).is_some()
+    }
+
+    /// Encodes a long piece part by part, and caches it as a whole.
+    fn encode_cached_long(&mut self, text: &[u8], piece: Piece, key: Key, boundary: &Boundary) -> Result<()> {
+        let mut ids = std::mem::take(&mut self.scratch.long_ids);
+        ids.clear();
+        let mut out = Out::new(&self.segmenter.fallback, &mut ids);
+        let mut context = Context { segmenter: self.segmenter, scratch: self.scratch, out: &mut out };
+        let result = context.encode_long(text, piece, boundary);
+        if result.is_ok() {
+            self.out.take_ids(&ids);
+            self.segmenter.remember(&text[piece.start..piece.end], piece.start, key, &ids, &mut self.scratch.cache);
+        }
+        self.scratch.long_ids = ids;
+        result
+    }
+
+    /// Encodes a long piece part by part.
+    fn encode_long(&mut self, text: &[u8], piece: Piece, boundary: &Boundary) -> Result<()> {
+        let mut parts = self.scratch.block();
+        self.encode_parts(boundary, text, (piece.start, piece.end), &mut parts)?;
+        self.encode_last_block(text, parts)
+    }
+
+    /// Encodes a piece that is not cached, and caches it if all of it is known.
+    fn encode_new(&mut self, text: &[u8], Piece { start, end, is_part }: Piece, key: Key) -> Result<()> {
+        let Context { segmenter, scratch, out } = self;
+        let bytes = &text[start..end];
+        let is_known = scratch.segment(|model_scratch, segments| {
+            segmenter.model.segment(bytes, start, is_part, model_scratch, &mut push_to(segments))
+        })?;
+        if is_known {
+            segmenter.remember(bytes, start, key, &scratch.ids, &mut scratch.cache);
+        }
+        scratch.segments.iter().try_for_each(|&segment| out.take(text, start, segment))
+    }
+}
+
+impl Segmenter {
+    /// Reports whether a long piece as a whole is worth a place in the cache: indentation is, a sentence of a script without spaces hardly
+    /// repeats. Unknown text must be an error, so that nothing depends on the text around the piece.
+    #[inline]
+    fn repeats(&self, piece: &[u8]) -> bool {
+        piece.len() <= LONGEST && piece.is_ascii() && self.fallback.may_fail()
+    }
+
+    /// Caches the ids of a piece, unless they depend on its place in the text.
+    #[inline]
+    fn remember(&self, piece: &[u8], at: usize, key: Key, ids: &[u32], cache: &mut Cache) {
+        if !self.model.depends_on_place(piece, at) {
+            cache.remember(piece, key, ids, self.vocab.len(), || self.model.own_entries(&self.vocab));
+        }
+    }
+}
+
+impl SegmenterScratch {
+    /// Fills `segments` by `segment`, and `ids` by the ids of the segments; returns false if a segment is unknown text.
+    pub fn segment(
+        &mut self,
+        segment: impl FnOnce(&mut ModelScratch, &mut Vec<Segment>) -> Result<()>,
+    ) -> Result<bool> {
+        self.segments.clear();
+        segment(&mut self.model, &mut self.segments)?;
+        self.ids.clear();
+        self.ids.extend(self.segments.iter().map(|segment| segment.id));
+        Ok(!self.ids.contains(&UNKNOWN))
+    }
+}
+
+/// A receiver of segments that keeps them.
+pub(crate) fn push_to(segments: &mut Vec<Segment>) -> impl FnMut(Segment) -> Result<()> {
+    |segment| {
+        segments.push(segment);
+        Ok(())
+    }
+}

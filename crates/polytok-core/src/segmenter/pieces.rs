@@ -1,0 +1,126 @@
+//! Normalized text to pieces: by the split, or at boundaries if the vocabulary has no split. Pieces are collected in blocks.
+
+use super::{Context, Segmenter};
+use crate::boundary::Boundary;
+use crate::cache::Block;
+use crate::error::Result;
+use crate::normalize::origin::{Origin, Place};
+use crate::normalize::user_defined;
+use crate::post::Sink;
+use crate::segment::Segment;
+use crate::split::chain::Chain;
+use crate::split::cursor::Cursor;
+use crate::utf8::valid;
+
+impl<S: Sink> Context<'_, '_, S> {
+    /// Encodes a normalized text, whose place the sink knows.
+    pub fn encode_text(&mut self, text: &[u8]) -> Result<()> {
+        let Segmenter { splits, boundary, model, vocab, .. } = self.segmenter;
+        if !splits.is_empty() {
+            return self.encode_split(text);
+        }
+        match boundary {
+            Some(boundary) if boundary.can_cut(text) => self.encode_at_boundaries(boundary, text),
+            _ => model.encode_text(text, vocab, &mut self.scratch.model, self.out),
+        }
+    }
+
+    /// Encodes a text whose pieces the split rewrites.
+    pub fn encode_rewritten(&mut self, text: &[u8], place: Place) -> Result<()> {
+        let splits = &self.segmenter.splits;
+        let at = place.at as usize;
+        let needs_spans = S::by_ids(self.out).is_none() || splits.needs_spans();
+        let spans = needs_spans.then(|| place.origin.into_spans(text));
+        let mut pieces = splits.pieces(text, at, spans.as_deref())?;
+        let origin = pieces.spans.take().map_or(Origin::Same, Origin::Spans);
+        self.out.begin_part(Place { at: at as u32, origin });
+        let mut block = self.scratch.block();
+        for &(start, end) in &pieces.ranges {
+            if block.push(start, end, false) {
+                self.encode_block(&pieces.text, &mut block)?;
+            }
+        }
+        self.encode_last_block(&pieces.text, block)
+    }
+
+    /// Encodes each piece of the split.
+    fn encode_split(&mut self, bytes: &[u8]) -> Result<()> {
+        let Segmenter { splits, model, .. } = self.segmenter;
+        match valid(bytes) {
+            Ok(text) => self.encode_pieces(splits, text),
+            Err(at) => {
+                self.out.begin_word();
+                let split = |text: &str, piece: &mut dyn FnMut(usize, usize)| splits.split(text, piece);
+                let mut take = |segment| self.out.take(bytes, 0, segment);
+                model.segment_invalid(bytes, at, &split, &mut self.scratch.model, &mut take)
+            }
+        }
+    }
+
+    /// Encodes each piece of UTF-8 text that `splits` finds.
+    pub fn encode_pieces(&mut self, splits: &Chain, text: &str) -> Result<()> {
+        let mut block = self.scratch.block();
+        let mut cursor = Cursor::new();
+        while block.fill(|pieces| splits.fill(text, &mut cursor, pieces))? > 0 {
+            self.encode_block(text.as_bytes(), &mut block)?;
+        }
+        self.scratch.blocks.push(block);
+        Ok(())
+    }
+
+    /// Encodes a text without a split: user-defined pieces, and the parts between them.
+    fn encode_at_boundaries(&mut self, boundary: &Boundary, text: &[u8]) -> Result<()> {
+        let mut at = 0;
+        let mut block = self.scratch.block();
+        for (start, end, id) in user_defined::matches(self.segmenter.user_defined.as_deref(), text) {
+            if start == 0 {
+                self.out.begin_word();
+            }
+            self.encode_parts(boundary, text, (at, start), &mut block)?;
+            self.encode_block(text, &mut block)?;
+            self.out.take(text, 0, Segment { id, start: start as u32, end: end as u32 })?;
+            at = end;
+        }
+        self.encode_parts(boundary, text, (at, text.len()), &mut block)?;
+        self.encode_last_block(text, block)
+    }
+
+    /// Splits `text[from..to]` at boundaries, and encodes each block of parts that is full.
+    pub(super) fn encode_parts(
+        &mut self,
+        boundary: &Boundary,
+        text: &[u8],
+        (from, to): (usize, usize),
+        block: &mut Block,
+    ) -> Result<()> {
+        let mut at = from;
+        while at < to {
+            let start = at;
+            for offset in boundary.ascii_cuts(&text[..to], at).into_iter().flat_map(ones) {
+                let end = start + offset + 1;
+                if block.push(at, end, true) {
+                    self.encode_block(text, block)?;
+                }
+                at = end;
+            }
+            if at > start {
+                continue;
+            }
+            let end = boundary.next_cut(&text[..to], at);
+            if block.push(at, end, at > from || end < to) {
+                self.encode_block(text, block)?;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+/// The positions of the bits that are set.
+fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let position = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (position < 64).then_some(position)
+    })
+}
