@@ -7,6 +7,7 @@
 
 use super::classes::Classes;
 use super::rule::{BEFORE, Rule, WINDOW};
+use super::utf8::previous_char;
 
 /// Words of a block.
 const WORDS: usize = 4;
@@ -111,10 +112,7 @@ impl Block {
 fn before(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     for _ in 0..BEFORE {
-        at = at.checked_sub(1)?;
-        while text[at] & 0xC0 == 0x80 {
-            at -= 1;
-        }
+        at = (at > 0).then(|| previous_char(text, at))?;
     }
     Some(at)
 }

@@ -4,7 +4,7 @@
 //! at most 63 classes, and the end of the text is one class more. The class of a code point is found in a two-stage
 //! table: its high bits name a block, equal blocks are stored once. Building costs one sweep over the ranges.
 
-use super::pattern::Ranges;
+use super::char_ranges::CharRanges;
 use hashbrown::HashMap;
 
 /// Code points in a block of the table.
@@ -26,7 +26,7 @@ pub(super) struct Classes {
 
 impl Classes {
     /// The classes of `sets` (at most 64) and each set's mask, or `None` if there are too many classes.
-    pub(super) fn build(sets: &[Ranges]) -> Option<(Classes, Vec<Mask>)> {
+    pub(super) fn build(sets: &[CharRanges]) -> Option<(Classes, Vec<Mask>)> {
         let mut masks = vec![0; sets.len()];
         let mut class_of: HashMap<u64, u8> = HashMap::default();
         let mut codes = vec![0u8; CODES];
@@ -103,10 +103,10 @@ impl Classes {
 }
 
 /// The stretches of code points `start..end` over which membership (bit `i`: in set `i`) does not change.
-fn stretches(sets: &[Ranges]) -> Vec<(usize, usize, u64)> {
+fn stretches(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
     let mut edges: Vec<(usize, u64)> = vec![(0, 0), (CODES, 0)];
     for (index, set) in sets.iter().enumerate() {
-        for &(first, last) in set {
+        for (first, last) in set.iter() {
             edges.push((first as usize, 1 << index));
             edges.push((last as usize + 1, 1 << index));
         }

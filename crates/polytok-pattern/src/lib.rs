@@ -15,6 +15,7 @@
 mod automaton;
 mod blocks;
 mod char_groups;
+mod char_ranges;
 mod class_table;
 mod classes;
 mod coverage;
@@ -28,7 +29,9 @@ mod rule;
 mod scanner;
 mod stream;
 mod unicode;
+mod utf8;
 
+pub use char_ranges::CharRanges;
 pub use class_table::ClassTable;
 pub use cursor::Cursor;
 pub use error::{Error, Result};

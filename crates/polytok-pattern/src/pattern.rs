@@ -7,11 +7,7 @@
 //!
 //! Recursion is bounded by `MAX_DEPTH`, and the cost is linear in the pattern except for the classes themselves.
 
-use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Hir, HirKind};
-
-/// Sorted, disjoint, inclusive ranges of code points.
-pub(super) type Ranges = Vec<(u32, u32)>;
+use super::char_ranges::CharRanges;
 
 /// A quantifier without an upper end.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
@@ -41,7 +37,7 @@ pub(super) enum Node {
 /// A parsed pattern.
 pub(super) struct Tree {
     pub(super) alternatives: Vec<Vec<Node>>,
-    pub(super) sets: Vec<Ranges>,
+    pub(super) sets: Vec<CharRanges>,
 }
 
 /// The tree of `pattern`, or `None` if it is outside the family.
@@ -57,7 +53,7 @@ pub(super) fn parse_outline(pattern: &str) -> Option<Tree> {
 }
 
 /// The characters of `class`, or `None` if it is anything but one class or character.
-pub(super) fn single_set(class: &str) -> Option<Ranges> {
+pub(super) fn single_set(class: &str) -> Option<CharRanges> {
     let mut parser = Parser::new(class);
     parser.set()?;
     if parser.rest.is_empty() { parser.sets.pop() } else { None }
@@ -68,7 +64,7 @@ struct Parser<'p> {
     /// Inside `(?i:…)`.
     fold: bool,
     depth: u32,
-    sets: Vec<Ranges>,
+    sets: Vec<CharRanges>,
     /// True if the tree is an outline (`parse_outline`).
     is_outline: bool,
 }
@@ -199,7 +195,7 @@ impl<'p> Parser<'p> {
                 literal(c)
             }
         };
-        let ranges = resolve(&text, self.fold)?;
+        let ranges = CharRanges::parse_with_case(&text, self.fold).ok()?;
         let known = self.sets.iter().position(|set| *set == ranges);
         let index = known.unwrap_or(self.sets.len());
         if known.is_none() {
@@ -307,25 +303,4 @@ impl<'p> Parser<'p> {
 /// `c` spelled so that it is itself in and out of classes.
 fn literal(c: char) -> String {
     format!("\\x{{{:X}}}", c as u32)
-}
-
-/// The code points that `text`, one character or class, stands for.
-fn resolve(text: &str, fold: bool) -> Option<Ranges> {
-    let hir = ParserBuilder::new().case_insensitive(fold).build().parse(text).ok()?;
-    ranges(&hir).filter(|ranges| !ranges.is_empty())
-}
-
-fn ranges(hir: &Hir) -> Option<Ranges> {
-    match hir.kind() {
-        HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
-            Some(class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)).collect())
-        }
-        HirKind::Literal(literal) => {
-            let text = std::str::from_utf8(&literal.0).ok()?;
-            let mut chars = text.chars();
-            let c = chars.next()? as u32;
-            chars.next().is_none().then(|| vec![(c, c)])
-        }
-        _ => None,
-    }
 }

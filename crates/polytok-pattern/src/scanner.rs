@@ -13,6 +13,7 @@
 use super::classes::Mask;
 use super::pattern::UNBOUNDED;
 use super::program::{MAX_SLOTS, Program, Run, Set, Step, has};
+use super::utf8::previous_char;
 
 /// For each slot the positions `lo..=hi` at which its run is known to fail.
 pub(super) struct Failures([(usize, usize); MAX_SLOTS]);
@@ -124,7 +125,7 @@ impl Program {
             if at == last {
                 break;
             }
-            at = before(text, at);
+            at = previous_char(text, at);
         }
         failures.add(run.slot, least, end);
         None
@@ -180,14 +181,4 @@ impl Program {
     fn comes(&self, mask: Mask, text: &[u8], pos: usize) -> bool {
         has(mask, self.classes.at(text, pos).0)
     }
-}
-
-/// The start of the character that ends at `pos`.
-#[inline]
-fn before(text: &[u8], mut pos: usize) -> usize {
-    pos -= 1;
-    while text[pos] & 0xC0 == 0x80 {
-        pos -= 1;
-    }
-    pos
 }

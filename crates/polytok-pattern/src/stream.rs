@@ -16,6 +16,7 @@ use super::blocks::{self, Block, Word};
 use super::classes::Classes;
 use super::cursor::Cursor;
 use super::rule::{BEFORE, Rule};
+use super::utf8::is_continuation;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -156,7 +157,7 @@ impl Stream {
         let rule = self.prepare(classes)?;
         let mut block = Block::new();
         // The first window begins with the first characters.
-        let mut at = (from.max(START)..text.len()).find(|&at| text[at] & 0xC0 != 0x80)?;
+        let mut at = (from.max(START)..text.len()).find(|&at| !is_continuation(text[at]))?;
         loop {
             block.read(rule, classes, text, at);
             if block.places() == 0 {

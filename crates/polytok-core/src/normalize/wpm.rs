@@ -9,10 +9,10 @@
 //! Cost: linear, a binary search per character beyond ASCII. Twin: `_words` in
 //! python/polytok/reference/llama_cpp_models.py.
 
-use regex_syntax::hir::{Class, HirKind};
+use polytok_pattern::CharRanges;
 
 use super::output::Output;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::utf8::decode_strict;
 
 /// The version of llama.cpp's tables.
@@ -22,14 +22,11 @@ const AGE: &str = r"\p{Age=15.0}";
 pub struct WpmNormalize {
     lowercase: bool,
     strip_accents: bool,
-    dropped: Ranges,
-    marks: Ranges,
-    alone: Ranges,
-    assigned: Ranges,
+    dropped: CharRanges,
+    marks: CharRanges,
+    alone: CharRanges,
+    assigned: CharRanges,
 }
-
-/// A sorted set of characters.
-struct Ranges(Vec<(char, char)>);
 
 /// The role of a character.
 enum Role {
@@ -48,10 +45,10 @@ impl WpmNormalize {
         Ok(WpmNormalize {
             lowercase,
             strip_accents,
-            dropped: Ranges::parse(&format!(r"[\x00\x{{FFFD}}[\p{{Cc}}\p{{Cf}}\p{{Co}}&&{AGE}]]"))?,
-            marks: Ranges::parse(&format!(r"[\p{{M}}&&{AGE}]"))?,
-            alone: Ranges::parse(&format!(r"[[\p{{P}}&&{AGE}][\p{{S}}&&\x00-\x7E]{ideographs}{rest}]"))?,
-            assigned: Ranges::parse(AGE)?,
+            dropped: CharRanges::parse(&format!(r"[\x00\x{{FFFD}}[\p{{Cc}}\p{{Cf}}\p{{Co}}&&{AGE}]]"))?,
+            marks: CharRanges::parse(&format!(r"[\p{{M}}&&{AGE}]"))?,
+            alone: CharRanges::parse(&format!(r"[[\p{{P}}&&{AGE}][\p{{S}}&&\x00-\x7E]{ideographs}{rest}]"))?,
+            assigned: CharRanges::parse(AGE)?,
         })
     }
 
@@ -62,8 +59,7 @@ impl WpmNormalize {
 
     /// The characters that are words of their own, as a regular expression's class.
     pub fn alone(&self) -> String {
-        let ranges =
-            self.alone.0.iter().map(|&(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
+        let ranges = self.alone.iter().map(|(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
         format!("[{}]", ranges.collect::<String>())
     }
 
@@ -140,24 +136,6 @@ impl WpmNormalize {
             return c.to_ascii_lowercase();
         }
         c.to_lowercase().next().filter(|_| self.assigned.contains(c)).unwrap_or(c)
-    }
-}
-
-impl Ranges {
-    fn parse(pattern: &str) -> Result<Ranges> {
-        let parsed = regex_syntax::parse(pattern).map_err(|error| Error::Spec(format!("normalize: {error}")))?;
-        match parsed.kind() {
-            HirKind::Class(Class::Unicode(class)) => {
-                Ok(Ranges(class.iter().map(|range| (range.start(), range.end())).collect()))
-            }
-            _ => Ok(Ranges(Vec::new())),
-        }
-    }
-
-    #[inline]
-    fn contains(&self, c: char) -> bool {
-        let at = self.0.partition_point(|&(start, _)| start <= c);
-        at > 0 && c <= self.0[at - 1].1
     }
 }
 

@@ -3,26 +3,20 @@
 //! Reference: llama.cpp's `unicode_regex_split_custom_afmoe`. What lies between runs joins no group, but the first group of a run
 //! is cut where the reference cuts it: text before a run of numbers goes with its first group. Cost: linear.
 
-use regex_syntax::hir::{Class, HirKind};
+use polytok_pattern::CharRanges;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A compiled step.
 pub struct DigitGroups {
-    /// The ranges of numbers, sorted.
-    numbers: Vec<(char, char)>,
+    numbers: CharRanges,
 }
 
 impl DigitGroups {
     /// Compiles a step for a version of the Unicode tables.
     pub fn compile(unicode: Option<&str>) -> Result<DigitGroups> {
         let pattern = polytok_pattern::restrict(r"\p{N}", unicode)?;
-        let parsed = regex_syntax::parse(&pattern).map_err(|error| Error::Spec(format!("split: {error}")))?;
-        let numbers = match parsed.kind() {
-            HirKind::Class(Class::Unicode(class)) => class.iter().map(|range| (range.start(), range.end())).collect(),
-            _ => Vec::new(),
-        };
-        Ok(DigitGroups { numbers })
+        Ok(DigitGroups { numbers: CharRanges::parse(&pattern)? })
     }
 
     /// Calls `piece(start, end)` for each piece of `text`, left to right.
@@ -54,11 +48,7 @@ impl DigitGroups {
 
     #[inline]
     fn is_number(&self, c: char) -> bool {
-        if c.is_ascii() {
-            return c.is_ascii_digit();
-        }
-        let at = self.numbers.partition_point(|&(start, _)| start <= c);
-        at > 0 && c <= self.numbers[at - 1].1
+        if c.is_ascii() { c.is_ascii_digit() } else { self.numbers.contains(c) }
     }
 }
 

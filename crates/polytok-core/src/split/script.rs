@@ -7,9 +7,9 @@
 //! with these exceptions, which gives the same for all characters. Cost: a search in the table for each character
 //! beyond ASCII whose script is not that of the character before.
 
-use regex_syntax::hir::{Class, HirKind};
+use polytok_pattern::CharRanges;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The scripts of Unicode 9.0.
 const SCRIPTS: &str = "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki \
@@ -88,27 +88,22 @@ pub(crate) fn ranges() -> Result<Vec<(u32, u32, Script)>> {
     for (index, name) in SCRIPTS.split_whitespace().enumerate() {
         let names = if name == "Han" { "HanHiraganaKatakana" } else { name };
         let own = EXCEPTIONS.iter().filter(|(_, script)| *script == name).map(|&(code, _)| (code, code));
-        ranges.extend(characters(names)?.into_iter().chain(own).map(|(a, b)| (a, b, index as Script + 1)));
+        let listed = characters(names)?;
+        let listed = listed.iter().map(|(first, last)| (first as u32, last as u32));
+        ranges.extend(listed.chain(own).map(|(first, last)| (first, last, index as Script + 1)));
     }
     ranges.sort_unstable();
     Ok(ranges)
 }
 
 /// The characters of a script in Unicode 9.0, without the exceptions.
-fn characters(script: &str) -> Result<Vec<(u32, u32)>> {
+fn characters(script: &str) -> Result<CharRanges> {
     let property = match script {
         "HanHiraganaKatakana" => r"\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}".to_string(),
         name => format!(r"\p{{sc={name}}}"),
     };
     let exceptions: String = EXCEPTIONS.iter().map(|(code, _)| format!(r"\x{{{code:X}}}")).collect();
-    let hir = regex_syntax::parse(&format!(r"[[{property}]&&\p{{age=9.0}}--{exceptions}]"))
-        .map_err(|error| Error::Spec(format!("split: no table of the script {script}: {error}")))?;
-    Ok(match hir.kind() {
-        HirKind::Class(Class::Unicode(class)) => {
-            class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)).collect()
-        }
-        _ => Vec::new(),
-    })
+    Ok(CharRanges::parse(&format!(r"[[{property}]&&\p{{age=9.0}}--{exceptions}]"))?)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
-use regex_syntax::hir::{Class, HirKind};
+use polytok_pattern::CharRanges;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_compatible;
 
@@ -60,13 +60,9 @@ struct Known {
 
 impl Known {
     fn new(line: Line) -> Result<Known> {
-        let table = regex_syntax::parse(r"\p{age=16.0}")
-            .map_err(|error| Error::Argument(format!("no table of the characters of Unicode 16.0: {error}")))?;
         let mut is_known = vec![false; 0x11_0000];
-        if let HirKind::Class(Class::Unicode(class)) = table.kind() {
-            for range in class.ranges() {
-                is_known[range.start() as usize..=range.end() as usize].fill(true);
-            }
+        for (first, last) in CharRanges::parse(r"\p{age=16.0}")?.iter() {
+            is_known[first as usize..=last as usize].fill(true);
         }
         is_known[NEW_DECOMPOSED as usize] = line == Line::V0_2_3;
         Ok(Known { is_known, line })
