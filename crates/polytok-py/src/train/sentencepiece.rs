@@ -17,7 +17,7 @@ use polytok_core::train::sentencepiece::validity::Validity;
 use polytok_core::train::sentencepiece::whole::{self, WordSink};
 use polytok_core::train::sentencepiece::{Scored, bpe, charsmap};
 use polytok_core::train::unigram::sentences::{self, Sentences};
-use polytok_core::train::unigram::{self, Fit};
+use polytok_core::train::unigram::{self, UnigramOptions};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -222,7 +222,7 @@ fn gathered(sinks: Sinks) -> Result<WordCounter> {
         Sinks::Units(corpus) => corpus.finish().map(|(sinks, next)| (units::gathered(sinks), next))?,
         Sinks::Words(corpus) => corpus.finish().map(|(sinks, next)| (whole::gathered_words(sinks), next))?,
         Sinks::Chars(corpus) => corpus.finish().map(|(sinks, next)| (whole::gathered_chars(sinks), next))?,
-        Sinks::Sentences(corpus) => corpus.finish().map(|(sinks, next)| (sentences::gathered(sinks), next))?,
+        Sinks::Sentences(corpus) => corpus.finish().map(|(sinks, next)| (sentences::gather(sinks), next))?,
     };
     let mut counted = gathered?;
     counted.skip_to(next);
@@ -262,7 +262,7 @@ struct Learning<'m> {
     options: Options,
     most: usize,
     room: Option<usize>,
-    fit: Option<Fit>,
+    fit: Option<UnigramOptions>,
 }
 
 impl Learning<'_> {

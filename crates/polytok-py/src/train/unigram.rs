@@ -1,6 +1,6 @@
 //! The options that only SentencePiece's Unigram trainer has.
 
-use polytok_core::train::unigram::Fit;
+use polytok_core::train::unigram::UnigramOptions;
 use polytok_core::train::words::WordCounts;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -18,13 +18,13 @@ pub struct PyFit {
 
 impl PyFit {
     /// The engine's; `room` are the bytes that learning may take.
-    pub fn to_core(&self, room: Option<usize>) -> Fit {
+    pub fn to_core(&self, room: Option<usize>) -> UnigramOptions {
         let seeds = self.seeds.as_ref().map(|seeds| {
             let mut words = WordCounts::default();
             seeds.iter().for_each(|(text, count)| words.push(text, *count));
             words
         });
         let PyFit { seed_size, shrinking_factor, sub_iterations, lanes, .. } = *self;
-        Fit { seeds, seed_size, shrinking_factor, sub_iterations, lanes, room }
+        UnigramOptions { seeds, seed_size, shrinking_factor, sub_iterations, lanes, room }
     }
 }

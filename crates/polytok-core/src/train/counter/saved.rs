@@ -97,7 +97,7 @@ impl<R: Read> CountsFile<R> {
         }
         let len = number(&mut file)?;
         if len > LONGEST {
-            return Err(damaged("its description has {len} bytes"));
+            return Err(damaged(&format!("its description has {len} bytes, more than {LONGEST}")));
         }
         let mut description = Vec::new();
         if (&mut file).take(len).read_to_end(&mut description).map_err(read_error)? as u64 != len {

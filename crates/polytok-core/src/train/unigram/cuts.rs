@@ -1,7 +1,8 @@
-//! Words and fragments of all that was counted, once it is known which characters are rare.
+//! Splits the counted sentences into words and fragments, after the alphabet has been chosen.
 //!
-//! Both are counted first, within the limit if there is one, so that their sizes are known before they are laid out in memory. Cost:
-//! one hash for each distinct word and what follows it, and one for each fragment of these.
+//! Words and fragments are counted first, within the memory limit if one is set, so that their sizes are known before
+//! they are copied to columns. Cost: one hash for each distinct pair of a word and its follower, and one for each
+//! fragment of these words.
 
 use std::borrow::BorrowMut;
 
@@ -12,21 +13,27 @@ use crate::train::progress::Progress;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::validity::Validity;
-use crate::train::unigram::sentences::{Counted, Next, half, is_of_twice, parse, text, write_key};
+use crate::train::unigram::sentences::{CountedSentences, Follower, half, is_doubled, parse, text, write_key};
 use crate::train::unigram::suffixes::Fragments;
 use crate::train::words::WordCounts;
 use crate::utf8::is_start;
 use crate::utf8::lead_len;
 
-/// Words between two reports.
+/// The number of words between two progress reports.
 const EACH: u64 = 1 << 12;
 
-impl<W: BorrowMut<WordCounter>> Counted<W> {
-    /// The words and fragments. Characters beyond the alphabet are rare.
-    pub fn cut(mut self, alphabet: &Alphabet, options: &Options, progress: &mut dyn Progress) -> Result<Material> {
+impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
+    /// Splits the sentences into words and fragments. Characters outside the alphabet are replaced by the rare
+    /// character.
+    pub fn cut(
+        mut self,
+        alphabet: &Alphabet,
+        options: &Options,
+        progress: &mut dyn Progress,
+    ) -> Result<WordsAndFragments> {
         let delimiter = (options.line == Line::V0_2_1).then_some(&options.pretokenization_delimiter[..]);
-        let fragments = self.empty();
-        let mut cuts = Cuts {
+        let fragments = self.empty_counter();
+        let mut cutter = FragmentCutter {
             validity: Validity::new(options)?,
             alphabet,
             delimiter: delimiter.filter(|delimiter| !delimiter.is_empty()),
@@ -35,40 +42,40 @@ impl<W: BorrowMut<WordCounter>> Counted<W> {
             masked: String::new(),
             key: Vec::new(),
         };
-        let (mut words, mut whole) = (self.empty(), None);
-        if self.splits {
-            for pairs in [self.pairs.borrow_mut(), &mut self.lasts] {
-                cuts.words(pairs, false, progress, |word, times| words.add(word.as_bytes(), times))?;
+        let (mut words, mut whole_sentences) = (self.empty_counter(), None);
+        if self.is_split {
+            for pairs in [self.pairs.borrow_mut(), &mut self.last_words] {
+                cutter.words(pairs, false, progress, |word, times| words.add(word.as_bytes(), times))?;
             }
         } else {
-            whole = Some(cuts.whole(&self.whole)?);
+            whole_sentences = Some(cutter.whole_sentences(&self.whole_sentences)?);
         }
-        if self.is_twice {
-            (cuts.fragments, cuts.end) = (self.empty(), None);
-            cuts.words(self.pairs.borrow_mut(), true, progress, |_, _| Ok(()))?;
+        if self.has_doubled_sentences {
+            (cutter.fragments, cutter.end) = (self.empty_counter(), None);
+            cutter.words(self.pairs.borrow_mut(), true, progress, |_, _| Ok(()))?;
         }
-        let Cuts { fragments, end, .. } = cuts;
-        Ok(Material { line: options.line, words, whole, fragments, end })
+        let FragmentCutter { fragments, end, .. } = cutter;
+        Ok(WordsAndFragments { line: options.line, words, whole_sentences, fragments, end })
     }
 
-    /// A counter within the half of the limit: words and fragments are counted at once.
-    fn empty(&self) -> WordCounter {
+    /// Creates a counter with half of the limit, because words and fragments are counted at the same time.
+    fn empty_counter(&self) -> WordCounter {
         WordCounter::new(half(self.pairs.borrow().limit()))
     }
 }
 
-/// Words and fragments, not laid out yet.
-pub struct Material {
+/// The counted words and fragments of a corpus.
+pub struct WordsAndFragments {
     line: Line,
     words: WordCounter,
-    /// The sentences, where they are not split.
-    whole: Option<WordCounts>,
+    /// The sentences, if words are not split at spaces.
+    whole_sentences: Option<WordCounts>,
     fragments: WordCounter,
-    /// The fragment at the end of all, and its count.
+    /// The last fragment of the corpus, and its count.
     end: Option<(Vec<u8>, u64)>,
 }
 
-/// How much of them there is.
+/// The number of distinct texts, and of their bytes and characters.
 #[derive(Default)]
 pub struct Sizes {
     pub count: u64,
@@ -83,7 +90,7 @@ impl Sizes {
         self.chars += word.iter().filter(|&&byte| is_start(byte)).count() as u64;
     }
 
-    fn of(counter: &mut WordCounter) -> Result<Sizes> {
+    fn from_counter(counter: &mut WordCounter) -> Result<Sizes> {
         let mut sizes = Sizes::default();
         counter.each_unordered(&mut |word, _| {
             sizes.add(word);
@@ -93,58 +100,60 @@ impl Sizes {
     }
 }
 
-impl Material {
-    /// How much there is of words, and of fragments with what follows them.
+impl WordsAndFragments {
+    /// Returns the sizes of the words, and of the fragments with their followers.
     pub fn sizes(&mut self) -> Result<(Sizes, Sizes)> {
-        let mut words = Sizes::of(&mut self.words)?;
-        self.whole.iter().flat_map(WordCounts::iter).for_each(|(sentence, _)| words.add(sentence));
-        Ok((words, Sizes::of(&mut self.fragments)?))
+        let mut words = Sizes::from_counter(&mut self.words)?;
+        self.whole_sentences.iter().flat_map(WordCounts::iter).for_each(|(sentence, _)| words.add(sentence));
+        Ok((words, Sizes::from_counter(&mut self.fragments)?))
     }
 
-    /// The words in the trainer's order, (count desc, text), or the sentences in theirs; and the fragments.
-    pub fn laid_out(mut self, progress: &mut dyn Progress) -> Result<(WordCounts, Fragments)> {
+    /// Returns the words in the trainer's order (by count, highest first, then by text), or the sentences in their
+    /// order; and the fragments.
+    pub fn into_columns(mut self, progress: &mut dyn Progress) -> Result<(WordCounts, Fragments)> {
         let mut columns = Fragments::default();
         self.fragments.each(Order::Bytes, progress, &mut |key, times| {
             let (fragment, next) = parse(key);
-            columns.push(fragment.as_bytes(), &follower(next, self.line), times)
+            columns.push(fragment.as_bytes(), &follower_bytes(next, self.line), times)
         })?;
         drop(self.fragments);
         if let Some((fragment, times)) = self.end {
-            columns.push(&fragment, &follower(Next::End, self.line), times)?;
+            columns.push(&fragment, &follower_bytes(Follower::End, self.line), times)?;
         }
-        let words = match self.whole {
-            Some(whole) => whole,
+        let words = match self.whole_sentences {
+            Some(whole_sentences) => whole_sentences,
             None => self.words.into_words(Order::MostFrequent, progress)?,
         };
         Ok((words, columns))
     }
 }
 
-/// Cuts words into fragments.
-struct Cuts<'a> {
+/// Splits words into fragments.
+struct FragmentCutter<'a> {
     validity: Validity,
     alphabet: &'a Alphabet,
-    /// 0.2.1 takes it out of words, and no fragment has a character of it.
+    /// The delimiter that 0.2.1 removes from words. No fragment contains a character of the delimiter.
     delimiter: Option<&'a str>,
     fragments: WordCounter,
-    /// The fragment at the end of all, and its count.
+    /// The last fragment of the corpus, and its count.
     end: Option<(Vec<u8>, u64)>,
     masked: String,
     key: Vec<u8>,
 }
 
-impl Cuts<'_> {
-    /// Calls `each` with every word as it is trained on, unless nothing is left of it; of pairs with each sentence twice or of the others.
+impl FragmentCutter<'_> {
+    /// Calls `each` with every word that training uses and that is not empty. `doubled` selects either the pairs of
+    /// doubled sentences or all other pairs.
     fn words(
         &mut self,
         pairs: &mut WordCounter,
-        of_twice: bool,
+        doubled: bool,
         progress: &mut dyn Progress,
         mut each: impl FnMut(&str, u64) -> Result<()>,
     ) -> Result<()> {
         let mut done = 0u64;
         pairs.each_unordered(&mut |key, times| {
-            if is_of_twice(key) != of_twice {
+            if is_doubled(key) != doubled {
                 return Ok(());
             }
             let (word, next) = parse(key);
@@ -157,12 +166,12 @@ impl Cuts<'_> {
         })
     }
 
-    fn whole(&mut self, sentences: &WordCounts) -> Result<WordCounts> {
+    fn whole_sentences(&mut self, sentences: &WordCounts) -> Result<WordCounts> {
         let mut words = WordCounts::default();
-        let sentence_at = |index| Next::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE));
+        let sentence_at = |index| Follower::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE));
         for (index, (sentence, times)) in sentences.iter().enumerate() {
             let sentence = text(sentence);
-            let next = if index + 1 < sentences.len() { sentence_at(index + 1) } else { Next::End };
+            let next = if index + 1 < sentences.len() { sentence_at(index + 1) } else { Follower::End };
             if times > 1 {
                 self.cut(sentence, sentence_at(index), times - 1)?;
             }
@@ -171,26 +180,26 @@ impl Cuts<'_> {
         Ok(words)
     }
 
-    /// Counts the fragments of a word; the word as it is trained on.
-    fn cut(&mut self, word: &str, next: Next, times: u64) -> Result<String> {
+    /// Counts the fragments of a word. Returns the word that training uses.
+    fn cut(&mut self, word: &str, next: Follower, times: u64) -> Result<String> {
         let mut masked = std::mem::take(&mut self.masked);
         masked.clear();
         self.alphabet.mask(word, &mut masked);
         let next = match next {
-            Next::Word(first) => Next::Word(self.kept(first)),
-            Next::Sentence(first) => Next::Sentence(self.kept(first)),
-            Next::End => Next::End,
+            Follower::Word(first) => Follower::Word(self.known_or_rare(first)),
+            Follower::Sentence(first) => Follower::Sentence(self.known_or_rare(first)),
+            Follower::End => Follower::End,
         };
         let trained = match self.delimiter {
             Some(delimiter) => {
                 let parts: Vec<&str> = masked.split(|char| delimiter.contains(char)).collect();
                 let inner = &parts[..parts.len() - 1];
-                inner.iter().try_for_each(|part| self.fragments(part, Next::Sentence(RARE), times))?;
-                self.fragments(parts[parts.len() - 1], next, times)?;
+                inner.iter().try_for_each(|part| self.count_fragments(part, Follower::Sentence(RARE), times))?;
+                self.count_fragments(parts[parts.len() - 1], next, times)?;
                 masked.replace(delimiter, "")
             }
             None => {
-                self.fragments(&masked, next, times)?;
+                self.count_fragments(&masked, next, times)?;
                 masked.clone()
             }
         };
@@ -198,29 +207,29 @@ impl Cuts<'_> {
         Ok(trained)
     }
 
-    fn kept(&self, char: char) -> char {
+    fn known_or_rare(&self, char: char) -> char {
         if self.alphabet.contains(char) { char } else { RARE }
     }
 
-    /// Counts the fragments of a word that have two characters or more, each with what follows it.
-    fn fragments(&mut self, word: &str, next: Next, times: u64) -> Result<()> {
+    /// Counts the fragments of a word that have at least two characters, each with its follower.
+    fn count_fragments(&mut self, word: &str, next: Follower, times: u64) -> Result<()> {
         let mut start = 0;
         let mut before = None;
         for (at, char) in word.char_indices() {
             if before.is_some_and(|before| !self.validity.may_join(before, char)) {
-                self.fragment(&word[start..at], Next::Word(char), times)?;
+                self.count_fragment(&word[start..at], Follower::Word(char), times)?;
                 start = at;
             }
             before = Some(char);
         }
-        self.fragment(&word[start..], next, times)
+        self.count_fragment(&word[start..], next, times)
     }
 
-    fn fragment(&mut self, fragment: &str, next: Next, times: u64) -> Result<()> {
+    fn count_fragment(&mut self, fragment: &str, next: Follower, times: u64) -> Result<()> {
         if fragment.len() <= fragment.as_bytes().first().map_or(0, |&lead| lead_len(lead)) {
             return Ok(());
         }
-        if next == Next::End {
+        if next == Follower::End {
             self.end = Some((fragment.as_bytes().to_vec(), times));
             return Ok(());
         }
@@ -229,14 +238,14 @@ impl Cuts<'_> {
     }
 }
 
-/// The bytes that stand after a fragment. 0.2.3 looks beyond the end of a sentence, one byte far; the end of all differs from every
-/// byte of a text, so it is one that no text has.
-fn follower(next: Next, line: Line) -> Vec<u8> {
+/// Returns the bytes that follow a fragment. Version 0.2.3 reads one byte of the next sentence. The end of the corpus
+/// is marked by a byte that no text contains.
+fn follower_bytes(next: Follower, line: Line) -> Vec<u8> {
     let mut buffer = [0; 4];
     match next {
-        Next::Word(char) => char.encode_utf8(&mut buffer).as_bytes().to_vec(),
-        Next::Sentence(char) if line == Line::V0_2_3 => vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]],
-        Next::End => vec![0, 0xFF],
+        Follower::Word(char) => char.encode_utf8(&mut buffer).as_bytes().to_vec(),
+        Follower::Sentence(char) if line == Line::V0_2_3 => vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]],
+        Follower::End => vec![0, 0xFF],
         _ => vec![0],
     }
 }

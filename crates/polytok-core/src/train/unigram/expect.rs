@@ -1,4 +1,5 @@
-//! Expectation and maximization: how often each piece is expected, over all segmentations of all words, and the scores that follow.
+//! Expectation and maximization: computes how often each piece is expected over all segmentations of all words, and new
+//! scores from these numbers.
 //!
 //! Reference: the trainer's `RunEStep` and `RunMStep`. All sums are in single precision, lane by lane (see `lanes`).
 //!
@@ -11,10 +12,10 @@ use crate::train::unigram::pieces::Pieces;
 use crate::train::unigram::sums::{Block, slots};
 use crate::train::unigram::workers::Workers;
 
-/// Pieces that are expected less often are removed.
+/// Pieces with a lower expected count are removed.
 const LEAST_EXPECTED: f32 = 0.5;
 
-/// How often each piece is expected.
+/// Returns the expected count of each piece.
 pub fn expect(pieces: &Pieces, lanes: &[Lane], tables: &Tables, workers: &mut Workers) -> Result<Vec<f32>> {
     let sums = in_lanes(lanes.len(), workers, "expectation", |lane| {
         let (mut slots, mut block) = (slots(pieces), Block::default());
@@ -25,8 +26,8 @@ pub fn expect(pieces: &Pieces, lanes: &[Lane], tables: &Tables, workers: &mut Wo
     Ok(total(sums))
 }
 
-/// The pieces that are expected often enough, with their new scores: the digamma function in place of the logarithm, a prior that
-/// favours few pieces.
+/// Returns the pieces whose expected count is high enough, with their new scores. The scores use the digamma function
+/// instead of the logarithm: a prior that favours few pieces.
 pub fn maximize(expected: &[f32]) -> Vec<(u32, f32)> {
     let kept = || expected.iter().enumerate().filter(|&(_, &expected)| expected >= LEAST_EXPECTED);
     let sum = kept().fold(0f32, |sum, (_, expected)| sum + expected);

@@ -1,13 +1,14 @@
-//! The words of the corpus as the nodes of their lattices, in lanes.
+//! Stores the words of the corpus as the nodes of their lattices, in lanes.
 //!
-//! Training reads each word dozens of times, and its pieces only become fewer. So each word is looked up in the dictionary once,
-//! and the matches are stored as a list of nodes of four bytes each. When pieces are removed, their nodes are removed.
+//! Training reads each word dozens of times, and the set of pieces only shrinks. So each word is looked up in the
+//! dictionary once, and the matches are stored as a list of nodes of four bytes each. When a piece is removed, its
+//! nodes are removed.
 //!
-//! With `num_threads` = n, each of the reference's threads takes every n-th word and adds up in single precision, so n affects the
-//! last bits of all sums. Here these threads are *lanes*: n of them (16 by default), processed by any number of threads. The
-//! result is that of the reference with n threads, on any machine.
+//! With `num_threads` = n, each of the reference's threads processes every n-th word and adds up in single precision,
+//! so n affects the last bits of all sums. Here these threads are *lanes*: n of them (16 by default), processed by any
+//! number of threads. The result is that of the reference with n threads, on any machine.
 //!
-//! Cost: one walk through the dictionary for each character, once; then memory that is read in order.
+//! Cost: one search in the dictionary for each character, once; then sequential reads of memory.
 
 use crate::error::{Error, Result};
 use crate::train::unigram::pieces::Pieces;
@@ -16,15 +17,15 @@ use crate::train::words::WordCounts;
 use crate::trie::NONE;
 use crate::utf8::lead_len;
 
-/// A piece that begins at a character: whether it is the last in the list of this character's pieces, its length in characters less 1
-/// (9 bits), and its id (22 bits).
+/// A piece that begins at a character. The bits hold whether the piece is the last of this character's pieces, its
+/// length in characters less 1 (9 bits), and its id (22 bits).
 #[derive(Clone, Copy, PartialEq)]
 pub struct Node(u32);
 
 const ID_BITS: u32 = 22;
 const LEN_BITS: u32 = 9;
 const LAST: u32 = 1 << 31;
-/// Stands for the character itself where it is no piece.
+/// The id of a character that is not a piece.
 pub const NO_PIECE: u32 = (1 << ID_BITS) - 1;
 
 impl Node {
@@ -37,7 +38,7 @@ impl Node {
         self.0 & NO_PIECE
     }
 
-    /// The piece that earns what this node does: the first one where it is none.
+    /// Returns the piece that receives this node's expected count: piece 0 for a character that is not a piece.
     #[inline]
     pub fn piece(self) -> usize {
         if self.id() == NO_PIECE { 0 } else { self.id() as usize }
@@ -54,7 +55,7 @@ impl Node {
     }
 }
 
-/// How often a word occurs, and how many characters and nodes it has.
+/// The numbers of a word: its count, its characters and its nodes.
 #[derive(Clone, Copy)]
 struct Word {
     count: f32,
@@ -62,7 +63,7 @@ struct Word {
     nodes: u32,
 }
 
-/// Every n-th word, for n lanes.
+/// A lane: every n-th word, if there are n lanes.
 #[derive(Default)]
 pub struct Lane {
     words: Vec<Word>,
@@ -70,35 +71,35 @@ pub struct Lane {
 }
 
 impl Lane {
-    fn of(words: &WordCounts, lane: usize, lanes: usize, pieces: &Pieces) -> Lane {
-        let mut new = Lane::default();
+    fn from_words(words: &WordCounts, lane: usize, lanes: usize, pieces: &Pieces) -> Lane {
+        let mut lane_words = Lane::default();
         for index in (lane..words.len()).step_by(lanes) {
-            let before = new.nodes.len();
-            let chars = add_nodes(words.word(index), pieces, &mut new.nodes);
-            let nodes = (new.nodes.len() - before) as u32;
-            new.words.push(Word { count: words.count(index) as f32, chars, nodes });
+            let before = lane_words.nodes.len();
+            let chars = add_nodes(words.word(index), pieces, &mut lane_words.nodes);
+            let nodes = (lane_words.nodes.len() - before) as u32;
+            lane_words.words.push(Word { count: words.count(index) as f32, chars, nodes });
         }
-        new.nodes.shrink_to_fit();
-        new
+        lane_words.nodes.shrink_to_fit();
+        lane_words
     }
 
     /// Calls `each(count, characters, nodes)` for each word.
     pub fn each(&self, mut each: impl FnMut(f32, u32, &[Node])) {
-        let mut rest = &self.nodes[..];
+        let mut remaining_nodes = &self.nodes[..];
         for word in &self.words {
-            let (nodes, after) = rest.split_at(word.nodes as usize);
+            let (nodes, after) = remaining_nodes.split_at(word.nodes as usize);
             each(word.count, word.chars, nodes);
-            rest = after;
+            remaining_nodes = after;
         }
     }
 
-    /// Gives pieces their new ids; `NONE` removes a piece.
-    fn rename(&mut self, moved: &[u32]) {
+    /// Replaces the ids of pieces by their new ids. A new id of `NONE` removes the piece's nodes.
+    fn renumber(&mut self, new_ids: &[u32]) {
         let (mut to, mut from) = (0, 0);
         for word in &mut self.words {
             let first = to;
             for _ in 0..word.chars {
-                rename_group(&mut self.nodes, &mut from, &mut to, moved);
+                renumber_group(&mut self.nodes, &mut from, &mut to, new_ids);
             }
             word.nodes = (to - first) as u32;
         }
@@ -109,41 +110,41 @@ impl Lane {
     }
 }
 
-/// Moves the nodes of one character from `from` to `to`, which is not behind it.
-fn rename_group(nodes: &mut [Node], from: &mut usize, to: &mut usize, moved: &[u32]) {
-    let mut has_lost = false; // the character itself
+/// Moves the nodes of one character from index `from` to index `to`, which is not larger.
+fn renumber_group(nodes: &mut [Node], from: &mut usize, to: &mut usize, new_ids: &[u32]) {
+    let mut lost_character = false;
     loop {
         let node = nodes[*from];
         *from += 1;
-        let id = moved.get(node.id() as usize).copied().unwrap_or(NONE);
+        let id = new_ids.get(node.id() as usize).copied().unwrap_or(NONE);
         if id != NONE {
             nodes[*to] = Node::new(id, node.chars() as usize);
             *to += 1;
         } else {
-            has_lost |= node.chars() == 1;
+            lost_character |= node.chars() == 1;
         }
         if node.is_last() {
             break;
         }
     }
-    if has_lost {
+    if lost_character {
         nodes[*to] = Node::new(NO_PIECE, 1);
         *to += 1;
     }
     nodes[*to - 1].0 |= LAST;
 }
 
-/// Adds the nodes of a word. Returns its number of characters.
+/// Appends the nodes of a word to `nodes`. Returns the number of characters of the word.
 pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
     let (mut at, mut chars) = (0, 0);
     while at < word.len() {
         let (first, char) = (nodes.len(), lead_len(word[at]));
-        let rest = &word[at..];
+        let remaining_word = &word[at..];
         // Prefixes come shortest first, so characters are counted once.
         let (mut counted, mut count) = (0, 0);
-        pieces.prefixes(rest, |len, id| {
+        pieces.prefixes(remaining_word, |len, id| {
             while counted < len {
-                counted += lead_len(rest[counted]);
+                counted += lead_len(remaining_word[counted]);
                 count += 1;
             }
             nodes.push(Node::new(id, count));
@@ -160,8 +161,8 @@ pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
     chars
 }
 
-/// All words in lanes.
-pub fn lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &mut Workers) -> Result<Vec<Lane>> {
+/// Distributes the words over lanes.
+pub fn build_lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &mut Workers) -> Result<Vec<Lane>> {
     if pieces.len() >= NO_PIECE as usize {
         return Err(Error::Argument(format!(
             "{} seeds exceed the limit of {}; lower seed_sentencepiece_size",
@@ -169,15 +170,15 @@ pub fn lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &mut Wo
             NO_PIECE - 1
         )));
     }
-    in_lanes(lanes, workers, "lattices", |lane| Lane::of(words, lane, lanes, pieces))
+    in_lanes(lanes, workers, "lattices", |lane| Lane::from_words(words, lane, lanes, pieces))
 }
 
 /// Replaces the ids of pieces in all lanes.
-pub fn rename(lanes: &mut [Lane], moved: &[u32], workers: &mut Workers) -> Result<()> {
-    workers.run("lattices", lanes.iter_mut().collect(), |lane| lane.rename(moved))
+pub fn renumber(lanes: &mut [Lane], new_ids: &[u32], workers: &mut Workers) -> Result<()> {
+    workers.run("lattices", lanes.iter_mut().collect(), |lane| lane.renumber(new_ids))
 }
 
-/// Runs `work` for each lane, and returns the results in order.
+/// Runs `work` for each lane. Returns the results in the order of the lanes.
 pub fn in_lanes<T: Send>(
     lanes: usize,
     workers: &mut Workers,
@@ -189,7 +190,7 @@ pub fn in_lanes<T: Send>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// The lanes' sums, added in their order.
+/// Adds up the sums of all lanes, in the order of the lanes.
 pub fn total(sums: Vec<Vec<f32>>) -> Vec<f32> {
     let mut sums = sums.into_iter();
     let mut total = sums.next().unwrap_or_default();

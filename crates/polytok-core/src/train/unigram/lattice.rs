@@ -1,10 +1,11 @@
-//! All segmentations of one word, and the best of them. (The sums over all of them are in `sums`.)
+//! The lattice of one word: all its segmentations, and the best segmentation. (The sums over all segmentations are in
+//! `sums`.)
 //!
-//! Reference: SentencePiece's `Lattice`, with all pieces normal. Nodes stand in the order of their beginning, then of their length.
-//! Places are characters.
+//! Reference: SentencePiece's `Lattice`, with all pieces normal. Nodes are sorted by their start, then by their length.
+//! Positions count characters.
 //!
-//! A character that is no piece has a node with id 0: so the reference's trainer does, and what such characters earn goes to the first
-//! piece.
+//! A character that is not a piece has a node with id 0, as in the reference's trainer: the expected count of such
+//! characters goes to piece 0.
 //!
 //! Cost: one step for each node. Worst input: a long word all of whose substrings are pieces.
 
@@ -12,112 +13,116 @@ use crate::train::unigram::lanes::{Node, add_nodes};
 use crate::train::unigram::pieces::Pieces;
 use crate::trie::NONE;
 
-/// Is used for one word after the other, so that its memory is. The nodes themselves are elsewhere (see `lanes`).
+/// The lattice of a word, without its nodes (see `lanes`). It is reused for the next word, so that memory is allocated
+/// once.
 #[derive(Default)]
 pub struct Lattice {
     /// The score of each node.
     scores: Vec<f32>,
-    /// Where the nodes of each place begin, and their number at the end.
-    groups: Vec<u32>,
-    best: Vec<Best>,
-    /// For each node its left neighbour on the best way to it.
+    /// For each position the index of its first node; and at the end the number of nodes.
+    first_nodes: Vec<u32>,
+    best: Vec<BestPath>,
+    /// For each node its left neighbour on the best path to the node.
     previous: Vec<u32>,
-    /// For each node the score of the best way to it, itself included.
-    ways: Vec<f32>,
+    /// For each node the score of the best path that ends with this node.
+    path_scores: Vec<f32>,
 }
 
-/// The best way to a place.
+/// The best path to a position.
 #[derive(Clone, Copy)]
-struct Best {
+struct BestPath {
     score: f32,
-    /// The last node of it.
+    /// The last node of the path.
     node: u32,
-    /// The best score of the nodes that come before this node, all worse.
-    earlier: f32,
+    /// The best score of the nodes that precede this node; all these nodes have a lower score.
+    runner_up: f32,
 }
 
-const NO_WAY: Best = Best { score: f32::NEG_INFINITY, node: NONE, earlier: f32::NEG_INFINITY };
+const NO_PATH: BestPath = BestPath { score: f32::NEG_INFINITY, node: NONE, runner_up: f32::NEG_INFINITY };
 
 impl Lattice {
-    /// The lattice of a word of so many characters, which has these nodes.
+    /// Loads the lattice of a word that has `chars` characters and these nodes.
     pub fn load(&mut self, pieces: &Pieces, chars: u32, nodes: &[Node]) {
         self.scores.clear();
         self.scores.extend(nodes.iter().map(|node| pieces.score(node.id())));
-        self.groups.clear();
-        self.groups.resize(chars as usize + 1, 0);
-        let mut place = 0;
+        self.first_nodes.clear();
+        self.first_nodes.resize(chars as usize + 1, 0);
+        let mut position = 0;
         for (index, node) in nodes.iter().enumerate() {
-            self.groups[place + 1] = index as u32 + 1;
-            place += node.is_last() as usize;
+            self.first_nodes[position + 1] = index as u32 + 1;
+            position += node.is_last() as usize;
         }
     }
 
-    /// The lattice of a text; `nodes` become its nodes.
+    /// Loads the lattice of a text, and replaces `nodes` by the nodes of the text.
     pub fn fill(&mut self, pieces: &Pieces, text: &[u8], nodes: &mut Vec<Node>) {
         nodes.clear();
         let chars = add_nodes(text, pieces, nodes);
         self.load(pieces, chars, nodes);
     }
 
-    /// The number of characters.
+    /// Returns the number of characters.
     pub fn len(&self) -> usize {
-        self.groups.len() - 1
+        self.first_nodes.len() - 1
     }
 
-    /// The numbers of the nodes of a place.
-    fn group(&self, place: usize) -> std::ops::Range<usize> {
-        self.groups[place] as usize..self.groups[place + 1] as usize
+    /// Returns the indexes of the nodes that start at a position.
+    fn nodes_at(&self, position: usize) -> std::ops::Range<usize> {
+        self.first_nodes[position] as usize..self.first_nodes[position + 1] as usize
     }
 
-    /// For each node its id, start, end and score.
+    /// Returns for each node its id, start, end and score.
     pub fn columns(&self, nodes: &[Node]) -> Vec<(u32, u32, u32, f32)> {
-        let places = (0..self.len()).flat_map(|place| self.group(place).map(move |index| (place as u32, index)));
-        places
-            .map(|(place, index)| {
+        let positions =
+            (0..self.len()).flat_map(|position| self.nodes_at(position).map(move |index| (position as u32, index)));
+        positions
+            .map(|(position, index)| {
                 let node = nodes[index];
-                (node.piece() as u32, place, place + node.chars(), self.scores[index])
+                (node.piece() as u32, position, position + node.chars(), self.scores[index])
             })
             .collect()
     }
 
-    /// The nodes of the best segmentation, from the last to the first, and its score. `skip` is a node to do without.
+    /// Returns the nodes of the best segmentation, from the last to the first, and its score. The node `skip` is not
+    /// used.
     pub fn best(&mut self, nodes: &[Node], skip: Option<usize>) -> (impl Iterator<Item = usize>, f32) {
         self.best.clear();
-        self.best.resize(self.groups.len(), NO_WAY);
+        self.best.resize(self.first_nodes.len(), NO_PATH);
         self.best[0].score = 0.0;
         self.previous.clear();
-        self.ways.clear();
-        for place in 0..self.len() {
-            for index in self.group(place) {
-                let (previous, score) = self.left_of(nodes, place, self.scores[index]);
+        self.path_scores.clear();
+        for position in 0..self.len() {
+            for index in self.nodes_at(position) {
+                let (previous, score) = self.left_of(nodes, position, self.scores[index]);
                 let score = if skip == Some(index) { f32::NEG_INFINITY } else { score };
                 self.previous.push(previous);
-                self.ways.push(score);
-                let best = &mut self.best[place + nodes[index].chars() as usize];
+                self.path_scores.push(score);
+                let best = &mut self.best[position + nodes[index].chars() as usize];
                 if score > best.score {
-                    *best = Best { score, node: index as u32, earlier: best.score };
+                    *best = BestPath { score, node: index as u32, runner_up: best.score };
                 }
             }
         }
-        let last = self.best[self.len()];
-        let known = |&index: &u32| index != NONE;
-        let before = move |index: &u32| Some(self.previous[*index as usize]).filter(known);
-        let path = std::iter::successors(Some(last.node).filter(known), before);
-        (path.map(|index| index as usize), last.score)
+        let last_path = self.best[self.len()];
+        let is_node = |&index: &u32| index != NONE;
+        let previous_node = move |index: &u32| Some(self.previous[*index as usize]).filter(is_node);
+        let path = std::iter::successors(Some(last_path.node).filter(is_node), previous_node);
+        (path.map(|index| index as usize), last_path.score)
     }
 
-    /// The left neighbour of a node on the best way to it, and this way's score with the node: the first of those whose sum with the
-    /// node's score is largest *after rounding*, which may be one before the best.
+    /// Returns the left neighbour of a node on the best path to the node, and the score of this path. The left
+    /// neighbour is the first node whose sum with the node's score is the largest *after rounding*. It can precede the
+    /// best left neighbour.
     #[inline]
-    fn left_of(&self, nodes: &[Node], place: usize, score: f32) -> (u32, f32) {
-        let best = self.best[place];
+    fn left_of(&self, nodes: &[Node], position: usize, score: f32) -> (u32, f32) {
+        let best = self.best[position];
         let sum = best.score + score;
-        if best.earlier + score < sum || best.node == NONE {
+        if best.runner_up + score < sum || best.node == NONE {
             return (best.node, sum);
         }
-        let ends_here = |&(start, index): &(usize, usize)| start + nodes[index].chars() as usize == place;
-        let earlier = (0..place).flat_map(|start| self.group(start).map(move |index| (start, index)));
-        let first = earlier.filter(ends_here).find(|&(_, index)| self.ways[index] + score == sum);
+        let ends_here = |&(start, index): &(usize, usize)| start + nodes[index].chars() as usize == position;
+        let runner_up = (0..position).flat_map(|start| self.nodes_at(start).map(move |index| (start, index)));
+        let first = runner_up.filter(ends_here).find(|&(_, index)| self.path_scores[index] + score == sum);
         (first.map_or(best.node, |(_, index)| index as u32), sum)
     }
 }

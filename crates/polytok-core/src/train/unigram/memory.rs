@@ -1,8 +1,10 @@
-//! The memory that training takes after words are counted, so that a limit that is too low is refused before the long work.
+//! Estimates the memory that training takes after words are counted, so that a limit that is too low is refused before
+//! the long work.
 //!
-//! This is an upper bound of two stages. While substrings are searched, memory holds the words, the fragments and the best
-//! substrings. Then the fragments are freed: a position of a word has about three nodes at first, estimated as four; every piece
-//! has its text, its place in the dictionary, a sum in each lane and a slot on each thread.
+//! The estimate is an upper bound of two stages. In the first, memory holds the words, the fragments and the best
+//! substrings. Then the fragments are freed. In the second, a character of a word has about three nodes at first,
+//! estimated as four; each piece has its text, its entry in the dictionary, a sum in each lane and a slot on each
+//! thread.
 
 use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
@@ -10,32 +12,32 @@ use crate::train::unigram::cuts::Sizes;
 
 /// Bytes for each character of a distinct word.
 const CHARACTER: u64 = 4 * 4;
-/// Bytes for each distinct word besides its text: its place and count; and those in its lane.
+/// Bytes for each distinct word besides its text: its offset and count. `WORD_IN_LANE` has the bytes in its lane.
 const WORD: u64 = 16;
 const WORD_IN_LANE: u64 = 12;
-/// Bytes for each fragment besides its text: its place, length and weight.
+/// Bytes for each fragment besides its text: its offset, length and weight.
 const FRAGMENT: u64 = 16;
-/// Bytes for each substring that may become a piece, and for what each thread sorts.
+/// Bytes for each substring that can become a piece. `SORTING` has the bytes that each thread sorts.
 const SUBSTRING: u64 = 64;
 const SORTING: u64 = 24 << 20;
 /// Bytes for each piece besides sums and slots.
 const PIECE: u64 = 64;
 
-/// An error if training on these words and fragments takes more than `room` bytes.
+/// Returns an error if training on these words and fragments takes more than `room` bytes.
 pub fn check(words: &Sizes, fragments: &Sizes, seeds: usize, room: usize, lanes: usize, threads: usize) -> Result<()> {
     let pieces = words.chars.min(seeds as u64);
     let threads = threads as u64;
     let sorting = SORTING.min(words.chars * 16) * threads;
-    let finding = fragments.bytes + fragments.count * FRAGMENT + pieces * SUBSTRING + sorting;
-    let fitting =
+    let bytes_for_substrings = fragments.bytes + fragments.count * FRAGMENT + pieces * SUBSTRING + sorting;
+    let bytes_for_fitting =
         words.count * WORD_IN_LANE + words.chars * CHARACTER + pieces * (PIECE + 4 * lanes as u64 + 8 * threads);
-    let needed = words.bytes + words.count * WORD + finding.max(fitting);
+    let needed = words.bytes + words.count * WORD + bytes_for_substrings.max(bytes_for_fitting);
     if needed <= room as u64 {
         return Ok(());
     }
     Err(Error::Argument(format!(
-        "training on {} distinct words takes about {} of memory; raise max_memory to {}, lower seed_sentencepiece_size, \
-         or train on a sample of the text (input_sentence_size)",
+        "training on {} distinct words takes about {} of memory; raise max_memory to {}, lower \
+         seed_sentencepiece_size, or train on a sample of the text (input_sentence_size)",
         words.count,
         megabytes(needed),
         limit_for(needed),

@@ -1,20 +1,21 @@
-//! SentencePiece's Unigram: a language model over pieces, from many seeds down to the vocabulary.
+//! Trains SentencePiece's Unigram: a language model over pieces. It starts from many seed pieces and prunes them down
+//! to the vocabulary.
 //!
-//! Reference: SentencePiece's `unigram::Trainer`, bit for bit, in its two lines 0.2.1 and 0.2.3 (which has other seeds and another prune,
-//! and prunes at the end, too). One file per stage:
+//! Reference: SentencePiece's `unigram::Trainer`, bit for bit, in its versions 0.2.1 and 0.2.3. Version 0.2.3 has other
+//! seeds and another way to prune, and it prunes once more at the end. One file per stage:
 //!
 //! ```text
 //! sentences ──▶ cuts ──▶ suffixes ──▶ seeds ──▶ expect, prune, expect, prune … ──▶ finish
 //! ```
 //!
-//! [`sentences`] counts words, [`cuts`] makes fragments of them, [`suffixes`] finds the substrings that repeat, [`seeds`] takes the best of them, [`expect`]
-//! fits the scores, [`prune`] lets a quarter of the pieces go, and [`finish`] adds the characters that training has lost. The scores of
-//! [`pieces`] run through the [`lattice`] of each word, or the [`sums`] over it.
+//! [`sentences`] counts words, [`cuts`] splits them into fragments, [`suffixes`] finds the substrings that repeat,
+//! [`seeds`] chooses the best substrings, [`expect`] fits the scores, [`prune`] removes a quarter of the pieces, and
+//! [`finish`] adds the characters that training has lost. The scores of [`pieces`] are used in the [`lattice`] of each
+//! word, and in the [`sums`] over all its segmentations.
 
 mod cuts;
 mod expect;
 mod finish;
-mod held;
 mod lanes;
 mod lattice;
 mod memory;
@@ -23,6 +24,7 @@ mod pieces;
 mod prune;
 mod second;
 mod seeds;
+mod sentence_memory;
 pub mod sentences;
 mod suffixes;
 mod sums;
@@ -41,81 +43,82 @@ use crate::train::words::WordCounts;
 use lanes::Lane;
 use numeric::Tables;
 use pieces::Pieces;
-use sentences::Counted;
+use sentences::CountedSentences;
 use workers::Workers;
 
-/// The options that only this trainer has.
+/// The options that only the Unigram trainer has.
 #[derive(Clone, Debug)]
-pub struct Fit {
-    /// The substrings to start from and how often they occur, instead of those of the text.
+pub struct UnigramOptions {
+    /// The substrings to start from with their counts, instead of the substrings of the text.
     pub seeds: Option<WordCounts>,
-    /// How many substrings to start from; 0 is, in 0.2.3, a number that fits the vocabulary.
+    /// The number of substrings to start from. With 0, version 0.2.3 chooses a number that fits the vocabulary.
     pub seed_size: usize,
-    /// The share of pieces that one pruning leaves.
+    /// The share of the pieces that remains after one pruning.
     pub shrinking_factor: f32,
-    /// How often scores are fitted before each pruning.
+    /// The number of times that scores are fitted before each pruning.
     pub sub_iterations: usize,
-    /// How many sums are made in parallel in the reference: its `num_threads`, which shows in the last bits.
+    /// The number of partial sums that the reference adds up in parallel: its `num_threads`. It affects the last bits.
     pub lanes: usize,
-    /// How many bytes training may take; it is not begun where it takes more.
+    /// The number of bytes that training can use. If training needs more, it returns an error before it starts.
     pub room: Option<usize>,
 }
 
-/// Trains on what [`sentences`] counted: at most so many pieces with their scores, the best first.
+/// Trains on the counts of [`sentences`]. Returns at most `max_pieces` pieces with their scores, the best first.
 pub fn pieces(
     sentences: impl BorrowMut<WordCounter>,
-    most: usize,
+    max_pieces: usize,
     options: &Options,
-    fit: &Fit,
+    unigram_options: &UnigramOptions,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scored>> {
-    let mut counted = Counted::new(sentences, options)?;
+    let mut counted = CountedSentences::new(sentences, options)?;
     let alphabet = Alphabet::choose(&counted.characters()?, options)?;
-    alphabet.check_fits(most, options)?;
-    let mut material = counted.cut(&alphabet, options, progress)?;
-    let seed_size = match fit.seed_size {
+    alphabet.check_fits(max_pieces, options)?;
+    let mut training_text = counted.cut(&alphabet, options, progress)?;
+    let seed_size = match unigram_options.seed_size {
         0 if options.line == Line::V0_2_3 => FEWEST_SEEDS.max(8 * options.vocab_size),
         size => size,
     };
-    if let Some(room) = fit.room {
-        let (words, fragments) = material.sizes()?;
-        memory::check(&words, &fragments, seed_size, room, fit.lanes, options.threads)?;
+    if let Some(room) = unigram_options.room {
+        let (words, fragments) = training_text.sizes()?;
+        memory::check(&words, &fragments, seed_size, room, unigram_options.lanes, options.threads)?;
     }
-    let (words, fragments) = material.laid_out(progress)?;
+    let (words, fragments) = training_text.into_columns(progress)?;
     let characters = characters(&words, &alphabet, options)?;
     let mut workers = Workers { threads: options.threads, progress };
-    let (texts, scores) = match &fit.seeds {
-        Some(given) => seeds::given(&characters, given, fit.seed_size, options)?,
-        None => seeds::found(&characters, fragments, seed_size, options, &mut workers)?,
+    let (texts, scores) = match &unigram_options.seeds {
+        Some(list) => seeds::seeds_from_list(&characters, list, unigram_options.seed_size, options)?,
+        None => seeds::find_seeds(&characters, fragments, seed_size, options, &mut workers)?,
     };
     let pieces = Pieces::new(texts, scores)?;
-    let lanes = lanes::lanes(&words, fit.lanes, &pieces, &mut workers)?;
+    let lanes = lanes::build_lanes(&words, unigram_options.lanes, &pieces, &mut workers)?;
     drop(words);
-    let mut training = Training { pieces, lanes, options, fit, workers };
+    let mut training = Training { pieces, lanes, options, unigram_options, workers };
     training.run()?;
-    Ok(finish::finish(&training.pieces, &alphabet, most))
+    Ok(finish::finish(&training.pieces, &alphabet, max_pieces))
 }
 
-/// What 0.2.3 takes for a number of seeds that fits a small vocabulary.
+/// The lowest number of seeds that 0.2.3 chooses for a small vocabulary.
 const FEWEST_SEEDS: usize = 100_000;
 
-/// The characters of the alphabet that occur in the words, the most frequent first; in 0.2.1 without those of the delimiter.
+/// Returns the characters of the alphabet that occur in the words, the most frequent first. Version 0.2.1 leaves out
+/// the characters of the delimiter.
 fn characters(words: &WordCounts, alphabet: &Alphabet, options: &Options) -> Result<Vec<(char, u64)>> {
     let delimiter = if options.line == Line::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
     words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
-    let mut found: Vec<(char, u64)> = alphabet.chars.iter().map(|&(char, _)| (char, counts.of(char))).collect();
-    found.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
-    found.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
-    Ok(found)
+    let mut in_words: Vec<(char, u64)> = alphabet.chars.iter().map(|&(char, _)| (char, counts.of(char))).collect();
+    in_words.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
+    in_words.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
+    Ok(in_words)
 }
 
-/// Pieces on their way to the vocabulary, and the words that decide it.
+/// The current pieces, and the words that they are trained on.
 struct Training<'a> {
     pieces: Pieces,
     lanes: Vec<Lane>,
     options: &'a Options,
-    fit: &'a Fit,
+    unigram_options: &'a UnigramOptions,
     workers: Workers<'a>,
 }
 
@@ -129,9 +132,9 @@ impl Training<'_> {
             if line == Line::V0_2_1 && self.pieces.len() <= desired {
                 return Ok(());
             }
-            let target = desired.max((self.fit.shrinking_factor * self.pieces.len() as f32) as usize);
-            let kept = prune::prune(&self.pieces, &self.lanes, line, target, &mut self.workers)?;
-            self.keep(&kept)?;
+            let target = desired.max((self.unigram_options.shrinking_factor * self.pieces.len() as f32) as usize);
+            let pieces = prune::prune(&self.pieces, &self.lanes, line, target, &mut self.workers)?;
+            self.keep(&pieces)?;
             if line == Line::V0_2_3 && self.pieces.len() <= desired {
                 return self.pieces.keep(&prune::reachable(&self.pieces)).map(drop);
             }
@@ -139,16 +142,16 @@ impl Training<'_> {
     }
 
     fn fit(&mut self) -> Result<()> {
-        let tables = Tables::of(self.options.line);
-        for _ in 0..self.fit.sub_iterations {
+        let tables = Tables::for_line(self.options.line);
+        for _ in 0..self.unigram_options.sub_iterations {
             let expected = expect::expect(&self.pieces, &self.lanes, tables, &mut self.workers)?;
             self.keep(&expect::maximize(&expected))?;
         }
         Ok(())
     }
 
-    fn keep(&mut self, kept: &[(u32, f32)]) -> Result<()> {
-        let moved = self.pieces.keep(kept)?;
-        lanes::rename(&mut self.lanes, &moved, &mut self.workers)
+    fn keep(&mut self, pieces: &[(u32, f32)]) -> Result<()> {
+        let new_ids = self.pieces.keep(pieces)?;
+        lanes::renumber(&mut self.lanes, &new_ids, &mut self.workers)
     }
 }

@@ -1,11 +1,12 @@
-//! Pruning: which pieces the corpus misses least.
+//! Pruning: removes the pieces whose absence lowers the likelihood of the corpus least.
 //!
-//! Reference: the trainer's `PruneSentencePieces`. A piece that leaves is replaced wherever it stood by the second best segmentation of
-//! its own text; the loss in likelihood is estimated from the counts of the best segmentations of all words. Pieces without another
-//! segmentation stay; pieces that do not occur, or whose own best segmentation is another, leave at once. In 0.2.1 the loss is weighted
-//! by the counts of the words in which a piece stands, summed in the order of the lanes; in 0.2.3 by the piece's own count.
+//! Reference: the trainer's `PruneSentencePieces`. A removed piece is replaced in the corpus by the second best
+//! segmentation of its own text. The loss in likelihood is estimated from the counts of the best segmentations of all
+//! words. A piece without a second segmentation stays. A piece is removed immediately if it does not occur, or if the
+//! best segmentation of its own text has several pieces. Version 0.2.1 weighs the loss by the counts of the words that
+//! contain the piece, summed in the order of the lanes; version 0.2.3 weighs it by the piece's own count.
 //!
-//! 0.2.3 ends with pieces that can never come out: those beaten by another segmentation of their own text.
+//! At the end, 0.2.3 removes the pieces that encoding can never produce: their own text has a better segmentation.
 //!
 //! Cost: one lattice per word and one per piece.
 
@@ -14,18 +15,18 @@ use crate::spec::Line;
 use crate::train::unigram::lanes::{Lane, in_lanes, total};
 use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::pieces::Pieces;
-use crate::train::unigram::second::{Search, Without};
+use crate::train::unigram::second::{Replacement, ReplacementSearch};
 use crate::train::unigram::workers::Workers;
 
-/// The best segmentations of all words, counted.
+/// The counts of pieces in the best segmentations of all words.
 struct Counts {
-    /// How often each piece stands in them.
+    /// For each piece the number of its occurrences.
     pieces: Vec<f32>,
-    /// How much each piece counts in the estimate of the loss.
+    /// For each piece the weight of its loss (0.2.1 only).
     weights: Vec<f32>,
 }
 
-/// The `target` pieces whose absence would cost most, and those that must stay.
+/// Returns the `target` pieces whose removal would cost most, and the pieces that have to stay.
 pub fn prune(
     pieces: &Pieces,
     lanes: &[Lane],
@@ -33,30 +34,30 @@ pub fn prune(
     target: usize,
     workers: &mut Workers,
 ) -> Result<Vec<(u32, f32)>> {
-    let without = replacements(pieces, line, workers)?;
+    let replacements = find_replacements(pieces, line, workers)?;
     let counts = match line {
-        Line::V0_2_1 => counts_in_order(pieces, lanes, workers)?,
-        Line::V0_2_3 => counts(pieces, lanes, workers)?,
+        Line::V0_2_1 => best_counts_in_order(pieces, lanes, workers)?,
+        Line::V0_2_3 => best_counts(pieces, lanes, workers)?,
     };
     let sum = counts.pieces.iter().fold(0f64, |sum, &count| sum + count as f64) as f32;
-    let (mut kept, mut candidates) = (Vec::new(), Vec::new());
-    for (id, without) in without.iter().enumerate().filter(|&(id, _)| counts.pieces[id] != 0.0) {
-        match without {
-            Without::Nothing => kept.push(id as u32),
-            Without::Better => {}
-            Without::Pieces(others) => {
+    let (mut kept_ids, mut candidates) = (Vec::new(), Vec::new());
+    for (id, replacement) in replacements.iter().enumerate().filter(|&(id, _)| counts.pieces[id] != 0.0) {
+        match replacement {
+            Replacement::Impossible => kept_ids.push(id as u32),
+            Replacement::AlreadyBetter => {}
+            Replacement::Pieces(others) => {
                 let weight = if line == Line::V0_2_1 { counts.weights[id] } else { counts.pieces[id] / sum };
                 candidates.push((loss(&counts.pieces, sum, id, weight, others), id as u32));
             }
         }
     }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let room = target.saturating_sub(kept.len());
-    kept.extend(candidates.iter().take(room).map(|&(_, id)| id));
-    Ok(kept.iter().map(|&id| (id, pieces.scores[id as usize])).collect())
+    let room = target.saturating_sub(kept_ids.len());
+    kept_ids.extend(candidates.iter().take(room).map(|&(_, id)| id));
+    Ok(kept_ids.iter().map(|&id| (id, pieces.scores[id as usize])).collect())
 }
 
-/// The estimated loss if `others` took a piece's place.
+/// Estimates the loss in likelihood if `others` replace a piece.
 fn loss(counts: &[f32], sum: f32, id: usize, weight: f32, others: &[u32]) -> f32 {
     let log = |x: f32| (x as f64).ln();
     let count = counts[id];
@@ -69,23 +70,23 @@ fn loss(counts: &[f32], sum: f32, id: usize, weight: f32, others: &[u32]) -> f32
     weight * (own - alternative)
 }
 
-/// The second best segmentation of each piece's text.
-fn replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Result<Vec<Without>> {
-    let mut all: Vec<Without> = (0..pieces.len()).map(|_| Without::Nothing).collect();
-    let chunks = all.chunks_mut(CHUNK).enumerate().collect();
-    workers.run("pruning", chunks, |(chunk, places): (usize, &mut [Without])| {
-        let mut search = Search::default();
-        for (i, place) in places.iter_mut().enumerate() {
-            *place = search.without(pieces, chunk * CHUNK + i, line);
+/// Finds the replacement of each piece.
+fn find_replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Result<Vec<Replacement>> {
+    let mut all: Vec<Replacement> = (0..pieces.len()).map(|_| Replacement::Impossible).collect();
+    let items = all.chunks_mut(PIECES_PER_ITEM).enumerate().collect();
+    workers.run("pruning", items, |(item, slots): (usize, &mut [Replacement])| {
+        let mut search = ReplacementSearch::default();
+        for (i, slot) in slots.iter_mut().enumerate() {
+            *slot = search.replacement(pieces, item * PIECES_PER_ITEM + i, line);
         }
     })?;
     Ok(all)
 }
 
-/// So many pieces are looked at in one go.
-const CHUNK: usize = 4096;
+/// The number of pieces that a thread processes as one item of work.
+const PIECES_PER_ITEM: usize = 4096;
 
-fn counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
+fn best_counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
     let sums = in_lanes(lanes.len(), workers, "pruning", |lane| {
         let mut lattice = Lattice::default();
         let mut counts = vec![0f32; pieces.len()];
@@ -98,12 +99,12 @@ fn counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Coun
     Ok(Counts { pieces: total(sums), weights: Vec::new() })
 }
 
-/// The counts of 0.2.1, whose weights are sums over the lanes one after the other, so that one thread makes them.
-fn counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
+/// Counts pieces as 0.2.1 does. Its weights are added up over the lanes in order, so one thread computes them.
+fn best_counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
     let mut lattice = Lattice::default();
     let mut sums = Vec::new();
     let mut weights = vec![0f32; pieces.len()];
-    let mut all = 0f32;
+    let mut weight_sum = 0f32;
     for (done, lane) in lanes.iter().enumerate() {
         let mut counts = vec![0f32; pieces.len()];
         let mut sum = 0f32;
@@ -116,20 +117,20 @@ fn counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Re
             }
         });
         sums.push(counts);
-        all += sum;
+        weight_sum += sum;
         workers.progress.report("pruning", done as u64 + 1, lanes.len() as u64)?;
     }
-    weights.iter_mut().for_each(|weight| *weight /= all);
+    weights.iter_mut().for_each(|weight| *weight /= weight_sum);
     Ok(Counts { pieces: total(sums), weights })
 }
 
-/// The pieces that are not beaten by another segmentation of their own text.
+/// Returns the pieces whose own text has no better segmentation.
 pub fn reachable(pieces: &Pieces) -> Vec<(u32, f32)> {
     let (mut lattice, mut nodes) = (Lattice::default(), Vec::new());
     let is_reachable = |&id: &u32| {
         lattice.fill(pieces, pieces.text(id as usize), &mut nodes);
-        let own = nodes.iter().position(|node| node.chars() as usize == lattice.len());
-        lattice.best(&nodes, own).1 <= pieces.score(id)
+        let own_node = nodes.iter().position(|node| node.chars() as usize == lattice.len());
+        lattice.best(&nodes, own_node).1 <= pieces.score(id)
     };
     (0..pieces.len() as u32).filter(is_reachable).map(|id| (id, pieces.score(id))).collect()
 }

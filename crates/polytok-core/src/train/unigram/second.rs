@@ -1,9 +1,10 @@
-//! What would stand for a piece that leaves: the second best segmentation of its own text.
+//! Finds the replacement of a removed piece: the second best segmentation of its own text.
 //!
-//! Reference: the trainer asks `Lattice::NBest` for two segmentations of each piece. That search decides what is equal, or nearly so,
-//! by how its sums happen to round. Where the best segmentation without the piece is better or worse than the piece and than any
-//! other by more than rounding can make, the search must find it, so it is found by one pass over the nodes; where not, the search is
-//! made.
+//! Reference: the trainer calls `Lattice::NBest` for two segmentations of each piece. If segmentations have nearly
+//! equal scores, the result of `NBest` depends on how its sums are rounded. So one pass over the nodes finds the best
+//! segmentation without the piece. If its score differs from the score of the piece, and from the score of every other
+//! segmentation, by more than rounding can change, `NBest` returns the same result. Otherwise the search of `NBest` is
+//! repeated here.
 //!
 //! Cost: one step for each node.
 
@@ -14,109 +15,110 @@ use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::pieces::Pieces;
 use crate::trie::NONE;
 
-/// What becomes of a piece's occurrences without it.
+/// The replacement of a piece's occurrences when the piece is removed.
 #[derive(Debug, PartialEq)]
-pub enum Without {
-    /// It has no other segmentation, so it stays.
-    Nothing,
-    /// Its text's best segmentation is another one already.
-    Better,
-    /// These pieces stand for it.
+pub enum Replacement {
+    /// The piece's text has no other segmentation, so the piece stays.
+    Impossible,
+    /// The best segmentation of the piece's text does not contain the piece.
+    AlreadyBetter,
+    /// The pieces of the second best segmentation.
     Pieces(Vec<u32>),
 }
 
-/// Longer texts are left to the search, which gives up some of them.
-const LONGEST: usize = 16;
-/// More than sums of a character's nodes can differ by, as a share of them.
+/// The length in characters up to which the pass over the nodes is used. `NBest` gives up on some of the longer texts.
+const MAX_CHARS: usize = 16;
+/// A bound of the relative error of a sum of scores, for each character.
 const ROUNDING: f32 = 1e-6;
 
-/// The best way to a place without the piece itself.
+/// The two best paths to a position that do not contain the piece itself.
 #[derive(Clone, Copy)]
-struct Way {
+struct TwoBestPaths {
     score: f32,
-    /// The score of the next best way.
-    next: f32,
-    /// The last node and where it begins.
+    /// The score of the second best path.
+    second_score: f32,
+    /// The last node of the best path, and the position where this node begins.
     node: u32,
     start: u32,
 }
 
-const NO_WAY: Way = Way { score: f32::NEG_INFINITY, next: f32::NEG_INFINITY, node: NONE, start: 0 };
+const NO_PATH: TwoBestPaths =
+    TwoBestPaths { score: f32::NEG_INFINITY, second_score: f32::NEG_INFINITY, node: NONE, start: 0 };
 
-/// Is used for one piece after the other, so that its memory is.
+/// Finds replacements. It is reused for the next piece, so that memory is allocated once.
 #[derive(Default)]
-pub struct Search {
+pub struct ReplacementSearch {
     lattice: Lattice,
     nodes: Vec<Node>,
 }
 
-impl Search {
-    /// What would stand for a piece.
-    pub fn without(&mut self, pieces: &Pieces, id: usize, line: Line) -> Without {
+impl ReplacementSearch {
+    /// Returns the replacement of a piece.
+    pub fn replacement(&mut self, pieces: &Pieces, id: usize, line: Line) -> Replacement {
         self.lattice.fill(pieces, pieces.text(id), &mut self.nodes);
-        self.sure(pieces).unwrap_or_else(|| self.searched(line))
+        self.certain_replacement(pieces).unwrap_or_else(|| self.replacement_by_search(line))
     }
 
-    /// The answer, where rounding cannot change it.
-    fn sure(&self, pieces: &Pieces) -> Option<Without> {
+    /// Returns the replacement if rounding cannot change it.
+    fn certain_replacement(&self, pieces: &Pieces) -> Option<Replacement> {
         let len = self.lattice.len();
-        if len > LONGEST {
+        if len > MAX_CHARS {
             return None;
         }
-        // The piece itself is the longest node of the first place.
-        let own = self.nodes.iter().position(|node| node.is_last())?;
-        if self.nodes[own].chars() as usize != len {
+        // The piece itself is the longest node at the first position.
+        let own_node = self.nodes.iter().position(|node| node.is_last())?;
+        if self.nodes[own_node].chars() as usize != len {
             return None;
         }
         if len == 1 {
-            return Some(Without::Nothing);
+            return Some(Replacement::Impossible);
         }
-        let ways = self.ways(pieces, own);
-        let (own, best) = (pieces.score(self.nodes[own].id()), ways[len].score);
-        let doubt = (own.abs() + best.abs()) * len as f32 * ROUNDING;
-        if best > own + doubt {
-            return Some(Without::Better);
+        let best_paths = self.best_paths(pieces, own_node);
+        let (own_score, best) = (pieces.score(self.nodes[own_node].id()), best_paths[len].score);
+        let tolerance = (own_score.abs() + best.abs()) * len as f32 * ROUNDING;
+        if best > own_score + tolerance {
+            return Some(Replacement::AlreadyBetter);
         }
-        if best + doubt >= own {
+        if best + tolerance >= own_score {
             return None;
         }
         let mut others = Vec::with_capacity(len);
-        let mut place = len;
-        while place > 0 {
-            let way = ways[place];
-            if way.next + doubt >= way.score {
+        let mut position = len;
+        while position > 0 {
+            let path = best_paths[position];
+            if path.second_score + tolerance >= path.score {
                 return None;
             }
-            others.push(self.nodes.get(way.node as usize)?.piece() as u32);
-            place = way.start as usize;
+            others.push(self.nodes.get(path.node as usize)?.piece() as u32);
+            position = path.start as usize;
         }
         others.reverse();
-        Some(Without::Pieces(others))
+        Some(Replacement::Pieces(others))
     }
 
-    fn ways(&self, pieces: &Pieces, own: usize) -> [Way; LONGEST + 1] {
-        let mut ways = [NO_WAY; LONGEST + 1];
-        ways[0].score = 0.0;
-        let mut place = 0;
+    fn best_paths(&self, pieces: &Pieces, own_node: usize) -> [TwoBestPaths; MAX_CHARS + 1] {
+        let mut best_paths = [NO_PATH; MAX_CHARS + 1];
+        best_paths[0].score = 0.0;
+        let mut position = 0;
         for (index, node) in self.nodes.iter().enumerate() {
-            let score = ways[place].score + pieces.score(node.id());
-            let end = &mut ways[place + node.chars() as usize];
-            if index == own {
+            let score = best_paths[position].score + pieces.score(node.id());
+            let end = &mut best_paths[position + node.chars() as usize];
+            if index == own_node {
             } else if score > end.score {
-                *end = Way { score, next: end.score, node: index as u32, start: place as u32 };
-            } else if score > end.next {
-                end.next = score;
+                *end = TwoBestPaths { score, second_score: end.score, node: index as u32, start: position as u32 };
+            } else if score > end.second_score {
+                end.second_score = score;
             }
-            place += node.is_last() as usize;
+            position += node.is_last() as usize;
         }
-        ways
+        best_paths
     }
 
-    fn searched(&self, line: Line) -> Without {
+    fn replacement_by_search(&self, line: Line) -> Replacement {
         match best_two(&self.lattice.columns(&self.nodes), self.lattice.len(), line) {
-            None => Without::Nothing,
-            Some([first, _]) if first.len() > 1 => Without::Better,
-            Some([_, second]) => Without::Pieces(second),
+            None => Replacement::Impossible,
+            Some([first, _]) if first.len() > 1 => Replacement::AlreadyBetter,
+            Some([_, second]) => Replacement::Pieces(second),
         }
     }
 }
@@ -130,24 +132,24 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
         #[test]
-        fn sure_answers_are_those_of_the_search(
+        fn certain_replacements_equal_those_of_the_search(
             pieces in proptest::collection::btree_map("[abé]{2,6}", 0u8..40, 1..20), letters in 1u8..8, step in 1u8..3
         ) {
             let mut texts = WordCounts::default();
             let mut scores = Vec::new();
-            let single = (0..3u8).filter(|letter| letters >> letter & 1 == 1).map(|letter| "abé".chars().nth(letter as usize).unwrap());
-            let single = single.map(|letter| (letter.to_string(), 9));
-            for (text, score) in single.chain(pieces) {
+            let single_letters = "abé".chars().enumerate().filter(|&(bit, _)| letters >> bit & 1 == 1);
+            let single_letters = single_letters.map(|(_, letter)| (letter.to_string(), 9));
+            for (text, score) in single_letters.chain(pieces) {
                 texts.push(text.as_bytes(), 0);
                 scores.push(-(score as f32) / step as f32 * 0.7);
             }
             let pieces = Pieces::new(texts, scores).unwrap();
-            let mut search = Search::default();
+            let mut search = ReplacementSearch::default();
             for id in 0..pieces.len() {
                 for line in [Line::V0_2_1, Line::V0_2_3] {
                     search.lattice.fill(&pieces, pieces.text(id), &mut search.nodes);
-                    if let Some(sure) = search.sure(&pieces) {
-                        prop_assert_eq!(sure, search.searched(line), "{:?}", pieces.text(id));
+                    if let Some(certain) = search.certain_replacement(&pieces) {
+                        prop_assert_eq!(certain, search.replacement_by_search(line), "{:?}", pieces.text(id));
                     }
                 }
             }

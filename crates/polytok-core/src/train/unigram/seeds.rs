@@ -1,10 +1,12 @@
-//! The pieces that training starts from: all characters of the alphabet and the substrings that cover most of the corpus.
+//! Chooses the seeds, the pieces that training starts from: all characters of the alphabet, and the substrings that
+//! cover most of the corpus.
 //!
-//! Reference: the trainer's `MakeSeedSentencePieces`. A substring counts for its occurrences times its characters; only substrings that
-//! are followed by two different things are looked at, for any other has a longer one that occurs as often. 0.2.1 breaks ties by the
-//! order in which intervals close, 0.2.3 by length and text.
+//! Reference: the trainer's `MakeSeedSentencePieces`. A substring's rank is the number of its occurrences times the
+//! number of its characters. A substring is a candidate only if different characters follow its occurrences; otherwise
+//! a longer substring occurs as often. If ranks are equal, 0.2.1 prefers the candidate whose interval closes first, and
+//! 0.2.3 prefers longer substrings, then compares texts.
 //!
-//! Cost: that of `suffixes`; memory for a few times as many candidates as there will be seeds.
+//! Cost: that of `suffixes`; memory for up to four times as many candidates as seeds.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -13,30 +15,31 @@ use crate::error::Result;
 use crate::spec::Line;
 use crate::train::sentencepiece::options::Options;
 use crate::train::sentencepiece::validity::Validity;
-use crate::train::unigram::suffixes::{Depth, Fragments, Interval};
+use crate::train::unigram::suffixes::{Fragments, Interval, IntervalRules};
 use crate::train::unigram::workers::Workers;
 use crate::train::words::WordCounts;
 
-/// A substring with what it is chosen by.
+/// A substring with its rank.
 #[derive(Clone, Copy)]
 struct Candidate {
     interval: Interval,
-    /// Occurrences times characters, in single precision in 0.2.3, as bits that compare like the numbers.
+    /// The number of occurrences times the number of characters, as bits that compare like the numbers. In 0.2.3 the
+    /// product has single precision.
     rank: u64,
 }
 
-/// Texts and scores of the seeds: the characters, and at most so many substrings.
-pub fn found(
+/// Returns the texts and scores of the seeds: all characters, and at most `size` substrings of the fragments.
+pub fn find_seeds(
     characters: &[(char, u64)],
     mut fragments: Fragments,
     size: usize,
     options: &Options,
     workers: &mut Workers,
 ) -> Result<(WordCounts, Vec<f32>)> {
-    let (line, longest) = (options.line, options.max_sentencepiece_length);
+    let (line, max_chars) = (options.line, options.max_sentencepiece_length);
     let validity = Validity::new(options)?;
-    let depth = Depth { limit: 4 * longest as u32 + 2, line };
-    let found = fragments.intervals(depth, workers, |fragments, intervals| {
+    let rules = IntervalRules { limit: 4 * max_chars as u32 + 2, line };
+    let candidates = fragments.intervals(rules, workers, |fragments, intervals| {
         let mut chars = Vec::new();
         let candidates = intervals.filter_map(|interval| {
             let text = std::str::from_utf8(fragments.text(&interval)).ok()?;
@@ -45,9 +48,9 @@ pub fn found(
             let fits = chars.len() >= 2 && interval.count >= 2 && validity.is_valid(&chars);
             fits.then(|| Candidate { interval, rank: rank(interval.count, chars.len(), line) })
         });
-        best(fragments, candidates, size, line)
+        best_candidates(fragments, candidates, size, line)
     })?;
-    let best = best(&fragments, found.into_iter().flatten(), size, line);
+    let best = best_candidates(&fragments, candidates.into_iter().flatten(), size, line);
     let mut texts = WordCounts::default();
     let mut scores = Vec::with_capacity(characters.len() + best.len());
     for &(char, count) in characters {
@@ -62,36 +65,37 @@ pub fn found(
     Ok((texts, scores))
 }
 
-/// Texts and scores of the seeds where the substrings are given with their counts: of these and the characters at most so many, the
-/// best first. 0.2.1 takes the best; 0.2.3 takes all characters, then substrings as they come, each once.
-pub fn given(
+/// Returns the texts and scores of the seeds from a list of substrings with their counts. Version 0.2.1 takes the best
+/// `size` of the characters and substrings. Version 0.2.3 takes all characters, then distinct substrings in the order
+/// of the list, up to `size` seeds.
+pub fn seeds_from_list(
     characters: &[(char, u64)],
     substrings: &WordCounts,
     size: usize,
     options: &Options,
 ) -> Result<(WordCounts, Vec<f32>)> {
     let (line, validity) = (options.line, Validity::new(options)?);
-    let singles = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, line)));
-    let mut all: Vec<(String, u64)> = singles.collect();
+    let single_chars = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, line)));
+    let mut seeds: Vec<(String, u64)> = single_chars.collect();
     for (text, count) in substrings.iter() {
         let text = String::from_utf8_lossy(text).into_owned();
         let chars: Vec<char> = text.chars().collect();
         if !chars.is_empty() && validity.is_valid(&chars) {
-            all.push((text, rank(count, chars.len(), line)));
+            seeds.push((text, rank(count, chars.len(), line)));
         }
     }
     if line == Line::V0_2_3 {
         let mut seen = HashSet::new();
-        all.retain(|(text, _)| seen.insert(text.clone()));
-        all.truncate(size.max(characters.len()));
+        seeds.retain(|(text, _)| seen.insert(text.clone()));
+        seeds.truncate(size.max(characters.len()));
     }
-    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    seeds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     if line == Line::V0_2_1 {
-        all.truncate(size);
+        seeds.truncate(size);
     }
     let mut texts = WordCounts::default();
-    all.iter().for_each(|(text, _)| texts.push(text.as_bytes(), 0));
-    let mut scores = all.iter().map(|&(_, rank)| score(rank, line)).collect::<Vec<f32>>();
+    seeds.iter().for_each(|(text, _)| texts.push(text.as_bytes(), 0));
+    let mut scores = seeds.iter().map(|&(_, rank)| score(rank, line)).collect::<Vec<f32>>();
     to_logs(&mut scores, line);
     Ok((texts, scores))
 }
@@ -110,24 +114,29 @@ fn score(rank: u64, line: Line) -> f32 {
     }
 }
 
-/// The best candidates, best first.
-fn best(fragments: &Fragments, candidates: impl Iterator<Item = Candidate>, size: usize, line: Line) -> Vec<Candidate> {
-    let compare = |a: &(usize, Candidate), b: &(usize, Candidate)| order(fragments, a, b, line);
-    let mut best: Vec<(usize, Candidate)> = Vec::new();
+/// Returns the best `size` candidates, the best first.
+fn best_candidates(
+    fragments: &Fragments,
+    candidates: impl Iterator<Item = Candidate>,
+    size: usize,
+    line: Line,
+) -> Vec<Candidate> {
+    let compare = |a: &(usize, Candidate), b: &(usize, Candidate)| compare_candidates(fragments, a, b, line);
+    let mut best_candidates: Vec<(usize, Candidate)> = Vec::new();
     for candidate in candidates.enumerate() {
-        best.push(candidate);
-        if best.len() > 4 * size.max(1 << 10) {
-            best.select_nth_unstable_by(size, compare);
-            best.truncate(size);
+        best_candidates.push(candidate);
+        if best_candidates.len() > 4 * size.max(1 << 10) {
+            best_candidates.select_nth_unstable_by(size, compare);
+            best_candidates.truncate(size);
         }
     }
-    best.sort_unstable_by(compare);
-    best.truncate(size);
-    best.into_iter().map(|(_, candidate)| candidate).collect()
+    best_candidates.sort_unstable_by(compare);
+    best_candidates.truncate(size);
+    best_candidates.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Candidates are numbered in the order in which their intervals closed.
-fn order(fragments: &Fragments, a: &(usize, Candidate), b: &(usize, Candidate), line: Line) -> Ordering {
+/// Compares two candidates, each with the number of its interval in the order in which intervals closed.
+fn compare_candidates(fragments: &Fragments, a: &(usize, Candidate), b: &(usize, Candidate), line: Line) -> Ordering {
     let by_rank = b.1.rank.cmp(&a.1.rank);
     match line {
         Line::V0_2_1 => by_rank.then(a.0.cmp(&b.0)),
@@ -138,7 +147,7 @@ fn order(fragments: &Fragments, a: &(usize, Candidate), b: &(usize, Candidate), 
     }
 }
 
-/// Scores to logarithms of their shares.
+/// Replaces scores by the logarithms of their shares of the sum.
 fn to_logs(scores: &mut [f32], line: Line) {
     match line {
         Line::V0_2_1 => {

@@ -1,16 +1,19 @@
-//! What the sentences of a corpus come down to: distinct words for the estimation, and fragments for the substrings.
+//! Counts what Unigram training needs of the sentences of a corpus: distinct words, which the scores are fitted on, and
+//! fragments, which contain all substrings that can become seeds.
 //!
-//! A valid piece never crosses certain places: the beginning of a word (where words are split), the change of scripts, a digit
-//! that stands alone, a character outside the alphabet. A fragment is what lies between two such places. Which substrings are
-//! *right-maximal* (two occurrences go on differently), and so become seeds, depends on no more than the character after each
-//! occurrence; after the end of a sentence it depends on the one that the next sentence begins with, too (0.2.3, see `suffixes`). So
-//! the distinct pairs of a fragment and what follows it, with their counts, have all intervals of the whole corpus that are valid
-//! pieces, with the same counts.
+//! A valid piece never crosses certain boundaries: the start of a word (if words are split), a change of script, a
+//! digit that has to be a piece of its own, a character outside the alphabet. A fragment is the text between two
+//! boundaries. A substring is *right-maximal*, and so can become a seed, if its occurrences are followed by different
+//! characters. This depends only on the character after each occurrence; after the end of a sentence, it also depends
+//! on the first character of the next sentence (0.2.3, see `suffixes`). So the distinct pairs of a fragment and its
+//! follower, with their counts, have the same intervals that are valid pieces, with the same counts, as the whole
+//! corpus.
 //!
-//! This counts the pairs of a word and what follows it; [`super::cuts`] makes words and fragments of them. What follows the last word of a
-//! sentence is known when all sentences are: until then the counter has, as its sequence, the first character and the last word of each.
-//! Where sentences are not split the whole sentence is its last word, for the order of sentences shows in the sums. Cost: one hash per
-//! word while the text streams by.
+//! This file counts the pairs of a word and its follower; [`super::cuts`] converts them to words and fragments. The
+//! follower of the last word of a sentence is known only when all sentences are known. Until then the counter's
+//! sequence holds the first character and the last word of each sentence. If sentences are not split, the whole
+//! sentence is its last word, because the order of sentences affects the sums. Cost: one hash per word while the text
+//! is read.
 
 use std::borrow::BorrowMut;
 use std::ops::Range;
@@ -24,112 +27,122 @@ use crate::train::sentencepiece::corpus::Sink;
 use crate::train::sentencepiece::options::{Options, RARE};
 use crate::train::sentencepiece::together;
 use crate::train::sentencepiece::words::Cut;
-use crate::train::unigram::held::HeldSentences;
+use crate::train::unigram::sentence_memory::SentenceMemory;
 use crate::train::words::WordCounts;
 
-/// Counts what the trainer needs of sentences.
+/// Counts the words of sentences with their followers.
 pub struct Sentences {
-    cut: Option<Cut>,
-    /// Every sentence is there twice, too: in these 0.2.1 looks for substrings where sentences come with counts.
-    is_twice: bool,
-    /// Words with what follows them, as `write_key` writes it; and the sentences, in the order of each part.
+    split_rule: Option<Cut>,
+    /// Whether every sentence is also counted doubled: 0.2.1 takes substrings from doubled sentences if the sentences
+    /// have counts.
+    has_doubled_sentences: bool,
+    /// The pairs of a word and its follower, encoded by `write_key`; and, as a sequence, the sentences in the order of
+    /// each part.
     pairs: WordCounter,
-    /// Stretches of sentences that stand one after the other: the place of each among all, and its first sentence.
+    /// The parts: runs of consecutive sentences. A part has its ordinal in the corpus and the index of its first
+    /// sentence.
     parts: Vec<(u64, usize)>,
-    held: Arc<HeldSentences>,
+    memory: Arc<SentenceMemory>,
     key: Vec<u8>,
 }
 
-/// What follows a word.
+/// The character or end that follows a word.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Next {
-    /// A word of the same sentence, with this character first.
+pub(super) enum Follower {
+    /// A word of the same sentence that begins with this character.
     Word(char),
-    /// The end of the sentence, and then a sentence with this character first.
+    /// The end of the sentence, and then a sentence that begins with this character.
     Sentence(char),
-    /// The end of all.
+    /// The end of the corpus.
     End,
 }
 
 impl Sentences {
-    /// One for each thread, with its share of the limit.
+    /// Creates one sink for each thread, each with its share of the limit.
     pub fn each(options: &Options, share: Option<&Limit>) -> Vec<Sentences> {
         let threads = options.threads.max(1);
-        let held = Arc::new(HeldSentences::new(options, share.map_or(usize::MAX, |share| share.bytes * threads)));
+        let memory = Arc::new(SentenceMemory::new(options, share.map_or(usize::MAX, |share| share.bytes * threads)));
         let each = |_| Sentences {
-            cut: cut(options),
-            is_twice: is_twice(options),
+            split_rule: split_rule(options),
+            has_doubled_sentences: has_doubled_sentences(options),
             pairs: WordCounter::new(half(share)),
             parts: Vec::new(),
-            held: held.clone(),
+            memory: memory.clone(),
             key: Vec::new(),
         };
         (0..threads).map(each).collect()
     }
 
-    fn add(&mut self, word: &str, next: Next, times: u64, ordinal: u64) -> Result<()> {
+    fn add(&mut self, word: &str, next: Follower, times: u64, ordinal: u64) -> Result<()> {
         write_key(word.as_bytes(), next, &mut self.key);
         self.pairs.add_at(&self.key, times, ordinal)?;
         Ok(())
     }
 
-    /// Holds what is to be known of a sentence, if it fits; else only how much that takes is told at the end.
-    fn hold(&mut self, pair: [&[u8]; 2]) -> Result<()> {
+    /// Stores the first character and the last word of a sentence, if they fit. Otherwise only their size is added up,
+    /// for the error at the end.
+    fn store_sentence(&mut self, pair: [&[u8]; 2]) -> Result<()> {
         let sequence = &mut self.pairs.sequence;
         let before = sequence.memory();
-        let bytes = if self.held.fits() {
+        let bytes = if self.memory.fits() {
             sequence.push(pair)?;
             sequence.memory() - before
         } else {
             sequence.cost(pair[1])
         };
-        self.held.add(bytes);
+        self.memory.add(bytes);
         Ok(())
     }
 
-    /// Counts a sentence twice. What follows its end does not matter in 0.2.1.
-    fn add_twice(&mut self, sentence: &str, ordinal: u64) -> Result<()> {
-        if !self.is_twice {
+    /// Counts a doubled sentence. In 0.2.1 the follower of its end has no effect.
+    fn add_doubled(&mut self, sentence: &str, ordinal: u64) -> Result<()> {
+        if !self.has_doubled_sentences {
             return Ok(());
         }
         let (pairs, key) = (&mut self.pairs, &mut self.key);
         let mut add = |word: &str, next| {
             write_key(word.as_bytes(), next, key);
-            key.last_mut().into_iter().for_each(|tag| *tag |= TWICE);
+            key.last_mut().into_iter().for_each(|tag| *tag |= DOUBLED);
             pairs.add_at(key, 2, ordinal)
         };
-        let last = match self.cut {
-            Some(cut) => each_word(cut, sentence, |word, _, next| add(word, next))?,
+        let last = match self.split_rule {
+            Some(split_rule) => each_word(split_rule, sentence, |word, _, next| add(word, next))?,
             None => (0, sentence),
         };
-        add(last.1, Next::Sentence(RARE))
+        add(last.1, Follower::Sentence(RARE))
     }
 
-    /// Its parts, each as its place among all and the sentences that it has.
-    fn stretches(&self) -> impl Iterator<Item = (u64, Range<usize>)> {
+    /// Returns the ordinal of each part and the indexes of its sentences.
+    fn part_ranges(&self) -> impl Iterator<Item = (u64, Range<usize>)> {
         let ends = self.parts.iter().skip(1).map(|part| part.1).chain([self.pairs.sequence.len()]);
         self.parts.iter().zip(ends).map(|(&(ordinal, start), end)| (ordinal, start..end))
     }
 }
 
-/// How sentences are split, if they are.
-fn cut(options: &Options) -> Option<Cut> {
-    let cut = Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
-    options.split_by_whitespace.then_some(cut)
+/// Returns the way to split sentences into words, or `None` if they are not split.
+fn split_rule(options: &Options) -> Option<Cut> {
+    let split_rule =
+        Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
+    options.split_by_whitespace.then_some(split_rule)
 }
 
-fn is_twice(options: &Options) -> bool {
+fn has_doubled_sentences(options: &Options) -> bool {
     options.is_tsv && options.line == Line::V0_2_1
 }
 
-/// Calls `each(word, start, next)` for each word of a sentence but the last; the last, and where it starts.
-fn each_word(cut: Cut, sentence: &str, mut each: impl FnMut(&str, usize, Next) -> Result<()>) -> Result<(usize, &str)> {
+/// Calls `each(word, start, follower)` for each word of a sentence except the last. Returns the start of the last word,
+/// and the last word.
+fn each_word(
+    split_rule: Cut,
+    sentence: &str,
+    mut each: impl FnMut(&str, usize, Follower) -> Result<()>,
+) -> Result<(usize, &str)> {
     let mut last = (0, 0);
     let mut outcome = Ok(());
-    cut.words(sentence.as_bytes(), |start, end| {
+    split_rule.words(sentence.as_bytes(), |start, end| {
         let (from, to) = std::mem::replace(&mut last, (start, end));
         if from < to && outcome.is_ok() {
-            let next = sentence[start..].chars().next().map_or(Next::End, Next::Word);
+            let next = sentence[start..].chars().next().map_or(Follower::End, Follower::Word);
             outcome = each(&sentence[from..to], from, next);
         }
     });
@@ -139,102 +152,108 @@ fn each_word(cut: Cut, sentence: &str, mut each: impl FnMut(&str, usize, Next) -
 impl Sink for Sentences {
     fn begin(&mut self, ordinal: u64) {
         self.parts.push((ordinal, self.pairs.sequence.len()));
-        self.held.add(size_of::<(u64, usize)>());
+        self.memory.add(size_of::<(u64, usize)>());
     }
 
     fn empty(&mut self) -> Result<()> {
-        self.hold([b"", b""])
+        self.store_sentence([b"", b""])
     }
 
-    /// A sentence that occurs several times follows itself.
+    /// Counts a sentence. A sentence that occurs several times follows itself.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
-        self.add_twice(sentence, ordinal)?;
+        self.add_doubled(sentence, ordinal)?;
         let first = sentence.chars().next().unwrap_or(RARE);
         let mut buffer = [0; 4];
-        let shown = first.encode_utf8(&mut buffer).as_bytes();
-        let Some(cut) = self.cut else {
-            return self.hold([shown, &[sentence.as_bytes(), &times.to_le_bytes()].concat()]);
+        let first_bytes = first.encode_utf8(&mut buffer).as_bytes();
+        let Some(split_rule) = self.split_rule else {
+            return self.store_sentence([first_bytes, &[sentence.as_bytes(), &times.to_le_bytes()].concat()]);
         };
         let (start, word) =
-            each_word(cut, sentence, |word, start, next| self.add(word, next, times, ordinal + start as u64))?;
+            each_word(split_rule, sentence, |word, start, next| self.add(word, next, times, ordinal + start as u64))?;
         if times > 1 {
-            self.add(word, Next::Sentence(first), times - 1, ordinal + start as u64)?;
+            self.add(word, Follower::Sentence(first), times - 1, ordinal + start as u64)?;
         }
-        self.hold([shown, word.as_bytes()])
+        self.store_sentence([first_bytes, word.as_bytes()])
     }
 }
 
-/// Puts together what the threads counted.
-pub fn gathered(mut sinks: Vec<Sentences>) -> Result<WordCounter> {
-    sinks.first().map_or(Ok(()), |sink| sink.held.check())?;
-    let (mut sequences, mut stretches) = (Vec::new(), Vec::new());
+/// Merges the counts of all threads.
+pub fn gather(mut sinks: Vec<Sentences>) -> Result<WordCounter> {
+    sinks.first().map_or(Ok(()), |sink| sink.memory.check())?;
+    let (mut sequences, mut part_ranges) = (Vec::new(), Vec::new());
     for (number, sink) in sinks.iter_mut().enumerate() {
-        stretches.extend(sink.stretches().map(|(ordinal, range)| (ordinal, number, range)));
+        part_ranges.extend(sink.part_ranges().map(|(ordinal, range)| (ordinal, number, range)));
         sequences.push(std::mem::take(&mut sink.pairs.sequence));
     }
-    stretches.sort_by_key(|stretch| stretch.0);
+    part_ranges.sort_by_key(|part| part.0);
     let mut all = together(sinks.into_iter().map(|sink| sink.pairs))?;
     all.sequence = match sequences.len() {
         1 => sequences.remove(0),
-        _ => Sequence::concat(&sequences, stretches.into_iter().map(|(_, number, range)| (number, range)))?,
+        _ => Sequence::concat(&sequences, part_ranges.into_iter().map(|(_, number, range)| (number, range)))?,
     };
     Ok(all)
 }
 
-/// All that was counted, before it is known which characters are rare.
-pub struct Counted<W> {
-    pub(super) splits: bool,
-    /// Whether the pairs are there with each sentence twice, too.
-    pub(super) is_twice: bool,
-    /// Words with what follows them, but for the last words of sentences.
+/// The counts of all sentences, before the alphabet is chosen.
+pub struct CountedSentences<W> {
+    pub(super) is_split: bool,
+    /// Whether the pairs include doubled sentences.
+    pub(super) has_doubled_sentences: bool,
+    /// The pairs of a word and its follower, without the last words of sentences.
     pub(super) pairs: W,
-    /// The last words of sentences with what follows them.
-    pub(super) lasts: WordCounter,
-    pub(super) whole: WordCounts,
+    /// The last words of sentences with their followers.
+    pub(super) last_words: WordCounter,
+    pub(super) whole_sentences: WordCounts,
 }
 
-impl<W: BorrowMut<WordCounter>> Counted<W> {
-    /// Looks at what follows each sentence.
-    pub fn new(mut pairs: W, options: &Options) -> Result<Counted<W>> {
+impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
+    /// Finds the follower of the last word of each sentence.
+    pub fn new(mut pairs: W, options: &Options) -> Result<CountedSentences<W>> {
         let counted = pairs.borrow_mut();
-        let (mut lasts, mut whole) = (WordCounter::new(half(counted.limit())), WordCounts::default());
+        let (mut last_words, mut whole_sentences) = (WordCounter::new(half(counted.limit())), WordCounts::default());
         let mut order = without_empty(counted.sequence.pairs(), options.line).peekable();
-        let (splits, mut key) = (options.split_by_whitespace, Vec::new());
+        let (is_split, mut key) = (options.split_by_whitespace, Vec::new());
         while let Some([_, last]) = order.next() {
-            if !splits {
+            if !is_split {
                 let (sentence, times) = last.split_last_chunk().unwrap_or((last, &[0; 8]));
-                whole.push(sentence, u64::from_le_bytes(*times));
+                whole_sentences.push(sentence, u64::from_le_bytes(*times));
             } else if !last.is_empty() {
                 let first = |[first, _]: &[&[u8]; 2]| text(first).chars().next().unwrap_or(RARE);
-                let next = order.peek().map_or(Next::End, |next| Next::Sentence(first(next)));
+                let next = order.peek().map_or(Follower::End, |next| Follower::Sentence(first(next)));
                 write_key(last, next, &mut key);
-                lasts.add(&key, 1)?;
+                last_words.add(&key, 1)?;
             }
         }
         drop(order);
-        Ok(Counted { splits, is_twice: is_twice(options), pairs, lasts, whole })
+        Ok(CountedSentences {
+            is_split,
+            has_doubled_sentences: has_doubled_sentences(options),
+            pairs,
+            last_words,
+            whole_sentences,
+        })
     }
 
-    /// How often each character occurs.
+    /// Counts the characters of all sentences.
     pub fn characters(&mut self) -> Result<CharCounts> {
         let mut counts = CharCounts::default();
-        for words in [self.pairs.borrow_mut(), &mut self.lasts] {
+        for words in [self.pairs.borrow_mut(), &mut self.last_words] {
             words.each_unordered(&mut |key, times| {
-                if is_of_twice(key) { Ok(()) } else { counts.add(parse(key).0, times) }
+                if is_doubled(key) { Ok(()) } else { counts.add(parse(key).0, times) }
             })?;
         }
-        self.whole.iter().try_for_each(|(sentence, times)| counts.add(text(sentence), times))?;
+        self.whole_sentences.iter().try_for_each(|(sentence, times)| counts.add(text(sentence), times))?;
         Ok(counts)
     }
 }
 
-/// The half of a limit.
+/// Returns half of a limit.
 pub(super) fn half(limit: Option<&Limit>) -> Option<Limit> {
     limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit.clone() })
 }
 
-/// All sentences in the trainer's order: the last sentence comes to where an empty one was. 0.2.1 looks no further, so that an
-/// empty one may come there and stay.
+/// Returns all sentences in the trainer's order: each empty sentence is replaced by the last remaining sentence.
+/// Version 0.2.1 does not check whether the replacement is empty too.
 fn without_empty<'s>(
     mut all: impl DoubleEndedIterator<Item = [&'s [u8]; 2]>,
     line: Line,
@@ -251,41 +270,43 @@ fn without_empty<'s>(
     })
 }
 
-/// Whether a pair is of the sentences that are there twice.
-pub(super) fn is_of_twice(key: &[u8]) -> bool {
-    key.last().is_some_and(|tag| tag & TWICE != 0)
+/// Reports whether a pair comes from a doubled sentence.
+pub(super) fn is_doubled(key: &[u8]) -> bool {
+    key.last().is_some_and(|tag| tag & DOUBLED != 0)
 }
 
-/// In the tag of a pair.
-const TWICE: u8 = 0x80;
+/// A bit in the tag of a pair that comes from a doubled sentence.
+const DOUBLED: u8 = 0x80;
 
-/// A word and what follows it as one text: the word, the character, and a last byte that tells the character's length and the case.
-pub(super) fn write_key(word: &[u8], next: Next, key: &mut Vec<u8>) {
+/// Encodes a word and its follower as one key: the word, the first character of the follower, and a tag. The tag is one
+/// byte; it holds the length of the character, and the kind of the follower.
+pub(super) fn write_key(word: &[u8], next: Follower, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(word);
     let mut buffer = [0; 4];
     let (char, case) = match next {
-        Next::Word(char) => (char.encode_utf8(&mut buffer).as_bytes(), 0x00),
-        Next::Sentence(char) => (char.encode_utf8(&mut buffer).as_bytes(), 0x10),
-        Next::End => (&[][..], 0x20),
+        Follower::Word(char) => (char.encode_utf8(&mut buffer).as_bytes(), 0x00),
+        Follower::Sentence(char) => (char.encode_utf8(&mut buffer).as_bytes(), 0x10),
+        Follower::End => (&[][..], 0x20),
     };
     key.extend_from_slice(char);
     key.push(case | char.len() as u8);
 }
 
-pub(super) fn parse(key: &[u8]) -> (&str, Next) {
+/// Decodes a key of [`write_key`].
+pub(super) fn parse(key: &[u8]) -> (&str, Follower) {
     let (tag, rest) = key.split_last().map_or((0x20, key), |(tag, rest)| (*tag, rest));
     let (word, char) = rest.split_at(rest.len() - (tag & 0xF) as usize);
     let first = text(char).chars().next().unwrap_or(RARE);
-    let next = match tag & !TWICE & 0xF0 {
-        0x00 => Next::Word(first),
-        0x10 => Next::Sentence(first),
-        _ => Next::End,
+    let next = match tag & !DOUBLED & 0xF0 {
+        0x00 => Follower::Word(first),
+        0x10 => Follower::Sentence(first),
+        _ => Follower::End,
     };
     (text(word), next)
 }
 
-/// Bytes that are UTF-8, for a text was cut between characters.
+/// Returns bytes as text. The bytes are UTF-8, because texts are split between characters.
 pub(super) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
@@ -296,17 +317,17 @@ mod tests {
     use crate::train::progress::NoProgress;
     use crate::train::sentencepiece::alphabet::Alphabet;
     use crate::train::sentencepiece::validity::Validity;
-    use crate::train::unigram::suffixes::Depth;
+    use crate::train::unigram::suffixes::IntervalRules;
     use crate::train::unigram::workers::Workers;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    type Found = BTreeMap<String, u64>;
+    type SubstringCounts = BTreeMap<String, u64>;
 
-    fn add_if_valid(found: &mut Found, validity: &Validity, text: &[u8], count: u64) {
+    fn add_if_valid(substrings: &mut SubstringCounts, validity: &Validity, text: &[u8], count: u64) {
         let chars: Vec<char> = text_of(text).chars().collect();
         if chars.len() > 1 && validity.is_valid(&chars) {
-            *found.entry(text_of(text).into()).or_default() += count;
+            *substrings.entry(text_of(text).into()).or_default() += count;
         }
     }
 
@@ -314,26 +335,29 @@ mod tests {
         std::str::from_utf8(bytes).unwrap_or("")
     }
 
-    fn of_fragments(sentences: &[String], options: &Options) -> Found {
+    fn substrings_of_fragments(sentences: &[String], options: &Options) -> SubstringCounts {
         let mut sink = Sentences::each(options, None).remove(0);
         sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
-        let mut counted = Counted::new(gathered(vec![sink]).unwrap(), options).unwrap();
+        let mut counted = CountedSentences::new(gather(vec![sink]).unwrap(), options).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
         let (_, mut fragments) =
-            counted.cut(&alphabet, options, &mut NoProgress).unwrap().laid_out(&mut NoProgress).unwrap();
+            counted.cut(&alphabet, options, &mut NoProgress).unwrap().into_columns(&mut NoProgress).unwrap();
         let mut workers = Workers { threads: 2, progress: &mut NoProgress };
-        let depth = Depth { limit: 4 * options.max_sentencepiece_length as u32 + 2, line: options.line };
-        let all = fragments.intervals(depth, &mut workers, |fragments, intervals| {
+        let rules = IntervalRules { limit: 4 * options.max_sentencepiece_length as u32 + 2, line: options.line };
+        let all = fragments.intervals(rules, &mut workers, |fragments, intervals| {
             intervals.map(|interval| (fragments.text(&interval).to_vec(), interval.count)).collect::<Vec<_>>()
         });
         let validity = Validity::new(options).unwrap();
-        let mut found = Found::new();
-        all.unwrap().into_iter().flatten().for_each(|(text, count)| add_if_valid(&mut found, &validity, &text, count));
-        found
+        let mut substrings = SubstringCounts::new();
+        all.unwrap()
+            .into_iter()
+            .flatten()
+            .for_each(|(text, count)| add_if_valid(&mut substrings, &validity, &text, count));
+        substrings
     }
 
-    /// All substrings of the whole text, the sentences with an end behind each, that go on in two ways.
-    fn of_the_text(sentences: &[String], options: &Options) -> Found {
+    /// Returns all right-maximal substrings of the whole text, in which each sentence ends with a zero byte.
+    fn substrings_of_text(sentences: &[String], options: &Options) -> SubstringCounts {
         let text: Vec<u8> = sentences.iter().flat_map(|sentence| [sentence.as_bytes(), &[0]].concat()).collect();
         let mut places: BTreeMap<&[u8], Vec<Option<u8>>> = BTreeMap::new();
         for start in 0..text.len() {
@@ -342,14 +366,14 @@ mod tests {
             }
         }
         let validity = Validity::new(options).unwrap();
-        let mut found = Found::new();
+        let mut substrings = SubstringCounts::new();
         for (substring, next) in &places {
             if next.iter().any(|one| *one != next[0]) {
                 let end = substring.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-                add_if_valid(&mut found, &validity, &substring[..end], next.len() as u64);
+                add_if_valid(&mut substrings, &validity, &substring[..end], next.len() as u64);
             }
         }
-        found
+        substrings
     }
 
     proptest! {
@@ -369,7 +393,7 @@ mod tests {
                 max_sentencepiece_length: 6,
                 ..Options::default()
             };
-            prop_assert_eq!(of_fragments(&sentences, &options), of_the_text(&sentences, &options));
+            prop_assert_eq!(substrings_of_fragments(&sentences, &options), substrings_of_text(&sentences, &options));
         }
     }
 }

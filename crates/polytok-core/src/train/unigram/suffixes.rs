@@ -1,32 +1,33 @@
-//! Sorted suffixes of weighted texts, and the intervals of those that share a prefix: which substrings repeat, and how often.
+//! Finds the substrings that repeat, and their counts: sorts the suffixes of weighted texts, and finds the intervals of
+//! suffixes that share a prefix.
 //!
-//! The suffixes that begin a character are put into buckets by their first bytes. Each group of buckets is sorted alone, by eight
-//! bytes at a time, and only as deep as a piece may be long; the sort tells the common prefix of neighbours on the way. One scan
-//! with a stack then closes the intervals, inner ones before outer ones, in the order of their texts, as a scan of a whole
-//! suffix array would.
+//! The suffixes that begin at the start of a character are put into buckets by their first bytes. Each group of buckets
+//! is sorted alone, eight bytes at a time, and only up to the longest length of a piece; the sort also yields the
+//! common prefix of neighbours. One scan with a stack then closes the intervals, inner intervals before outer ones, in
+//! the order of their texts, like a scan of a whole suffix array.
 //!
-//! Invariant: groups are independent of each other, so neither their size nor the number of threads shows in the result.
-//! Cost: about n log n over n characters, in rounds of eight bytes; 16 bytes of memory for each suffix of the groups at work.
-//! Worst input: one text repeated with small changes, whose suffixes agree to the full depth.
+//! Invariant: groups are independent of each other, so neither their size nor the number of threads affects the result.
+//! Cost: about n log n over n characters, in rounds of eight bytes; 16 bytes of memory for each suffix of the current
+//! groups. Worst input: one text repeated with small changes, whose suffixes agree to the full depth.
 
 use crate::error::{Error, Result};
 use crate::spec::Line;
 use crate::train::unigram::workers::Workers;
 use crate::utf8::is_start;
 
-/// Texts one after the other, each a fragment and what follows it, and how often each occurs.
+/// The concatenated texts of all fragments, each with its follower, and the count of each fragment.
 #[derive(Default)]
 pub struct Fragments {
-    /// All texts, and at the end the zeros that make reading past it harmless.
+    /// All texts, and at the end zeros, so that reading past the last text is harmless.
     bytes: Vec<u8>,
-    /// Where each text begins, how long its fragment is without what follows, and its weight.
+    /// For each text its start, the length of its fragment without the follower, and its count.
     spans: Vec<(u32, u32, u64)>,
 }
 
-/// Bytes of zeros at the end.
+/// The number of zero bytes at the end.
 const PADDING: usize = 8;
 
-/// A substring that repeats: one place where it stands, its bytes and how often it occurs.
+/// A substring that repeats: the start of one occurrence, the length in bytes, and the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     pub at: u32,
@@ -34,17 +35,18 @@ pub struct Interval {
     pub count: u64,
 }
 
-/// How deep and how precisely intervals are told apart.
+/// The rules that decide which intervals are reported.
 #[derive(Clone, Copy)]
-pub struct Depth {
-    /// Longer common prefixes are taken for this one, and nobody is told of them.
+pub struct IntervalRules {
+    /// The length limit of common prefixes. Intervals of this length are not reported.
     pub limit: u32,
-    /// 0.2.1 knows characters: common prefixes are cut to whole ones. 0.2.3 knows bytes: what two characters share in their first
-    /// bytes is no interval of its own, and one that ends with the end of a sentence counts as the interval without it, once more.
+    /// The version. In 0.2.1, common prefixes are truncated to whole characters. In 0.2.3, they are bytes: a prefix
+    /// that ends inside a character is not an interval, and an interval that ends with the end of a sentence counts as
+    /// another interval of the text before that end.
     pub line: Line,
 }
 
-/// A suffix while it is sorted: the key is its next eight bytes, later the common prefix with the suffix before it.
+/// A suffix during the sort. Its key is its next eight bytes, and later its common prefix with the preceding suffix.
 #[derive(Clone, Copy)]
 struct Suffix {
     key: u64,
@@ -52,13 +54,13 @@ struct Suffix {
     fragment: u32,
 }
 
-/// Buckets are numbered by so many of a suffix's first bits.
+/// The number of first bits of a suffix that are the number of its bucket.
 const BUCKET_BITS: u32 = 20;
-/// A group is closed when it has so many suffixes.
+/// The number of suffixes in a group, unless one bucket has more.
 const GROUP: usize = 1 << 20;
 
 impl Fragments {
-    /// Adds a fragment with what follows it.
+    /// Adds a fragment with its follower.
     pub fn push(&mut self, fragment: &[u8], follower: &[u8], weight: u64) -> Result<()> {
         let start = self.bytes.len();
         if start + fragment.len() + follower.len() + PADDING > u32::MAX as usize {
@@ -72,21 +74,21 @@ impl Fragments {
         Ok(())
     }
 
-    /// The bytes that they take.
+    /// Returns the number of bytes that the fragments take.
     pub fn memory(&self) -> u64 {
         (self.bytes.len() + self.spans.len() * size_of::<(u32, u32, u64)>()) as u64
     }
 
-    /// The text of an interval.
+    /// Returns the text of an interval.
     pub fn text(&self, interval: &Interval) -> &[u8] {
         &self.bytes[interval.at as usize..][..interval.len as usize]
     }
 
-    /// Calls `each` for every group of sorted suffixes, on several threads; what it makes of them comes back in the order of the
+    /// Calls `each` for every group of sorted suffixes, on several threads. Returns the results in the order of the
     /// texts.
     pub fn intervals<T: Send>(
         &mut self,
-        depth: Depth,
+        rules: IntervalRules,
         workers: &mut Workers,
         each: impl Fn(&Fragments, &mut dyn Iterator<Item = Interval>) -> T + Sync,
     ) -> Result<Vec<T>> {
@@ -96,14 +98,14 @@ impl Fragments {
         let fragments = &*self;
         workers.run("substrings", groups.iter().zip(&mut results).collect(), |(group, result)| {
             let mut suffixes = fragments.gather(group);
-            fragments.sort(&mut suffixes, 0, depth.limit);
-            *result = Some(each(fragments, &mut Closing::new(fragments, &suffixes, depth)));
+            fragments.sort(&mut suffixes, 0, rules.limit);
+            *result = Some(each(fragments, &mut IntervalScan::new(fragments, &suffixes, rules)));
         })?;
         self.bytes.truncate(self.bytes.len() - PADDING);
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// The places of a fragment at which a character begins, but for the last: a piece has two at least.
+    /// Returns the starts of all characters of a fragment except the last: a piece has at least two characters.
     fn starts(&self, index: usize) -> impl Iterator<Item = u32> {
         let (start, len, _) = self.spans[index];
         let bytes = &self.bytes[start as usize..][..len as usize];
@@ -120,7 +122,7 @@ impl Fragments {
         (self.key(at) >> (64 - BUCKET_BITS)) as usize
     }
 
-    /// Ranges of buckets that are sorted together.
+    /// Returns ranges of buckets; the buckets of a range are sorted together.
     fn groups(&self) -> Vec<std::ops::Range<usize>> {
         let mut counts = vec![0usize; 1 << BUCKET_BITS];
         for index in 0..self.spans.len() {
@@ -148,7 +150,8 @@ impl Fragments {
         suffixes
     }
 
-    /// Sorts suffixes that agree in their first `depth` bytes; all keys but the first become common prefixes.
+    /// Sorts suffixes that agree in their first `depth` bytes. Each suffix's key becomes its common prefix with the
+    /// preceding suffix; the first suffix's key has no meaning.
     fn sort(&self, suffixes: &mut [Suffix], depth: u32, limit: u32) {
         if depth >= limit {
             suffixes.iter_mut().for_each(|suffix| suffix.key = limit as u64);
@@ -171,75 +174,77 @@ impl Fragments {
     }
 }
 
-/// Whether no piece's intervals lie in this bucket and in the one before: the shortest has two bytes if it begins with ASCII, and
-/// three if not.
+/// Reports whether no interval of a piece extends over this bucket and the preceding one. The shortest piece has two
+/// bytes if it begins with ASCII, and otherwise at least three.
 fn is_boundary(bucket: usize) -> bool {
     bucket >= 0xC0 << (BUCKET_BITS - 8) || bucket.is_multiple_of(1 << (BUCKET_BITS - 16))
 }
 
-/// An interval that is still open.
+/// An interval whose suffixes have not all been read.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenInterval {
     at: u32,
     depth: u32,
     count: u64,
-    /// How often the interval one longer, by the end of a sentence, occurs, if there is one.
+    /// The count of the interval that is longer by the end of a sentence, or 0 if it does not exist.
     at_ends: u64,
 }
 
-/// Tells the intervals of sorted suffixes as they close.
-struct Closing<'a> {
+/// Yields the intervals of sorted suffixes as they close.
+struct IntervalScan<'a> {
     fragments: &'a Fragments,
     suffixes: &'a [Suffix],
-    depth: Depth,
-    open: Vec<Open>,
-    /// How many suffixes have been seen, and the common prefix of the last of them with the next.
-    seen: usize,
+    rules: IntervalRules,
+    open: Vec<OpenInterval>,
+    /// The number of suffixes read.
+    suffixes_read: usize,
+    /// The common prefix of the last suffix read and the next suffix.
     common: u32,
-    /// A subtree that has ended and hangs nowhere yet.
-    ended: Option<Open>,
+    /// A closed interval that has not been added to its outer interval.
+    closed: Option<OpenInterval>,
 }
 
-impl<'a> Closing<'a> {
-    fn new(fragments: &'a Fragments, suffixes: &'a [Suffix], depth: Depth) -> Closing<'a> {
-        Closing { fragments, suffixes, depth, open: Vec::new(), seen: 0, common: 0, ended: None }
+impl<'a> IntervalScan<'a> {
+    fn new(fragments: &'a Fragments, suffixes: &'a [Suffix], rules: IntervalRules) -> IntervalScan<'a> {
+        IntervalScan { fragments, suffixes, rules, open: Vec::new(), suffixes_read: 0, common: 0, closed: None }
     }
 
-    /// The common prefix of a suffix with the one before it.
+    /// Returns the common prefix of a suffix with the preceding suffix.
     fn common(&self, index: usize) -> u32 {
         let Some(suffix) = self.suffixes.get(index) else { return 0 };
         let mut len = suffix.key as u32;
-        while self.depth.line == Line::V0_2_1 && len > 0 && !is_start(self.fragments.bytes[(suffix.at + len) as usize])
+        while self.rules.line == Line::V0_2_1 && len > 0 && !is_start(self.fragments.bytes[(suffix.at + len) as usize])
         {
             len -= 1;
         }
         len
     }
 
-    /// Hangs what ended below the interval that it belongs to; that interval, if it ends too.
-    fn hang(&mut self, ended: Open) -> Option<Open> {
+    /// Adds a closed interval to its outer interval. Returns the outer interval if it closes too.
+    fn add_to_outer(&mut self, closed: OpenInterval) -> Option<OpenInterval> {
         match self.open.last_mut() {
             Some(top) if top.depth >= self.common => {
-                top.count += ended.count;
-                top.at_ends += ended.at_ends;
+                top.count += closed.count;
+                top.at_ends += closed.at_ends;
                 if top.depth > self.common { self.open.pop() } else { None }
             }
             _ => {
-                self.open.push(Open { depth: self.common, ..ended });
+                self.open.push(OpenInterval { depth: self.common, ..closed });
                 None
             }
         }
     }
 
-    /// What is told of an interval that has closed; `closed` becomes what the interval around it gets to know.
-    fn tell(&self, closed: &mut Open) -> Option<Interval> {
+    /// Returns the interval to report for a closed interval, if any. `closed` keeps the numbers that its outer interval
+    /// needs.
+    fn to_report(&self, closed: &mut OpenInterval) -> Option<Interval> {
         let (at, depth, count) = (closed.at, closed.depth, closed.count);
         let at_ends = std::mem::take(&mut closed.at_ends);
-        if depth >= self.depth.limit {
+        if depth >= self.rules.limit {
             return None;
         }
-        let ends = self.depth.line == Line::V0_2_3 && self.fragments.bytes[(at + depth - 1) as usize] == 0;
-        if !ends {
+        let at_sentence_end = self.rules.line == Line::V0_2_3 && self.fragments.bytes[(at + depth - 1) as usize] == 0;
+        if !at_sentence_end {
             return Some(Interval { at, len: depth, count: count + at_ends });
         }
         let around = self.open.last().map_or(0, |top| top.depth).max(self.common);
@@ -251,25 +256,25 @@ impl<'a> Closing<'a> {
     }
 }
 
-impl Iterator for Closing<'_> {
+impl Iterator for IntervalScan<'_> {
     type Item = Interval;
 
     fn next(&mut self) -> Option<Interval> {
         loop {
-            if let Some(ended) = self.ended.take() {
-                let Some(mut closed) = self.hang(ended) else { continue };
-                let told = self.tell(&mut closed);
-                self.ended = Some(closed);
-                match told {
-                    Some(told) => return Some(told),
+            if let Some(closed) = self.closed.take() {
+                let Some(mut closed) = self.add_to_outer(closed) else { continue };
+                let interval = self.to_report(&mut closed);
+                self.closed = Some(closed);
+                match interval {
+                    Some(interval) => return Some(interval),
                     None => continue,
                 }
             }
-            let suffix = self.suffixes.get(self.seen)?;
-            self.seen += 1;
-            self.common = self.common(self.seen);
+            let suffix = self.suffixes.get(self.suffixes_read)?;
+            self.suffixes_read += 1;
+            self.common = self.common(self.suffixes_read);
             let (_, _, count) = self.fragments.spans[suffix.fragment as usize];
-            self.ended = Some(Open { at: suffix.at, depth: u32::MAX, count, at_ends: 0 });
+            self.closed = Some(OpenInterval { at: suffix.at, depth: u32::MAX, count, at_ends: 0 });
         }
     }
 }

@@ -13,17 +13,18 @@ pub struct Workers<'a> {
 }
 
 impl Workers<'_> {
-    /// Processes the items, each on a free thread. The calling thread works too and reports after each of its items. If a report
+    /// Processes each item on a free thread. The calling thread works too and reports after each of its items. If a
+    /// report
     /// returns an error, no further item starts.
     pub fn run<T: Send>(&mut self, stage: &'static str, items: Vec<T>, work: impl Fn(T) + Sync) -> Result<()> {
-        let of = items.len() as u64;
-        let (items, done, stopped) = (Mutex::new(items.into_iter()), AtomicUsize::new(0), AtomicBool::new(false));
+        let total = items.len() as u64;
+        let (items, done, is_stopped) = (Mutex::new(items.into_iter()), AtomicUsize::new(0), AtomicBool::new(false));
         let step = || {
             let item = items
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .next()
-                .filter(|_| !stopped.load(Ordering::Relaxed));
+                .filter(|_| !is_stopped.load(Ordering::Relaxed));
             item.map(&work).map(|()| done.fetch_add(1, Ordering::Relaxed) as u64 + 1)
         };
         std::thread::scope(|scope| {
@@ -32,8 +33,8 @@ impl Workers<'_> {
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || while step().is_some() {});
             }
             while let Some(done) = step() {
-                let outcome = self.progress.report(stage, done, of);
-                stopped.store(outcome.is_err(), Ordering::Relaxed);
+                let outcome = self.progress.report(stage, done, total);
+                is_stopped.store(outcome.is_err(), Ordering::Relaxed);
                 outcome?;
             }
             Ok(())
