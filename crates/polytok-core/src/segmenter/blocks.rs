@@ -124,6 +124,8 @@ impl<S: IdSink> Context<'_, '_, S> {
         })?;
         if is_known {
             segmenter.remember(bytes, start, key, &scratch.ids, &mut scratch.cache);
+            out.take_ids(&scratch.ids);
+            return Ok(());
         }
         scratch.segments.iter().try_for_each(|&segment| out.take(text, start, segment))
     }

@@ -51,6 +51,8 @@ fn encode_missed<S: IdSink>(word: &[u8], key: Key, buffer: &mut Vec<u8>, context
         scratch.segment(|model, segments| segmenter.model.segment(buffer, 0, false, model, &mut push_to(segments)))?;
     if is_known {
         scratch.cache.insert(word, key, &scratch.ids);
+        out.take_ids(&scratch.ids);
+        return Ok(());
     }
     scratch.segments.iter().try_for_each(|&segment| out.take(buffer, 0, segment))
 }
