@@ -46,6 +46,7 @@ pub mod special;
 pub mod split;
 pub mod table;
 pub mod texts;
+pub mod token_id;
 pub mod tokenizer;
 pub mod train;
 pub mod trie;

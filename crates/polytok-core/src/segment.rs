@@ -1,15 +1,13 @@
 //! What a model gives: parts of a text, each with the entry that covers it.
 
 use crate::error::Result;
-
-/// The id of a segment that no vocabulary entry covers.
-pub const UNKNOWN: u32 = u32::MAX;
+use crate::token_id::TokenId;
 
 /// A part of the normalized text and the entry that covers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The entry's id, or [`UNKNOWN`].
-    pub id: u32,
+    /// The entry's id, or [`TokenId::UNKNOWN`].
+    pub id: TokenId,
     /// Where it starts in the normalized text, in bytes.
     pub start: u32,
     /// Where it ends.

@@ -15,6 +15,7 @@ use crate::model::{CompiledModel, ModelScratch};
 use crate::post::{Fallback, Out, Sink};
 use crate::segment::Segment;
 use crate::split::chain::Chain;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 pub(crate) use blocks::push_to;
@@ -37,7 +38,7 @@ pub(crate) struct SegmenterScratch {
     pub model: ModelScratch,
     pub cache: Cache,
     pub segments: Vec<Segment>,
-    pub ids: Vec<u32>,
+    pub ids: Vec<TokenId>,
     /// The ids of a long piece that is encoded part by part.
     long_ids: Vec<u32>,
     pub blocks: Vec<Box<Block>>,

@@ -5,6 +5,7 @@
 use bytemuck::CheckedBitPattern;
 
 use crate::error::{Error, Result};
+use crate::token_id::TokenId;
 
 /// What a vocabulary entry is. The numbers are SentencePiece's and GGUF's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
@@ -76,7 +77,7 @@ pub struct SpecialToken {
     /// The text, as it stands in the input.
     pub text: Vec<u8>,
     /// Its id.
-    pub id: u32,
+    pub id: TokenId,
     /// Recognised always, not only where the caller allows it.
     pub always: bool,
     /// Not where it touches a letter, digit or underscore.
@@ -492,7 +493,7 @@ pub enum DecodeStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplatePart {
     /// Ids.
-    Insert(Vec<u32>),
+    Insert(Vec<TokenId>),
     /// The text.
     Slot,
 }

@@ -13,6 +13,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Matching, SpecialToken};
+use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 use finder::Finder;
 
@@ -24,11 +25,11 @@ mod white_space;
 pub struct Specials {
     tokens: Vec<SpecialToken>,
     /// The first token listed of each id.
-    by_id: HashMap<u32, usize>,
+    by_id: HashMap<TokenId, usize>,
     matching: Matching,
     always: Option<SpecialSet>,
     /// The tokens that are searched for in normalized text and whose own text normalization changes, by id.
-    printed: HashMap<u32, Printed>,
+    printed: HashMap<TokenId, Printed>,
 }
 
 /// A token as Hugging Face prints it: by its normalized text, which also decides whether decoding may skip it.
@@ -50,7 +51,7 @@ pub enum TextPart {
     Text(usize, usize),
     /// The id of a special token. Its span includes the white space that `lstrip` and `rstrip` add, so it can overlap
     /// the span before it.
-    Special(u32, usize, usize),
+    Special(TokenId, usize, usize),
 }
 
 impl Specials {
@@ -63,7 +64,7 @@ impl Specials {
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Specials> {
         let rows = vocab.rows_of(Kind::Control);
-        let listed_ids: HashSet<u32> = listed.iter().map(|token| token.id).collect();
+        let listed_ids: HashSet<TokenId> = listed.iter().map(|token| token.id).collect();
         let mut tokens = listed;
         let control =
             |row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row), ..SpecialToken::default() };
@@ -87,18 +88,18 @@ impl Specials {
 
     /// The text of an id; if several tokens have it, of the first listed.
     #[inline]
-    pub fn text(&self, id: u32) -> Option<&[u8]> {
+    pub fn text(&self, id: TokenId) -> Option<&[u8]> {
         self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
     /// The text of an id that Hugging Face's decoders start from.
-    pub fn printed(&self, id: u32) -> Option<&[u8]> {
+    pub fn printed(&self, id: TokenId) -> Option<&[u8]> {
         self.printed.get(&id).map_or_else(|| self.text(id), |printed| Some(printed.text.as_slice()))
     }
 
     /// Whether decoding may skip an id.
     #[inline]
-    pub fn is_skippable(&self, id: u32) -> bool {
+    pub fn is_skippable(&self, id: TokenId) -> bool {
         let is_skippable =
             |&i: &usize| self.printed.get(&id).map_or(!self.tokens[i].always, |token| token.is_skippable);
         self.by_id.get(&id).is_some_and(is_skippable)
@@ -175,7 +176,7 @@ impl SpecialSet {
 }
 
 /// The tokens that are searched for in normalized text and whose own text normalization changes.
-fn printed(tokens: &[SpecialToken], normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>) -> Result<HashMap<u32, Printed>> {
+fn printed(tokens: &[SpecialToken], normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>) -> Result<HashMap<TokenId, Printed>> {
     let skippable: HashSet<&[u8]> =
         tokens.iter().filter(|token| !token.always).map(|token| token.text.as_slice()).collect();
     let mut printed = HashMap::new();

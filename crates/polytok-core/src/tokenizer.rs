@@ -22,6 +22,7 @@ use crate::sink::{Count, Spans, Token, Tokens};
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::chain::Chain;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
@@ -163,6 +164,7 @@ impl Tokenizer {
 
     /// The bytes of an id: its piece, or its text if it is a special token.
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        let id = TokenId(id);
         self.segmenter.vocab.row(id).map(|row| self.segmenter.vocab.bytes(row)).or_else(|| self.specials.text(id))
     }
 
@@ -170,12 +172,12 @@ impl Tokenizer {
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
         let rows = self.rows.get(|| Rows::index(&self.segmenter.vocab, self.segmenter.vocab.rows()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
-        rows.find(&self.segmenter.vocab, piece).map(|row| self.segmenter.vocab.id(row)).or_else(special)
+        rows.find(&self.segmenter.vocab, piece).map(|row| self.segmenter.vocab.id(row)).or_else(special).map(|id| id.0)
     }
 
     /// The largest id that an encoding can hold; None if there is no id.
     pub fn max_id(&self) -> Option<u32> {
-        let specials = self.specials.tokens().iter().map(|token| token.id);
+        let specials = self.specials.tokens().iter().map(|token| token.id.0);
         specials.chain(self.segmenter.vocab.size().checked_sub(1)).max()
     }
 
@@ -294,7 +296,7 @@ impl Tokenizer {
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        self.decoder.append(&self.segmenter.vocab, &self.specials, ids, skip_special, state, out)
+        self.decoder.append(&self.segmenter.vocab, &self.specials, TokenId::slice_of(ids), skip_special, state, out)
     }
 
     /// Appends what a stream still holds back, and makes the state new.

@@ -7,6 +7,7 @@ use polytok_core::spec::{
     ScalarRules, Scheme, SentencePieceNormalize, Spec, SpecialToken, Split, Symbols, TemplatePart, TrimOffsets,
     UnigramRules, Unknown, VocabColumns,
 };
+use polytok_core::token_id::TokenId;
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -146,7 +147,7 @@ fn special_token(token: &Bound<'_, PyAny>) -> PyResult<SpecialToken> {
             Ok(bytes) => bytes.as_bytes().to_vec(),
             Err(_) => text.extract::<String>()?.into_bytes(),
         },
-        id: field(token, "id")?,
+        id: TokenId(field(token, "id")?),
         always: !field::<bool>(token, "special")?,
         single_word: field(token, "single_word")?,
         lstrip: field(token, "lstrip")?,
@@ -157,7 +158,7 @@ fn special_token(token: &Bound<'_, PyAny>) -> PyResult<SpecialToken> {
 
 fn template_part(part: &Bound<'_, PyAny>) -> PyResult<TemplatePart> {
     match part.hasattr("ids")? {
-        true => Ok(TemplatePart::Insert(field(part, "ids")?)),
+        true => Ok(TemplatePart::Insert(TokenId::vec_of(field(part, "ids")?))),
         false => Ok(TemplatePart::Slot),
     }
 }

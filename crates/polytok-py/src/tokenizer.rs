@@ -169,7 +169,7 @@ impl PyTokenizer {
 
     /// (text, id) of every special token.
     fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
-        self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id)).collect()
+        self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id.0)).collect()
     }
 
     #[pyo3(signature = (text, options=None))]
@@ -268,9 +268,9 @@ impl PyTokenizer {
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
             let unknown = self.tokenizer.unknown_text(&token);
-            let piece = unknown.or_else(|| self.tokenizer.token_bytes(token.id)).unwrap_or_default();
+            let piece = unknown.or_else(|| self.tokenizer.token_bytes(token.id.0)).unwrap_or_default();
             let (start, end) = (chars.char_at(token.start as usize), chars.count_to(token.end as usize));
-            (token.id, PyBytes::new(py, piece), start, end, token.start, token.end)
+            (token.id.0, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
         Ok(rows.collect())
     }
@@ -313,7 +313,7 @@ impl PyTokenizer {
             firsts.map_or_else(|| (starts.clone(), ends.clone()), |firsts| token_spans(&text, &firsts));
         let words = tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect();
         Ok(PyTokenColumns {
-            ids: column(py, tokens.iter().map(|token| token.id).collect()).unbind(),
+            ids: column(py, tokens.iter().map(|token| token.id.0).collect()).unbind(),
             starts: column(py, starts).unbind(),
             ends: column(py, ends).unbind(),
             first_starts: column(py, first_starts).unbind(),

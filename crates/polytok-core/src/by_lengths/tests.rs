@@ -6,6 +6,7 @@ use crate::sink::{Spans, Token, Tokens};
 use crate::spec::{
     Behavior, Kind, Normalize, Pattern, Replace, SentencePieceNormalize, Spec, SpecialToken, Split, Unknown,
 };
+use crate::token_id::TokenId;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 fn split(text: &str, behavior: Behavior) -> Vec<Split> {
@@ -41,7 +42,7 @@ fn variants() -> Vec<(Tokenizer, Tokenizer)> {
         all.push(Spec { normalize, ..with_bytes(&all[1]) });
     }
     let special = |text: &str, id| SpecialToken { text: text.into(), id, always: true, ..SpecialToken::default() };
-    all.iter_mut().for_each(|spec| spec.special = vec![special("[x]", 50)]);
+    all.iter_mut().for_each(|spec| spec.special = vec![special("[x]", TokenId(50))]);
     let general = |spec| {
         let mut tokenizer = Tokenizer::compile(spec).unwrap();
         (tokenizer.by_lengths, tokenizer.route) = (ByLengths::never(), None);
@@ -103,7 +104,7 @@ proptest! {
                 let expected = tokens(general, &text, Tokens::new(words)).map(Tokens::finish);
                 let columns = tokens(tokenizer, &text, Spans::default());
                 let rows = columns.map(|Spans { ids, starts, ends, .. }| ids.into_iter().zip(starts.into_iter().zip(ends)));
-                let bare = |tokens: &Vec<Token>| tokens.iter().map(|token| (token.id, (token.start, token.end))).collect();
+                let bare = |tokens: &Vec<Token>| tokens.iter().map(|token| (token.id.0, (token.start, token.end))).collect();
                 prop_assert_eq!(rows.map(Vec::from_iter), expected.as_ref().map(bare).map_err(String::clone));
                 prop_assert_eq!(found, expected);
             }

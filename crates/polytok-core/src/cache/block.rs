@@ -3,6 +3,7 @@
 
 use super::short::IDS;
 use super::{Cache, Key};
+use crate::token_id::TokenId;
 
 /// The number of pieces of a block.
 pub const BLOCK: usize = 128;
@@ -27,7 +28,7 @@ pub struct Block {
     keys: [Key; BLOCK],
     hashes: [u32; BLOCK],
     /// Ids of cached pieces, one after the other.
-    pub(crate) ids: [u32; BLOCK * IDS],
+    pub(crate) ids: [TokenId; BLOCK * IDS],
 }
 
 impl Block {
@@ -39,7 +40,7 @@ impl Block {
             count: 0,
             keys: [Key::default(); BLOCK],
             hashes: [0; BLOCK],
-            ids: [0; BLOCK * IDS],
+            ids: [TokenId(0); BLOCK * IDS],
         }
     }
 

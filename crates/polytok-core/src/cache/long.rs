@@ -2,6 +2,7 @@
 
 use super::key::{Key, fold};
 use super::sets::CacheEntry;
+use crate::token_id::TokenId;
 
 /// Longest piece, in bytes.
 pub(crate) const LONGEST: usize = 32;
@@ -47,23 +48,23 @@ pub(super) struct LongEntry {
     is_part: bool,
     /// 0 is no entry.
     count: u8,
-    ids: [u32; IDS],
+    ids: [TokenId; IDS],
 }
 
 impl LongEntry {
     /// None if the ids are too many.
-    pub(super) fn new(LongKey { first, last, len, is_part }: LongKey, ids: &[u32]) -> Option<LongEntry> {
+    pub(super) fn new(LongKey { first, last, len, is_part }: LongKey, ids: &[TokenId]) -> Option<LongEntry> {
         if ids.is_empty() || ids.len() > IDS {
             return None;
         }
-        let mut entry = LongEntry { first, last, len, is_part, count: ids.len() as u8, ids: [0; IDS] };
+        let mut entry = LongEntry { first, last, len, is_part, count: ids.len() as u8, ids: [TokenId(0); IDS] };
         entry.ids[..ids.len()].copy_from_slice(ids);
         Some(entry)
     }
 
     /// The ids if this is the entry of the key.
     #[inline]
-    pub(super) fn ids_if(&self, key: &LongKey) -> Option<&[u32]> {
+    pub(super) fn ids_if(&self, key: &LongKey) -> Option<&[TokenId]> {
         let ids = self.ids.get(..self.count as usize)?;
         (!ids.is_empty() && self.is_of(key)).then_some(ids)
     }
@@ -71,7 +72,7 @@ impl LongEntry {
 
 impl CacheEntry for LongEntry {
     type Key = LongKey;
-    const EMPTY: LongEntry = LongEntry { first: 0, last: 0, len: 0, is_part: false, count: 0, ids: [0; IDS] };
+    const EMPTY: LongEntry = LongEntry { first: 0, last: 0, len: 0, is_part: false, count: 0, ids: [TokenId(0); IDS] };
 
     fn is_empty(&self) -> bool {
         self.count == 0

@@ -16,6 +16,7 @@ mod records;
 mod sets;
 mod short;
 
+use crate::token_id::TokenId;
 pub use block::{BLOCK, Block, Piece};
 pub use key::{KEY, Key};
 pub use short::IDS;
@@ -68,7 +69,7 @@ impl Cache {
     /// Writes the ids of a short piece to the start of `ids` and says how many they are; 0 if it is not here. Which of the two
     /// entries it is, and how many ids, cannot be foreseen, so neither is a branch.
     #[inline]
-    pub fn get(&self, key: Key, hash: u32, ids: &mut [u32; IDS]) -> usize {
+    pub fn get(&self, key: Key, hash: u32, ids: &mut [TokenId; IDS]) -> usize {
         let Some(entry) = self.short.candidate(hash, &key) else { return 0 };
         *ids = entry.ids();
         entry.count_if(key)
@@ -76,7 +77,7 @@ impl Cache {
 
     /// The ids of a piece of any length that `get` did not find.
     #[inline]
-    pub fn get_long(&self, piece: &[u8], key: Key) -> Option<&[u32]> {
+    pub fn get_long(&self, piece: &[u8], key: Key) -> Option<&[TokenId]> {
         if key.is_short() && !self.may_have_many(key) {
             return None;
         }
@@ -86,7 +87,7 @@ impl Cache {
 
     /// Keeps the ids of a piece, if they and it are not too long.
     #[inline]
-    pub fn insert(&mut self, piece: &[u8], key: Key, ids: &[u32]) {
+    pub fn insert(&mut self, piece: &[u8], key: Key, ids: &[TokenId]) {
         if let Some(entry) = ShortEntry::new(key, ids) {
             return self.short.insert(entry);
         }
@@ -110,11 +111,11 @@ impl Cache {
 
     /// Keeps the ids of a piece, and once that pays, all entries of a vocabulary of `count` entries: those that are their own ids.
     #[inline]
-    pub fn remember<E: Iterator<Item = (impl AsRef<[u8]>, u32)>>(
+    pub fn remember<E: Iterator<Item = (impl AsRef<[u8]>, TokenId)>>(
         &mut self,
         piece: &[u8],
         key: Key,
-        ids: &[u32],
+        ids: &[TokenId],
         count: usize,
         own_entries: impl FnOnce() -> Option<E>,
     ) {
@@ -134,7 +135,7 @@ impl Cache {
 
     /// Adds at most `count` whole pieces of one id each. Long pieces are skipped.
     #[cold]
-    fn add_entries(&mut self, count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, u32)>) {
+    fn add_entries(&mut self, count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, TokenId)>) {
         let key = |piece: &[u8]| Key::new(piece, 0, piece.len(), false);
         let entries = entries.filter_map(|(piece, id)| ShortEntry::new(key(piece.as_ref()), &[id]));
         self.short.add_older(count, entries);

@@ -7,6 +7,7 @@
 use super::sets::{CacheEntry, Sets};
 use crate::hash::hash_bytes;
 use crate::huge;
+use crate::token_id::TokenId;
 
 /// Longest piece, in bytes.
 const LONGEST: usize = 1 << 10;
@@ -65,17 +66,17 @@ impl Records {
 
     /// The ids of a piece.
     #[inline]
-    pub(super) fn get(&self, piece: &[u8], is_part: bool) -> Option<&[u32]> {
+    pub(super) fn get(&self, piece: &[u8], is_part: bool) -> Option<&[TokenId]> {
         let hash = hash(piece, is_part)?;
         let place = self.places.candidate(hash as u32, &hash).filter(|place| place.is_of(&hash))?;
         let (&[head_of_it, count], rest) = self.words.get(place.at as usize..)?.split_first_chunk()?;
         let (text, ids) = rest.split_at_checked(piece.len().div_ceil(4))?;
         let is_it = head_of_it == head(piece, is_part) && bytemuck::cast_slice(text).starts_with(piece);
-        ids.get(..count as usize).filter(|_| is_it)
+        ids.get(..count as usize).filter(|_| is_it).map(TokenId::slice_of)
     }
 
     /// Keeps the ids of a piece that is not here, if there may be room.
-    pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[u32]) {
+    pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[TokenId]) {
         let more = 2 + piece.len().div_ceil(4) + ids.len();
         let Some(hash) = hash(piece, is_part).filter(|_| more <= self.most && !ids.is_empty()) else { return };
         if self.words.len() + more > self.most {
@@ -92,7 +93,7 @@ impl Records {
             word[..rest.len()].copy_from_slice(rest);
             self.words.push(u32::from_ne_bytes(word));
         }
-        self.words.extend_from_slice(ids);
+        self.words.extend_from_slice(TokenId::numbers(ids));
     }
 
     /// Twice as much memory until there is room.
@@ -134,17 +135,17 @@ mod tests {
     /// A text may hold what a record looks like. One that comes to stand where a record was that is forgotten must not pass for it.
     #[test]
     fn a_text_is_no_record() {
-        let (piece, limit) = ([b'a'; 40], 1 << 14);
+        let (piece, ids, limit) = ([b'a'; 40], [1, 2, 3].map(TokenId), 1 << 14);
         let mut forged = Records::new(limit);
-        forged.insert(&piece, false, &[6, 6, 6]);
+        forged.insert(&piece, false, &[TokenId(6); 3]);
         let mut records = Records::new(limit);
-        records.insert(&[b'b'; 40], false, &[1]);
+        records.insert(&[b'b'; 40], false, &[TokenId(1)]);
         let at = records.words.len();
-        records.insert(&piece, false, &[1, 2, 3]);
-        assert_eq!(records.get(&piece, false), Some(&[1, 2, 3][..]));
+        records.insert(&piece, false, &ids);
+        assert_eq!(records.get(&piece, false), Some(&ids[..]));
         // So many ids that all before is forgotten; the text stands behind the two words of the head.
         let text = [&vec![0; at - 2], &forged.words[..]].concat();
-        records.insert(bytemuck::cast_slice(&text), false, &vec![1; records.most - text.len() - 2]);
+        records.insert(bytemuck::cast_slice(&text), false, &vec![TokenId(1); records.most - text.len() - 2]);
         assert!(records.words[at..].starts_with(&forged.words));
         assert_eq!(records.get(&piece, false), None);
     }

@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use super::sets::CacheEntry;
+use crate::token_id::TokenId;
 
 /// Most ids of an entry.
 pub const IDS: usize = 4;
@@ -14,17 +15,17 @@ const COUNT_SHIFT: u32 = 61;
 #[repr(C, align(32))]
 pub(super) struct ShortEntry {
     key: Key,
-    ids: [u32; IDS],
+    ids: [TokenId; IDS],
 }
 
 impl ShortEntry {
     /// None if the piece is too long, or the ids are too many.
     #[inline]
-    pub(super) fn new(key: Key, ids: &[u32]) -> Option<ShortEntry> {
+    pub(super) fn new(key: Key, ids: &[TokenId]) -> Option<ShortEntry> {
         if !key.is_short() || ids.is_empty() || ids.len() > IDS {
             return None;
         }
-        let mut entry = ShortEntry { key, ids: [0; IDS] };
+        let mut entry = ShortEntry { key, ids: [TokenId(0); IDS] };
         entry.key.high |= (ids.len() as u64) << COUNT_SHIFT;
         entry.ids[..ids.len()].copy_from_slice(ids);
         Some(entry)
@@ -32,7 +33,7 @@ impl ShortEntry {
 
     /// The ids, and something behind them.
     #[inline]
-    pub(super) fn ids(&self) -> [u32; IDS] {
+    pub(super) fn ids(&self) -> [TokenId; IDS] {
         self.ids
     }
 
@@ -46,7 +47,7 @@ impl ShortEntry {
 
 impl CacheEntry for ShortEntry {
     type Key = Key;
-    const EMPTY: ShortEntry = ShortEntry { key: Key::NONE, ids: [0; IDS] };
+    const EMPTY: ShortEntry = ShortEntry { key: Key::NONE, ids: [TokenId(0); IDS] };
 
     fn is_empty(&self) -> bool {
         self.key.high >> COUNT_SHIFT == 0

@@ -9,15 +9,15 @@ fn key(text: &[u8], start: usize, end: usize, is_part: bool) -> Key {
 /// What the cache says of a piece, by both ways.
 fn get(cache: &Cache, piece: &[u8], is_part: bool) -> Option<Vec<u32>> {
     let key = key(piece, 0, piece.len(), is_part);
-    let mut ids = [0; IDS];
+    let mut ids = [TokenId(0); IDS];
     match cache.get(key, key.hash(), &mut ids) {
-        0 => cache.get_long(piece, key).map(<[u32]>::to_vec),
-        count => Some(ids[..count].to_vec()),
+        0 => cache.get_long(piece, key).map(|ids| TokenId::numbers(ids).to_vec()),
+        count => Some(TokenId::numbers(&ids[..count]).to_vec()),
     }
 }
 
 fn insert(cache: &mut Cache, piece: &[u8], is_part: bool, ids: &[u32]) {
-    cache.insert(piece, key(piece, 0, piece.len(), is_part), ids);
+    cache.insert(piece, key(piece, 0, piece.len(), is_part), TokenId::slice_of(ids));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn entries_are_older_than_pieces() {
     assert!(!cache.entries_pay(100_000) && cache.entries_pay(5000));
     let texts: Vec<Vec<u8>> = (300..5000).map(text).chain([vec![b'x'; 16]]).collect();
     let before: Vec<u32> = (0..600).filter(|&i| get(&cache, &text(i), false).is_some()).collect();
-    cache.add_entries(5000, texts.iter().zip(300..).map(|(text, id)| (&text[..], id)));
+    cache.add_entries(5000, texts.iter().zip(300..).map(|(text, id)| (&text[..], TokenId(id))));
     assert!(!cache.entries_pay(5000));
     let found = |i| get(&cache, &text(i), false);
     assert!((0..600).all(|i| found(i).is_none_or(|ids| ids == [i, i] || (i >= 300 && ids == [i]))));

@@ -55,7 +55,7 @@ pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: R
     let rules = BpeRules { reach, ..BpeRules::new(symbols, false, Line::default()) };
     let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
     let id = |symbol: Symbol| match symbol.kind(vocab.len()) {
-        SymbolKind::Row(row) => vocab.id(row),
+        SymbolKind::Row(row) => vocab.id(row).0,
         _ => NO_ROW,
     };
     let (mut found, mut scratch) = (Derivations::default(), BpeScratch::default());

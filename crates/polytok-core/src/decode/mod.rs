@@ -16,6 +16,7 @@ use crate::lazy::Lazy;
 use crate::space_mark;
 use crate::spec::{Decode, Line};
 use crate::special::Specials;
+use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 use chain::{Chain, ChainState};
 use llama_cpp::LlamaCppDecoder;
@@ -43,7 +44,7 @@ pub struct DecodeState {
     sentencepiece: sentencepiece::State,
     chain: ChainState,
     /// llama2.c: the previous id.
-    last: Option<u32>,
+    last: Option<TokenId>,
     llama_cpp: llama_cpp::State,
 }
 
@@ -83,7 +84,7 @@ impl Decoder {
         &self,
         vocab: &Vocab,
         specials: &Specials,
-        ids: &[u32],
+        ids: &[TokenId],
         skip_special: bool,
         state: &mut DecodeState,
         out: &mut Vec<u8>,
@@ -134,7 +135,7 @@ impl Decoder {
         vocab: &Vocab,
         specials: &Specials,
         texts: &RowTexts,
-        id: u32,
+        id: TokenId,
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
@@ -148,7 +149,7 @@ impl Decoder {
                     Ok(())
                 }
                 None if self.skips_unknown => Ok(()),
-                None => Err(Error::Id(id)),
+                None => Err(Error::Id(id.0)),
             };
         };
         match &self.rules {
@@ -162,7 +163,7 @@ impl Decoder {
     }
 
     /// Appends the text of a special token that is not a row of the vocabulary.
-    fn push_text(&self, text: &[u8], id: u32, state: &mut DecodeState, out: &mut Vec<u8>) {
+    fn push_text(&self, text: &[u8], id: TokenId, state: &mut DecodeState, out: &mut Vec<u8>) {
         match &self.rules {
             DecodeRules::Bytes | DecodeRules::Chain(_) => out.extend_from_slice(text),
             DecodeRules::Llama2c => {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::prefetch::prefetch;
+use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 
 /// The output of a row in a settled state, which stays settled.
@@ -79,9 +80,9 @@ impl RowTexts {
     }
 
     /// Appends the texts of the ids before the first one that the rules decide, and returns the number of these ids.
-    pub fn append_run(&self, vocab: &Vocab, ids: &[u32], skip_special: bool, out: &mut Vec<u8>) -> usize {
+    pub fn append_run(&self, vocab: &Vocab, ids: &[TokenId], skip_special: bool, out: &mut Vec<u8>) -> usize {
         match vocab.is_in_order() {
-            true => self.append_while(ids, |id| Some(Row(id)), skip_special, out),
+            true => self.append_while(ids, |id| Some(Row(id.0)), skip_special, out),
             false => self.append_while(ids, |id| vocab.row(id), skip_special, out),
         }
     }
@@ -89,8 +90,8 @@ impl RowTexts {
     #[inline]
     fn append_while(
         &self,
-        ids: &[u32],
-        row_of: impl Fn(u32) -> Option<Row>,
+        ids: &[TokenId],
+        row_of: impl Fn(TokenId) -> Option<Row>,
         skip_special: bool,
         out: &mut Vec<u8>,
     ) -> usize {

@@ -70,7 +70,7 @@ fn decodes() -> Vec<Decode> {
 fn decoded(decoder: &Decoder, vocab: &Vocab, specials: &Specials, parts: &[&[u32]], skip: bool) -> Result<Vec<u8>> {
     let (mut state, mut out) = (DecodeState::default(), Vec::new());
     for ids in parts {
-        decoder.append(vocab, specials, ids, skip, &mut state, &mut out)?;
+        decoder.append(vocab, specials, TokenId::slice_of(ids), skip, &mut state, &mut out)?;
     }
     decoder.finish(&mut state, &mut out)?;
     Ok(out)
@@ -86,7 +86,7 @@ proptest! {
     ) {
         let vocab = vocab(&rows()[1..]);
         let special = |text: &str, id| SpecialToken { text: text.into(), id, ..SpecialToken::default() };
-        let listed = vec![special("<|x|>", vocab.size()), special("b", 4)];
+        let listed = vec![special("<|x|>", TokenId(vocab.size())), special("b", TokenId(4))];
         let specials = Specials::new(listed, &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
         let fast = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
         let mut slow = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();

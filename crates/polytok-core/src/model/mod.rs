@@ -18,6 +18,7 @@ use crate::native::Tables;
 use crate::post::{Out, Sink};
 use crate::segment::{PieceSource, Segment};
 use crate::spec::{Line, Model, Symbols, UnigramRules, Unknown};
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 use bpe::{Bpe, BpeRules, BpeScratch};
@@ -42,7 +43,7 @@ pub(crate) enum CompiledModel {
 }
 
 /// Pieces that are entries, and their ids.
-pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, u32)> + 'v>;
+pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, TokenId)> + 'v>;
 
 /// The memory of models.
 #[derive(Default)]
@@ -52,7 +53,7 @@ pub(crate) struct ModelScratch {
     wide: WideScratch,
     pieces: Vec<Segment>,
     plamo2: Plamo2Scratch,
-    ids: Vec<u32>,
+    ids: Vec<TokenId>,
 }
 
 impl ModelScratch {
@@ -191,7 +192,7 @@ impl CompiledModel {
     }
 
     /// The ids that characters without an entry become byte by byte, if the model knows them: they cover other text than their own.
-    pub fn byte_ids(&self) -> Option<Vec<u32>> {
+    pub fn byte_ids(&self) -> Option<Vec<TokenId>> {
         if let CompiledModel::Bpe(bpe) = self { bpe.byte_ids().map(|ids| ids.to_vec()) } else { None }
     }
 

@@ -11,8 +11,9 @@
 
 use crate::error::Result;
 use crate::native::Tables;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::Kind;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::{Row, Vocab};
@@ -34,14 +35,14 @@ pub struct Plamo2 {
     /// Piece to index into the entries.
     trie: Trie,
     /// Ids and scores.
-    entries: Vec<(u32, i32)>,
+    entries: Vec<(TokenId, i32)>,
 }
 
 /// The best way from a place to the end.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     cost: i64,
-    id: u32,
+    id: TokenId,
     len: u32,
 }
 
@@ -89,7 +90,7 @@ impl Plamo2 {
     fn search(&self, text: &[u8], from: usize, scratch: &mut Plamo2Scratch) {
         let Plamo2Scratch { places, starts } = scratch;
         places.clear();
-        places.resize(text.len() + 1, Place { cost: UNREACHED, id: UNKNOWN, len: 0 });
+        places.resize(text.len() + 1, Place { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 });
         places[text.len()].cost = 0;
         starts.clear();
         let mut at = from;
@@ -105,8 +106,9 @@ impl Plamo2 {
     /// The best way from here; `places` starts here too.
     fn best(&self, text: &[u8], places: &[Place]) -> Place {
         let char_len = char_len(text);
-        let unknown = Place { cost: places[char_len].cost - UNKNOWN_SCORE as i64, id: UNKNOWN, len: char_len as u32 };
-        let mut best = Place { cost: UNREACHED, id: UNKNOWN, len: 0 };
+        let unknown =
+            Place { cost: places[char_len].cost - UNKNOWN_SCORE as i64, id: TokenId::UNKNOWN, len: char_len as u32 };
+        let mut best = Place { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 };
         let mut ends_list = false;
         // Shortest first, the reverse of the reference's order: a later one wins ties, and one that ends the list undoes all before.
         self.trie.prefixes(text, |len, entry| {
@@ -135,7 +137,7 @@ mod tests {
     fn cut(rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
         let mut emit = |segment: Segment| {
-            out.push((segment.id, segment.start, segment.end));
+            out.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         Plamo2::compile(&vocab(rows), &mut Tables::default())
@@ -156,10 +158,10 @@ mod tests {
             ("d", -1.0, Kind::Byte),
         ];
         assert_eq!(cut(&rows, "aa"), [(2, 0, 2)]);
-        assert_eq!(cut(&rows, "\u{FEFF}aaé"), [(2, 3, 5), (UNKNOWN, 5, 7)]);
+        assert_eq!(cut(&rows, "\u{FEFF}aaé"), [(2, 3, 5), (TokenId::UNKNOWN.0, 5, 7)]);
         assert_eq!(cut(&rows, "ba"), [(4, 0, 2)]);
-        assert_eq!(cut(&rows, "bc"), [(3, 0, 1), (UNKNOWN, 1, 2)]);
-        assert_eq!(cut(&rows, "d"), [(UNKNOWN, 0, 1)]);
+        assert_eq!(cut(&rows, "bc"), [(3, 0, 1), (TokenId::UNKNOWN.0, 1, 2)]);
+        assert_eq!(cut(&rows, "d"), [(TokenId::UNKNOWN.0, 0, 1)]);
         assert_eq!(cut(&rows, ""), []);
     }
 
@@ -174,7 +176,7 @@ mod tests {
                     .filter(|((piece, _, _), _)| text[at..].starts_with(piece))
                     .map(|((piece, score, _), id)| (piece.len(), (*score as f64 * 1e4) as i64, id)).collect();
                 ways.sort_by_key(|way| std::cmp::Reverse(way.0));
-                ways.push((character.len_utf8(), UNKNOWN_SCORE as i64, UNKNOWN));
+                ways.push((character.len_utf8(), UNKNOWN_SCORE as i64, TokenId::UNKNOWN.0));
                 best[at] = (i64::MAX, 0, 0);
                 for (len, score, id) in ways.into_iter().filter(|way| way.1 > INVALID as i64) {
                     let cost = best[at + len].0 - score;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::native::Tables;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::Line;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
@@ -56,7 +57,7 @@ impl Whole {
             let id = match self.dictionary.settle(found) {
                 Emit::Id(id) => id,
                 Emit::Refused(id) => return Err(refused(id, at)),
-                _ => UNKNOWN,
+                _ => TokenId::UNKNOWN,
             };
             emit(Segment { id, start: at as u32, end: (at + len) as u32 })?;
             at += len;
@@ -72,7 +73,7 @@ fn word_len(text: &[u8]) -> usize {
 }
 
 /// The reference emits a control id and then finds that not all of the text was consumed; BPE fails in the same way.
-pub fn refused(id: u32, at: usize) -> Error {
+pub fn refused(id: TokenId, at: usize) -> Error {
     Error::Encode(format!(
         "SentencePiece cannot encode this text: the control symbol of id {id} stands in it as ordinary text, at byte {at} of \
          the normalized text (line=\"0.2.3\" makes it unknown where 0.2.1 fails)"

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::Kind;
+use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
 
@@ -14,13 +15,14 @@ use crate::vocab::dictionary::Rows;
 pub struct WordLevel {
     vocab: Arc<Vocab>,
     rows: Rows,
-    unknown: u32,
+    unknown: TokenId,
 }
 
 impl WordLevel {
     /// Indexes the vocabulary.
     pub fn compile(vocab: Arc<Vocab>) -> Result<WordLevel> {
-        let unknown = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        let unknown =
+            vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(TokenId::UNKNOWN, |row| vocab.id(row));
         Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
     }
 
@@ -48,7 +50,7 @@ mod tests {
         let mut ids = Vec::new();
         for piece in ["a", "b", "ab", ""] {
             let mut emit = |segment: Segment| {
-                ids.push(segment.id);
+                ids.push(segment.id.0);
                 Ok(())
             };
             model.segment(piece.as_bytes(), &mut emit).unwrap();

@@ -13,8 +13,9 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::native::Tables;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::Kind;
+use crate::token_id::TokenId;
 use crate::trie::{NONE, ROOT, Trie};
 use crate::vocab::Vocab;
 
@@ -30,9 +31,9 @@ pub struct WordPiece {
     /// Where the walk starts at the start of a word, and behind it.
     roots: [u32; 2],
     /// The entry that is U+2581 alone: a word may start with it and go on.
-    phantom: Option<u32>,
+    phantom: Option<TokenId>,
     /// What a piece becomes that cannot be cut.
-    unknown: u32,
+    unknown: TokenId,
     max_chars: usize,
     phantom_space: bool,
 }
@@ -47,11 +48,12 @@ impl WordPiece {
         tables: &mut Tables,
     ) -> Result<WordPiece> {
         let build = || dictionary(vocab, continuing_prefix);
-        let trie = Trie::compile(tables, vocab.longest() + 1, |id| vocab.row(id).is_some(), build)?;
+        let trie = Trie::compile(tables, vocab.longest() + 1, |id| vocab.row(TokenId(id)).is_some(), build)?;
         let under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child(&trie, node, byte));
         let roots = [if phantom_space { under(SPACE) } else { ROOT }, under(&[CONTINUES])];
-        let phantom = if phantom_space { trie.get(SPACE) } else { None };
-        let unknown = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(UNKNOWN, |row| vocab.id(row));
+        let phantom = if phantom_space { trie.get(SPACE).map(TokenId) } else { None };
+        let unknown =
+            vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(TokenId::UNKNOWN, |row| vocab.id(row));
         Ok(WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), phantom_space, trie })
     }
 
@@ -74,7 +76,7 @@ impl WordPiece {
     }
 
     /// The words that are entries, with their ids; the last entries, which are rare, first.
-    pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> impl Iterator<Item = (Cow<'v, [u8]>, u32)> {
+    pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> impl Iterator<Item = (Cow<'v, [u8]>, TokenId)> {
         let mut segments = Vec::new();
         vocab.rows().rev().filter_map(move |row| {
             let entry = vocab.bytes(row);
@@ -112,10 +114,10 @@ impl WordPiece {
 
     /// The longest entry under `root` that `text` starts with; length 0 if there is none.
     #[inline]
-    fn longest(&self, root: u32, text: &[u8]) -> (usize, u32) {
-        let mut found = (0, UNKNOWN);
+    fn longest(&self, root: u32, text: &[u8]) -> (usize, TokenId) {
+        let mut found = (0, TokenId::UNKNOWN);
         if root != NONE {
-            self.trie.prefixes_under(root, text, |len, id| found = (len, id));
+            self.trie.prefixes_under(root, text, |len, id| found = (len, TokenId(id)));
         }
         found
     }
@@ -128,7 +130,7 @@ fn child(trie: &Trie, node: u32, byte: u8) -> u32 {
 /// The trie of entries that start a word, and behind `CONTINUES` of those that go on.
 fn dictionary(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
     // Backwards, because the trie keeps the first of equal keys.
-    let rows = || vocab.rows().rev().map(|row| (vocab.bytes(row), vocab.id(row)));
+    let rows = || vocab.rows().rev().map(|row| (vocab.bytes(row), vocab.id(row).0));
     let continuations: Vec<(Vec<u8>, u32)> = rows()
         .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
         .filter(|(rest, _)| !rest.is_empty())
@@ -148,7 +150,7 @@ mod tests {
     fn cut(model: &WordPiece, piece: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
         let mut emit = |segment: Segment| {
-            out.push((segment.id, segment.start, segment.end));
+            out.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         model.segment(piece.as_bytes(), &mut Vec::new(), &mut emit).unwrap();
@@ -213,7 +215,7 @@ mod tests {
             let model = WordPiece::compile(&vocab, prefix, Some(most), phantom, &mut Tables::default()).unwrap();
             for (word, id) in model.own_entries(&vocab) {
                 let word = std::str::from_utf8(&word).unwrap();
-                prop_assert_eq!(cut(&model, word), [(id, 0, word.len() as u32)]);
+                prop_assert_eq!(cut(&model, word), [(id.0, 0, word.len() as u32)]);
             }
         }
     }

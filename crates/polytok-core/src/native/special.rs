@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::Image;
 use crate::error::{Error, Result};
 use crate::spec::SpecialToken;
+use crate::token_id::TokenId;
 
 /// A token's row; python/polytok/formats/ptok.py writes it.
 #[derive(Deserialize)]
@@ -19,7 +20,7 @@ impl Image {
             .map_err(|error| Error::Format(format!("the section special is damaged: {error}")))?;
         let token = |SpecialRow(text, id, flags)| SpecialToken {
             text: String::into_bytes(text),
-            id,
+            id: TokenId(id),
             always: flags & 1 == 0,
             single_word: flags & 2 != 0,
             lstrip: flags & 4 != 0,

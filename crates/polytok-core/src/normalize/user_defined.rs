@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::spec::{Kind, Line};
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
@@ -18,14 +19,14 @@ const MAX_NESTED: usize = 64;
 pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     match matched_pieces(vocab, line) {
         pieces if pieces.is_empty() => Ok(None),
-        pieces => Ok(Some(Arc::new(Trie::build(pieces)?))),
+        pieces => Ok(Some(Arc::new(Trie::build(pieces.into_iter().map(|(piece, id)| (piece, id.0)))?))),
     }
 }
 
 /// The user-defined pieces that are looked at, with their ids, in the order of their bytes.
-pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], u32)> {
+pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], TokenId)> {
     let user_defined = vocab.rows_of(Kind::UserDefined);
-    let mut pieces: Vec<(&[u8], u32)> =
+    let mut pieces: Vec<(&[u8], TokenId)> =
         user_defined.map(|row| (match_text(vocab.bytes(row), line), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
     pieces.sort_by_key(|&(piece, _)| piece); // a piece comes right before those that start with it
@@ -42,7 +43,7 @@ pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], u32)> {
 }
 
 /// The user-defined pieces in a text, longest first, left to right: start, end and id.
-pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item = (usize, usize, u32)> + 't {
+pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item = (usize, usize, TokenId)> + 't {
     let mut at = if trie.is_some() { 0 } else { text.len() };
     std::iter::from_fn(move || {
         let trie = trie?;
@@ -51,7 +52,7 @@ pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item
             match trie.longest_prefix(&text[at..]) {
                 Some((len, id)) => {
                     at += len;
-                    return Some((start, at, id));
+                    return Some((start, at, TokenId(id)));
                 }
                 None => at += char_len(&text[at..]),
             }

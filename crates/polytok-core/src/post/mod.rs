@@ -9,7 +9,8 @@ mod unknown;
 
 use crate::error::{Error, Result};
 use crate::normalize::origin::Place;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
+use crate::token_id::TokenId;
 use crate::utf8::char_len;
 pub use sink::{IdSink, Sink};
 pub use unknown::{Fallback, Spelling};
@@ -45,7 +46,7 @@ impl<'a, S: Sink> Out<'a, S> {
     #[inline]
     pub fn take(&mut self, text: &[u8], at: usize, segment: Segment) -> Result<()> {
         let (start, end) = (at as u32 + segment.start, at as u32 + segment.end);
-        if segment.id == UNKNOWN {
+        if segment.id == TokenId::UNKNOWN {
             return self.take_unknown(&text[start as usize..end as usize], start);
         }
         self.after_unknown = false;
@@ -86,9 +87,9 @@ impl<'a, S: Sink> Out<'a, S> {
     }
 
     /// An unknown character as the ids of its bytes.
-    fn take_bytes(&mut self, ids: &[u32; 256], text: &[u8], start: u32) -> Result<()> {
+    fn take_bytes(&mut self, ids: &[TokenId; 256], text: &[u8], start: u32) -> Result<()> {
         for (i, &byte) in text.iter().enumerate() {
-            if ids[byte as usize] == UNKNOWN {
+            if ids[byte as usize] == TokenId::UNKNOWN {
                 return Err(no_entry(&[byte], start));
             }
             let end = if i + 1 == text.len() { start + text.len() as u32 } else { start };
@@ -101,7 +102,7 @@ impl<'a, S: Sink> Out<'a, S> {
 impl<S: IdSink> Out<'_, S> {
     /// Takes ids of pieces without unknown text, many at once.
     #[inline]
-    pub fn take_ids(&mut self, ids: &[u32]) {
+    pub fn take_ids(&mut self, ids: &[TokenId]) {
         self.after_unknown &= ids.is_empty();
         self.sink.push_all(ids);
     }

@@ -4,6 +4,7 @@
 
 use super::Out;
 use crate::normalize::origin::Place;
+use crate::token_id::TokenId;
 
 /// Takes tokens, left to right.
 pub trait Sink: Sized {
@@ -25,10 +26,10 @@ pub trait Sink: Sized {
     fn begin_word(&mut self) {}
 
     /// An id that covers this part of the normalized text.
-    fn push(&mut self, id: u32, start: u32, end: u32);
+    fn push(&mut self, id: TokenId, start: u32, end: u32);
 
     /// Ids that cover a text without gaps: each starts where the one before it ends.
-    fn push_tiles(&mut self, ids: &[u32], ends: &[u32]) {
+    fn push_tiles(&mut self, ids: &[TokenId], ends: &[u32]) {
         let mut start = 0;
         for (&id, &end) in ids.iter().zip(ends) {
             self.push(id, start, end);
@@ -37,10 +38,10 @@ pub trait Sink: Sized {
     }
 
     /// Ids of the template, which stand at byte `at` and cover nothing.
-    fn insert(&mut self, ids: &[u32], at: u32);
+    fn insert(&mut self, ids: &[TokenId], at: u32);
 
     /// The unknown id that covers `text`.
-    fn push_unknown(&mut self, id: u32, _text: &[u8], start: u32, end: u32) {
+    fn push_unknown(&mut self, id: TokenId, _text: &[u8], start: u32, end: u32) {
         self.push(id, start, end);
     }
 
@@ -48,11 +49,11 @@ pub trait Sink: Sized {
     fn extend_unknown(&mut self, _text: &[u8], _start: u32, _end: u32) {}
 
     /// A special token and the text it was recognised in; its span is in the caller's text.
-    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32);
+    fn special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32);
 }
 
 /// A sink that needs ids alone.
 pub trait IdSink: Sink<Ids = Self> {
     /// Takes ids, many at once.
-    fn push_all(&mut self, ids: &[u32]);
+    fn push_all(&mut self, ids: &[TokenId]);
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::spec::TemplatePart;
 use crate::special::Specials;
+use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
 /// How often a template may repeat the text, so that a hostile file cannot fill the memory.
@@ -15,7 +16,7 @@ pub struct Template(Vec<TemplatePart>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateStep<'a> {
     /// These ids come next; they stand at this byte of the text and cover nothing.
-    Insert(&'a [u32], u32),
+    Insert(&'a [TokenId], u32),
     /// The text comes next.
     Text,
 }

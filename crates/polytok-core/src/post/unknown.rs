@@ -1,8 +1,8 @@
 //! What becomes of text that no entry covers.
 
 use crate::error::{Error, Result};
-use crate::segment::UNKNOWN;
 use crate::spec::{Kind, Unknown};
+use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
 /// What becomes of unknown text.
@@ -10,13 +10,13 @@ pub enum Fallback {
     /// An error that names it.
     Error,
     /// This id, once per run.
-    Unk(u32),
+    Unk(TokenId),
     /// This id, which the model gives itself and which spells what it covers (Unigram in double precision).
-    Spelled(u32),
+    Spelled(TokenId),
     /// Nothing.
     Drop,
     /// These ids, one per byte.
-    Bytes(Box<[u32; 256]>),
+    Bytes(Box<[TokenId; 256]>),
 }
 
 /// Whose rules unknown text follows.
@@ -35,7 +35,7 @@ impl Fallback {
     pub fn may_fail(&self) -> bool {
         match self {
             Fallback::Error => true,
-            Fallback::Bytes(ids) => ids.contains(&UNKNOWN),
+            Fallback::Bytes(ids) => ids.contains(&TokenId::UNKNOWN),
             _ => false,
         }
     }
@@ -53,7 +53,7 @@ impl Fallback {
                 .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
             Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(bytes_by_text(vocab))),
             Unknown::Bytes => {
-                let mut ids = Box::new([UNKNOWN; 256]);
+                let mut ids = Box::new([TokenId::UNKNOWN; 256]);
                 for row in vocab.rows_of(Kind::Byte) {
                     let digits = vocab.bytes(row).strip_prefix(b"<0x").and_then(|rest| rest.strip_suffix(b">"));
                     let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
@@ -73,8 +73,8 @@ impl Fallback {
 }
 
 /// llama.cpp's `byte_to_token`: the entry `<0xHH>` in capitals, or else the entry that is the byte alone.
-fn bytes_by_text(vocab: &Vocab) -> Box<[u32; 256]> {
-    let mut ids = Box::new([UNKNOWN; 256]);
+fn bytes_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
+    let mut ids = Box::new([TokenId::UNKNOWN; 256]);
     let rows = || vocab.rows().map(|row| (vocab.bytes(row), vocab.id(row)));
     for (piece, id) in rows() {
         if let &[byte] = piece {

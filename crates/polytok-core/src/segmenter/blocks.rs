@@ -10,7 +10,8 @@ use crate::cache::{Block, Cache, Key, LONGEST, Piece};
 use crate::error::Result;
 use crate::model::ModelScratch;
 use crate::post::{IdSink, Out, Sink};
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
+use crate::token_id::TokenId;
 
 /// Longer pieces are split at boundaries.
 const LONG: usize = 15;
@@ -101,8 +102,9 @@ impl<S: IdSink> Context<'_, '_, S> {
         let mut context = Context { segmenter: self.segmenter, scratch: self.scratch, out: &mut out };
         let result = context.encode_long(text, piece, boundary);
         if result.is_ok() {
-            self.out.take_ids(&ids);
-            self.segmenter.remember(&text[piece.start..piece.end], piece.start, key, &ids, &mut self.scratch.cache);
+            let ids = TokenId::slice_of(&ids);
+            self.out.take_ids(ids);
+            self.segmenter.remember(&text[piece.start..piece.end], piece.start, key, ids, &mut self.scratch.cache);
         }
         self.scratch.long_ids = ids;
         result
@@ -141,7 +143,7 @@ impl Segmenter {
 
     /// Caches the ids of a piece, unless they depend on its place in the text.
     #[inline]
-    fn remember(&self, piece: &[u8], at: usize, key: Key, ids: &[u32], cache: &mut Cache) {
+    fn remember(&self, piece: &[u8], at: usize, key: Key, ids: &[TokenId], cache: &mut Cache) {
         if !self.model.depends_on_place(piece, at) {
             cache.remember(piece, key, ids, self.vocab.len(), || self.model.own_entries(&self.vocab));
         }
@@ -158,7 +160,7 @@ impl SegmenterScratch {
         segment(&mut self.model, &mut self.segments)?;
         self.ids.clear();
         self.ids.extend(self.segments.iter().map(|segment| segment.id));
-        Ok(!self.ids.contains(&UNKNOWN))
+        Ok(!self.ids.contains(&TokenId::UNKNOWN))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The number of ids.
 
 use crate::post::{IdSink, Out, Sink};
+use crate::token_id::TokenId;
 
 /// Counts ids without keeping them.
 pub struct Count(pub usize);
@@ -14,23 +15,23 @@ impl Sink for Count {
     }
 
     #[inline]
-    fn push(&mut self, _id: u32, _start: u32, _end: u32) {
+    fn push(&mut self, _id: TokenId, _start: u32, _end: u32) {
         self.0 += 1;
     }
 
     #[inline]
-    fn insert(&mut self, ids: &[u32], _at: u32) {
+    fn insert(&mut self, ids: &[TokenId], _at: u32) {
         self.push_all(ids);
     }
 
-    fn special(&mut self, _id: u32, _text: &[u8], _start: u32, _end: u32) {
+    fn special(&mut self, _id: TokenId, _text: &[u8], _start: u32, _end: u32) {
         self.0 += 1;
     }
 }
 
 impl IdSink for Count {
     #[inline]
-    fn push_all(&mut self, ids: &[u32]) {
+    fn push_all(&mut self, ids: &[TokenId]) {
         self.0 += ids.len();
     }
 }

@@ -1,6 +1,7 @@
 //! Ids alone.
 
 use crate::post::{IdSink, Out, Sink};
+use crate::token_id::TokenId;
 
 impl Sink for Vec<u32> {
     type Ids = Self;
@@ -11,23 +12,23 @@ impl Sink for Vec<u32> {
     }
 
     #[inline]
-    fn push(&mut self, id: u32, _start: u32, _end: u32) {
-        Vec::push(self, id);
+    fn push(&mut self, id: TokenId, _start: u32, _end: u32) {
+        Vec::push(self, id.0);
     }
 
     #[inline]
-    fn insert(&mut self, ids: &[u32], _at: u32) {
+    fn insert(&mut self, ids: &[TokenId], _at: u32) {
         self.push_all(ids);
     }
 
-    fn special(&mut self, id: u32, _text: &[u8], _start: u32, _end: u32) {
-        Vec::push(self, id);
+    fn special(&mut self, id: TokenId, _text: &[u8], _start: u32, _end: u32) {
+        Vec::push(self, id.0);
     }
 }
 
 impl IdSink for Vec<u32> {
     #[inline]
-    fn push_all(&mut self, ids: &[u32]) {
-        self.extend_from_slice(ids);
+    fn push_all(&mut self, ids: &[TokenId]) {
+        self.extend_from_slice(TokenId::numbers(ids));
     }
 }

@@ -15,6 +15,7 @@
 use crate::post::{Fallback, Sink};
 use crate::space_mark;
 use crate::spec::Kind;
+use crate::token_id::TokenId;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
@@ -38,10 +39,10 @@ pub struct Tiles {
 impl Lengths {
     /// The lengths of all entries. `is_escaped`: in texts a space stands for each U+2581. The ids in `without` have none, since they
     /// stand for other text than their entry's.
-    pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, without: &[u32]) -> Lengths {
+    pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, without: &[TokenId]) -> Lengths {
         // There is no table of ids that lie far apart, and so no spans by lengths.
         let count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
-        let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, id, is_escaped)).collect();
+        let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).collect();
         let (unknown, length) = match fallback {
             Fallback::Bytes(bytes) => (&bytes[..], if is_escaped { BYTE } else { 0 }),
             Fallback::Unk(id) | Fallback::Spelled(id) => (std::slice::from_ref(id), 0),
@@ -49,7 +50,7 @@ impl Lengths {
         };
         let others = unknown.iter().map(|&id| (id, length)).chain(without.iter().map(|&id| (id, 0)));
         for (id, length) in others {
-            if let Some(place) = lengths.get_mut(id as usize) {
+            if let Some(place) = lengths.get_mut(id.index()) {
                 *place = length;
             }
         }
@@ -60,11 +61,11 @@ impl Lengths {
     pub fn find_ends(&self, text: &[u8], prefix: usize, fallback: &Fallback, tiles: &mut Tiles) -> bool {
         let Tiles { ids, ends, .. } = tiles;
         let mut at = 0usize;
-        let mut rest = &ids[..];
+        let mut rest = TokenId::slice_of(ids);
         ends.clear();
         ends.reserve(ids.len());
         while let Some((&id, others)) = rest.split_first() {
-            match self.0.get(id as usize) {
+            match self.0.get(id.index()) {
                 None | Some(0) => return false,
                 Some(&BYTE) => {
                     let Some(start) = at.checked_sub(prefix).filter(|&start| start < text.len()) else { return false };
@@ -85,7 +86,7 @@ impl Lengths {
 }
 
 /// The bytes of text that an entry covers; 0 if it covers none, or too many for the table.
-fn length(vocab: &Vocab, id: u32, is_escaped: bool) -> u8 {
+fn length(vocab: &Vocab, id: TokenId, is_escaped: bool) -> u8 {
     let row = vocab.row(id).filter(|&row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined));
     let piece = row.map_or(&[][..], |row| vocab.bytes(row));
     let spaces = if is_escaped { memchr::memmem::find_iter(piece, space_mark::BYTES).count() } else { 0 };
@@ -94,7 +95,7 @@ fn length(vocab: &Vocab, id: u32, is_escaped: bool) -> u8 {
 }
 
 /// The length of the character at the start of `text`, if the next ids are its bytes.
-fn unknown_char(fallback: &Fallback, ids: &[u32], text: &[u8]) -> Option<usize> {
+fn unknown_char(fallback: &Fallback, ids: &[TokenId], text: &[u8]) -> Option<usize> {
     let Fallback::Bytes(bytes) = fallback else { return None };
     let char = &text[..char_len(text)];
     let is_spelled = || char.iter().zip(ids).all(|(&byte, &id)| bytes[byte as usize] == id);
@@ -111,11 +112,11 @@ impl Tiles {
     /// Pushes the tokens, and the pieces that start between them.
     pub fn push<S: Sink>(&self, sink: &mut S) {
         if !sink.needs_words() {
-            return sink.push_tiles(&self.ids, &self.ends);
+            return sink.push_tiles(TokenId::slice_of(&self.ids), &self.ends);
         }
         let mut words = self.words.iter().peekable();
         let mut start = 0;
-        for (&id, &end) in self.ids.iter().zip(&self.ends) {
+        for (&id, &end) in TokenId::slice_of(&self.ids).iter().zip(&self.ends) {
             while words.next_if(|&&word| word <= start).is_some() {
                 sink.begin_word();
             }

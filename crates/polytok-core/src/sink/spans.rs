@@ -3,6 +3,7 @@
 use crate::normalize::origin::{Origin, Place};
 use crate::normalize::output::Span;
 use crate::post::{Out, Sink};
+use crate::token_id::TokenId;
 
 /// Tokens as columns.
 #[derive(Default)]
@@ -19,8 +20,8 @@ pub struct Spans {
 impl Spans {
     /// Adds a token.
     #[inline]
-    pub fn add(&mut self, id: u32, (start, end): Span) {
-        self.ids.push(id);
+    pub fn add(&mut self, id: TokenId, (start, end): Span) {
+        self.ids.push(id.0);
         self.starts.push(start);
         self.ends.push(end);
     }
@@ -39,15 +40,15 @@ impl Sink for Spans {
     }
 
     #[inline]
-    fn push(&mut self, id: u32, start: u32, end: u32) {
+    fn push(&mut self, id: TokenId, start: u32, end: u32) {
         self.add(id, self.place.original(start, end));
     }
 
-    fn push_tiles(&mut self, ids: &[u32], ends: &[u32]) {
+    fn push_tiles(&mut self, ids: &[TokenId], ends: &[u32]) {
         let first = std::iter::once(&0).chain(ends);
         match self.place {
             Place { at, origin: Origin::Same } => {
-                self.ids.extend_from_slice(ids);
+                self.ids.extend_from_slice(TokenId::numbers(ids));
                 self.starts.extend(first.take(ends.len()).map(|start| at + start));
                 self.ends.extend(ends.iter().map(|end| at + end));
             }
@@ -55,7 +56,7 @@ impl Sink for Spans {
         }
     }
 
-    fn insert(&mut self, ids: &[u32], at: u32) {
+    fn insert(&mut self, ids: &[TokenId], at: u32) {
         ids.iter().for_each(|&id| self.add(id, (at, at)));
     }
 
@@ -66,7 +67,7 @@ impl Sink for Spans {
         }
     }
 
-    fn special(&mut self, id: u32, _text: &[u8], start: u32, end: u32) {
+    fn special(&mut self, id: TokenId, _text: &[u8], start: u32, end: u32) {
         self.add(id, (start, end));
     }
 }

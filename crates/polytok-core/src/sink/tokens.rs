@@ -2,12 +2,13 @@
 
 use crate::normalize::origin::Place;
 use crate::post::{Out, Sink};
+use crate::token_id::TokenId;
 
 /// A token and the bytes of the original text it stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The id.
-    pub id: u32,
+    pub id: TokenId,
     /// First byte.
     pub start: u32,
     /// The byte after the last one.
@@ -94,17 +95,17 @@ impl Sink for Tokens {
         self.words += 1;
     }
 
-    fn push(&mut self, id: u32, start: u32, end: u32) {
+    fn push(&mut self, id: TokenId, start: u32, end: u32) {
         let (start, end) = self.place.original(start, end);
         self.tokens.push(Token { id, start, end, word: self.word(), said: None });
     }
 
-    fn insert(&mut self, ids: &[u32], at: u32) {
+    fn insert(&mut self, ids: &[TokenId], at: u32) {
         let inserted = |&id| Token { id, start: at, end: at, word: None, said: None };
         self.tokens.extend(ids.iter().map(inserted));
     }
 
-    fn push_unknown(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
+    fn push_unknown(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         let (start, end) = self.place.original(start, end);
         self.tokens.push(Token {
             id,
@@ -126,7 +127,7 @@ impl Sink for Tokens {
         }
     }
 
-    fn special(&mut self, id: u32, text: &[u8], start: u32, end: u32) {
+    fn special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         self.words += 1;
         self.tokens.push(Token { id, start, end, word: self.word(), said: Some(Box::new(Said::Found(text.to_vec()))) });
     }

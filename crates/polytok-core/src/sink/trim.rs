@@ -75,17 +75,18 @@ fn is_start(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token_id::TokenId;
 
     fn trimmed(text: &str, piece: &str, (start, end): (u32, u32), add_prefix_space: bool) -> (u32, u32) {
-        let token = |start, end| Token { id: 0, start, end, word: Some(0), said: None };
+        let token = |start, end| Token { id: TokenId(0), start, end, word: Some(0), said: None };
         let mut tokens = [token(0, 0), token(start, end)];
-        tokens[1].id = 1;
+        tokens[1].id = TokenId(1);
         trim(
             &mut tokens,
             text.as_bytes(),
             add_prefix_space,
             |i| i == 0,
-            |token| Piece::Text(if token.id == 1 { piece.as_bytes() } else { b"" }).spaces(),
+            |token| Piece::Text(if token.id == TokenId(1) { piece.as_bytes() } else { b"" }).spaces(),
         );
         (tokens[1].start, tokens[1].end)
     }

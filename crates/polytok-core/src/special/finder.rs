@@ -80,10 +80,14 @@ impl Finder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token_id::TokenId;
 
     fn finder(tokens: &[(&str, bool, bool)]) -> Finder {
         let token = |(id, &(text, lstrip, rstrip)): (usize, &(&str, bool, bool))| {
-            (SpecialToken { text: text.into(), id: id as u32, lstrip, rstrip, ..SpecialToken::default() }, true)
+            (
+                SpecialToken { text: text.into(), id: TokenId(id as u32), lstrip, rstrip, ..SpecialToken::default() },
+                true,
+            )
         };
         let texts = tokens.iter().map(|(text, ..)| text.as_bytes().to_vec()).collect();
         Finder::new(tokens.iter().enumerate().map(token).collect(), texts, Matching::Longest).unwrap().unwrap()
@@ -103,8 +107,12 @@ mod tests {
     #[test]
     fn tokens_within_the_white_space_of_another_are_reported() {
         let (parts, _) = cut(&finder(&[("\n", false, true), (" ", false, false)]), b"a\n \tb");
-        let expected =
-            [TextPart::Text(0, 1), TextPart::Special(0, 1, 4), TextPart::Special(1, 2, 3), TextPart::Text(3, 5)];
+        let expected = [
+            TextPart::Text(0, 1),
+            TextPart::Special(TokenId(0), 1, 4),
+            TextPart::Special(TokenId(1), 2, 3),
+            TextPart::Text(3, 5),
+        ];
         assert_eq!(parts, expected);
     }
 

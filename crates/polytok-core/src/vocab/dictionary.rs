@@ -4,19 +4,20 @@ use crate::error::Result;
 use crate::hash::{Slots, hash_bytes};
 use crate::native::{Part, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
+use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 
 /// What a final symbol becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
     /// This id.
-    Id(u32),
+    Id(TokenId),
     /// A row that the model may pass through: split again, or this id, or unknown, as the line has it.
-    Unused(u32),
+    Unused(TokenId),
     /// No entry.
     Unknown,
     /// A control symbol out of plain text: SentencePiece 0.2.1 gives up on such a text.
-    Refused(u32),
+    Refused(TokenId),
 }
 
 /// Which rows text can reach.

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::{Kind, VocabColumns};
 use crate::table::Table;
+use crate::token_id::TokenId;
 pub use row::Row;
 
 /// A checked vocabulary. Rows are in file order; ids may have holes (tiktoken's p50k_base) and need not be in row order.
@@ -26,7 +27,7 @@ pub struct Vocab {
 struct Columns {
     blob: Table<u8>,
     offsets: Table<u32>,
-    ids: Table<u32>,
+    ids: Table<TokenId>,
     scores: Table<f32>,
     wide_scores: Option<Table<f64>>,
     kinds: Vec<Kind>,
@@ -39,7 +40,7 @@ enum RowOfId {
     Same,
     /// By id; [`NO_ROW`] where an id is not used.
     Dense(Vec<Row>),
-    Sparse(HashMap<u32, Row>),
+    Sparse(HashMap<TokenId, Row>),
 }
 
 /// What stands in a dense table for an id that is not used.
@@ -51,7 +52,7 @@ impl Vocab {
         Vocab::check(Columns {
             blob: columns.blob.into(),
             offsets: columns.offsets.into(),
-            ids: columns.ids.into(),
+            ids: TokenId::vec_of(columns.ids).into(),
             scores: columns.scores.into(),
             wide_scores: columns.wide_scores.map(Table::from),
             kinds: columns.kinds,
@@ -77,7 +78,7 @@ impl Vocab {
             return Err(Error::Spec("vocab: offsets do not rise from 0 to the blob's length".into()));
         }
         let rows = index_ids(&columns.ids)?;
-        let size = columns.ids.iter().fold(0, |size, &id| size.max(id + 1));
+        let size = columns.ids.iter().fold(0, |size, &id| size.max(id.0 + 1));
         let is_odd = |kinds: &[Kind], row: Row| kinds[row.index()] != Kind::Normal;
         let rows_of = |kinds: &[Kind]| (0..n as u32).map(Row).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
         let mut odd_rows = rows_of(&columns.kinds);
@@ -138,10 +139,10 @@ impl Vocab {
 
     /// The id of a row.
     #[inline]
-    pub fn id(&self, row: Row) -> u32 {
+    pub fn id(&self, row: Row) -> TokenId {
         match self.rows {
             // Not read: it may lie in memory that nobody touched for long.
-            RowOfId::Same => row.0,
+            RowOfId::Same => TokenId(row.0),
             _ => self.columns.ids[row.index()],
         }
     }
@@ -188,10 +189,10 @@ impl Vocab {
 
     /// The row of an id.
     #[inline]
-    pub fn row(&self, id: u32) -> Option<Row> {
+    pub fn row(&self, id: TokenId) -> Option<Row> {
         match &self.rows {
-            RowOfId::Same => ((id as usize) < self.len()).then_some(Row(id)),
-            RowOfId::Dense(rows) => rows.get(id as usize).copied().filter(|&row| row != NO_ROW),
+            RowOfId::Same => (id.index() < self.len()).then_some(Row(id.0)),
+            RowOfId::Dense(rows) => rows.get(id.index()).copied().filter(|&row| row != NO_ROW),
             RowOfId::Sparse(rows) => rows.get(&id).copied(),
         }
     }
@@ -232,19 +233,19 @@ impl Stored for Vocab {
     }
 }
 
-fn index_ids(ids: &[u32]) -> Result<RowOfId> {
-    if (0..).zip(ids).fold(true, |same, (row, &id)| same & (row == id)) {
+fn index_ids(ids: &[TokenId]) -> Result<RowOfId> {
+    if (0..).zip(ids).fold(true, |same, (row, &id)| same & (row == id.0)) {
         return Ok(RowOfId::Same);
     }
-    let duplicate = |id: u32| Error::Spec(format!("vocab: id {id} stands for two entries"));
-    let max = ids.iter().copied().max().unwrap_or(0);
-    if max == u32::MAX {
+    let duplicate = |id: TokenId| Error::Spec(format!("vocab: id {id} stands for two entries"));
+    let max = ids.iter().copied().max().unwrap_or_default();
+    if max == TokenId::UNKNOWN {
         return Err(Error::Spec(format!("vocab: id {max} is too large")));
     }
-    if max as usize <= 4 * ids.len() + 1024 {
-        let mut rows = vec![NO_ROW; max as usize + 1];
+    if max.index() <= 4 * ids.len() + 1024 {
+        let mut rows = vec![NO_ROW; max.index() + 1];
         for (row, &id) in (0..).map(Row).zip(ids) {
-            if std::mem::replace(&mut rows[id as usize], row) != NO_ROW {
+            if std::mem::replace(&mut rows[id.index()], row) != NO_ROW {
                 return Err(duplicate(id));
             }
         }

@@ -32,6 +32,7 @@ use crate::error::Result;
 use crate::normalize::growth::{limit, too_long};
 use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
+use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 use byte_fallback::append_run;
 use flow::Flow;
@@ -105,7 +106,7 @@ impl Chain {
         vocab: &Vocab,
         specials: &Specials,
         texts: &RowTexts,
-        id: u32,
+        id: TokenId,
         state: &mut ChainState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
@@ -188,7 +189,7 @@ impl Chain {
 }
 
 /// The text of an id; bytes that are not UTF-8 become U+FFFD.
-fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: u32, byte_level: bool) -> Option<Cow<'a, [u8]>> {
+fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: TokenId, byte_level: bool) -> Option<Cow<'a, [u8]>> {
     if let Some(text) = specials.printed(id) {
         return Some(valid(text));
     }

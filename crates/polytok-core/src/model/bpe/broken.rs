@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::model::bpe::merging::Merging;
 use crate::segment::PieceSource;
 use crate::segment::Segment;
+use crate::token_id::TokenId;
 
 /// Fewer bytes are not worth the look at all entries.
 const LEAST: usize = 1 << 10;
@@ -18,7 +19,7 @@ const LEAST: usize = 1 << 10;
 pub(super) struct ByteCuts {
     joined: BytePairs,
     /// The id of each byte that stands alone, if it is simply an id.
-    alone: [Option<u32>; 256],
+    alone: [Option<TokenId>; 256],
 }
 
 impl ByteCuts {

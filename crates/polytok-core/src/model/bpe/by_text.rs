@@ -72,7 +72,7 @@ impl Lookup for ByText<'_> {
             return NONE;
         }
         match self.dictionary.normal.find(self.vocab, text) {
-            Some(row) if self.is_of_bytes => (Rank(self.vocab.id(row)), Symbol::row(row)),
+            Some(row) if self.is_of_bytes => (Rank(self.vocab.id(row).0), Symbol::row(row)),
             Some(row) => (rank(self.vocab.score(row)), Symbol::row(row)),
             None => NONE,
         }

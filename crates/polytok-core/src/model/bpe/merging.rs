@@ -17,6 +17,7 @@ use crate::hash::hash_bytes;
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::{Priority, Symbols};
 use crate::table::Table;
+use crate::token_id::TokenId;
 use crate::utf8;
 use crate::vocab::dictionary::Dictionary;
 use crate::vocab::{Row, Vocab};
@@ -200,7 +201,7 @@ impl Watch for LastMerge {
 
 /// The right half loses as many bytes as the prefix of continuations has (Hugging Face).
 fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec<Pair>> {
-    let row = |id: u32, at: usize| match vocab.row(id) {
+    let row = |id: u32, at: usize| match vocab.row(TokenId(id)) {
         Some(row) => Ok(Symbol::row(row)),
         None => Err(Error::Spec(format!("model.merges: merge {at} names id {id}, which the vocabulary does not have"))),
     };
@@ -296,7 +297,7 @@ fn is_continuation(byte: u8) -> bool {
 }
 
 fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
-    vocab.rows().map(|row| Rank(vocab.id(row))).collect()
+    vocab.rows().map(|row| Rank(vocab.id(row).0)).collect()
 }
 
 /// Scores as ranks, the highest first; equal scores have equal ranks, so that the leftmost wins among them.

@@ -18,8 +18,9 @@ use crate::model::whole::refused;
 use crate::native::Tables;
 use crate::normalize::user_defined;
 use crate::rng::Rng;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::{Kind, Priority, Symbols};
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::dictionary::{Dictionary, Emit};
 use crate::vocab::{Row, Vocab};
@@ -172,7 +173,7 @@ impl Bpe {
     }
 
     /// The ids that Hugging Face's characters without an entry become byte by byte, if every byte has one.
-    pub fn byte_ids(&self) -> Option<Box<[u32; 256]>> {
+    pub fn byte_ids(&self) -> Option<Box<[TokenId; 256]>> {
         let rows = self.scalars.as_ref()?.byte_rows()?;
         Some(Box::new(rows.map(|row| self.vocab.id(row))))
     }
@@ -211,13 +212,13 @@ impl Bpe {
 
     /// The entries that merging their own text yields, with their ids, the last merged first; None if they are not known, or not
     /// yet. Only for symbols that are bytes: the others have a route, which caches texts as they are before normalization.
-    pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
+    pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         let entries = if self.is_of_bytes() { self.own_rows()? } else { return None };
         Some(entries.map(|(entry, id)| (Cow::Borrowed(entry), id)))
     }
 
     /// The rows that merging their own text yields, by their bytes and ids.
-    fn own_rows(&self) -> Option<impl Iterator<Item = (&[u8], u32)>> {
+    fn own_rows(&self) -> Option<impl Iterator<Item = (&[u8], TokenId)>> {
         // A table of a file may name any row.
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
@@ -372,7 +373,7 @@ impl Bpe {
             // A table of a file may name any symbol.
             let id = match symbol.symbol.kind(self.vocab.len()) {
                 SymbolKind::Row(row) => self.vocab.id(row),
-                _ => UNKNOWN,
+                _ => TokenId::UNKNOWN,
             };
             emit(Segment { id, start, end })?;
         }
@@ -421,7 +422,7 @@ impl Bpe {
             match self.dictionary.settle(becomes) {
                 Emit::Id(id) => emit(Segment { id, start, end })?,
                 Emit::Refused(id) => return Err(refused(id, start as usize)),
-                _ => emit(Segment { id: UNKNOWN, start, end })?,
+                _ => emit(Segment { id: TokenId::UNKNOWN, start, end })?,
             }
         }
         Ok(())

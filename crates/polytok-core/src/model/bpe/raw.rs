@@ -17,6 +17,7 @@ use crate::model::bpe::units::Space;
 use crate::segment::Segment;
 use crate::space_mark;
 use crate::spec::Symbols;
+use crate::token_id::TokenId;
 use crate::utf8::{decode_strict, only_char};
 use crate::vocab::Row;
 
@@ -97,7 +98,7 @@ impl Bpe {
     }
 
     /// `own_entries` for such parts: the text that each entry is found for.
-    pub fn own_entries_raw(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, u32)>> {
+    pub fn own_entries_raw(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         Some(self.own_rows()?.filter_map(|(entry, id)| {
             let text = std::str::from_utf8(entry).ok().filter(|text| !text.contains(' '))?;
             let raw = match text.contains(space_mark::CHAR) {
@@ -109,7 +110,7 @@ impl Bpe {
     }
 
     /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
-    pub(super) fn own_id(&self, text: &[u8]) -> Option<u32> {
+    pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
         let rows = merging.own_rows()?;
         let own_row_bits = self.own_row_bits.get(|| {
@@ -128,7 +129,7 @@ impl Bpe {
     }
 
     /// The id that a character alone becomes; None if it is unknown, or not simply an id.
-    pub fn id_of_char(&self, unit: &[u8]) -> Option<u32> {
+    pub fn id_of_char(&self, unit: &[u8]) -> Option<TokenId> {
         let emit = match self.row_of_char(unit) {
             Some(row) => self.becomes(Symbol::row(row), unit),
             None => self.dictionary.emit(&self.vocab, unit),

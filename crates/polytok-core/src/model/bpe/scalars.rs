@@ -204,13 +204,13 @@ mod tests {
     fn cut(bpe: &Bpe, text: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
         let mut emit = |segment: crate::segment::Segment| {
-            out.push((segment.id, segment.start, segment.end));
+            out.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         bpe.segment(text.as_bytes(), 0, false, &mut BpeScratch::default(), &mut emit).unwrap();
         let mut whole = Vec::new();
         let mut emit = |segment: crate::segment::Segment| {
-            whole.push((segment.id, segment.start, segment.end));
+            whole.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut emit).unwrap();

@@ -5,6 +5,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::token_id::TokenId;
 use crate::vocab::Row;
 
 /// What merging works on: a row of the vocabulary, a user-defined entry, or a unit of text that is not an entry.
@@ -18,7 +19,7 @@ pub enum SymbolKind {
     /// This row.
     Row(Row),
     /// The user-defined entry of this id, which merges with nothing. A table of a file may name an id that does not exist.
-    UserDefined(u32),
+    UserDefined(TokenId),
     /// Text that is not an entry: a unit that merging numbered, or [`Symbol::INERT`].
     Text,
 }
@@ -44,8 +45,8 @@ impl Symbol {
 
     /// The symbol of a user-defined entry.
     #[inline(always)]
-    pub const fn user_defined(id: u32) -> Symbol {
-        Symbol(Self::USER_DEFINED + id)
+    pub const fn user_defined(id: TokenId) -> Symbol {
+        Symbol(Self::USER_DEFINED + id.0)
     }
 
     /// The number of the row or of the unit.
@@ -65,7 +66,7 @@ impl Symbol {
     pub fn kind(self, rows: usize) -> SymbolKind {
         match self.0 {
             row if (row as usize) < rows => SymbolKind::Row(Row(row)),
-            number if self.is_user_defined() => SymbolKind::UserDefined(number - Self::USER_DEFINED),
+            number if self.is_user_defined() => SymbolKind::UserDefined(TokenId(number - Self::USER_DEFINED)),
             _ => SymbolKind::Text,
         }
     }
@@ -89,8 +90,8 @@ mod tests {
     fn every_number_has_one_kind() {
         assert_eq!(Symbol::new(2).kind(3), SymbolKind::Row(Row(2)));
         assert_eq!(Symbol::new(3).kind(3), SymbolKind::Text);
-        assert_eq!(Symbol::user_defined(0).kind(3), SymbolKind::UserDefined(0));
-        assert_eq!(Symbol::user_defined(7).kind(3), SymbolKind::UserDefined(7));
+        assert_eq!(Symbol::user_defined(TokenId(0)).kind(3), SymbolKind::UserDefined(TokenId(0)));
+        assert_eq!(Symbol::user_defined(TokenId(7)).kind(3), SymbolKind::UserDefined(TokenId(7)));
         assert_eq!(Symbol::INERT.kind(3), SymbolKind::Text);
         assert!(!Symbol::INERT.is_user_defined() && !Symbol::new(Symbol::USER_DEFINED - 1).is_user_defined());
     }

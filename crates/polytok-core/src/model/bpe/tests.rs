@@ -42,7 +42,7 @@ proptest! {
             Ok(())
         };
         bpe.segment(text.as_bytes(), 0, false, &mut BpeScratch::default(), &mut emit).unwrap();
-        let id = |piece: &str| rows.iter().rposition(|row| row.0 == piece).map_or(UNKNOWN, |row| row as u32 + 1);
+        let id = |piece: &str| rows.iter().rposition(|row| row.0 == piece).map_or(TokenId::UNKNOWN, |row| TokenId(row as u32 + 1));
         let expected: Vec<_> = naive(&rows, &text).into_iter().map(|piece| (id(&piece), piece)).collect();
         prop_assert_eq!(out, expected);
     }
@@ -59,7 +59,7 @@ fn odd_rows() -> impl Strategy<Value = Vec<(Vec<u8>, f32, Kind)>> {
 }
 
 /// Id, start and end of each segment, or the error.
-type Outcome = std::result::Result<Vec<(u32, u32, u32)>, String>;
+type Outcome = std::result::Result<Vec<(TokenId, u32, u32)>, String>;
 
 /// What a text becomes: as a piece, as a whole, and with dropout.
 fn results(bpe: &Bpe, text: &[u8]) -> Vec<Outcome> {
@@ -270,7 +270,7 @@ fn the_table_is_built_when_it_pays() {
     let bpe = Bpe::compile(vocab, &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
     let mut seen = Vec::new();
     for _ in 0..6 {
-        assert_eq!(results(&bpe, b"aaa")[0], Ok(vec![(2, 0, 2), (1, 2, 3)]));
+        assert_eq!(results(&bpe, b"aaa")[0], Ok(vec![(TokenId(2), 0, 2), (TokenId(1), 2, 3)]));
         seen.push(bpe.merging.peek().is_some());
     }
     assert_eq!(seen, [false, true, true, true, true, true]);

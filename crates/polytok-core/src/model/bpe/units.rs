@@ -12,6 +12,7 @@ use crate::hash::{Slots, hash_bytes, hash_number};
 use crate::native::{Part, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
+use crate::token_id::TokenId;
 use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
@@ -73,7 +74,7 @@ impl Numbering {
     pub(super) fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> Numbering {
         let byte_symbol = |byte: u8| match kind {
             Symbols::Bytes => dictionary.normal.find(vocab, &[byte]).map(Symbol::row),
-            Symbols::Groups => vocab.row(byte as u32 + 3).map(Symbol::row),
+            Symbols::Groups => vocab.row(TokenId(byte as u32 + 3)).map(Symbol::row),
             Symbols::Chars | Symbols::Scalars => None,
         };
         let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(Symbol::INERT));

@@ -10,6 +10,7 @@
 //! that was read beyond it; worst input: text that is a long entry but for its last byte, again and again. The twin is `Longest::segment`.
 
 use crate::boundary::neighbours::BytePairs;
+use crate::token_id::TokenId;
 use crate::trie::{LEAF, NONE, Node, ROOT, Trie};
 
 const LANES: usize = 4;
@@ -44,15 +45,15 @@ struct Lane {
 
 /// The longest entry on the way to a node, and how many bytes ago it ended.
 trait Found {
-    fn id(self) -> u32;
+    fn id(self) -> TokenId;
     fn back(self) -> usize;
-    fn with_found(self, id: u32, back: usize) -> Self;
+    fn with_found(self, id: TokenId, back: usize) -> Self;
 }
 
 impl Found for Node {
     #[inline]
-    fn id(self) -> u32 {
-        self.value() >> 8
+    fn id(self) -> TokenId {
+        TokenId(self.value() >> 8)
     }
 
     #[inline]
@@ -60,8 +61,8 @@ impl Found for Node {
         (self.value() & 0xFF) as usize
     }
 
-    fn with_found(self, id: u32, back: usize) -> Node {
-        self.with_value(id << 8 | back as u32)
+    fn with_found(self, id: TokenId, back: usize) -> Node {
+        self.with_value(id.0 << 8 | back as u32)
     }
 }
 
@@ -79,7 +80,7 @@ impl Lanes {
     }
 
     /// Appends the ids of the text.
-    pub(super) fn walk(&self, text: &[u8], ids: &mut Vec<u32>) {
+    pub(super) fn walk(&self, text: &[u8], ids: &mut Vec<TokenId>) {
         let mut at = 0;
         while at < text.len() {
             let end = text.len().min(at + LANES * LONGEST_LANE);
@@ -105,10 +106,10 @@ impl Lanes {
     }
 
     /// Appends the ids of the lanes; where the last one ended.
-    fn walk_lanes(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut Vec<u32>) -> usize {
+    fn walk_lanes(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut Vec<TokenId>) -> usize {
         // There are no more ids than bytes, so each lane has room for its own.
         let (from, room) = (borders[0], ids.len());
-        ids.resize(room + borders[LANES] - from, 0);
+        ids.resize(room + borders[LANES] - from, TokenId(0));
         let mut lanes = self.walk_side_by_side(text, borders, &mut ids[room..]);
         let mut len = room;
         for (lane, ends) in lanes.iter_mut().zip(borders.windows(2)) {
@@ -126,7 +127,7 @@ impl Lanes {
     }
 
     /// Takes steps in all lanes until one is at its end.
-    fn walk_side_by_side(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut [u32]) -> [Lane; LANES] {
+    fn walk_side_by_side(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut [TokenId]) -> [Lane; LANES] {
         let mut lanes: [Lane; LANES] = std::array::from_fn(|i| self.start(text, borders[i]));
         for (lane, &start) in lanes.iter_mut().zip(borders) {
             lane.to = start - borders[0];
@@ -157,7 +158,7 @@ impl Lanes {
     /// # Safety
     /// The lane comes from `start` and steps, its next byte is one of the text, and `ids` has room for one more.
     #[inline(always)]
-    unsafe fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [u32]) {
+    unsafe fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [TokenId]) {
         debug_assert!(lane.at < text.len() && lane.to < ids.len() && lane.node.back() < lane.at);
         // SAFETY: the caller says so of the byte; and all bases lead to nodes of the table (`Lanes::new`).
         let (byte, child) = unsafe {
@@ -178,7 +179,7 @@ impl Lanes {
 
     /// Walks on alone, until a token ends at `end` or behind; where that is.
     #[inline]
-    fn finish(&self, text: &[u8], mut lane: Lane, end: usize, mut emit: impl FnMut(u32)) -> usize {
+    fn finish(&self, text: &[u8], mut lane: Lane, end: usize, mut emit: impl FnMut(TokenId)) -> usize {
         loop {
             while let Some(&byte) = text.get(lane.at) {
                 let child = self.nodes[(lane.node.base() ^ byte as u32) as usize];
@@ -202,7 +203,7 @@ impl Lanes {
 fn with_found(nodes: &[Node]) -> Option<Box<[Node]>> {
     let owners = owners(nodes)?;
     let parent = |place: usize| owners[place ^ nodes[place].label() as usize];
-    let mut found: Vec<Node> = nodes.iter().map(|node| node.with_found(0, 0)).collect();
+    let mut found: Vec<Node> = nodes.iter().map(|node| node.with_found(TokenId(0), 0)).collect();
     let mut depths = vec![None; nodes.len()];
     depths[ROOT as usize] = Some(0);
     let mut path = Vec::new();
@@ -223,9 +224,9 @@ fn with_found(nodes: &[Node]) -> Option<Box<[Node]>> {
             let depth = depths[parent].map_or(0, |depth: usize| depth + 1);
             let (id, back) = match nodes[place].value() {
                 NONE => (found[parent].id(), found[parent].back() + 1),
-                id => (id, 0),
+                id => (TokenId(id), 0),
             };
-            if depth > DEEPEST || id >> 24 != 0 {
+            if depth > DEEPEST || id.0 >> 24 != 0 {
                 return None;
             }
             found[place] = nodes[place].with_found(id, back);
@@ -267,10 +268,10 @@ mod tests {
 
     fn check(entries: &[Vec<u8>], text: &[u8]) {
         let (trie, lanes) = lanes(entries);
-        let (mut ids, mut expected, mut at) = (vec![7], vec![7], 0);
+        let (mut ids, mut expected, mut at) = (vec![TokenId(7)], vec![TokenId(7)], 0);
         lanes.walk(text, &mut ids);
         while let Some((len, id)) = trie.longest_prefix(&text[at..]) {
-            expected.push(id);
+            expected.push(TokenId(id));
             at += len;
         }
         assert_eq!(ids, expected);

@@ -9,7 +9,8 @@ mod lanes;
 use crate::error::Result;
 use crate::native::Tables;
 use crate::post::{Out, Sink};
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::is_reachable;
@@ -25,14 +26,14 @@ impl Longest {
     /// Builds the dictionary of all entries that are not reserved; of equal ones the first wins.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
         let rows = || vocab.rows().filter(|&row| is_reachable(vocab.kind(row)));
-        let build = || Trie::build(rows().map(|row| (vocab.bytes(row), vocab.id(row))));
-        let trie = Trie::compile(tables, vocab.longest(), |id| vocab.row(id).is_some(), build)?;
+        let build = || Trie::build(rows().map(|row| (vocab.bytes(row), vocab.id(row).0)));
+        let trie = Trie::compile(tables, vocab.longest(), |id| vocab.row(TokenId(id)).is_some(), build)?;
         let lanes = Lanes::new(&trie, rows().map(|row| vocab.bytes(row)));
         Ok(Longest { trie, lanes })
     }
 
     /// Encodes a text: by lanes if ids alone are needed.
-    pub fn encode<S: Sink>(&self, text: &[u8], ids: &mut Vec<u32>, out: &mut Out<S>) -> Result<()> {
+    pub fn encode<S: Sink>(&self, text: &[u8], ids: &mut Vec<TokenId>, out: &mut Out<S>) -> Result<()> {
         if let (Some(lanes), Some(out)) = (&self.lanes, S::by_ids(out)) {
             ids.clear();
             lanes.walk(text, ids);
@@ -47,7 +48,8 @@ impl Longest {
     pub fn segment(&self, text: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
         let mut at = 0;
         while at < text.len() {
-            let (len, id) = self.trie.longest_prefix(&text[at..]).unwrap_or((1, UNKNOWN));
+            let (len, id) =
+                self.trie.longest_prefix(&text[at..]).map_or((1, TokenId::UNKNOWN), |(len, id)| (len, TokenId(id)));
             emit(Segment { id, start: at as u32, end: (at + len) as u32 })?;
             at += len;
         }

@@ -14,12 +14,14 @@
 
 use std::ops::Add;
 
-use crate::segment::UNKNOWN;
 use crate::trie::{NONE, Trie};
 use crate::utf8::char_len;
 
 /// 0.2.3 rebases sums beyond this.
 const REBASE_BEYOND: f32 = 100_000.0;
+
+/// The entry of a character that no piece covers.
+pub(super) const UNKNOWN_ENTRY: u32 = u32::MAX;
 
 /// The best way to reach a place.
 #[derive(Clone, Copy)]
@@ -27,7 +29,7 @@ pub(super) struct State<Sum> {
     score: Sum,
     /// Where its last piece starts; `NONE` while no way is known. After the search: where the next piece ends.
     link: u32,
-    /// Its last piece, or `UNKNOWN`.
+    /// Its last piece, or [`UNKNOWN_ENTRY`].
     entry: u32,
 }
 
@@ -72,7 +74,7 @@ pub(super) fn search<S: Score>(
     states: &mut Vec<State<S::Sum>>,
 ) -> (S::Sum, bool) {
     states.clear();
-    states.resize(text.len() + 1, State { score: S::Sum::default(), link: NONE, entry: UNKNOWN });
+    states.resize(text.len() + 1, State { score: S::Sum::default(), link: NONE, entry: UNKNOWN_ENTRY });
     states[0].score = from;
     let (mut frontier, mut start, mut has_unknown) = (0, 0, false);
     while start < text.len() {
@@ -95,7 +97,7 @@ pub(super) fn search<S: Score>(
             let sum = unknown_score + here;
             let state = &mut states[char_end];
             if state.link == NONE || sum > state.score {
-                *state = State { score: sum, link: start as u32, entry: UNKNOWN };
+                *state = State { score: sum, link: start as u32, entry: UNKNOWN_ENTRY };
                 has_unknown = true;
             }
         }

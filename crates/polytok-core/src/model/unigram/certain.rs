@@ -17,7 +17,7 @@
 //! (`is_tame`). Cost: that of the search; worst input: the same.
 
 use super::best_path::Score;
-use crate::segment::UNKNOWN;
+use super::best_path::UNKNOWN_ENTRY;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 
@@ -63,7 +63,7 @@ struct Place {
 }
 
 const UNREACHED: Place =
-    Place { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, entry: UNKNOWN, link: 0, pieces: 0, chars: 0 };
+    Place { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, entry: UNKNOWN_ENTRY, link: 0, pieces: 0, chars: 0 };
 
 const START: Place = Place { sum: 0.0, ..UNREACHED };
 
@@ -121,7 +121,7 @@ impl Word {
             if !single {
                 let sum = here + unknown_score;
                 reach = reach.max(sum.abs());
-                places[char_end].offer(sum, start, UNKNOWN, pieces + 1);
+                places[char_end].offer(sum, start, UNKNOWN_ENTRY, pieces + 1);
             }
             (start, chars) = (char_end, chars + 1);
         }
@@ -143,7 +143,7 @@ impl Word {
         error
     }
 
-    /// The entries of the path, `UNKNOWN` for unknown characters, and where in the word they end.
+    /// The entries of the path, [`UNKNOWN_ENTRY`] for unknown characters, and where in the word they end.
     pub fn path(&self) -> &[(u32, u32)] {
         &self.path[..self.len]
     }

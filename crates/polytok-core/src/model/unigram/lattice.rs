@@ -7,8 +7,9 @@
 //! Cost: a node for each piece at each place; the sums look at every pair of neighbours.
 
 use crate::model::unigram::Unigram;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::Line;
+use crate::token_id::TokenId;
 use crate::trie::NONE;
 use crate::utf8::char_len;
 
@@ -18,7 +19,7 @@ pub(super) const BEGIN: u32 = 0;
 /// A piece at a place; `start` and `end` count characters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    pub id: u32,
+    pub id: TokenId,
     pub start: u32,
     pub end: u32,
     pub score: f32,
@@ -45,7 +46,7 @@ impl Lattice {
     pub fn new(unigram: &Unigram, norm: &[u8]) -> Lattice {
         let char_starts = char_starts(norm);
         let chars = char_starts.len() - 1;
-        let mut nodes = vec![Node { id: UNKNOWN, start: 0, end: 0, score: 0.0 }];
+        let mut nodes = vec![Node { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 }];
         for (start, &byte) in char_starts[..chars].iter().enumerate() {
             add_nodes(unigram, &norm[byte as usize..], (start as u32, chars as u32), &mut nodes);
         }
@@ -54,15 +55,15 @@ impl Lattice {
 
     /// The lattice of nodes given as id, start, end and score, in their order, over so many places.
     pub fn of(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line) -> Lattice {
-        let begin = Node { id: UNKNOWN, start: 0, end: 0, score: 0.0 };
-        let given = nodes.iter().map(|&(id, start, end, score)| Node { id, start, end, score });
+        let begin = Node { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
+        let given = nodes.iter().map(|&(id, start, end, score)| Node { id: TokenId(id), start, end, score });
         Lattice::between(std::iter::once(begin).chain(given).collect(), Vec::new(), places, line)
     }
 
     /// Adds the end to nodes that begin with the text's beginning.
     fn between(mut nodes: Vec<Node>, char_starts: Vec<u32>, places: usize, line: Line) -> Lattice {
         let (ending, ending_at) = by_end(&nodes, places);
-        nodes.push(Node { id: UNKNOWN, start: places as u32, end: NONE, score: 0.0 });
+        nodes.push(Node { id: TokenId::UNKNOWN, start: places as u32, end: NONE, score: 0.0 });
         Lattice { nodes, char_starts, ending, ending_at, line }
     }
 
@@ -167,7 +168,7 @@ fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: 
         nodes.push(Node { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
     });
     if !single {
-        nodes.push(Node { id: UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
+        nodes.push(Node { id: TokenId::UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
     }
 }
 

@@ -21,13 +21,14 @@ mod words;
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Warmup};
 use crate::native::{Part, PartWriter, Stored, Tables};
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::{Kind, Line};
 use crate::table::Table;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::{Row, Vocab};
-use best_path::{Score, search, walk};
+use best_path::{Score, UNKNOWN_ENTRY, search, walk};
 use by_word::TABLES_PAY_AFTER;
 pub use by_word::{WordTables, takes_raw};
 use words::{ScoredId, WordsScratch};
@@ -39,7 +40,7 @@ const UNKNOWN_PENALTY: f32 = 10.0;
 pub struct Unigram {
     /// Piece to index into the columns below; unused pieces are not in it.
     pub(super) trie: Trie,
-    pub(super) ids: Table<u32>,
+    pub(super) ids: Table<TokenId>,
     /// The columns of the lattice: score, and length in characters.
     pub(super) lattice_scores: Table<f32>,
     pub(super) char_lens: Table<u32>,
@@ -68,10 +69,10 @@ impl<S: Score> Scores<S> {
     }
 
     /// The same with ids, and a row that adds nothing; made when words are first asked for.
-    fn rows(&self, ids: &[u32]) -> &[ScoredId<S>] {
+    fn rows(&self, ids: &[TokenId]) -> &[ScoredId<S>] {
         self.rows.get(|| {
             let rows = self.table.iter().zip(ids).map(|(&score, &id)| ScoredId { score, id });
-            rows.chain([ScoredId { score: S::NOTHING, id: 0 }]).collect()
+            rows.chain([ScoredId { score: S::NOTHING, id: TokenId(0) }]).collect()
         })
     }
 }
@@ -137,7 +138,7 @@ impl Unigram {
         let mut result = Ok(());
         walk(states, |start, end, entry| {
             if result.is_ok() {
-                let id = if entry == UNKNOWN { UNKNOWN } else { self.ids[entry as usize] };
+                let id = if entry == UNKNOWN_ENTRY { TokenId::UNKNOWN } else { self.ids[entry as usize] };
                 result = emit(Segment { id, start, end });
             }
         });

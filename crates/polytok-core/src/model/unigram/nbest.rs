@@ -73,7 +73,7 @@ pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line
     let lattice = Lattice::of(nodes, places, line);
     let viterbi = lattice.viterbi();
     let paths = search(&lattice, line, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
-    let ids = |(path, _): &Path| path.iter().map(|&node| lattice.nodes[node as usize].id).collect();
+    let ids = |(path, _): &Path| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
     let [first, second] = &paths[..] else { return None };
     Some([ids(first), ids(second)])
 }

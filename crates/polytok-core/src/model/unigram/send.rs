@@ -4,7 +4,8 @@ use super::memo::{END, PATH, Path};
 use super::words::Receiver;
 use crate::error::Result;
 use crate::post::{Out, Sink};
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
+use crate::token_id::TokenId;
 
 /// Ids that are sent together.
 const BATCH: usize = 256;
@@ -12,17 +13,17 @@ const BATCH: usize = 256;
 /// Sends pieces on: to a sink of ids alone many at a time.
 pub(super) struct Sender<'a, 'o, S> {
     /// By entry, as the lengths are.
-    ids: &'a [u32],
+    ids: &'a [TokenId],
     lens: &'a [u32],
     text: &'a [u8],
     out: &'a mut Out<'o, S>,
-    batch: [u32; BATCH],
+    batch: [TokenId; BATCH],
     count: usize,
 }
 
 impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
-    pub fn new(ids: &'a [u32], lens: &'a [u32], text: &'a [u8], out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
-        Sender { ids, lens, text, out, batch: [0; BATCH], count: 0 }
+    pub fn new(ids: &'a [TokenId], lens: &'a [u32], text: &'a [u8], out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
+        Sender { ids, lens, text, out, batch: [TokenId(0); BATCH], count: 0 }
     }
 
     /// Sends the ids that are left. Only a sink of ids alone has any.
@@ -45,14 +46,14 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
     }
 
     #[inline]
-    fn id(&self, entry: u32) -> u32 {
-        self.ids.get(entry as usize).copied().unwrap_or(UNKNOWN)
+    fn id(&self, entry: u32) -> TokenId {
+        self.ids.get(entry as usize).copied().unwrap_or(TokenId::UNKNOWN)
     }
 }
 
 impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
-    fn known(&mut self, path: Path, ids: &[u32; PATH], count: usize, start: u32) -> Result<()> {
+    fn known(&mut self, path: Path, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()> {
         if S::by_ids(self.out).is_none() {
             return self.path_with_spans(path, start);
         }

@@ -46,7 +46,7 @@ pub(crate) fn segments(model: &Unigram, text: &str) -> Vec<Segment> {
 pub(crate) fn show(text: &str, segments: &[Segment]) -> String {
     let shown = segments.iter().map(|segment| {
         let piece = String::from_utf8_lossy(&text.as_bytes()[segment.start as usize..segment.end as usize]);
-        if segment.id == UNKNOWN { format!("[{piece}]") } else { piece.into_owned() }
+        if segment.id == TokenId::UNKNOWN { format!("[{piece}]") } else { piece.into_owned() }
     });
     shown.collect::<Vec<_>>().join(" ")
 }

@@ -11,8 +11,9 @@
 use super::best_path::{State, Wide, search, walk};
 use crate::error::{Error, Result};
 use crate::native::Tables;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::spec::{Kind, UnigramRules};
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::dictionary::is_reachable;
 use crate::vocab::{Row, Vocab};
@@ -27,13 +28,13 @@ const KEPT_STATES: usize = 1 << 20;
 pub struct WideUnigram {
     /// Piece to index into the columns.
     trie: Trie,
-    ids: Vec<u32>,
+    ids: Vec<TokenId>,
     scores: Vec<Wide>,
     unknown_score: f64,
-    unknown: Option<u32>,
+    unknown: Option<TokenId>,
     is_hugging_face: bool,
     /// The entries of all bytes that have one, by Hugging Face's fallback.
-    bytes: Option<Box<[Option<u32>; 256]>>,
+    bytes: Option<Box<[Option<TokenId>; 256]>>,
 }
 
 /// Memory that calls share.
@@ -51,7 +52,7 @@ impl WideUnigram {
         let rows: Vec<Row> = vocab.rows().rev().filter(is_used).collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
         let trie = Trie::compile(tables, vocab.longest(), |entry| (entry as usize) < rows.len(), build)?;
-        let ids: Vec<u32> = rows.iter().map(|&row| vocab.id(row)).collect();
+        let ids: Vec<TokenId> = rows.iter().map(|&row| vocab.id(row)).collect();
         let byte = |byte: usize| trie.get(format!("<0x{byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
         let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });
         let bytes = has_fallback.then(|| Box::new(std::array::from_fn(byte)));
@@ -115,12 +116,12 @@ impl WideUnigram {
         }
         match self.byte_ids(bytes) {
             Some(mut ids) => ids.try_for_each(send),
-            None => send(self.unknown.unwrap_or(UNKNOWN)),
+            None => send(self.unknown.unwrap_or(TokenId::UNKNOWN)),
         }
     }
 
     /// The entries of the bytes of an unknown stretch; None if one of them has no entry.
-    fn byte_ids(&self, bytes: &[u8]) -> Option<impl Iterator<Item = u32>> {
+    fn byte_ids(&self, bytes: &[u8]) -> Option<impl Iterator<Item = TokenId>> {
         let ids = self.bytes.as_deref()?;
         let has_all = bytes.iter().all(|&byte| ids[byte as usize].is_some());
         has_all.then(|| bytes.iter().filter_map(|&byte| ids[byte as usize]))
@@ -153,7 +154,7 @@ mod tests {
     fn cut(rules: UnigramRules, rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
         let mut emit = |segment: Segment| {
-            out.push((segment.id, segment.start, segment.end));
+            out.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         let model = WideUnigram::compile(&vocab(rows), rules, &mut Tables::default()).unwrap();

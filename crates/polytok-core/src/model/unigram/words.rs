@@ -7,7 +7,7 @@
 //!
 //! Cost: linear for words seen before; a new word is searched once. Worst input: one long word, which costs what the twin costs.
 
-use super::best_path::{Score, State, search, walk};
+use super::best_path::{Score, State, UNKNOWN_ENTRY, search, walk};
 use super::certain::{LONGEST, Word, code};
 use super::letters::{Letters, STRETCHES, Stretch, What};
 use super::memo::{END, Memo, PATH, Path, word_key};
@@ -15,8 +15,8 @@ use super::raw::{RawCursor, Stop};
 use crate::cache::Key;
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
-use crate::segment::UNKNOWN;
 use crate::space_mark;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 
 /// Scratch of longer words than this is given back after the call.
@@ -26,7 +26,7 @@ const KEPT_STATES: usize = 1 << 20;
 #[derive(Clone, Copy)]
 pub(in crate::model) struct ScoredId<S> {
     pub score: S,
-    pub id: u32,
+    pub id: TokenId,
 }
 
 /// What a model knows of its pieces.
@@ -89,7 +89,7 @@ impl<Sum> WordsScratch<Sum> {
 /// Where paths go. Places are those of the normalized text; without meaning for one that is not normalized.
 pub(in crate::model) trait Receiver {
     /// A path from memory that starts at this place; so many of these ids are its.
-    fn known(&mut self, path: Path, ids: &[u32; PATH], count: usize, start: u32) -> Result<()>;
+    fn known(&mut self, path: Path, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()>;
     /// One piece.
     fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()>;
     /// Unknown characters.
@@ -201,7 +201,7 @@ impl<S: Score> WordDictionary<'_, S> {
     /// Sends a path from memory; the sum behind it. How long it is cannot be foreseen, so it is no branch: the last row adds nothing.
     #[inline]
     fn remembered(&self, path: Path, sum: S::Sum, start: u32, to: &mut impl Receiver) -> Result<S::Sum> {
-        let (mut sum, mut ids, mut count) = (sum, [0; PATH], 0);
+        let (mut sum, mut ids, mut count) = (sum, [TokenId(0); PATH], 0);
         for (i, id) in ids.iter_mut().enumerate() {
             let entry = path.entry(i);
             let row = self.rows[(entry as usize).min(self.rows.len() - 1)];
@@ -263,7 +263,7 @@ impl<S: Score> WordDictionary<'_, S> {
         let mut sum = sum;
         let mut start = 0;
         for &(entry, end) in found.path() {
-            if entry == UNKNOWN {
+            if entry == UNKNOWN_ENTRY {
                 sum = S::round(self.unknown_score.plus(sum));
                 to.unknown(&word[start as usize..end as usize], at + start)?;
             } else {
@@ -289,7 +289,7 @@ impl<S: Score> WordDictionary<'_, S> {
         walk(states, |start, end, entry| {
             if result.is_ok() {
                 result = match entry {
-                    UNKNOWN => to.unknown(&word[start as usize..end as usize], at + start),
+                    UNKNOWN_ENTRY => to.unknown(&word[start as usize..end as usize], at + start),
                     _ => to.piece(entry, at + start, at + end),
                 };
             }

@@ -7,9 +7,9 @@ use crate::boundary::pair_set::{PairSet, pair};
 use crate::model::bpe::Bpe;
 use crate::normalize::user_defined::matched_pieces;
 use crate::post::Fallback;
-use crate::segment::UNKNOWN;
 use crate::space_mark;
 use crate::spec::Line;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::only_char;
 use crate::vocab::Vocab;
@@ -25,7 +25,7 @@ impl TextTables {
         }
         let bytes = match fallback {
             _ if bpe.is_of_scalars() => Some(bpe.byte_ids()?),
-            Fallback::Bytes(ids) if !ids.contains(&UNKNOWN) => Some(ids.clone()),
+            Fallback::Bytes(ids) if !ids.contains(&TokenId::UNKNOWN) => Some(ids.clone()),
             // An error names a place in the rewritten text.
             Fallback::Bytes(_) | Fallback::Error => return None,
             _ => None,
@@ -62,7 +62,7 @@ impl TextTables {
     }
 
     /// Takes up the user-defined pieces. One that is a character, and starts no other, is like any character that joins nothing.
-    fn freeze(&mut self, mut pieces: Vec<(&[u8], u32)>, bpe: &Bpe) -> Option<()> {
+    fn freeze(&mut self, mut pieces: Vec<(&[u8], TokenId)>, bpe: &Bpe) -> Option<()> {
         pieces.retain(|(piece, _)| !piece.contains(&b' ')); // spaces are gone when they are looked for
         let is_odd = |piece: &[u8]| {
             std::str::from_utf8(piece).map_or(true, |text| text.contains([MARK, char::REPLACEMENT_CHARACTER]))
@@ -73,9 +73,9 @@ impl TextTables {
         let mut searched = Vec::new();
         for (at, &(piece, id)) in pieces.iter().enumerate() {
             let starts_next = pieces.get(at + 1).is_some_and(|(next, _)| next.starts_with(piece));
-            match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id < INVALID) {
+            match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id.0 < INVALID) {
                 Some(c) => self.isolate(c, id),
-                None => searched.push((piece, id)),
+                None => searched.push((piece, id.0)),
             }
         }
         if !searched.is_empty() {
@@ -86,8 +86,8 @@ impl TextTables {
     }
 
     /// A character that joins nothing.
-    fn isolate(&mut self, c: char, id: u32) {
-        *self.chars.at(c) = id;
+    fn isolate(&mut self, c: char, id: TokenId) {
+        *self.chars.at(c) = id.0;
         if c.is_ascii() {
             for other in 0..128 {
                 self.cuts[c as usize | other << 8] = 1;
@@ -102,18 +102,18 @@ fn value(bpe: &Bpe, c: char, has_bytes: bool) -> u32 {
     let mut buffer = [0; 4];
     let unit = c.encode_utf8(&mut buffer).as_bytes();
     match bpe.id_of_char(unit) {
-        Some(id) if id < INVALID => id,
+        Some(TokenId(id)) if id < INVALID => id,
         None if has_bytes && bpe.is_unknown(unit) => BYTES,
         _ => PIECE,
     }
 }
 
 /// The ids of a character with this value.
-fn ids_of(value: u32, c: char, bytes: Option<&[u32; 256]>) -> Option<Vec<u32>> {
+fn ids_of(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<Vec<TokenId>> {
     match (value, bytes) {
         (PIECE, _) => None,
         (BYTES, bytes) => bytes.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).collect()),
-        (id, _) => Some(vec![id]),
+        (id, _) => Some(vec![TokenId(id)]),
     }
 }
 

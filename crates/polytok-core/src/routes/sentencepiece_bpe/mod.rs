@@ -26,6 +26,7 @@ use crate::lazy::Warmup;
 use crate::model::bpe::Bpe;
 use crate::normalize::{Escape, Normalizer};
 use crate::segmenter::Segmenter;
+use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::valid;
 
@@ -71,9 +72,9 @@ struct TextTables {
     pairs: PairSet,
     frozen: Option<Frozen>,
     /// What unknown characters become byte by byte.
-    bytes: Option<Box<[u32; 256]>>,
+    bytes: Option<Box<[TokenId; 256]>>,
     /// What U+FFFD becomes, if that is ids.
-    replacement: Option<Vec<u32>>,
+    replacement: Option<Vec<TokenId>>,
     /// The number of a byte that is not UTF-8: that of U+FFFD, or `INVALID`, which joins nothing.
     invalid: u32,
 }

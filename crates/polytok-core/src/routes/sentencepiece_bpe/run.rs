@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
 use crate::routes::RouteScratch;
-use crate::segment::{Segment, UNKNOWN};
+use crate::segment::Segment;
 use crate::segmenter::{Context, SegmenterScratch, push_to};
+use crate::token_id::TokenId;
 
 /// Room for parts of a text and their ids. Allocated once and then kept.
 pub(crate) struct TextParts {
@@ -16,12 +17,12 @@ pub(crate) struct TextParts {
     /// Of those that the cache is asked for.
     keys: [(Key, u32); ROOM],
     /// Ids of parts that were found, one after the other.
-    ids: [u32; ROOM * IDS],
+    ids: [TokenId; ROOM * IDS],
 }
 
 impl Default for TextParts {
     fn default() -> TextParts {
-        TextParts { parts: Parts::new(), keys: [(Key::default(), 0); ROOM], ids: [0; ROOM * IDS] }
+        TextParts { parts: Parts::new(), keys: [(Key::default(), 0); ROOM], ids: [TokenId(0); ROOM * IDS] }
     }
 }
 
@@ -89,7 +90,7 @@ impl Walk<'_> {
                 BYTES => self.ids_of_bytes(start, end, room),
                 INVALID => self.ids_of_invalid(room),
                 id => {
-                    room[0] = id;
+                    room[0] = TokenId(id);
                     1
                 }
             };
@@ -113,7 +114,7 @@ impl Walk<'_> {
     ) -> Result<()> {
         let piece = &self.text[start..end];
         if value != PIECE {
-            return context.out.take(piece, 0, Segment { id: UNKNOWN, start: 0, end: piece.len() as u32 });
+            return context.out.take(piece, 0, Segment { id: TokenId::UNKNOWN, start: 0, end: piece.len() as u32 });
         }
         let key = Key::new(self.text, start, end, false);
         if context.take_long(piece, key) {
@@ -139,7 +140,7 @@ impl Walk<'_> {
         ids.clear();
         for segment in segments {
             match segment.id {
-                UNKNOWN => {
+                TokenId::UNKNOWN => {
                     let unknown = &piece[segment.start as usize..segment.end as usize];
                     ids.extend(unknown.iter().map(|&byte| bytes[byte as usize]));
                 }
@@ -151,7 +152,7 @@ impl Walk<'_> {
 
     /// The ids of an unknown character's bytes.
     #[inline]
-    fn ids_of_bytes(&self, start: usize, end: usize, room: &mut [u32; IDS]) -> usize {
+    fn ids_of_bytes(&self, start: usize, end: usize, room: &mut [TokenId; IDS]) -> usize {
         let (Some(ids), Some(bytes)) = (&self.tables.bytes, self.text[start..].first_chunk::<IDS>()) else { return 0 };
         for i in 0..IDS {
             room[i] = ids[bytes[i] as usize];
@@ -161,7 +162,7 @@ impl Walk<'_> {
 
     /// The ids of a byte that is not UTF-8; none if it is unknown.
     #[inline]
-    fn ids_of_invalid(&self, room: &mut [u32; IDS]) -> usize {
+    fn ids_of_invalid(&self, room: &mut [TokenId; IDS]) -> usize {
         let ids = self.tables.replacement.as_deref().unwrap_or_default();
         room[..ids.len()].copy_from_slice(ids);
         ids.len()

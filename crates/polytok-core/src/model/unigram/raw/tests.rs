@@ -13,6 +13,7 @@ use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::post::{Fallback, Out};
 use crate::spec::{Kind, Line, SentencePieceNormalize};
+use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
 const RULES: [(&str, &str); 16] = [
@@ -89,13 +90,13 @@ proptest! {
             [("q", -20.0, Kind::Normal)].into_iter().chain(pieces.iter().map(|(piece, &(score, k))| (&**piece, score as f32 * 1.1, kind(k)))).collect();
         let rules: Vec<(&str, &str)> = picks.iter().collect::<std::collections::BTreeSet<_>>().into_iter().map(|&i| RULES[i]).collect();
         let text = parts.concat();
-        let bytes = Fallback::Bytes(Box::new(std::array::from_fn(|byte| 1000 + byte as u32)));
+        let bytes = Fallback::Bytes(Box::new(std::array::from_fn(|byte| TokenId(1000 + byte as u32))));
         for line in [Line::V0_2_1, Line::V0_2_3] {
             let vocab = vocab(&rows);
             let (unigram, normalizer) = models(&vocab, &rules, line);
             let tables = WordTables::raw(&unigram, &normalizer, &vocab);
             if let Some(tables) = tables.filter(|_| takes_raw(text.as_bytes())) {
-                for fallback in [&Fallback::Unk(0), &bytes, &Fallback::Drop] {
+                for fallback in [&Fallback::Unk(TokenId(0)), &bytes, &Fallback::Drop] {
                     check(&unigram, &tables, &normalizer, text.as_bytes(), fallback);
                 }
                 let mut broken = text.clone().into_bytes();

@@ -8,6 +8,7 @@ use crate::native::Tables;
 use crate::post::{Fallback, Out};
 use crate::sink::{Token, Tokens};
 use crate::spec::{Kind, Line};
+use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
 const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
@@ -20,7 +21,7 @@ fn compile(pieces: &[(String, f32, Kind)], line: Line) -> (Unigram, Vocab) {
 
 fn tokens(run: impl FnOnce(&mut Out<Tokens>)) -> Vec<Token> {
     let mut tokens = Tokens::default();
-    run(&mut Out::new(&Fallback::Unk(0), &mut tokens));
+    run(&mut Out::new(&Fallback::Unk(TokenId(0)), &mut tokens));
     tokens.finish()
 }
 
@@ -33,8 +34,8 @@ fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramSc
     let Some(tables) = model.words_now(vocab) else { return };
     for _ in 0..2 {
         let mut ids: Vec<u32> = Vec::new();
-        model.encode_words(tables, None, text, scratch, &mut Out::new(&Fallback::Unk(0), &mut ids)).unwrap();
-        assert!(ids.iter().eq(expected.iter().map(|token| &token.id)), "{:?}", String::from_utf8_lossy(text));
+        model.encode_words(tables, None, text, scratch, &mut Out::new(&Fallback::Unk(TokenId(0)), &mut ids)).unwrap();
+        assert!(ids.iter().eq(expected.iter().map(|token| &token.id.0)), "{:?}", String::from_utf8_lossy(text));
         assert_eq!(tokens(|out| model.encode_words(tables, None, text, scratch, out).unwrap()), expected);
     }
 }
@@ -128,7 +129,7 @@ fn tables_are_built_when_they_pay() {
     let (model, vocab) = compile(&near_ties(), Line::V0_2_3);
     let encode = |text: &[u8]| {
         let mut ids: Vec<u32> = Vec::new();
-        let out = &mut Out::new(&Fallback::Unk(0), &mut ids);
+        let out = &mut Out::new(&Fallback::Unk(TokenId(0)), &mut ids);
         model.encode(text, &vocab, &mut UnigramScratch::default(), out).unwrap();
         model.words.peek().is_some()
     };
