@@ -82,8 +82,8 @@ def test_wrong_arguments_are_told_before_the_work(tmp_path: Path, words: Path, r
     out = tmp_path / "a.ptok"
     for expected, arguments in [
         ("{size}", (words, "--vocab-size", "270,280", "-o", out)),
-        ("no folder", (words, "--vocab-size", "270", "-o", tmp_path / "absent" / "a")),
-        ("one format for each", (words, "--vocab-size", "270", *["--to", "ptok"] * 3, *["-o", out] * 2)),
+        ("does not exist", (words, "--vocab-size", "270", "-o", tmp_path / "absent" / "a")),
+        ("one format for each output", (words, "--vocab-size", "270", *["--to", "ptok"] * 3, *["-o", out] * 2)),
         ("needs vocab_size", (words, "-o", out)),
         ("512M", (words, "--max-memory", "much", "-o", out)),
     ]:
@@ -98,10 +98,10 @@ def test_the_format_is_settled_before_the_work(tmp_path: Path, run: Run) -> None
     """The text is not even there."""
     for expected, out, kind, options in [
         ("--to minbpe or --to tiktoken", "m.model", "bpe", ()),
-        ("does not tell a format: choose --to huggingface", "vocab.json", "bpe", ()),
-        ("does not tell a format: choose --to huggingface", "out.tok", "bpe", ()),
+        ("does not select a format: choose --to huggingface", "vocab.json", "bpe", ()),
+        ("does not select a format: choose --to huggingface", "out.tok", "bpe", ()),
         ("choose --to sentencepiece", "out", "sentencepiece-char", ()),
-        ("a rwkv or wordpiece file, which --kind bpe cannot", "v.txt", "bpe", ()),
+        ("a rwkv or wordpiece file, and --kind bpe cannot", "v.txt", "bpe", ()),
         ("is a folder", ".", "bpe", ()),
         ("cannot be written as huggingface: choose --to rwkv", "a", "longest-match", ("--to", "huggingface")),
         ("cannot be written as minbpe", "a", "bpe", ("--to=minbpe", "--ties=huggingface")),
@@ -111,7 +111,7 @@ def test_the_format_is_settled_before_the_work(tmp_path: Path, run: Run) -> None
         given = ("--kind", kind, *options, "--vocab-size", "300", "-o", tmp_path / out)
         code, _, errors = run("train", tmp_path / "absent.txt", *given)
         assert code == 2 and expected in errors
-    assert "'abc' is no size" in run("train", "absent.txt", "--vocab-size", "abc", "-o", tmp_path / "a.ptok")[2]
+    assert "'abc' is not a size" in run("train", "absent.txt", "--vocab-size", "abc", "-o", tmp_path / "a.ptok")[2]
 
 
 def test_the_format_that_a_name_means(tmp_path: Path, words: Path, run: Run) -> None:

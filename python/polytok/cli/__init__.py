@@ -1,10 +1,15 @@
 """The command ``polytok``: one module per verb, each with ``add_parser`` and ``run``.
 
-Arguments are parsed by argparse, which comes with Python: ten verbs with a dozen options each need nothing more, and
-the package has no dependency that only its command would use.
+The module argparse of Python parses the arguments, so the package has no dependency that only the command uses.
 
-Exit codes: 0 for success; 1 if nothing was found, and for an error in a file or a text, whose message goes to standard
-error; 2 for wrong arguments; 130 after Ctrl-C and 141 if the reader of a pipe went away, both silent.
+The command exits with one of these codes:
+
+* 0: success;
+* 1: no vocabulary entry matched a search, a check found a problem, or a file or text has an error; the message of an
+  error goes to standard error;
+* 2: the arguments are wrong;
+* 130: the user pressed Ctrl-C; the command prints no message;
+* 141: the program that reads the output has closed the pipe; the command prints no message.
 """
 
 from __future__ import annotations
@@ -19,38 +24,38 @@ from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
 from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
 
-_INTERRUPTED = 128 + 2  # what a shell shows for SIGINT
-_CLOSED_PIPE = 128 + 13  # and for SIGPIPE
+_INTERRUPT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
+_CLOSED_PIPE_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
 _VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, tokenize, train, count_words, corpus)
 _EXAMPLES = """\
 examples:
-  polytok encode book.txt                  ids, or in a terminal the coloured pieces
+  polytok encode book.txt                  ids; in a terminal, coloured pieces
   polytok encode -m llama.model book.txt -o book.npy
-  polytok decode book.npy -m llama.model   the text again
-  polytok count *.txt                      bytes, characters, tokens
-  polytok info -m llama.model              all that the file holds
-  polytok vocab --contains ing             the pieces with "ing" in them
-  polytok convert llama.model tokenizer.json   another format, and what is lost
-  polytok edit rwkv_vocab.txt -o own.txt --add-kaomoji   entries removed and added
-  polytok doctor tokenizer.json            what is wrong with a file
-  polytok train *.txt --vocab-size 8000 -o tokenizer.json   a vocabulary of your own
+  polytok decode book.npy -m llama.model   the text of the ids
+  polytok count *.txt                      the numbers of bytes, characters and tokens
+  polytok info -m llama.model              everything that the file holds
+  polytok vocab --contains ing             the entries that contain "ing"
+  polytok convert llama.model tokenizer.json   write another format, and list the losses
+  polytok edit rwkv_vocab.txt -o own.txt --add-kaomoji   remove and add entries
+  polytok doctor tokenizer.json            find problems in a file
+  polytok train *.txt --vocab-size 8000 -o tokenizer.json   train a vocabulary
 
-`polytok VERB --help` tells the options of a verb.
+`polytok VERB --help` lists the options of a verb.
 """
 
 
 class _VerbParser(argparse.ArgumentParser):
-    """A verb's parser, which accepts options between and after the arguments too."""
+    """The parser of a verb. Options can also follow positional arguments or come between them."""
 
     _is_mixing = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but intermixed."""
-        # argparse cannot intermix if a verb has verbs of its own; those parsers intermix themselves.
+        """Parses ``args`` with argparse's method for intermixed arguments; ``namespace`` receives the values."""
+        # argparse rejects intermixed arguments for a verb with subverbs. The parsers of the subverbs accept them.
         if self._is_mixing or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
         self._is_mixing = True
-        # A verb whose options depend on the arguments adds them now.
+        # Some verbs have options that depend on other arguments, and add those options now.
         if prepare := self.get_default("prepare"):
             prepare(self, sys.argv[1:] if args is None else args)
         try:
@@ -60,16 +65,23 @@ class _VerbParser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code. Wrong arguments and ``--help`` raise SystemExit, as argparse does."""
+    """Runs the command and returns its exit code.
+
+    Args:
+        argv: The arguments without the program's name; by default those of the process.
+
+    Raises:
+        SystemExit: argparse finds wrong arguments, or has printed help or the version.
+    """
     try:
         try:
             return _run(argv)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        return _closed_pipe()
+        return _discard_output()
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return _INTERRUPT_CODE
     except (PolytokError, OSError, UnicodeError) as error:
         print(f"polytok: {_message(error)}", file=sys.stderr)
         return 2 if isinstance(error, ArgumentError) else 1
@@ -103,7 +115,10 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _closed_pipe() -> int:
-    """Python flushes standard output again when it exits; that flush must not fail too."""
+def _discard_output() -> int:
+    """Redirects standard output to the null device and returns the exit code for a closed pipe.
+
+    Python flushes standard output once more when it exits. Without the redirection, that flush would fail too.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _CLOSED_PIPE
+    return _CLOSED_PIPE_CODE

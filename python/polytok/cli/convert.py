@@ -1,4 +1,4 @@
-"""``polytok convert``: a tokenizer file in another format, with a report of what is lost."""
+"""``polytok convert``: writes a tokenizer file in another format and reports what the new file cannot hold."""
 
 from __future__ import annotations
 
@@ -22,28 +22,31 @@ _EXAMPLES = """\
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
+    """Adds the parser of ``convert`` to ``verbs``."""
     parser = add_verb(verbs, "convert", "write a tokenizer file in another format", _EXAMPLES, source="IN")
-    parser.add_argument("out", metavar="OUT", help="the file to write, which is replaced")
+    parser.add_argument("out", metavar="OUT", help="the file to write; an existing file is replaced")
     names = [known.name for known in all_formats()]
     parser.add_argument(
         "--to",
         choices=[name for name in names if name != "bpe_files"],
-        help="the format to write, if the name of OUT does not tell",
+        help="the format to write; by default chosen by the name of OUT",
     )
-    parser.add_argument("--strict", action="store_true", help="write nothing if anything is lost, or any text differs")
     parser.add_argument(
-        "--verify", nargs="+", metavar="TEXT", help="compare on these texts, instead of on some that are made up"
+        "--strict", action="store_true", help="write nothing if the format loses data or any text gets different ids"
     )
-    parser.add_argument("--verify-lines", metavar="FILE", help="compare on the lines of a file")
-    parser.add_argument("--json", action="store_true", help="the report as an object")
+    parser.add_argument(
+        "--verify", nargs="+", metavar="TEXT", help="compare both files on these texts instead of generated texts"
+    )
+    parser.add_argument("--verify-lines", metavar="FILE", help="compare both files on the lines of FILE")
+    parser.add_argument("--json", action="store_true", help="print the report as a JSON object")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert, compare, write, report.
+    """Converts the file, compares the two tokenizers, writes the result and prints a report.
 
-    Exit code 1: a given text differs, or a generated one although nothing is lost, or nothing was written.
+    Returns exit code 1 in three cases: a text of the user gets different ids; a generated text gets different ids
+    although the conversion lost nothing; or ``--strict`` prevented writing. Otherwise it returns 0.
     """
     tokenizer = load_tokenizer(arguments)
     target = Path(arguments.out)
@@ -51,38 +54,38 @@ def run(arguments: argparse.Namespace) -> int:
     format_name = arguments.to or format_of(target, origin)
     texts = divergences.texts(arguments.verify, arguments.verify_lines)
     result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts)
-    refused = arguments.strict and bool(result.divergences)
-    if not refused:
+    is_refused = arguments.strict and bool(result.divergences)
+    if not is_refused:
         save_all(target, result.data, result.companions)
     if arguments.json:
-        report = json.dumps(_record(result, written=not refused), ensure_ascii=False, indent=2)
+        report = json.dumps(_record(result, is_written=not is_refused), ensure_ascii=False, indent=2)
     else:
         heading = f"{arguments.model} ({origin}) to {target} ({format_name})"
-        report = "\n".join([heading + (": not written" if refused else ""), *_lines(result, origin)])
+        report = "\n".join([heading + (": not written" if is_refused else ""), *_report_lines(result, origin)])
     stdout().write(f"{report}\n".encode(errors="surrogateescape"))
-    is_surprise = texts is not None or refused or not result.losses
-    return 1 if result.divergences and is_surprise else 0
+    is_unexpected = texts is not None or is_refused or not result.losses
+    return 1 if result.divergences and is_unexpected else 0
 
 
-def _lines(result: Conversion, origin: str) -> list[str]:
-    listed = []
+def _report_lines(result: Conversion, origin: str) -> list[str]:
+    report_lines = []
     for heading, rows in (("lost", result.losses), ("other differences, for no valid text", result.notes)):
-        listed += [heading, *(f"  {row}" for row in rows)] if rows else []
+        report_lines += [heading, *(f"  {row}" for row in rows)] if rows else []
     if not result.losses:
-        listed.append("nothing is lost")
-    equal = result.checked - len(result.divergences)
-    listed.append(f"{equal} of {result.checked} texts have the same ids")
+        report_lines.append("nothing is lost")
+    equal_count = result.checked - len(result.divergences)
+    report_lines.append(f"{equal_count} of {result.checked} texts have the same ids")
     if result.divergences:
-        listed += divergences.lines(result.divergences[0], origin, result.format)
-    return listed
+        report_lines += divergences.lines(result.divergences[0], origin, result.format)
+    return report_lines
 
 
-def _record(result: Conversion, *, written: bool) -> dict[str, Any]:
+def _record(result: Conversion, *, is_written: bool) -> dict[str, Any]:
     return {
         "format": result.format,
-        "written": written,
+        "written": is_written,
         "losses": list(result.losses),
         "notes": list(result.notes),
         "texts": result.checked,
-        "divergences": [divergences.record(found) for found in result.divergences],
+        "divergences": [divergences.record(divergence) for divergence in result.divergences],
     }

@@ -1,4 +1,4 @@
-"""``polytok count``: the number of tokens of texts."""
+"""``polytok count``: counts the bytes, characters and tokens of texts."""
 
 from __future__ import annotations
 
@@ -21,42 +21,44 @@ _EXAMPLES = """\
   polytok count -m llama.model --add-special --lines texts.txt
   polytok count --json book.txt
 """
-_NAMES = ("bytes", "characters", "tokens", "bytes/token")
+_COLUMN_NAMES = ("bytes", "characters", "tokens", "bytes/token")
 
 
-class Counts(NamedTuple):
-    """The counts of a file."""
+class TextCounts(NamedTuple):
+    """The numbers of bytes, characters and tokens of a file."""
 
     bytes: int = 0
     characters: int = 0
     tokens: int = 0
 
-    def plus(self, other: Counts) -> Counts:
-        """The sums."""
-        return Counts(self.bytes + other.bytes, self.characters + other.characters, self.tokens + other.tokens)
+    def plus(self, other: TextCounts) -> TextCounts:
+        """Returns the sums of these counts and the counts in ``other``."""
+        return TextCounts(self.bytes + other.bytes, self.characters + other.characters, self.tokens + other.tokens)
 
     @property
     def bytes_per_token(self) -> float | None:
-        """None without tokens."""
+        """The average number of bytes per token; None if there are no tokens."""
         return self.bytes / self.tokens if self.tokens else None
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
+    """Adds the parser of ``count`` to ``verbs``."""
     parser = add_verb(verbs, "count", "count bytes, characters and tokens", _EXAMPLES)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="standard input without, or for `-`")
-    parser.add_argument("--json", action="store_true", help="an object with the files and the total")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="a text file; without FILE, and for `-`, standard input"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON object with the files and the total")
     add_encoding(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count."""
+    """Counts the files and prints a table or JSON. Returns exit code 0."""
     tokenizer = load_tokenizer(arguments)
     options = encode_options(arguments)
-    rows: list[tuple[str, Counts]] = []
-    total = Counts()
-    for name, counts in _counted(arguments, tokenizer, options):
+    rows: list[tuple[str, TextCounts]] = []
+    total = TextCounts()
+    for name, counts in _count_files(arguments, tokenizer, options):
         rows.append((name, counts))
         total = total.plus(counts)
     if arguments.json:
@@ -67,37 +69,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _counted(arguments: argparse.Namespace, tokenizer: Tokenizer, options: Options) -> Iterator[tuple[str, Counts]]:
+def _count_files(
+    arguments: argparse.Namespace, tokenizer: Tokenizer, options: Options
+) -> Iterator[tuple[str, TextCounts]]:
     if not arguments.lines:
         for name, text in whole_texts(arguments.files):
-            yield name, Counts(len(text), _characters(text), tokenizer.count(text, options=options))
+            yield name, TextCounts(len(text), _character_count(text), tokenizer.count(text, options=options))
         return
     for name in arguments.files or [STDIN]:
-        counts = Counts()
+        counts = TextCounts()
         for lines in line_batches(name):
             text = b"".join(lines)
             ids = tokenizer.encode_batch(lines, options=options).ids
-            counts = counts.plus(Counts(len(text), _characters(text), len(ids)))
+            counts = counts.plus(TextCounts(len(text), _character_count(text), len(ids)))
         yield name, counts
 
 
-def _characters(text: bytes) -> int:
-    """The characters of UTF-8: the bytes that do not continue one."""
+def _character_count(text: bytes) -> int:
+    """Returns the number of characters in UTF-8 text, which is the number of bytes that begin a character."""
     return int(np.count_nonzero((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80))
 
 
-def _record(counts: Counts) -> dict[str, int | float | None]:
+def _record(counts: TextCounts) -> dict[str, int | float | None]:
     return {**counts._asdict(), "bytes_per_token": counts.bytes_per_token}
 
 
-def _print_table(rows: list[tuple[str, Counts]]) -> None:
-    """Right-aligned numbers, then the name, which can have any length."""
-    shown = [(*map(str, counts), _ratio(counts), one_line(name)) for name, counts in rows]
-    widths = [max(len(row[column]) for row in (_NAMES, *shown)) for column in range(len(_NAMES))]
-    for row in ((*_NAMES, "file"), *shown):
+def _print_table(rows: list[tuple[str, TextCounts]]) -> None:
+    """Prints a line for each row: the numbers aligned to the right, then the name, which can have any length."""
+    text_rows = [(*map(str, counts), _ratio(counts), one_line(name)) for name, counts in rows]
+    widths = [max(len(row[column]) for row in (_COLUMN_NAMES, *text_rows)) for column in range(len(_COLUMN_NAMES))]
+    for row in ((*_COLUMN_NAMES, "file"), *text_rows):
         numbers = (text.rjust(width) for text, width in zip(row, widths, strict=False))
         sys.stdout.buffer.write(("  ".join([*numbers, row[-1]]) + "\n").encode(errors="surrogateescape"))
 
 
-def _ratio(counts: Counts) -> str:
+def _ratio(counts: TextCounts) -> str:
     return "-" if counts.bytes_per_token is None else f"{counts.bytes_per_token:.2f}"

@@ -1,4 +1,4 @@
-"""``polytok count-words``: counts the words of texts once; the counts can be added up and trained from."""
+"""``polytok count-words``: counts the words of texts, so that several trainings can use the counts."""
 
 from __future__ import annotations
 
@@ -26,38 +26,43 @@ _EXAMPLES = """\
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
-    parser = add_plain_verb(verbs, "count-words", "count the words of texts, to train from them", _EXAMPLES)
+    """Adds the parser of ``count-words`` to ``verbs``."""
+    parser = add_plain_verb(verbs, "count-words", "count the words of texts, to train from the counts", _EXAMPLES)
     training.add_reading(parser)
     parser.add_argument(
-        "--kind", choices=[kind.name for kind in KINDS], default="bpe", help="what is to be trained; by default bpe"
+        "--kind",
+        choices=[kind.name for kind in KINDS],
+        default="bpe",
+        help="the kind of vocabulary to train; by default bpe",
     )
     group = parser.add_argument_group("many processes")
     group.add_argument(
-        "--workers", type=int, metavar="N", help="count in so many processes, which goes on if interrupted"
+        "--workers", type=int, metavar="N", help="count in N processes; if interrupted, the same command continues"
     )
-    group.add_argument("--runner", choices=list(RUNNERS), help="who does it: processes of this machine, or Ray")
-    group.add_argument("--overwrite", action="store_true", help="throw away what an interrupted count has left")
-    parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add them up")
-    parser.add_argument("-o", "--out", required=True, metavar="COUNTS", help="the file to write, which is replaced")
-    parser.set_defaults(run=run, prepare=kind_options.add_counted)
+    group.add_argument("--runner", choices=list(RUNNERS), help="run in processes of this machine, or on Ray")
+    group.add_argument("--overwrite", action="store_true", help="delete the files of an interrupted count")
+    parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add the counts up")
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="COUNTS", help="the file to write; an existing file is replaced"
+    )
+    parser.set_defaults(run=run, prepare=kind_options.add_counting_options)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count or add up, then write."""
+    """Counts words or adds up files of counts, then writes the result. Returns exit code 0."""
     if arguments.workers is not None or arguments.runner is not None:
-        return _counted_in_tasks(arguments)
+        return _count_in_tasks(arguments)
     with training.bar(arguments) or nullcontext() as progress:
-        counts = _merged(arguments, progress) if arguments.merge else _counted(arguments, progress)
+        counts = _merge_counts(arguments, progress) if arguments.merge else _count_here(arguments, progress)
         counts.save(arguments.out, progress=progress)
     return 0
 
 
-def _counted_in_tasks(arguments: argparse.Namespace) -> int:
+def _count_in_tasks(arguments: argparse.Namespace) -> int:
     if arguments.merge:
-        raise ArgumentError("--merge adds up what was counted, in one process: leave --workers and --runner out")
+        raise ArgumentError("--merge adds up files of counts in one process; remove --workers and --runner")
     if arguments.threads is not None:
-        raise ArgumentError("processes have a thread each: leave --threads out")
+        raise ArgumentError("each process of --workers has one thread; remove --threads")
     report = corpus.count_words(
         reading_options.names(arguments),
         arguments.kind,
@@ -68,22 +73,24 @@ def _counted_in_tasks(arguments: argparse.Namespace) -> int:
         max_memory=arguments.max_memory,
         overwrite=arguments.overwrite,
         progress=sys.stderr.isatty() and not arguments.quiet,
-        **kind_options.chosen(arguments),
+        **kind_options.chosen_options(arguments),
     )
-    training.tell(report)
+    training.print_report(report)
     return 0
 
 
-def _merged(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
-    if options := kind_options.chosen(arguments):
-        raise ArgumentError(f"--merge adds up what was counted: leave {', '.join(options)} out")
+def _merge_counts(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
+    if options := kind_options.chosen_options(arguments):
+        raise ArgumentError(
+            f"--merge adds up files of counts and accepts no options of counting; remove {', '.join(options)}"
+        )
     if training.reading(arguments) is not None:
-        raise ArgumentError("--merge adds up what was counted, and reads no texts: leave the options of reading out")
+        raise ArgumentError("--merge adds up files of counts and reads no texts; remove the options of reading")
     paths = [Path(name) for name in arguments.inputs]
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
 
 
-def _counted(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
+def _count_here(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
     report = TrainingReport()
     counts = count_words(
         training.inputs(arguments),
@@ -93,7 +100,7 @@ def _counted(arguments: argparse.Namespace, progress: ProgressBar | None) -> Cou
         report=report,
         max_memory=arguments.max_memory,
         threads=arguments.threads,
-        **kind_options.chosen(arguments),
+        **kind_options.chosen_options(arguments),
     )
-    training.tell(report)
+    training.print_report(report)
     return counts

@@ -1,4 +1,4 @@
-"""Shows a difference between two tokenizers."""
+"""Describes a difference between two tokenizers, as lines of text and as JSON."""
 
 from __future__ import annotations
 
@@ -9,36 +9,40 @@ from typing import Any
 from ..divergence import Divergence, Side
 from .style import json_piece, one_line, visible
 
-_CONTEXT = 24
-_MOST_TOKENS = 12
+_CONTEXT_BYTES = 24
+_MAX_TOKENS = 12
 
 
-def lines(found: Divergence, left: str, right: str) -> Iterator[str]:
-    """The place, then the result of each side."""
-    before = found.text[max(0, found.start - _CONTEXT) : found.start]
-    stretch, after = found.text[found.start : found.end], found.text[found.end : found.end + _CONTEXT]
-    stage = f" ({found.stage})" if found.stage else ""
-    yield f"byte {found.start}{stage}: {visible(before)}[{visible(stretch[: 4 * _CONTEXT])}]{visible(after)}"
+def lines(divergence: Divergence, left: str, right: str) -> Iterator[str]:
+    """Yields a line with the text at the difference, then a line for each tokenizer with its ids.
+
+    ``left`` and ``right`` are the names to print for the tokenizers.
+    """
+    before = divergence.text[max(0, divergence.start - _CONTEXT_BYTES) : divergence.start]
+    difference = divergence.text[divergence.start : divergence.end][: 4 * _CONTEXT_BYTES]
+    after = divergence.text[divergence.end : divergence.end + _CONTEXT_BYTES]
+    stage = f" ({divergence.stage})" if divergence.stage else ""
+    yield f"byte {divergence.start}{stage}: {visible(before)}[{visible(difference)}]{visible(after)}"
     width = max(len(left), len(right))
-    for name, side in ((left, found.left), (right, found.right)):
+    for name, side in ((left, divergence.left), (right, divergence.right)):
         yield f"  {one_line(name):<{width}}  {_side(side)}"
 
 
 def _side(side: Side) -> str:
     if side.error is not None:
         return f"error: {one_line(side.error)}"
-    shown = [f"{token.id} {visible(token.piece)}" for token in side.tokens[:_MOST_TOKENS]]
-    more = f", and {len(side.tokens) - _MOST_TOKENS} more" if len(side.tokens) > _MOST_TOKENS else ""
+    shown = [f"{token.id} {visible(token.piece)}" for token in side.tokens[:_MAX_TOKENS]]
+    more = f", and {len(side.tokens) - _MAX_TOKENS} more" if len(side.tokens) > _MAX_TOKENS else ""
     return ", ".join(shown) + more if shown else "(nothing)"
 
 
-def record(found: Divergence) -> dict[str, Any]:
-    """The same for JSON."""
-    sides = {"left": found.left, "right": found.right}
+def record(divergence: Divergence) -> dict[str, Any]:
+    """Returns the text, the place of the difference and both results as a JSON value."""
+    sides = {"left": divergence.left, "right": divergence.right}
     return {
-        "text": json_piece(found.text),
-        "bytes": [found.start, found.end],
-        "stage": found.stage,
+        "text": json_piece(divergence.text),
+        "bytes": [divergence.start, divergence.end],
+        "stage": divergence.stage,
         **{
             name: {
                 "ids": list(side.ids),
@@ -50,9 +54,9 @@ def record(found: Divergence) -> dict[str, Any]:
     }
 
 
-def texts(listed: Sequence[str] | None, file: str | None) -> list[bytes] | None:
-    """The texts of the command line and the lines of a file; None if neither is given."""
-    if listed is None and file is None:
+def texts(arguments: Sequence[str] | None, file: str | None) -> list[bytes] | None:
+    """Returns the texts of the command line and the lines of a file; None if the user named neither."""
+    if arguments is None and file is None:
         return None
-    rows = [text.encode("utf-8", "surrogateescape") for text in listed or ()]
+    rows = [text.encode("utf-8", "surrogateescape") for text in arguments or ()]
     return rows + (Path(file).read_bytes().splitlines() if file else [])

@@ -1,4 +1,4 @@
-"""``polytok doctor``: problems of a tokenizer file, and its differences from one that should be the same."""
+"""``polytok doctor``: finds problems of a tokenizer file, and differences between two files that should agree."""
 
 from __future__ import annotations
 
@@ -21,36 +21,39 @@ _EXAMPLES = """\
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
-    parser = add_verb(verbs, "doctor", "tell what is wrong with a tokenizer file", _EXAMPLES, source="MODEL")
+    """Adds the parser of ``doctor`` to ``verbs``."""
+    parser = add_verb(verbs, "doctor", "find problems of a tokenizer file", _EXAMPLES, source="MODEL")
     parser.add_argument(
-        "texts", nargs="*", metavar="TEXT", help="texts to compare on, or without --against, to encode and decode"
+        "texts",
+        nargs="*",
+        metavar="TEXT",
+        help="texts to compare the two files on; without --against, texts to encode and decode",
     )
-    parser.add_argument("--against", metavar="OTHER", help="a file that should give the same ids")
-    parser.add_argument("--lines", metavar="FILE", help="the lines of a file as further texts")
-    parser.add_argument("--json", action="store_true", help="the findings as an object")
+    parser.add_argument("--against", metavar="OTHER", help="a file whose tokenizer should return the same ids")
+    parser.add_argument("--lines", metavar="FILE", help="use the lines of FILE as further texts")
+    parser.add_argument("--json", action="store_true", help="print the findings as a JSON object")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine the file; exit code 1 if anything except notes is found."""
+    """Examines the file and prints the findings. Returns exit code 1 if any finding is more than a note, else 0."""
     texts = divergences.texts(arguments.texts or None, arguments.lines)
     against = None if arguments.against is None else load(arguments.against)
     diagnosis = examine(load_tokenizer(arguments), against, texts)
     if arguments.json:
-        shown = json.dumps(_record(diagnosis), ensure_ascii=False, indent=2)
+        report = json.dumps(_record(diagnosis), ensure_ascii=False, indent=2)
     else:
-        shown = "\n".join(_lines(diagnosis, arguments))
-    stdout().write(f"{shown}\n".encode(errors="surrogateescape"))
+        report = "\n".join(_report_lines(diagnosis, arguments))
+    stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0 if diagnosis.is_well else 1
 
 
-def _lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterator[str]:
+def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterator[str]:
     for finding in diagnosis.findings:
         yield f"{finding.severity.name.lower()}: {one_line(finding.message)} [{finding.id}]"
         yield f"  {one_line(finding.advice)}"
-    for found in diagnosis.divergences:
-        yield from divergences.lines(found, arguments.model, arguments.against)
+    for divergence in diagnosis.divergences:
+        yield from divergences.lines(divergence, arguments.model, arguments.against)
     if not diagnosis.findings:
         yield "nothing found"
 
@@ -58,12 +61,12 @@ def _lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterator[str]
 def _record(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "well": diagnosis.is_well,
-        "findings": [_finding(finding) for finding in diagnosis.findings],
-        "divergences": [divergences.record(found) for found in diagnosis.divergences],
+        "findings": [_finding_record(finding) for finding in diagnosis.findings],
+        "divergences": [divergences.record(divergence) for divergence in diagnosis.divergences],
     }
 
 
-def _finding(finding: Finding) -> dict[str, str]:
+def _finding_record(finding: Finding) -> dict[str, str]:
     return {
         "id": finding.id,
         "severity": finding.severity.name.lower(),

@@ -1,4 +1,4 @@
-"""``polytok edit``: remove and add entries of a vocabulary of longest match."""
+"""``polytok edit``: removes and adds entries of a vocabulary of longest match."""
 
 from __future__ import annotations
 
@@ -28,56 +28,82 @@ _EXAMPLES = """\
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
+    """Adds the parser of ``edit`` to ``verbs``."""
     parser = add_verb(verbs, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES, source="IN")
-    parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the file to write, which is replaced")
-    _add_removals(parser.add_argument_group("what goes (single bytes always stay)"))
-    _add_additions(parser.add_argument_group("what comes"))
     parser.add_argument(
-        "--texts", action="append", default=[], metavar="FILE", help="texts to count in (may be repeated)"
+        "-o", "--out", metavar="OUT", required=True, help="the file to write; an existing file is replaced"
+    )
+    _add_removals(parser.add_argument_group("entries to remove (never single bytes)"))
+    _add_additions(parser.add_argument_group("entries to add"))
+    parser.add_argument(
+        "--texts",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="texts to count entries or words in; can be repeated",
     )
     parser.add_argument(
         "--ids",
         choices=["reuse", "compact"],
         default="reuse",
-        help="reuse: what stays keeps its id and what comes gets free ones; compact: all are numbered anew",
+        help="reuse: remaining entries keep their ids, added entries get free ids; compact: all entries get new ids",
     )
-    parser.add_argument("--id-map", metavar="FILE", help="write what became of each id, as JSON")
+    parser.add_argument("--id-map", metavar="FILE", help="write the new id of each entry, as JSON")
     parser.add_argument(
-        "--to", choices=[known.name for known in all_formats() if known.name != "bpe_files"], help="the format"
+        "--to",
+        choices=[known.name for known in all_formats() if known.name != "bpe_files"],
+        help="the format to write; by default chosen by the name of OUT",
     )
-    parser.add_argument("--dry-run", action="store_true", help="write nothing, only tell")
+    parser.add_argument("--dry-run", action="store_true", help="report the changes, but write nothing")
     parser.set_defaults(run=run)
 
 
 def _add_removals(group: Any) -> None:
-    group.add_argument("--remove", action="append", default=[], metavar="FILE", help="the lines of a file")
-    group.add_argument("--remove-entry", action="append", default=[], metavar="TEXT", help="this entry")
-    group.add_argument("--remove-regex", action="append", default=[], metavar="REGEX", help="in which this is found")
-    group.add_argument("--remove-script", action="append", default=[], metavar="NAME", help="in a script, e.g. Latin")
+    group.add_argument(
+        "--remove", action="append", default=[], metavar="FILE", help="the entries listed in FILE, one a line"
+    )
+    group.add_argument("--remove-entry", action="append", default=[], metavar="TEXT", help="the entry TEXT")
+    group.add_argument(
+        "--remove-regex", action="append", default=[], metavar="REGEX", help="entries that match a Python regex"
+    )
+    group.add_argument(
+        "--remove-script", action="append", default=[], metavar="NAME", help="entries of a script, for example Latin"
+    )
     group.add_argument("--remove-english", action="store_true", help="words of ASCII letters")
-    group.add_argument("--remove-code", action="store_true", help="what stands in program text")
-    group.add_argument("--remove-least-used", type=_number, metavar="N", help="the rarest in --texts")
+    group.add_argument("--remove-code", action="store_true", help="entries typical of program code")
+    group.add_argument("--remove-least-used", type=_number, metavar="N", help="the N entries rarest in --texts")
 
 
 def _add_additions(group: Any) -> None:
-    group.add_argument("--add", action="append", default=[], metavar="FILE", help="the lines of a file")
-    group.add_argument("--add-entry", action="append", default=[], metavar="TEXT", help="this entry")
     group.add_argument(
-        "--add-emoji", nargs="?", const="all", choices=["all", "basic"], help="of Unicode; basic: without skin tones"
+        "--add", action="append", default=[], metavar="FILE", help="the entries listed in FILE, one a line"
     )
-    group.add_argument("--add-kaomoji", action="store_true", help="a hundred faces made of characters")
+    group.add_argument("--add-entry", action="append", default=[], metavar="TEXT", help="the entry TEXT")
     group.add_argument(
-        "--add-japanese", type=_number, metavar="N", help="the most frequent words of 2 or 3 characters in --texts"
+        "--add-emoji",
+        nargs="?",
+        const="all",
+        choices=["all", "basic"],
+        help="the emoji of Unicode; basic: without skin tones",
+    )
+    group.add_argument("--add-kaomoji", action="store_true", help="a hundred faces drawn with characters")
+    group.add_argument(
+        "--add-japanese",
+        type=_number,
+        metavar="N",
+        help="the N most frequent Japanese words of 2 or 3 characters in --texts",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Edit, write, report."""
+    """Edits the vocabulary, writes the result and prints a report. Returns exit code 0."""
     tokenizer = load_tokenizer(arguments)
     needs_texts = arguments.remove_least_used is not None or arguments.add_japanese is not None
     if needs_texts != bool(arguments.texts):
-        raise ArgumentError("--texts goes with --remove-least-used and --add-japanese, and they with it")
+        raise ArgumentError(
+            "--remove-least-used and --add-japanese count in texts: name the texts with --texts; "
+            "without these two options, remove --texts"
+        )
     result = edit(tokenizer, remove=_removals(arguments, tokenizer), add=_additions(arguments), ids=arguments.ids)
     target = Path(arguments.out)
     written = write(result.tokenizer.spec, arguments.to or format_of(target, tokenizer.spec.origin.format))
@@ -92,18 +118,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def record(result: Edit) -> dict[str, Any]:
-    """The id map as a JSON value."""
+    """Returns the changes of ids as a JSON value: kept, removed and added entries, and those already present."""
     return {
         "kept": {str(old): new for old, new in result.kept.items()},
         "removed": {str(old): json_piece(piece) for old, piece in result.removed.items()},
-        "added": [{"id": new.id, "piece": json_piece(new.piece), "was": list(new.was)} for new in result.added],
+        "added": [{"id": entry.id, "piece": json_piece(entry.piece), "was": list(entry.was)} for entry in result.added],
         "present": [json_piece(piece) for piece in result.present],
     }
 
 
 def _removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[Removal]:
     yield from map(Path, arguments.remove)
-    yield from (_entry(text) for text in arguments.remove_entry)
+    yield from (_entry_bytes(text) for text in arguments.remove_entry)
     yield from map(editing.matching, arguments.remove_regex)
     yield from map(editing.script, arguments.remove_script)
     if arguments.remove_english:
@@ -116,7 +142,7 @@ def _removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[R
 
 def _additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
     yield from map(Path, arguments.add)
-    yield from (_entry(text) for text in arguments.add_entry)
+    yield from (_entry_bytes(text) for text in arguments.add_entry)
     if arguments.add_emoji:
         yield from lists.emoji(arguments.add_emoji)
     if arguments.add_kaomoji:
@@ -126,12 +152,12 @@ def _additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
 
 
 def _texts(names: list[str]) -> Iterator[bytes]:
-    """The lines of the files, with their line feeds, because line feeds are tokens too."""
+    """Yields the lines of the files with their line feeds, because line feeds are encoded too."""
     return (line + b"\n" for name in names for batch in line_batches(name) for line in batch)
 
 
-def _entry(text: str) -> bytes:
-    """An argument's bytes, even if they are not UTF-8."""
+def _entry_bytes(text: str) -> bytes:
+    """Returns the bytes of a command-line argument, even if the bytes are not UTF-8."""
     return text.encode(errors="surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""``polytok encode``: texts to ids."""
+"""``polytok encode``: converts texts to ids."""
 
 from __future__ import annotations
 
@@ -38,21 +38,23 @@ _EXAMPLES = """\
   polytok encode -m llama.model --add-special corpus.txt -o corpus.npy
   polytok encode --special '<|endoftext|>' --reject-special corpus.txt
 """
-_ROW = 1 << 20
+_IDS_PER_WRITE = 1 << 20
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
+    """Adds the parser of ``encode`` to ``verbs``."""
     parser = add_verb(verbs, "encode", "encode texts to ids", _EXAMPLES)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a text each; standard input without, or for `-`")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="a file with one text; without FILE, and for `-`, standard input"
+    )
     parser.add_argument(
         "--output",
         choices=["ids", "pieces", "json", "npy"],
-        help="ids and pieces: a line per text; json: an object per text; npy: one array of the ids of all texts. "
-        "By default pieces in a terminal, npy into a file .npy, else ids",
+        help="ids, pieces: a line for each text; json: a JSON object for each text; npy: one array with the ids of all "
+        "texts. By default pieces in a terminal, npy for a file that ends in .npy, otherwise ids",
     )
     parser.add_argument(
-        "-o", dest="out", metavar="FILE", type=Path, help="write to a file, which is replaced at the end"
+        "-o", dest="out", metavar="FILE", type=Path, help="the file to write; an existing file is replaced at the end"
     )
     add_color(parser)
     add_encoding(parser)
@@ -60,31 +62,31 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Encode."""
-    output = _output(arguments)
+    """Encodes the texts and writes the result. Returns exit code 0."""
+    output = _output_kind(arguments)
     tokenizer = load_tokenizer(arguments)
     options = encode_options(arguments)
     batches = _batches(arguments)
     if output == "npy":
-        with _rewindable(arguments.out) as file:
+        with _rewindable_output(arguments.out) as file:
             writer = NpyWriter(file, tokenizer.encode_array(b"").dtype)
             for ids in _flat_ids(tokenizer, batches, options):
                 writer.write(ids)
             writer.finish()
         return 0
-    with _sequential(arguments.out) as file:
+    with _sequential_output(arguments.out) as file:
         is_terminal = file.isatty()
-        for text in _shown(arguments, output, tokenizer, batches, is_colored(arguments, file)):
+        for text in _text_output(arguments, output, tokenizer, batches, is_colored(arguments, file)):
             file.write(text.encode())
             if is_terminal:
                 file.flush()
     return 0
 
 
-def _output(arguments: argparse.Namespace) -> str:
-    """The kind of output, if it is not given."""
+def _output_kind(arguments: argparse.Namespace) -> str:
+    """Returns the output kind of ``--output``, or the default for the output file."""
     if arguments.output == "npy" and arguments.out is None and sys.stdout.isatty():
-        raise ArgumentError("a .npy file is not for a terminal: say -o FILE")
+        raise ArgumentError("a .npy array cannot be shown in a terminal: name a file with -o FILE")
     if arguments.output is not None:
         return str(arguments.output)
     if arguments.out is not None:
@@ -93,7 +95,7 @@ def _output(arguments: argparse.Namespace) -> str:
 
 
 def _batches(arguments: argparse.Namespace) -> Iterator[list[bytes]]:
-    """Texts, in batches that are encoded together."""
+    """Yields batches of texts; the texts of a batch are encoded together."""
     if not arguments.lines:
         return ([text] for _, text in whole_texts(arguments.files))
     return (batch for name in arguments.files or [STDIN] for batch in line_batches(name))
@@ -107,9 +109,10 @@ def _flat_ids(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: Opt
             yield tokenizer.encode_batch(batch, options=options).ids
 
 
-def _shown(
+def _text_output(
     arguments: argparse.Namespace, output: str, tokenizer: Tokenizer, batches: Iterable[list[bytes]], is_colored: bool
 ) -> Iterator[str]:
+    """Yields the output for all texts in parts, for each kind of output except npy."""
     options = encode_options(arguments)
     if output == "ids":
         for batch in batches:
@@ -124,15 +127,15 @@ def _shown(
 
 
 def _id_lines(batch: Batch) -> Iterator[str]:
-    words = list(map(str, batch.ids.tolist()))
-    ends = batch.offsets.tolist()
-    yield "".join(f"{' '.join(words[start:end])}\n" for start, end in pairwise(ends))
+    numbers = list(map(str, batch.ids.tolist()))
+    offsets = batch.offsets.tolist()
+    yield "".join(f"{' '.join(numbers[start:end])}\n" for start, end in pairwise(offsets))
 
 
 def _id_line(row: IdArray) -> Iterator[str]:
-    """The ids separated by spaces, a part at a time, because a text can be long."""
-    for start in range(0, len(row), _ROW):
-        yield " " * (start > 0) + " ".join(map(str, row[start : start + _ROW].tolist()))
+    """Yields a line of ids separated by spaces. Long lines are yielded in parts to limit memory."""
+    for start in range(0, len(row), _IDS_PER_WRITE):
+        yield " " * (start > 0) + " ".join(map(str, row[start : start + _IDS_PER_WRITE].tolist()))
     yield "\n"
 
 
@@ -147,22 +150,22 @@ def _json(tokens: list[Token]) -> str:
 
 
 def _pieces(tokens: list[Token], special: frozenset[int] | None) -> str:
-    """The pieces: coloured, or separated by spaces if ``special`` is None."""
+    """Returns a line of pieces: coloured if ``special`` holds the special ids, separated by spaces if it is None."""
     if special is None:
         return " ".join(style.visible(token.piece) for token in tokens) + "\n"
-    shown = style.colored((token.piece, token.id in special) for token in tokens)
-    return shown if shown.endswith("\n") else shown + "\n"
+    text = style.colored((token.piece, token.id in special) for token in tokens)
+    return text if text.endswith("\n") else text + "\n"
 
 
 def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
-    """Special tokens, and the unknown piece, which is not an ordinary piece either."""
+    """Returns the ids of special tokens and of the unknown piece, which are coloured differently."""
     vocab = tokenizer.spec.vocab
     return frozenset(tokenizer.special_tokens.values()) | set(vocab.ids[vocab.kinds == Kind.UNKNOWN].tolist())
 
 
 @contextmanager
-def _sequential(path: Path | None) -> Iterator[IO[bytes]]:
-    """The file to write, or standard output."""
+def _sequential_output(path: Path | None) -> Iterator[IO[bytes]]:
+    """Opens the file to write, or standard output if ``path`` is None."""
     if path is None:
         yield stdout()
         stdout().flush()
@@ -172,8 +175,11 @@ def _sequential(path: Path | None) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _rewindable(path: Path | None) -> Iterator[IO[bytes]]:
-    """The file to write, or a temporary one that is copied to standard output at the end."""
+def _rewindable_output(path: Path | None) -> Iterator[IO[bytes]]:
+    """Opens a file that can seek: the file to write, or a temporary file that is copied to standard output at the end.
+
+    The temporary file is used if ``path`` is None.
+    """
     if path is not None:
         with replacing(path) as file:
             yield file

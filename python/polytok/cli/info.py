@@ -1,4 +1,4 @@
-"""``polytok info``: everything in a tokenizer file, and whether it is lossless."""
+"""``polytok info``: shows everything in a tokenizer file, and whether encoding and decoding returns the same text."""
 
 from __future__ import annotations
 
@@ -26,48 +26,46 @@ _EXAMPLES = """\
   polytok info -m llama.model --json | jq .lossless
   polytok info --names
 """
-_SHORT_LIST = 12
-_SHORT_BYTES = 40
-_EMPTY = "(empty)"
+_MAX_LIST_ITEMS = 12  # a table shows only the first items of a longer list
+_MAX_ESCAPED_BYTES = 40  # longer values that are not UTF-8 are shown as their length and hash
+_EMPTY = "(empty)"  # the text for a value without content
 
 Section = dict[str, Any]
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
-    parser = add_verb(verbs, "info", "show all that the vocabulary's file holds", _EXAMPLES)
-    parser.add_argument("--json", action="store_true", help="an object; nothing is shortened but the character map")
-    parser.add_argument("--names", action="store_true", help="the names that -m takes, and whether they are fetched")
+    """Adds the parser of ``info`` to ``verbs``."""
+    parser = add_verb(verbs, "info", "show everything that a tokenizer file holds", _EXAMPLES)
+    parser.add_argument("--json", action="store_true", help="print a JSON object with all lists in full")
+    parser.add_argument("--names", action="store_true", help="list the names that -m accepts, and their cached files")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show it."""
+    """Prints the report, or the names that ``-m`` accepts. Returns exit code 0."""
     if arguments.names:
-        stdout().write("".join(f"{line}\n" for line in _names()).encode())
+        stdout().write("".join(f"{line}\n" for line in _name_lines()).encode())
         return 0
     tokenizer = load_tokenizer(arguments)
     is_path = arguments.model != "default" and not named.is_name(arguments.model)
     report = describe(tokenizer, Path(arguments.model if is_path else ""))
-    shown = (
-        json.dumps(report, ensure_ascii=False, indent=2) + "\n" if arguments.json else "\n".join(_table(report)) + "\n"
-    )
-    stdout().write(shown.encode(errors="surrogateescape"))
+    text = json.dumps(report, ensure_ascii=False, indent=2) if arguments.json else "\n".join(_table_lines(report))
+    stdout().write(f"{text}\n".encode(errors="surrogateescape"))
     return 0
 
 
-def _names() -> Iterator[str]:
-    """A line for each name: what it is, or where its file is cached or available."""
+def _name_lines() -> Iterator[str]:
+    """Yields a line for each name of a vocabulary, with the path of its cached file or the address of the file."""
     yield f"{'default':<14}  comes with polytok"
     for name, files in named.FILES.items():
         for file in files:
-            kept = named.cache_folder() / file.name
-            yield f"{name:<14}  {f'kept: {kept}' if kept.is_file() else f'not fetched: {file.address}'}"
+            path = named.cache_folder() / file.name
+            yield f"{name:<14}  {f'kept: {path}' if path.is_file() else f'not fetched: {file.address}'}"
     yield f"{'hf:owner/name':<14}  a repository of the Hugging Face hub; needs pip install 'polytok[hub]'"
 
 
 def describe(tokenizer: Tokenizer, path: Path) -> dict[str, Any]:
-    """The report: sections by their names, as a JSON value."""
+    """Returns the report as a JSON value: a mapping of section names to sections. ``path`` is the file to describe."""
     spec = tokenizer.spec
     return {
         "file": _file(spec, path),
@@ -117,7 +115,7 @@ def _vocab(tokenizer: Tokenizer) -> Section:
 
 
 def _format_section(spec: Spec) -> dict[str, Any]:
-    """The details that only this format has."""
+    """Returns the sections with details that only the format of this file has."""
     if spec.origin.format != "sentencepiece":
         extra = spec.extra.get(spec.origin.format)
         return {spec.origin.format: _jsonable(extra)} if extra else {}
@@ -129,15 +127,15 @@ def _format_section(spec: Spec) -> dict[str, Any]:
 
 
 def _plain(step: Any) -> Section:
-    """A part of the Spec: its kind, then its fields."""
+    """Returns a part of the Spec as a mapping: its kind first, then its fields."""
     section: Section = {"kind": step.kind} if hasattr(step, "kind") else {}
     return section | {field.name: _jsonable(getattr(step, field.name)) for field in fields(step)}
 
 
 def _jsonable(value: Any) -> Any:
-    """Bytes as text, or as length and hash if they are not text; arrays as their shape."""
+    """Converts a field of the Spec to a JSON value: bytes to text, and an array to a note of its length."""
     if isinstance(value, bytes):
-        return _bytes(value)
+        return _bytes_as_text(value)
     if isinstance(value, np.ndarray):
         return f"{len(value)} rows"
     if isinstance(value, float | np.floating):
@@ -149,11 +147,12 @@ def _jsonable(value: Any) -> Any:
     return _plain(value) if is_dataclass(value) else value
 
 
-def _bytes(value: bytes) -> str:
+def _bytes_as_text(value: bytes) -> str:
+    """Returns UTF-8 bytes as text, other short bytes with escapes, and other long bytes as their length and hash."""
     try:
         return value.decode()
     except UnicodeDecodeError:
-        if len(value) <= _SHORT_BYTES:
+        if len(value) <= _MAX_ESCAPED_BYTES:
             return visible(value)
         return f"{len(value)} bytes, sha256 {sha256(value).hexdigest()}"
 
@@ -161,7 +160,7 @@ def _bytes(value: bytes) -> str:
 # The table
 
 
-def _table(report: dict[str, Any]) -> Iterator[str]:
+def _table_lines(report: dict[str, Any]) -> Iterator[str]:
     for number, (heading, section) in enumerate(report.items()):
         if number:
             yield ""
@@ -169,8 +168,8 @@ def _table(report: dict[str, Any]) -> Iterator[str]:
         if heading == "lossless":
             yield from _lossless_rows(section)
         elif isinstance(section, list):
-            for part in section:
-                yield from _rows(part)
+            for step in section:
+                yield from _rows(step)
             if not section:
                 yield "  (nothing)"
         elif isinstance(section, dict):
@@ -182,46 +181,46 @@ def _table(report: dict[str, Any]) -> Iterator[str]:
 def _rows(section: Section) -> Iterator[str]:
     width = max(map(len, section), default=0)
     for name, value in section.items():
-        for number, text in enumerate(_values(value)):
+        for number, text in enumerate(_value_lines(value)):
             yield f"  {'' if number else name:<{width}}  {text}"
 
 
-def _values(value: Any) -> Iterator[str]:
-    """The value of a name: a line, or one for each item of a mapping."""
+def _value_lines(value: Any) -> Iterator[str]:
+    """Yields the lines for a value: a line for each of the first items of a mapping, one line for any other value."""
     if not isinstance(value, dict):
-        yield _EMPTY if value is None else _shown(value)
+        yield _EMPTY if value is None else _value_text(value)
     elif value.keys() == {"value", "set"}:
-        yield _shown(value["value"]) + ("" if value["set"] else "  (default)")
+        yield _value_text(value["value"]) + ("" if value["set"] else "  (default)")
     else:
         items = list(value.items())
-        yield from (f"{visible(str(key).encode())}  {_shown(item)}" for key, item in items[:_SHORT_LIST])
-        if len(items) > _SHORT_LIST:
-            yield f"and {len(items) - _SHORT_LIST} more (all with --json)"
+        yield from (f"{visible(str(key).encode())}  {_value_text(item)}" for key, item in items[:_MAX_LIST_ITEMS])
+        if len(items) > _MAX_LIST_ITEMS:
+            yield f"and {len(items) - _MAX_LIST_ITEMS} more (all with --json)"
         elif not items:
             yield _EMPTY
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value in ("", [], {}):
         return _EMPTY
     if isinstance(value, list):
-        more = f" and {len(value) - _SHORT_LIST} more" if len(value) > _SHORT_LIST else ""
-        return ", ".join(map(_shown, value[:_SHORT_LIST])) + more
+        more = f" and {len(value) - _MAX_LIST_ITEMS} more" if len(value) > _MAX_LIST_ITEMS else ""
+        return ", ".join(map(_value_text, value[:_MAX_LIST_ITEMS])) + more
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
     if not isinstance(value, str):
         return str(value)
     return _quoted(value) if value.strip() != value else one_line(value)
 
 
 def _lossless_rows(section: Section) -> Iterator[str]:
-    for grade, concerned in (("valid UTF-8 text", ["text"]), ("any bytes", ["text", "bytes"])):
+    for grade, inputs in (("valid UTF-8 text", ["text"]), ("any bytes", ["text", "bytes"])):
         if section[grade]:
             yield f"  {grade:<16}  yes"
             continue
-        reasons = [reason for reason in section["reasons"] if reason["for"] in concerned]
+        reasons = [reason for reason in section["reasons"] if reason["for"] in inputs]
         if grade == "any bytes" and not section["valid UTF-8 text"]:
             reasons = [reason for reason in reasons if reason["for"] == "bytes"]
         yield f"  {grade:<16}  no" + (", because" if reasons else "")

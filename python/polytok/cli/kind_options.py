@@ -1,4 +1,4 @@
-"""The options of a trainer as options of the command: generated from its class, so that the two always agree."""
+"""Generates the command's options for each kind of training from the signature and docstring of its class."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ from typing import Any, Literal
 
 from ..training import KINDS, Kind
 
-# The verb has options of its own for these.
-_OWN = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
-_PREFIX = "kind_"
-_LIST = "several: repeat it"
+# The verbs define the options with these names themselves.
+_VERB_OPTIONS = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
+_PREFIX = "kind_"  # the prefix of the options' attributes in the parsed arguments
+_REPEAT_HELP = "can be repeated"
 
 
-def add_asked(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add the options of the requested kind."""
-    if (kind := _asked(arguments)) is not None:
+def add_training_options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Adds the options of the kind that ``--kind`` in ``arguments`` names."""
+    if (kind := _requested_kind(arguments)) is not None:
         add_options(parser, kind)
 
 
-def add_counted(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add the options that define what is counted."""
-    if (kind := _asked(arguments)) is not None:
+def add_counting_options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Adds those options of the kind in ``arguments`` that define which words are counted."""
+    if (kind := _requested_kind(arguments)) is not None:
         add_options(parser, kind, kind.counted())
 
 
-def _asked(arguments: Sequence[str]) -> Kind | None:
-    asking = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    asking.add_argument("--kind", default="bpe")
-    name = asking.parse_known_args(arguments)[0].kind
+def _requested_kind(arguments: Sequence[str]) -> Kind | None:
+    kind_parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    kind_parser.add_argument("--kind", default="bpe")
+    name = kind_parser.parse_known_args(arguments)[0].kind
     return next((kind for kind in KINDS if kind.name == name), None)
 
 
 def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[str] | None = None) -> None:
-    """Add all options, or those of these names, each with its description from the class."""
+    """Adds the options of ``kind`` with their descriptions from its class; with ``names``, only the options named."""
     group = parser.add_argument_group(f"options of {kind.name}")
-    text = inspect.getdoc(kind.load()) or ""
+    docstring = inspect.getdoc(kind.load()) or ""
     for parameter in kind.options():
-        if parameter.name in _OWN or (names is not None and parameter.name not in names):
+        if parameter.name in _VERB_OPTIONS or (names is not None and parameter.name not in names):
             continue
         if (settings := _settings(parameter.annotation)) is not None:
-            about = [_said(text, parameter.name), *([_LIST] if settings.get("action") == "append" else [])]
-            shown = _shown(parameter.default)
+            repeat_help = _REPEAT_HELP if settings.get("action") == "append" else ""
+            help_parts = [_description(docstring, parameter.name), repeat_help, _default_help(parameter.default)]
             name = "--" + parameter.name.replace("_", "-")
             group.add_argument(
                 name,
                 dest=_PREFIX + parameter.name,
                 default=argparse.SUPPRESS,
-                help="; ".join(filter(None, [*about, shown])).replace("%", "%%"),
+                help="; ".join(filter(None, help_parts)).replace("%", "%%"),
                 **settings,
             )
 
 
-def chosen(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options that were given, in the form that the class accepts."""
-    given = {name: value for name, value in vars(arguments).items() if name.startswith(_PREFIX)}
-    return {name.removeprefix(_PREFIX): _mapping(value) for name, value in given.items()}
+def chosen_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Returns the kind's options that the user set, as keywords of its class."""
+    values = {name: value for name, value in vars(arguments).items() if name.startswith(_PREFIX)}
+    return {name.removeprefix(_PREFIX): _list_or_mapping(value) for name, value in values.items()}
 
 
-def _mapping(value: Any) -> Any:
-    """A list of one JSON object gives the content of the object."""
+def _list_or_mapping(value: Any) -> Any:
+    """Parses the value if it is a list of one JSON object; returns any other value unchanged."""
     if isinstance(value, list) and len(value) == 1 and value[0].startswith("{"):
         try:
             return json.loads(value[0])
@@ -75,7 +75,7 @@ def _mapping(value: Any) -> Any:
 
 
 def _settings(annotation: Any) -> dict[str, Any] | None:
-    """The argparse settings for a type; None if a command line cannot express it."""
+    """Returns the argparse settings for an option with this type; None if a command line cannot express the type."""
     members = _members(annotation)
     kinds = {typing.get_origin(member) or member for member in members}
     names = [value for member in members if typing.get_origin(member) is Literal for value in typing.get_args(member)]
@@ -91,43 +91,43 @@ def _settings(annotation: Any) -> dict[str, Any] | None:
 
 
 def _is_list(annotation: Any) -> bool:
-    """Whether it is a collection of texts, or of texts with numbers."""
-    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
-    return isinstance(origin, type) and issubclass(origin, Collection) and inner[:1] == (str,)
+    """Reports whether the type is a list of texts, or a mapping of texts to numbers."""
+    origin, item_types = typing.get_origin(annotation), typing.get_args(annotation)
+    return isinstance(origin, type) and issubclass(origin, Collection) and item_types[:1] == (str,)
 
 
 def _members(annotation: Any) -> list[Any]:
-    """The members of a union."""
+    """Returns the members of a union of types; any other type is its only member."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return [inner for member in typing.get_args(annotation) for inner in _members(member)]
+        return [nested for member in typing.get_args(annotation) for nested in _members(member)]
     return [annotation]
 
 
 def _literal(values: list[Any]) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
-        found = next((value for value in values if str(value) == text), None)
-        if found is None:
-            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(map(str, values))}")
-        return found
+        choice = next((value for value in values if str(value) == text), None)
+        if choice is None:
+            raise argparse.ArgumentTypeError(f"unknown value {text!r}: choose one of {', '.join(map(str, values))}")
+        return choice
 
     return convert
 
 
-def _said(text: str, name: str) -> str:
-    """The description of an option in a docstring: the sentence, or the item of a list, that begins with its name.
+def _description(docstring: str, name: str) -> str:
+    """Returns the description of an option in a docstring: the sentence or list item that begins with its name.
 
-    >>> _said("Trains.\\n\\n* ``size``: how large it\\n  becomes.\\n* ``ties``: which.", "size")
-    'how large it becomes'
-    >>> _said("``size`` says how large. ``ties`` which.", "ties")
-    'which'
+    >>> _description("Trains.\\n\\n* ``size``: the number\\n  of entries.\\n* ``ties``: the rule.", "size")
+    'the number of entries'
+    >>> _description("``size`` is a number. ``ties`` is a rule.", "ties")
+    'is a rule'
     """
-    item = re.search(rf"\* ``{name}``: (.*?)(?:\n\n|\n\* |\Z)", text, re.DOTALL)
-    sentence = re.search(rf"(?:\A|\n\n|[.:]\s)``{name}`` ((?:``[^`]*``|[^`])*?)[.:;](?=\s|\Z)", text, re.DOTALL)
-    found = item[1] if item else sentence[1] if sentence else ""
-    return " ".join(found.split()).rstrip(".:").replace("``", "")
+    item = re.search(rf"\* ``{name}``: (.*?)(?:\n\n|\n\* |\Z)", docstring, re.DOTALL)
+    sentence = re.search(rf"(?:\A|\n\n|[.:]\s)``{name}`` ((?:``[^`]*``|[^`])*?)[.:;](?=\s|\Z)", docstring, re.DOTALL)
+    description = item[1] if item else sentence[1] if sentence else ""
+    return " ".join(description.split()).rstrip(".:").replace("``", "")
 
 
-def _shown(default: Any) -> str:
+def _default_help(default: Any) -> str:
     if default is inspect.Parameter.empty:
-        return "needed"
+        return "required"
     return f"default {default}" if isinstance(default, (int, float, str)) and default != "" else ""

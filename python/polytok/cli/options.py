@@ -1,4 +1,4 @@
-"""Options that several verbs share, and the code that interprets them."""
+"""The options that several verbs share, and the functions that read their values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from ..options import Options
 from ..tokenizer import Tokenizer
 from ..values import Special
 
-_MODEL_HELP = 'a tokenizer file; "default" (the one that comes with polytok), or another name (polytok info --names)'
+_MODEL_HELP = (
+    'a tokenizer file, "default" for the vocabulary that comes with polytok, or a name from `polytok info --names`'
+)
 
-_LOADING = ("format", "pattern", "special_tokens", "line", "name", "pre_tokenizer")
+_LOAD_OPTIONS = ("format", "pattern", "special_tokens", "line", "name", "pre_tokenizer")
 
 
 def add_plain_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
-    """The parser of one verb."""
+    """Adds a verb to ``verbs`` and returns its parser."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         name,
         help=summary,
@@ -36,7 +38,10 @@ def add_plain_verb(verbs: Any, name: str, summary: str, examples: str) -> argpar
 def add_verb(
     verbs: Any, name: str, summary: str, examples: str, *, source: str | None = None
 ) -> argparse.ArgumentParser:
-    """The parser of one verb, with options that name the vocabulary; with ``source``, an argument names it instead."""
+    """Adds a verb that loads a tokenizer to ``verbs``, and returns its parser.
+
+    The option ``-m`` names the tokenizer's file. If ``source`` is given, a positional argument of that name does it.
+    """
     parser = add_plain_verb(verbs, name, summary, examples)
     if source is not None:
         parser.add_argument("model", metavar=source, help=_MODEL_HELP)
@@ -44,67 +49,78 @@ def add_verb(
     if source is None:
         group.add_argument("-m", "--model", default="default", help=_MODEL_HELP)
     names = [known.name for known in all_formats()]
-    group.add_argument("--format", choices=names, help="the file's format, if its bytes do not tell")
-    group.add_argument("--pattern", help="the split pattern of a tiktoken file that is not a known one")
+    group.add_argument("--format", choices=names, help="the file's format; by default recognized from its bytes")
+    group.add_argument("--pattern", help="the split pattern for a tiktoken file whose vocabulary polytok does not know")
     group.add_argument(
-        "--special-tokens", metavar="JSON", type=_special_tokens, help="its special tokens: '{\"<|end|>\": 50256}'"
+        "--special-tokens",
+        metavar="JSON",
+        type=_special_tokens,
+        help="the special tokens of a tiktoken file: '{\"<|end|>\": 50256}'",
     )
     group.add_argument("--line", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow")
-    group.add_argument("--name", help="which vocabulary is meant, where one file serves two (o200k_harmony)")
+    group.add_argument("--name", help="the vocabulary's name, if two vocabularies share the file (o200k_harmony)")
     group.add_argument(
-        "--pre-tokenizer", metavar="NAME", help="llama.cpp's pre-tokenizer, where a GGUF file's is unknown"
+        "--pre-tokenizer", metavar="NAME", help="llama.cpp's pre-tokenizer for a GGUF file that names an unknown one"
     )
     return parser
 
 
 def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
-    """The tokenizer that the options name."""
+    """Loads the tokenizer that the options name.
+
+    Raises `ArgumentError` for options that need a file if the default tokenizer is chosen.
+    """
     if arguments.model == "default" and not os.path.exists("default"):
-        for option in _LOADING:
+        for option in _LOAD_OPTIONS:
             if getattr(arguments, option) is not None:
-                raise ArgumentError(f"--{option.replace('_', '-')} is for a file: name it with -m")
-    return load(arguments.model, **{option: getattr(arguments, option) for option in _LOADING})
+                raise ArgumentError(f"--{option.replace('_', '-')} needs a tokenizer file: name the file with -m")
+    return load(arguments.model, **{option: getattr(arguments, option) for option in _LOAD_OPTIONS})
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
-    """The options of encoding."""
+    """Adds the options of encoding."""
     group = parser.add_argument_group("encoding")
     group.add_argument(
-        "--add-special", action="store_true", help="put the format's special ids (BOS, ...) around texts"
+        "--add-special", action="store_true", help="add the format's special ids, such as BOS, to each text"
     )
     group.add_argument(
         "--special",
         action="append",
         default=[],
         metavar="all|TEXT",
-        help="recognise all special tokens, or this one (may be repeated); by default none",
+        help="recognise all special tokens, or the token TEXT (can be repeated); by default none",
     )
-    group.add_argument("--reject-special", action="store_true", help="fail on a special token that is not recognised")
-    group.add_argument("--lines", action="store_true", help="each line is a text of its own, without its line feed")
+    group.add_argument(
+        "--reject-special", action="store_true", help="fail if a text contains a special token that is not recognised"
+    )
+    group.add_argument("--lines", action="store_true", help="each line is a separate text, without its line feed")
 
 
 def encode_options(arguments: argparse.Namespace) -> Options:
-    """The options of encoding, from the arguments."""
+    """Returns the options of encoding that the arguments set."""
     special: Special = "all" if "all" in arguments.special else arguments.special
     return Options(arguments.add_special, special, arguments.reject_special)
 
 
 def add_color(parser: argparse.ArgumentParser) -> None:
-    """The option ``--color``."""
+    """Adds the option ``--color``."""
     parser.add_argument(
-        "--color", choices=["auto", "always", "never"], default="auto", help="colours: auto is in a terminal only"
+        "--color", choices=["auto", "always", "never"], default="auto", help="when to use colours; auto: in a terminal"
     )
 
 
 def is_colored(arguments: argparse.Namespace, out: IO[bytes]) -> bool:
-    """Whether to colour: with auto, NO_COLOR (no-color.org) and a dumb terminal decide."""
+    """Reports whether to write colours to ``out``.
+
+    With ``--color auto``, a terminal gets colours unless NO_COLOR (no-color.org) is set or TERM is "dumb".
+    """
     if arguments.color != "auto":
         return bool(arguments.color == "always")
     return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def stdout() -> IO[bytes]:
-    """Standard output, for bytes."""
+    """Returns the binary stream of standard output."""
     return sys.stdout.buffer
 
 
@@ -114,5 +130,5 @@ def _special_tokens(text: str) -> dict[str, int]:
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError('not an object like {"<|end|>": 50256}')
+        raise argparse.ArgumentTypeError('not a JSON object: write {"<|end|>": 50256}')
     return value

@@ -1,4 +1,4 @@
-"""What the verbs that read collections of texts share: the options that select the files and how to read them."""
+"""The options that select files of texts and how to read them, for the verbs that train, count words and tokenize."""
 
 from __future__ import annotations
 
@@ -11,39 +11,57 @@ from ..reading import Reading
 
 
 def add_inputs(parser: argparse.ArgumentParser, invalid: list[str], invalid_help: str, *, more: str = "") -> None:
-    """The inputs, and the options of reading; ``invalid`` lists the ways to treat texts that are not UTF-8."""
+    """Adds the inputs and the options of reading.
+
+    ``invalid`` has the choices of ``--invalid``, ``invalid_help`` describes the default, and ``more`` is appended to
+    the help of the inputs.
+    """
     parser.add_argument(
         "inputs",
         nargs="*",
         metavar="INPUT",
-        help=f"text, JSON lines, Parquet or Arrow, also compressed; names, patterns or URLs{more}",
+        help=f"paths, patterns or URLs of text, JSON lines, Parquet or Arrow files, which can be compressed{more}",
     )
     group = parser.add_argument_group("reading")
-    group.add_argument("--files-from", metavar="FILE", help="a file with the names of more inputs, one in a line")
-    group.add_argument("--input-format", choices=["text", "jsonl", "parquet", "arrow"], help="if the names do not tell")
-    group.add_argument("--field", default="text", metavar="NAME", help="of JSON and tables; a.b is the b of a")
-    unit = group.add_mutually_exclusive_group()
-    unit.add_argument("--lines", action="store_true", help="each line of a text file is a text, without its line feed")
-    unit.add_argument("--separator", metavar="TEXT", type=_separator, help=r"what parts texts of a file; also \n, \x00")
-    group.add_argument("--invalid", choices=invalid, help=f"what becomes of texts that are no UTF-8; {invalid_help}")
+    group.add_argument("--files-from", metavar="FILE", help="a file that lists more inputs, one a line")
     group.add_argument(
-        "--skip-broken", action="store_true", help="leave out records without the field, and report them"
+        "--input-format",
+        choices=["text", "jsonl", "parquet", "arrow"],
+        help="the format of the inputs; by default chosen by name and content",
     )
     group.add_argument(
-        "--skip-damaged", action="store_true", help="leave out what is lost in damaged files, and report it"
+        "--field",
+        default="text",
+        metavar="NAME",
+        help="the field with the text, in JSON lines and tables; a.b is the field b of the object a",
+    )
+    unit = group.add_mutually_exclusive_group()
+    unit.add_argument("--lines", action="store_true", help="each line of a text file is a text, without its line feed")
+    unit.add_argument(
+        "--separator",
+        metavar="TEXT",
+        type=_separator,
+        help=r"a text file holds several texts, separated by TEXT; escapes such as \n and \x00 are allowed",
+    )
+    group.add_argument("--invalid", choices=invalid, help=f"how to treat texts that are not UTF-8; {invalid_help}")
+    group.add_argument(
+        "--skip-broken", action="store_true", help="skip and report records that lack the field or are not valid"
+    )
+    group.add_argument(
+        "--skip-damaged", action="store_true", help="skip and report the unreadable rest of damaged files"
     )
 
 
 def names(arguments: argparse.Namespace) -> list[str]:
-    """The inputs named on the command line and in a file."""
-    listed = names_in(arguments.files_from) if arguments.files_from else []
-    if not (found := [*arguments.inputs, *listed]):
-        raise ArgumentError("no input: name a file, a pattern or a URL, or --files-from")
-    return found
+    """Returns the names of the inputs on the command line and in the file of ``--files-from``."""
+    listed_names = names_in(arguments.files_from) if arguments.files_from else []
+    if not (all_names := [*arguments.inputs, *listed_names]):
+        raise ArgumentError("no input: name a file, a pattern or a URL, or use --files-from")
+    return all_names
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
-    """How to read the inputs."""
+    """Returns the options of reading that the arguments set."""
     return Reading(
         format=arguments.input_format,
         field=arguments.field,
@@ -56,17 +74,17 @@ def reading(arguments: argparse.Namespace) -> Reading:
 
 
 def _separator(text: str) -> str:
-    r"""A text with Python's escapes.
+    r"""Returns ``text`` with its Python escapes, such as ``\n``, replaced.
 
     >>> _separator(r"\n\n<|é|>\x00") == "\n\n<|é|>\0"
     True
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # Python only warns of an unknown escape
+            warnings.simplefilter("error")  # without this filter, Python only warns about an unknown escape
             return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
     except (UnicodeDecodeError, Warning) as error:
         reason = error.reason if isinstance(error, UnicodeDecodeError) else error
         raise argparse.ArgumentTypeError(
-            rf"{text!r} has an escape that is none: {reason}; \\ is a backslash"
+            rf"{text!r} has an invalid escape: {reason}; write \\ for a backslash"
         ) from error

@@ -1,4 +1,4 @@
-"""Shows pieces: exactly, readably, and with visible borders."""
+"""Formats pieces and texts for people: invisible characters become visible, and colours show where pieces end."""
 
 from __future__ import annotations
 
@@ -12,43 +12,48 @@ RESET = "\x1b[0m"
 _PIECE_COLORS = ("\x1b[38;5;16;48;5;153m", "\x1b[38;5;16;48;5;223m")
 _SPECIAL_COLOR = "\x1b[1;38;5;231;48;5;125m"
 _SPACE = "\u2423"
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _SPACE, _SPACE: "\\u2423"}
-# Invisible characters, and those that move the text around them.
-_INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
+_SHORT_FORMS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _SPACE, _SPACE: "\\u2423"}
+# The general categories of characters that are invisible or move the text around them.
+_INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
 
 
 def visible(piece: bytes) -> str:
-    """A piece on one line, in an unambiguous form: spaces as ␣, invisible characters and non-UTF-8 as escapes.
+    """Returns a piece as readable text on one line; different pieces have different texts.
+
+    A space is written as ␣. Invisible characters and bytes that are not UTF-8 are written as escapes.
 
     >>> visible(" é\\n".encode()), visible(b"\\xe2\\x96")
     ('␣é\\\\n', '\\\\xe2\\\\x96')
     """
-    return "".join(map(_visible, piece.decode(errors="surrogateescape")))
+    return "".join(map(_visible_char, piece.decode(errors="surrogateescape")))
 
 
-def _visible(char: str) -> str:
+def _visible_char(char: str) -> str:
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
-    if char in _SHORT:
-        return _SHORT[char]
-    if unicodedata.category(char) not in _INVISIBLE:
+    if char in _SHORT_FORMS:
+        return _SHORT_FORMS[char]
+    if unicodedata.category(char) not in _INVISIBLE_CATEGORIES:
         return char
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def colored(pieces: Iterable[tuple[bytes, bool]]) -> str:
-    """Pieces in alternating colours, special ones in a colour of their own; lines break where those of the text do."""
-    shown = []
+    """Returns pieces in two alternating colours and special pieces in a third colour, with the line breaks of the text.
+
+    ``pieces`` are pairs of a piece and whether it is special.
+    """
+    parts = []
     for number, (piece, is_special) in enumerate(pieces):
         color = _SPECIAL_COLOR if is_special else _PIECE_COLORS[number % 2]
         ends_line = piece.endswith(b"\n")
-        shown.append(f"{color}{visible(piece)}{RESET}" + "\n" * ends_line)
-    return "".join(shown)
+        parts.append(f"{color}{visible(piece)}{RESET}" + "\n" * ends_line)
+    return "".join(parts)
 
 
 def json_piece(piece: bytes) -> str | list[int]:
-    """A piece for JSON: a string, or a list of its bytes if it is not UTF-8."""
+    """Returns a piece as a JSON value: a string, or a list of bytes if the piece is not UTF-8."""
     try:
         return piece.decode()
     except UnicodeDecodeError:
@@ -56,10 +61,10 @@ def json_piece(piece: bytes) -> str | list[int]:
 
 
 def one_line(text: str) -> str:
-    """A text without line breaks and control characters."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: _visible(found[0]), text)
+    """Returns the text with escapes for line breaks and control characters."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: _visible_char(match[0]), text)
 
 
 def show(line: str, out: IO[str] | None = None) -> None:
-    """Print a line, with escapes for anything that UTF-8 cannot encode: names of files can hold any bytes."""
+    """Prints a line to ``out``, with escapes for characters that UTF-8 cannot encode, as file names can have them."""
     print(line.encode(errors="backslashreplace").decode(), file=out or sys.stdout)

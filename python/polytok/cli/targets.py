@@ -1,4 +1,4 @@
-"""The outputs of ``polytok train``: checked before anything is read, so that no training is wasted."""
+"""Chooses the formats of the files that ``polytok train`` writes, and checks them before training begins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
 from ..training import TrainingReport, specs
 
-# The formats of each kind. If kinds share a file name, the first format is the one that the name selects.
+# The formats that each kind can be written in. If the name of a file fits several of them, the first one is chosen.
 _SENTENCEPIECE = ("sentencepiece", "ptok", "huggingface", "gguf")
 _BYTES = ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")
 _FORMATS: dict[str, tuple[str, ...]] = {
@@ -22,39 +22,51 @@ _FORMATS: dict[str, tuple[str, ...]] = {
     "sentencepiece-char": ("sentencepiece", "ptok"),
     "longest-match": ("rwkv", "gguf", "ptok"),
 }
-# Formats typical of a kind: they are chosen even if a name fits others too.
-_NATURAL = {"huggingface", "sentencepiece", "wordpiece", "rwkv"}
+# Formats that are typical of a kind and so preferred if a file name fits several formats.
+_PREFERRED = {"huggingface", "sentencepiece", "wordpiece", "rwkv"}
 
 
-def formats(names: Sequence[str], said: Sequence[str], kind: str, options: dict[str, Any]) -> list[str]:
-    """The format of each output. ``said`` are the formats given: none, one for all, or one for each output."""
-    if len(said) not in (0, 1, len(names)):
-        raise ArgumentError(f"{len(names)} outputs and {len(said)} formats: give one format for each, or one")
+def formats(names: Sequence[str], requested: Sequence[str], kind: str, options: dict[str, Any]) -> list[str]:
+    """Returns the format of each output file.
+
+    ``requested`` has the formats of the user: none, one for all outputs, or one for each output. Raises
+    `ArgumentError` for a format that cannot hold the kind with these options, for a file name that fits no format or
+    several formats, and for a path in a missing folder.
+    """
+    if len(requested) not in (0, 1, len(names)):
+        raise ArgumentError(
+            f"{len(names)} outputs, but {len(requested)} formats: name one format for each output, or one for all"
+        )
     for name in names:
-        _check_place(Path(name))
-    known, natural = _possible(kind, options)
-    for format in said:
-        if format not in known:
-            raise ArgumentError(f"--kind {kind} cannot be written as {format}: choose {_choices(known)}")
-    each = said if len(said) == len(names) else [*said] * len(names)
-    found = list(each) if said else [_meant(Path(name), kind, known, natural) for name in names]
-    _check_options(found, kind, options)
-    return found
+        _check_path(Path(name))
+    possible, preferred = _possible_formats(kind, options)
+    for format in requested:
+        if format not in possible:
+            raise ArgumentError(f"--kind {kind} cannot be written as {format}: choose {_choices(possible)}")
+    if requested:
+        chosen_formats = list(requested) * (1 if len(requested) == len(names) else len(names))
+    else:
+        chosen_formats = [_format_of_name(Path(name), kind, possible, preferred) for name in names]
+    _check_options(chosen_formats, kind, options)
+    return chosen_formats
 
 
 def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -> None:
-    """Write a result trained on almost no text: some formats cannot store every pattern, or need byte pieces."""
+    """Trains on a text of one letter and writes the result, to find formats that cannot store these options.
+
+    Some formats cannot store every pattern, and others need pieces for bytes. Raises `ArgumentError` for such a format.
+    """
     special = options.get("special_tokens", ())
-    counted = 0 if isinstance(special, Mapping) else len(special)
+    special_count = 0 if isinstance(special, Mapping) else len(special)
     if kind == "bpe":
-        tried = {**options, "vocab_size": 256 + counted, "verbose": None}
+        trial_options = {**options, "vocab_size": 256 + special_count, "verbose": None}
     elif kind == "wordpiece":
-        tried = {**options, "vocab_size": 1}
+        trial_options = {**options, "vocab_size": 1}
     elif "llama2c" in formats:
-        tried = {**options, "hard_vocab_limit": False}
+        trial_options = {**options, "hard_vocab_limit": False}
     else:
         return
-    (spec,) = specs(["a"], kind, report=TrainingReport(), **tried)
+    (spec,) = specs(["a"], kind, report=TrainingReport(), **trial_options)
     for format in formats:
         try:
             write(spec, format)
@@ -62,37 +74,38 @@ def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -
             raise ArgumentError(f"--kind {kind} with these options cannot be written as {format}: {error}") from error
 
 
-def _check_place(path: Path) -> None:
+def _check_path(path: Path) -> None:
     if not path.parent.is_dir():
-        raise ArgumentError(f"{path}: there is no folder {path.parent}")
+        raise ArgumentError(f"{path}: the folder {path.parent} does not exist; create it first")
     if path.is_dir():
         raise ArgumentError(f"{path} is a folder: name a file in it")
 
 
-def _possible(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
-    """The formats that a kind can be written in with these options, and the preferred ones."""
+def _possible_formats(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
+    """Returns the formats that can hold a kind with these options, and the formats to prefer."""
     if kind != "bpe":
-        return _FORMATS[kind], _NATURAL
+        return _FORMATS[kind], _PREFERRED
     if options.get("ties") != "huggingface":
-        return _BYTES, _NATURAL | ({"minbpe"} if options.get("ties") == "minbpe" else set())
-    over_bytes = options.get("byte_level", True)
-    return ("huggingface", "tiktoken", "gguf", "ptok") if over_bytes else ("huggingface", "ptok"), _NATURAL
+        return _BYTES, _PREFERRED | ({"minbpe"} if options.get("ties") == "minbpe" else set())
+    is_byte_level = options.get("byte_level", True)
+    return ("huggingface", "tiktoken", "gguf", "ptok") if is_byte_level else ("huggingface", "ptok"), _PREFERRED
 
 
-def _meant(path: Path, kind: str, known: Sequence[str], natural: set[str]) -> str:
-    named = formats_named(path)
-    fitting = [format for format in known if format in named]
-    first = [format for format in fitting if format in natural]
-    if len(fitting) == 1 or first:
-        return (first or fitting)[0]
-    if fitting:
-        raise ArgumentError(f"{path.name} may be a file of several formats: choose {_choices(fitting)}")
-    if named:
+def _format_of_name(path: Path, kind: str, possible: Sequence[str], preferred: set[str]) -> str:
+    """Returns the format that a file's name selects among the possible formats. Raises `ArgumentError` if none does."""
+    named_formats = formats_named(path)
+    candidates = [format for format in possible if format in named_formats]
+    preferred_candidates = [format for format in candidates if format in preferred]
+    if len(candidates) == 1 or preferred_candidates:
+        return (preferred_candidates or candidates)[0]
+    if candidates:
+        raise ArgumentError(f"several formats have files named {path.name}: choose {_choices(candidates)}")
+    if named_formats:
         raise ArgumentError(
-            f"{path.name} is the name of a {' or '.join(named)} file, which --kind {kind} cannot be written as: "
-            f"choose {_choices(known)}"
+            f"{path.name} is the name of a {' or '.join(named_formats)} file, and --kind {kind} cannot be written in "
+            f"that format: choose {_choices(possible)}"
         )
-    raise ArgumentError(f"the name {path.name} does not tell a format: choose {_choices(known)}")
+    raise ArgumentError(f"the name {path.name} does not select a format: choose {_choices(possible)}")
 
 
 def _choices(formats: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Reads input from files, or from standard input."""
+"""Reads texts from files or from standard input, whole or as lines."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from itertools import islice
 _BATCH_LINES = 4096
 _BATCH_BYTES = 1 << 22
 
-STDIN = "-"
+STDIN = "-"  # the file name that selects standard input
 
 
 @contextmanager
-def opened(name: str) -> Iterator[BufferedReader]:
-    """A file by its name; ``-`` is standard input."""
+def open_input(name: str) -> Iterator[BufferedReader]:
+    """Opens a file for reading bytes; the name ``-`` selects standard input."""
     if name == STDIN:
         assert isinstance(sys.stdin.buffer, BufferedReader)
         yield sys.stdin.buffer
@@ -26,22 +26,22 @@ def opened(name: str) -> Iterator[BufferedReader]:
 
 
 def whole_texts(names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """The files, each as one text, with their names."""
+    """Yields the name and content of each file; without names, those of standard input."""
     for name in names or [STDIN]:
-        with opened(name) as file:
+        with open_input(name) as file:
             yield name, file.read()
 
 
 def line_batches(name: str) -> Iterator[list[bytes]]:
-    """A file's lines without their line feeds, a few megabytes at a time.
+    """Yields the lines of a file without their line feeds, in batches of a few megabytes.
 
-    A line feed at the end of the file ends the last line and does not begin another.
+    A line feed at the end of the file ends the last line; no empty line follows it.
     """
-    with opened(name) as file:
+    with open_input(name) as file:
         if file.isatty():
             yield from ([line.removesuffix(b"\n")] for line in file)
             return
         while lines := file.readlines(_BATCH_BYTES):
-            rest = iter(lines)
-            while batch := [line.removesuffix(b"\n") for line in islice(rest, _BATCH_LINES)]:
+            remaining_lines = iter(lines)
+            while batch := [line.removesuffix(b"\n") for line in islice(remaining_lines, _BATCH_LINES)]:
                 yield batch

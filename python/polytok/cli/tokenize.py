@@ -1,4 +1,4 @@
-"""``polytok tokenize``: converts files of text to a folder of shards of ids."""
+"""``polytok tokenize``: encodes files of text and writes the ids to the shards of a dataset folder."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _EXAMPLES = """\
   polytok tokenize s3://bucket/*.parquet --field content --columns url --output parquet -o tokens
   polytok tokenize --files-from list.txt --workers 64 --json-log log.jsonl -o tokens
 
-The same command goes on with what an interrupted one has left.
+If the command is interrupted, the same command continues the work.
 """
-_DEFAULT = DocumentOptions()
+_DEFAULTS = DocumentOptions()
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
-    parser = add_verb(verbs, "tokenize", "tokenize files of any size into a dataset folder", _EXAMPLES)
+    """Adds the parser of ``tokenize`` to ``verbs``."""
+    parser = add_verb(verbs, "tokenize", "tokenize files of any size to a dataset folder", _EXAMPLES)
     add_inputs(parser, ["error", "replace", "skip"], "by default an error")
     _add_documents(parser)
     _add_output(parser)
@@ -44,48 +44,101 @@ def add_parser(verbs: Any) -> None:
 def _add_documents(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("documents")
     for name, verb in (("bos", "begins"), ("eos", "ends")):
-        help = f"the piece or id that {verb} each document; the tokenizer's own if none is named"
+        help = f"the piece or id that {verb} each document; without PIECE, the one that the tokenizer defines"
         group.add_argument(f"--{name}", nargs="?", const="auto", type=_piece, metavar="PIECE", help=help)
-    group.add_argument("--add-special", action="store_true", help="put the format's special ids around documents")
+    group.add_argument("--add-special", action="store_true", help="add the format's special ids to each document")
     group.add_argument(
-        "--special", action="append", default=[], metavar="all|TEXT", help="recognise special tokens; by default none"
+        "--special",
+        action="append",
+        default=[],
+        metavar="all|TEXT",
+        help="recognise all special tokens, or the token TEXT (can be repeated); by default none",
     )
-    group.add_argument("--reject-special", action="store_true", help="fail on a special token that is not recognised")
-    group.add_argument("--min-tokens", type=int, default=0, metavar="N", help="skip documents of fewer")
-    group.add_argument("--max-tokens", type=int, metavar="N", help="what is longer is cut off, or as --long says")
-    group.add_argument("--long", choices=["truncate", "skip", "split"], default=_DEFAULT.long)
-    group.add_argument("--shuffle", type=int, default=0, metavar="N", help="among so many that follow each other")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="of the shuffle")
+    group.add_argument(
+        "--reject-special", action="store_true", help="fail if a text contains a special token that is not recognised"
+    )
+    group.add_argument("--min-tokens", type=int, default=0, metavar="N", help="skip documents of fewer than N tokens")
+    group.add_argument("--max-tokens", type=int, metavar="N", help="the maximum length of a document; see --long")
+    group.add_argument(
+        "--long",
+        choices=["truncate", "skip", "split"],
+        default=_DEFAULTS.long,
+        help="how to treat documents longer than --max-tokens; by default truncate",
+    )
+    group.add_argument("--shuffle", type=int, default=0, metavar="N", help="shuffle each N consecutive documents")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the shuffle; by default 0")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--out", required=True, metavar="OUTDIR", help="the folder to write, or its URL")
-    group.add_argument("--output", choices=list(WRITERS), default=_DEFAULT.output, help=f"by default {_DEFAULT.output}")
-    group.add_argument("--dtype", choices=["auto", "uint16", "uint32", "int32"], default="auto")
-    group.add_argument("--columns", action="append", default=[], metavar="NAME", help="fields that go with documents")
     group.add_argument(
-        "--shard-size", type=_size, default=_DEFAULT.shard_size, metavar="SIZE", help="of input, by default 128M"
+        "--output",
+        choices=list(WRITERS),
+        default=_DEFAULTS.output,
+        help=f"the format of the shards; by default {_DEFAULTS.output}",
     )
-    group.add_argument("--overwrite", action="store_true", help="throw away what another job has left in OUTDIR")
+    group.add_argument(
+        "--dtype",
+        choices=["auto", "uint16", "uint32", "int32"],
+        default="auto",
+        help="the type of the ids; auto: the smallest that holds the vocabulary",
+    )
+    group.add_argument(
+        "--columns",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a field of the inputs to store with the documents (can be repeated)",
+    )
+    group.add_argument(
+        "--shard-size",
+        type=_size,
+        default=_DEFAULTS.shard_size,
+        metavar="SIZE",
+        help="the bytes of input for each shard; by default 128M",
+    )
+    group.add_argument("--overwrite", action="store_true", help="delete the files of another job in OUTDIR first")
 
 
 def _add_running(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
-    group.add_argument("--workers", type=int, metavar="N", help="processes, by default one for each processor")
-    group.add_argument("--threads", type=int, metavar="N", help="of each process, by default one if tasks are many")
-    group.add_argument("--runner", choices=list(RUNNERS), default="local", help="who does the tasks")
-    group.add_argument("--quiet", action="store_true", help="no progress bar and no table")
-    group.add_argument("--json-log", metavar="FILE", help="write events, a line of JSON each; `-` is standard output")
+    group.add_argument(
+        "--workers", type=int, metavar="N", help="the number of processes; by default one for each processor"
+    )
+    group.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="the threads of each process; by default one, or more if there are fewer tasks than processes",
+    )
+    group.add_argument(
+        "--runner", choices=list(RUNNERS), default="local", help="run in processes of this machine, or on Ray"
+    )
+    group.add_argument("--quiet", action="store_true", help="show no progress bar and no table")
+    group.add_argument(
+        "--json-log", metavar="FILE", help="append events to FILE, a JSON object a line; `-` is standard output"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tokenize."""
-    chosen = ("bos", "eos", "min_tokens", "max_tokens", "long", "shuffle", "seed", "output", "dtype", "shard_size")
-    options = {name: getattr(arguments, name) for name in chosen}
+    """Tokenizes the inputs and prints a table of the results. Returns exit code 0."""
+    option_names = (
+        "bos",
+        "eos",
+        "min_tokens",
+        "max_tokens",
+        "long",
+        "shuffle",
+        "seed",
+        "output",
+        "dtype",
+        "shard_size",
+    )
+    options = {name: getattr(arguments, name) for name in option_names}
     if arguments.json_log == "-" and not arguments.quiet:
         arguments.quiet = not sys.stderr.isatty()
-    with _log(arguments.json_log) as log:
+    with _open_log(arguments.json_log) as log:
         try:
             report = tokenize(
                 names(arguments),
@@ -103,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
                 **options,
             )
         except KeyboardInterrupt:
-            print("polytok: interrupted; the same command goes on from here", file=sys.stderr)
+            print("polytok: interrupted; run the same command again to continue", file=sys.stderr)
             raise
     if not arguments.quiet:
         show(str(report), sys.stderr if arguments.json_log == "-" else sys.stdout)
@@ -111,15 +164,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _log(name: str | None) -> Iterator[IO[str] | None]:
+def _open_log(name: str | None) -> Iterator[IO[str] | None]:
     if name is None or name == "-":
         yield None if name is None else sys.stdout
     else:
-        with _appended(Path(name)) as file:
+        with _open_to_append(Path(name)) as file:
             yield file
 
 
-def _appended(path: Path) -> IO[str]:
+def _open_to_append(path: Path) -> IO[str]:
     try:
         return path.open("a", encoding="utf-8")
     except OSError as error:
@@ -127,7 +180,7 @@ def _appended(path: Path) -> IO[str]:
 
 
 def _piece(text: str) -> int | str:
-    """An id if it is a number; a piece that looks like a number can be given only by its id."""
+    """Returns decimal digits as an id, and any other text as a piece. A piece of digits can be named only by its id."""
     return int(text) if text.isdecimal() else text
 
 

@@ -1,4 +1,4 @@
-"""``polytok train``: trains a vocabulary of any kind, from texts or from counts."""
+"""``polytok train``: trains a vocabulary of any kind, from texts or from counted words."""
 
 from __future__ import annotations
 
@@ -26,36 +26,41 @@ _EXAMPLES = """\
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
-    parser = add_plain_verb(verbs, "train", "make a vocabulary of texts, or of counted words", _EXAMPLES)
+    """Adds the parser of ``train`` to ``verbs``."""
+    parser = add_plain_verb(verbs, "train", "train a vocabulary from texts or from counted words", _EXAMPLES)
     training.add_reading(parser)
     parser.add_argument(
         "--kind",
         choices=[kind.name for kind in KINDS],
         default="bpe",
-        help="by default bpe; each has options of its own",
+        help="the kind of vocabulary, by default bpe; `--kind KIND --help` lists the options of a kind",
     )
     parser.add_argument(
-        "--vocab-size", type=_sizes, metavar="N", help="how many entries; N,M for several sizes at once"
+        "--vocab-size", type=_sizes, metavar="N", help="the number of entries; N,M trains several sizes together"
     )
     parser.add_argument(
-        "-o", "--out", action="append", required=True, metavar="OUT", help="the file to write, which is replaced"
+        "-o",
+        "--out",
+        action="append",
+        required=True,
+        metavar="OUT",
+        help="a file to write (can be repeated); an existing file is replaced",
     )
     parser.add_argument(
         "--to",
         action="append",
         choices=[known.name for known in all_formats() if known.name != "bpe_files"],
-        help="its format, if the name of OUT does not tell; one for each OUT, or for all",
+        help="the format of OUT, by default chosen by its name; one format for each OUT, or one for all",
     )
-    parser.add_argument("--strict", action="store_true", help="fail if a format cannot carry all of it")
-    parser.add_argument("--verbose", action="store_true", help="show each step, as minbpe does")
-    parser.set_defaults(run=run, prepare=kind_options.add_asked)
+    parser.add_argument("--strict", action="store_true", help="fail if a format cannot store everything")
+    parser.add_argument("--verbose", action="store_true", help="print each merge, as minbpe does")
+    parser.set_defaults(run=run, prepare=kind_options.add_training_options)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, then write."""
+    """Trains, then writes the files. Returns exit code 0."""
     options = _options(arguments)
-    wanted = _targets(arguments, options)
+    outputs = _outputs(arguments, options)
     report = TrainingReport()
     with training.bar(arguments) or nullcontext() as progress:
         trained = specs(
@@ -68,36 +73,36 @@ def run(arguments: argparse.Namespace) -> int:
             report=report,
             **options,
         )
-    training.tell(report)
-    _write(wanted, trained, strict=arguments.strict)
+    training.print_report(report)
+    _write(outputs, trained, strict=arguments.strict)
     return 0
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    options = kind_options.chosen(arguments)
-    known = {parameter.name for parameter in kind_named(arguments.kind).options()}
+    options = kind_options.chosen_options(arguments)
+    option_names = {parameter.name for parameter in kind_named(arguments.kind).options()}
     if arguments.vocab_size is not None:
         options["vocab_size"] = arguments.vocab_size
     if arguments.verbose:
-        if "verbose" not in known:
-            raise ArgumentError(f"kind {arguments.kind} has no steps to show: leave --verbose out")
+        if "verbose" not in option_names:
+            raise ArgumentError(f"kind {arguments.kind} has no steps to print: remove --verbose")
         options["verbose"] = print
     return options
 
 
-def _targets(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each output with its format; checked before training begins."""
+def _outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tuple[str, str]]:
+    """Returns pairs of the name and format of each output. Raises `ArgumentError` for an impossible output."""
     if isinstance(arguments.vocab_size, list) and not all("{size}" in name for name in arguments.out):
         raise ArgumentError("several sizes need {size} in the name of OUT")
     formats = targets.formats(arguments.out, arguments.to or (), arguments.kind, options)
     return list(zip(arguments.out, formats, strict=True))
 
 
-def _write(wanted: list[tuple[str, str]], trained: list[Spec], *, strict: bool) -> None:
-    """Write all files, or none if one of them cannot be written."""
+def _write(outputs: list[tuple[str, str]], trained: list[Spec], *, strict: bool) -> None:
+    """Writes all files, or no file if the conversion to any format fails."""
     files = []
     for tokenizer in map(Tokenizer, trained):
-        for name, format in wanted:
+        for name, format in outputs:
             path = Path(name.replace("{size}", str(tokenizer.vocab_size)))
             files.append((path, tokenizer.vocab_size, write(tokenizer.spec, format, strict=strict)))
     for path, size, written in files:
@@ -111,5 +116,5 @@ def _sizes(text: str) -> int | list[int]:
     try:
         sizes = [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size: write 32000, or 16000,32000 for several") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write 32000, or 16000,32000 for several") from error
     return sizes[0] if len(sizes) == 1 else sizes

@@ -1,4 +1,4 @@
-"""What ``polytok train`` and ``polytok count-words`` share: options for reading, and progress reports."""
+"""The options and reports that ``polytok train`` and ``polytok count-words`` share."""
 
 from __future__ import annotations
 
@@ -16,35 +16,39 @@ from .texts import STDIN
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """The options of reading."""
-    invalid_help = "by default kept by kinds over bytes, and an error for others"
+    """Adds the inputs, the options of reading, and the limits of memory and threads."""
+    invalid_help = "by default keep for kinds over bytes, error for other kinds"
     reading_options.add_inputs(
         parser, ["error", "replace", "skip", "keep"], invalid_help, more="; `-` is standard input"
     )
     group = parser.add_argument_group("resources")
-    group.add_argument("--max-memory", type=_memory, metavar="SIZE", help="go to disk before more is used, e.g. 512M")
-    group.add_argument("--threads", type=int, metavar="N", help="by default as many as there are processors")
-    group.add_argument("--quiet", action="store_true", help="no progress bar")
+    group.add_argument(
+        "--max-memory", type=_memory, metavar="SIZE", help="use files on disk beyond this limit, for example 512M"
+    )
+    group.add_argument(
+        "--threads", type=int, metavar="N", help="the number of threads; by default one for each processor"
+    )
+    group.add_argument("--quiet", action="store_true", help="show no progress bar")
 
 
 def inputs(arguments: argparse.Namespace) -> Inputs:
-    """The inputs that the arguments name."""
+    """Returns the inputs that the arguments name."""
     return [sys.stdin.buffer if name == STDIN else named(name) for name in reading_options.names(arguments)]
 
 
 def reading(arguments: argparse.Namespace) -> Reading | None:
-    """How to read them; None if no option is given."""
-    said = reading_options.reading(arguments)
-    return None if said == Reading() else said
+    """Returns the options of reading; None if they are all default."""
+    chosen_reading = reading_options.reading(arguments)
+    return None if chosen_reading == Reading() else chosen_reading
 
 
 def bar(arguments: argparse.Namespace) -> ProgressBar | None:
-    """A progress bar, in a terminal."""
+    """Returns a progress bar if standard error is a terminal, else None."""
     return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else None
 
 
-def tell(report: TrainingReport) -> None:
-    """Report what was skipped, and other notes."""
+def print_report(report: TrainingReport) -> None:
+    """Prints the numbers of skipped texts, and other notes, if there are any."""
     if report.left_out or report.notes:
         print(f"polytok: {report}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""``polytok vocab``: list, search and export the vocabulary."""
+"""``polytok vocab``: lists, searches and exports the vocabulary."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _EXAMPLES = """\
 """
 _SPECIAL = "special"
 _KINDS = (*(kind.name.lower() for kind in Kind), _SPECIAL)
-_RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
+_ID_RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
 
 
-class Entry(NamedTuple):
-    """A row of the vocabulary, or a special token that is not in it (kind ``special``)."""
+class VocabRow(NamedTuple):
+    """An entry of the vocabulary, or a special token outside the vocabulary (kind ``special``)."""
 
     id: int
     kind: str
@@ -36,60 +36,63 @@ class Entry(NamedTuple):
     piece: bytes
 
 
-_Test = Callable[[Entry], bool]
+_RowTest = Callable[[VocabRow], bool]
 
 
 def add_parser(verbs: Any) -> None:
-    """Add the verb."""
+    """Adds the parser of ``vocab`` to ``verbs``."""
     parser = add_verb(verbs, "vocab", "list, search and export the vocabulary", _EXAMPLES)
-    parser.add_argument("--search", metavar="REGEX", type=_regex, help="pieces in which a Python regex is found")
-    parser.add_argument("--contains", metavar="TEXT", help="pieces in which a text stands")
-    parser.add_argument("--kind", choices=_KINDS, help="entries of a kind; special: tokens beside the vocabulary")
+    parser.add_argument("--search", metavar="REGEX", type=_regex, help="entries that match a Python regex anywhere")
+    parser.add_argument("--contains", metavar="TEXT", help="entries that contain TEXT")
+    parser.add_argument("--kind", choices=_KINDS, help="entries of a kind; special: tokens outside the vocabulary")
+    parser.add_argument("--ids", metavar="1-20,30", type=_ranges, help="entries with these ids; 100- is 100 and above")
     parser.add_argument(
-        "--ids", metavar="1-20,30", type=_ranges, help="entries with these ids; 100- is all from 100 on"
+        "--export", metavar="FILE", help="the file to write; an existing file is replaced; `-` is standard output"
     )
-    parser.add_argument("--export", metavar="FILE", help="write the entries to a file, which is replaced, or `-`")
     parser.add_argument(
-        "--as", dest="form", choices=_FORMS, help="of the export; by default jsonl into .jsonl, else tsv"
+        "--as",
+        dest="form",
+        choices=_FORMS,
+        help="the format of the export; by default jsonl for a file .jsonl or .ndjson, otherwise tsv",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, or export."""
+    """Lists or exports the entries that fit all options. Returns exit code 1 if there are none, else 0."""
     tokenizer = load_tokenizer(arguments)
-    tests = list(_tests(arguments))
-    found = (entry for entry in entries(tokenizer) if all(test(entry) for test in tests))
+    tests = list(_row_tests(arguments))
+    selected_rows = (row for row in vocab_rows(tokenizer) if all(test(row) for test in tests))
     if arguments.export in (None, "-"):
         form = (
             _table(tokenizer)
             if arguments.export is None and arguments.form is None
             else _FORMS[arguments.form or "tsv"]
         )
-        count = sum(1 for line in _lines(form, found) if stdout().write(line))
+        count = sum(1 for line in _lines(form, selected_rows) if stdout().write(line))
         stdout().flush()
     else:
         path = Path(arguments.export)
         form = _FORMS[arguments.form or ("jsonl" if path.suffix in (".jsonl", ".ndjson") else "tsv")]
         with replacing(path) as file:
-            count = sum(1 for line in _lines(form, found) if file.write(line))
+            count = sum(1 for line in _lines(form, selected_rows) if file.write(line))
     return 0 if count else 1
 
 
-def entries(tokenizer: Tokenizer) -> Iterator[Entry]:
-    """The rows in file order, then the special tokens that are not among them."""
+def vocab_rows(tokenizer: Tokenizer) -> Iterator[VocabRow]:
+    """Yields the entries in the order of the file, then the special tokens outside the vocabulary."""
     vocab = tokenizer.spec.vocab
     names = {int(kind): kind.name.lower() for kind in Kind}
     # numpy prints a float32 with the fewest digits that identify it.
     scores = vocab.scores.astype(str).tolist()
     kinds = vocab.kinds if vocab.active_kinds is None else vocab.active_kinds
     for id, kind, score, piece in zip(vocab.ids.tolist(), kinds.tolist(), scores, vocab.pieces(), strict=True):
-        yield Entry(id, names[kind], score, piece)
+        yield VocabRow(id, names[kind], score, piece)
     for token in tokenizer.spec.special:
-        yield Entry(token.id, _SPECIAL, "0.0", token.text.encode())
+        yield VocabRow(token.id, _SPECIAL, "0.0", token.text.encode())
 
 
-def _tests(arguments: argparse.Namespace) -> Iterator[_Test]:
+def _row_tests(arguments: argparse.Namespace) -> Iterator[_RowTest]:
     if arguments.search is not None:
         search = arguments.search.search
         yield lambda entry: search(entry.piece.decode(errors="surrogateescape")) is not None
@@ -102,21 +105,24 @@ def _tests(arguments: argparse.Namespace) -> Iterator[_Test]:
         yield lambda entry: any(first <= entry.id <= last for first, last in arguments.ids)
 
 
-def _lines(form: Callable[[Entry], str], found: Iterable[Entry]) -> Iterator[bytes]:
-    return (f"{form(entry)}\n".encode() for entry in found)
+def _lines(form: Callable[[VocabRow], str], rows: Iterable[VocabRow]) -> Iterator[bytes]:
+    return (f"{form(row)}\n".encode() for row in rows)
 
 
-def _table(tokenizer: Tokenizer) -> Callable[[Entry], str]:
-    """Aligned columns; the longest kind has twelve letters, and a float32 prints in at most fourteen."""
+def _table(tokenizer: Tokenizer) -> Callable[[VocabRow], str]:
+    """Returns a function that formats a row in aligned columns.
+
+    The column of kinds has 12 characters for the longest kind, and the column of scores 14 for the longest float32.
+    """
     width = len(str(tokenizer.vocab_size))
     return lambda entry: f"{entry.id:>{width}}  {entry.kind:<12}  {entry.score:>14}  {visible(entry.piece)}"
 
 
-def _tsv(entry: Entry) -> str:
+def _tsv(entry: VocabRow) -> str:
     return f"{entry.id}\t{entry.kind}\t{entry.score}\t{visible(entry.piece)}"
 
 
-def _json(entry: Entry) -> str:
+def _json(entry: VocabRow) -> str:
     score = float(entry.score)
     # JSON has no NaN and no infinities.
     finite = score if abs(score) < float("inf") else None
@@ -134,11 +140,11 @@ def _regex(text: str) -> re.Pattern[str]:
 
 
 def _ranges(text: str) -> list[tuple[int, int]]:
-    found = []
+    ranges = []
     for part in text.split(","):
-        match = _RANGE.fullmatch(part.strip())
+        match = _ID_RANGE.fullmatch(part.strip())
         if not match:
             raise argparse.ArgumentTypeError(f"{part!r} is neither an id nor a range like 1-20")
         first = int(match[1])
-        found.append((first, int(match[3]) if match[3] else 2**32 if match[2] else first))
-    return found
+        ranges.append((first, int(match[3]) if match[3] else 2**32 if match[2] else first))
+    return ranges
