@@ -12,30 +12,30 @@ import numpy as np
 
 from polytok import ArgumentError
 from polytok.corpus.journal import Journal, stem
-from polytok.corpus.run.base import DoTask, Tell
+from polytok.corpus.run.base import ProgressFunction, TaskFunction
 from polytok.corpus.storage import storage
 from polytok.corpus.write import OutputFile
 
 WORK = "corpus_work:prepare"
 
 
-def prepare(setup: dict[str, Any]) -> DoTask:
+def prepare(setup: dict[str, Any]) -> TaskFunction:
     """What does the tasks."""
     place = storage(setup["storage"])
 
-    def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
         number = description["number"]
-        with place.filled() as folder:
+        with place.output_folder() as folder:
             file = OutputFile(folder / f"{stem(number)}.bin")
             for part in range(description.get("parts", 1)):
                 file.write(np.full(1000, number + part, dtype=np.uint8))
-                tell(1, 2, 3)
+                report_progress(1, 2, 3)
                 time.sleep(description.get("seconds", 0))
             _come_to_grief(folder, number)
             shard = file.finish()
             file.keep()
         record = {"number": number, "documents": 1, "files": [shard._asdict()]}
-        Journal(place).note(setup["job"], record)
+        Journal(place).write_record(setup["job"], record)
         return record
 
     return do_task

@@ -65,7 +65,7 @@ def test_a_count_goes_on_where_it_ended(tmp_path: Path, inputs: list[Path]) -> N
 def test_bytes_that_are_no_text(tmp_path: Path, inputs: list[Path]) -> None:
     with pytest.raises(polytok.EncodeError, match="a.txt: byte 0: no UTF-8"):
         count_words(inputs, "wordpiece", tmp_path / "counts", reading=LINES, workers=1)
-    with pytest.raises(ArgumentError, match="for kinds over bytes"):
+    with pytest.raises(ArgumentError, match="a kind over bytes"):
         count_words(inputs, "wordpiece", tmp_path / "counts", reading=Reading(invalid="keep"), workers=1)
 
 

@@ -47,7 +47,7 @@ def test_documents_by_index(tmp_path: Path, kind: str, dtype: str) -> None:
     assert opened[1:6:2].to_list() == ROWS[1:6:2] and opened[4:1].to_list() == []
     assert opened[np.int64(2)].tolist() == [4]
     for index in (7, -8):
-        with pytest.raises(IndexError, match=f"document {index} of a dataset of 7"):
+        with pytest.raises(IndexError, match=f"document {index} is out of range: the dataset has 7"):
             opened[index]
     assert [shard.documents for shard in opened.shards] == [3, 0, 2, 1, 1]
     assert opened.shard(-1).ids.tolist() == [11]
@@ -91,7 +91,7 @@ def test_windows_of_nothing(tmp_path: Path) -> None:
     assert len(opened) == 0 and opened.tokens == 0 and list(opened) == [] and opened[:].to_list() == []
     assert len(opened.windows(1)) == 0 and opened.windows(3)[:].shape == (0, 3)
     for length, stride in ((0, 1), (1, 0), (-1, None)):
-        with pytest.raises(ArgumentError, match="less than 1"):
+        with pytest.raises(ArgumentError, match="too small"):
             opened.windows(length, stride)
 
 
@@ -127,7 +127,7 @@ def test_the_tokenizer_is_the_one_used(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="this tokenizer is another one"):
         opened.check(other)
     other.save(opened.folder / "tokenizer.ptok")
-    with pytest.raises(ArgumentError, match="another one"):
+    with pytest.raises(ArgumentError, match="not the tokenizer of the ids"):
         corpus.open(opened.folder).decode(0)
     (opened.folder / "tokenizer.ptok").unlink()
     with pytest.raises(FileError, match="No such file"):
@@ -219,7 +219,7 @@ def test_manifests_that_are_none(tmp_path: Path, data: bytes) -> None:
 def test_a_manifest_that_is_too_large(tmp_path: Path) -> None:
     with open(tmp_path / "dataset.json", "wb") as file:
         file.truncate(2**30 + 1)
-    with pytest.raises(FormatError, match="no manifest is"):
+    with pytest.raises(FormatError, match="too large for a manifest"):
         corpus.open(tmp_path)
 
 
@@ -341,26 +341,26 @@ def test_from_kind_to_kind(tmp_path: Path, kind: str, other: str) -> None:
 def test_what_cannot_be_merged(tmp_path: Path) -> None:
     one = dataset(tmp_path / "one", SHARDS)
     out = tmp_path / "out"
-    with pytest.raises(ArgumentError, match="of two kinds: megatron and flat"):
+    with pytest.raises(ArgumentError, match="different kinds: megatron and flat"):
         corpus.merge([one, dataset(tmp_path / "flat", SHARDS, "flat")], out)
-    with pytest.raises(ArgumentError, match="of two dtypes: uint16 and int32"):
+    with pytest.raises(ArgumentError, match="different dtypes: uint16 and int32"):
         corpus.merge([one, dataset(tmp_path / "wide", SHARDS, dtype="int32")], out)
     other = dataset(tmp_path / "other", SHARDS)
     text = (other / "dataset.json").read_text()
     (other / "dataset.json").write_text(text.replace(polytok.load("default").fingerprint, "0" * 32))
-    with pytest.raises(ArgumentError, match="of two tokenizers"):
+    with pytest.raises(ArgumentError, match="different tokenizers"):
         corpus.merge([one, other], out)
-    with pytest.raises(ArgumentError, match="is there already"):
+    with pytest.raises(ArgumentError, match="exists already"):
         corpus.merge([one], other)
-    with pytest.raises(ArgumentError, match="nothing to merge"):
+    with pytest.raises(ArgumentError, match="no datasets to merge"):
         corpus.merge([], out)
-    with pytest.raises(ArgumentError, match="leave link out"):
+    with pytest.raises(ArgumentError, match="remove link"):
         corpus.merge([one], out, kind="flat", link=True)
-    with pytest.raises(ArgumentError, match="kind='zip' is none of"):
+    with pytest.raises(ArgumentError, match="unknown kind='zip'"):
         corpus.merge([one], out, kind="zip")
     shutil.copytree(one, tmp_path / "damaged")
     (tmp_path / "damaged/00002.bin").write_bytes(bytes(12))
-    with pytest.raises(FormatError, match="00002.bin: not as the manifest has it"):
+    with pytest.raises(FormatError, match="00002.bin: the file differs from the manifest"):
         corpus.merge([one, tmp_path / "damaged"], out)
     assert not out.exists() and not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
@@ -376,7 +376,7 @@ def test_columns_that_do_not_fit(tmp_path: Path, kind: str) -> None:
     table = parquet.read_table(tmp_path / file.name) if kind == "parquet" else ipc.open_file(tmp_path / file.name)
     assert table.schema.names == ["ids", "url", "stars"]
     for unlike, shown in ((other, "url: int64"), (bare, "none")):
-        with pytest.raises(ArgumentError, match=f"have other columns: url: string, stars: int64 and {shown}"):
+        with pytest.raises(ArgumentError, match=f"have different columns: url: string, stars: int64 and {shown}"):
             corpus.merge([one, unlike], tmp_path / "unlike")
     assert corpus.merge([one, other], tmp_path / "unlike", kind="flat").totals.documents == 4
 
@@ -386,7 +386,7 @@ def test_no_export_among_shards(tmp_path: Path) -> None:
     (folder / "inner").mkdir()
     (tmp_path / "link").symlink_to(folder)
     for place in (folder, tmp_path / "link", folder / "inner", other):
-        with pytest.raises(ArgumentError, match="the folder is that of a dataset"):
+        with pytest.raises(ArgumentError, match="is in the folder of a dataset"):
             corpus.export(folder, place / "00000")
     assert corpus.verify(folder) == corpus.verify(other) == ()
 
@@ -403,9 +403,9 @@ def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(FileError, match="cannot read the shard"):
         corpus.export(folder, tmp_path / "other", "flat")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tokens", "train.bin", "train.offsets"]
-    with pytest.raises(ArgumentError, match="there is no folder"):
+    with pytest.raises(ArgumentError, match="in an existing folder"):
         corpus.export(folder, tmp_path / "nowhere/train")
-    with pytest.raises(ArgumentError, match="kind='zip' is none of"):
+    with pytest.raises(ArgumentError, match="unknown kind='zip'"):
         corpus.export(folder, tmp_path / "train", "zip")
 
 
@@ -423,7 +423,7 @@ def test_damage_is_not_written_on(tmp_path: Path, kind: str) -> None:
         lambda: corpus.merge([folder], tmp_path / "merged", kind=other),
         lambda: corpus.merge([folder], tmp_path / "merged"),
     ):
-        with pytest.raises(FormatError, match="00002.*not as the manifest has it.*polytok corpus verify"):
+        with pytest.raises(FormatError, match="00002.*differs from the manifest.*polytok corpus verify"):
             write()
     assert [path.name for path in tmp_path.iterdir()] == ["tokens"]
 

@@ -17,8 +17,8 @@ import pytest
 import corpus_kills
 from corpus_work import WORK
 from polytok import ArgumentError, FileError, PolytokError
-from polytok.corpus.job import Begun, Job
-from polytok.corpus.run.base import Assignment, Done, Retried, Work
+from polytok.corpus.job import Job, JobBegun
+from polytok.corpus.run.base import Assignment, TaskDone, TaskRetried, Work
 from polytok.corpus.run.local import LocalRunner
 from polytok.corpus.storage import storage
 
@@ -49,7 +49,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_folder_is_the_same_for_any_number_of_workers(tmp_path: Path, workers: int) -> None:
     run(job(tmp_path / "one"), workers=1)
     events = run(job(tmp_path / "many"), workers=workers)
-    assert {event.number for event in events if isinstance(event, Done)} == set(range(6))
+    assert {event.number for event in events if isinstance(event, TaskDone)} == set(range(6))
     found = contents(tmp_path / "many")
     assert found == contents(tmp_path / "one")
     assert sorted(found) == sorted(["plan.json", "dataset.json", "tokenizer.ptok", *(f"0000{n}.bin" for n in range(6))])
@@ -59,15 +59,15 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "deaths2").write_text("xx")
     (tmp_path / "deaths4").write_text("x")
     events = run(job(tmp_path / "out"))
-    assert sorted(event.number for event in events if isinstance(event, Retried)) == [2, 2, 4]
-    assert {event.reason for event in events if isinstance(event, Retried)} == {"SIGKILL"}
+    assert sorted(event.number for event in events if isinstance(event, TaskRetried)) == [2, 2, 4]
+    assert {event.reason for event in events if isinstance(event, TaskRetried)} == {"SIGKILL"}
     run(job(tmp_path / "one"), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
 def test_a_task_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "deaths3").write_text("xxx")
-    with pytest.raises(PolytokError, match="task 3 ended its worker 3 times, the last time by SIGKILL"):
+    with pytest.raises(PolytokError, match="the worker of task 3 died 3 times, the last time with SIGKILL"):
         run(job(tmp_path / "out"))
     run(job(tmp_path / "out"), workers=1)
     run(job(tmp_path / "one"), workers=1)
@@ -88,7 +88,7 @@ def test_an_error_of_a_task_is_raised_and_what_is_done_stays(tmp_path: Path, wor
     begun(tmp_path / "out", workers)
     assert (tmp_path / "out/plan.json").exists() and not (tmp_path / "out/dataset.json").exists()
     events = run(job(tmp_path / "out"), workers=1)
-    assert len(next(event for event in events if isinstance(event, Begun)).left) < 6
+    assert len(next(event for event in events if isinstance(event, JobBegun)).remaining) < 6
     assert not (tmp_path / "out/done").exists()
 
 
@@ -128,7 +128,7 @@ def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Call
     harm(tmp_path / "out")
     (tmp_path / "out/.00005.bin.1f2e3d4c").write_bytes(b"half")
     (tmp_path / "out/00005.bin").write_bytes(b"half")
-    left = next(event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, Begun)).left
+    left = next(event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, JobBegun)).remaining
     assert [assignment.number for assignment in left] == [1, 5]
     run(job(tmp_path / "one"), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
@@ -146,10 +146,10 @@ def test_a_job_that_another_has_taken_the_place_of_does_not_finish() -> None:
     first, second = (job("memory://place/of-two", header={"version": version}) for version in (1, 2))
 
     def heard(event: Any) -> None:
-        if isinstance(event, Begun):
+        if isinstance(event, JobBegun):
             run(second, workers=1)
 
-    with pytest.raises(ArgumentError, match="another job has begun in memory://place/of-two while this one ran"):
+    with pytest.raises(ArgumentError, match="another job has begun in memory://place/of-two while this job ran"):
         first.run(LocalRunner(1), listen=heard)
     assert json.loads(fsspec.filesystem("memory").cat_file("/place/of-two/plan.json"))["version"] == 2
 
@@ -157,7 +157,7 @@ def test_a_job_that_another_has_taken_the_place_of_does_not_finish() -> None:
 def test_another_job_is_refused_with_what_differs(tmp_path: Path) -> None:
     begun(tmp_path / "out")
     header = {"version": 1, "options": {"eos": 2}}
-    with pytest.raises(ArgumentError, match='options: not there → {"eos": 2}'):
+    with pytest.raises(ArgumentError, match='options: missing → {"eos": 2}'):
         run(job(tmp_path / "out", header=header))
     run(job(tmp_path / "out", header=header), workers=1, overwrite=True)
     with pytest.raises(ArgumentError, match="options: eos: 2 → 3"):
@@ -259,7 +259,7 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
     first = in_another_process(tmp_path / "out", SLOW)
     wait_for(lambda: list((tmp_path / "out").glob(".0*")))
     with monkeypatch.context() as impatient:
-        impatient.setattr("polytok.corpus.lock._PATIENCE", 0)
+        impatient.setattr("polytok.corpus.lock._TIMEOUT_SECONDS", 0)
         with pytest.raises(ArgumentError, match="another job is writing"):
             run(job(tmp_path / "out"))
     first.kill()
@@ -276,7 +276,7 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path, exists:
     if exists:
         outside.write_bytes(b"kept")
     (folder / ".lock").symlink_to(outside)
-    with pytest.raises(FileError, match="this is a link"):
+    with pytest.raises(FileError, match="this is a symbolic link"):
         run(job(folder))
     assert (outside.read_bytes() if outside.exists() else None) == (b"kept" if exists else None)
 

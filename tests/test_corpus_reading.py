@@ -79,7 +79,7 @@ def test_separated_texts_wherever_a_file_is_cut(
     borders = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks_module, "BLOCK", block)
-        patch.setattr(ranges_module, "_SCAN", block)
+        patch.setattr(ranges_module, "_FIRST_SCAN_BYTES", block)
         texts: list[bytes | None] = []
         for start, end in pairwise(borders):
             for found in documents(Part(0, start, end, "bytes", end - start), source, reading):

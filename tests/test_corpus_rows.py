@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polytok.corpus.options import DocumentOptions
-from polytok.corpus.rows import Rows, gathered, joined, limited, sliced
-from polytok.corpus.shuffle import order, shuffled
+from polytok.corpus.rows import Rows, concatenate_rows, join_small_portions, limit_rows, slice_rows
+from polytok.corpus.shuffle import random_order, shuffle_rows
 
 EOS = 9
 documents = st.lists(st.lists(st.integers(0, 8), max_size=12), max_size=30)
@@ -54,26 +54,26 @@ def plainly(texts: list[list[int]], options: DocumentOptions) -> list[list[int]]
 )
 def test_limits(texts: list[list[int]], least: int, most: int | None, long: Any, ends: bool) -> None:
     options = DocumentOptions(min_tokens=least, max_tokens=most, long=long, eos=EOS if ends else None)
-    found = limited(rows(texts), options)
+    found = limit_rows(rows(texts), options)
     assert lists(found.rows) == plainly(texts, options)
-    assert found.short == sum(len(text) < least for text in texts)
-    assert found.long == (0 if most is None else sum(len(text) > most for text in texts))
+    assert found.short_count == sum(len(text) < least for text in texts)
+    assert found.long_count == (0 if most is None else sum(len(text) > most for text in texts))
 
 
 @given(documents, st.integers(2, 12), st.lists(st.integers(0, 30), max_size=4))
 def test_the_order_does_not_depend_on_portions(texts: list[list[int]], window: int, cuts: list[int]) -> None:
     borders = sorted({0, len(texts), *(cut for cut in cuts if cut < len(texts))})
     portions = [rows(texts[start:end]) for start, end in pairwise(borders)]
-    found = [row for part in shuffled(portions, window, seed=5, task=3) for row in lists(part)]
+    found = [row for part in shuffle_rows(portions, window, seed=5, task=3) for row in lists(part)]
     expected = []
     for first in range(0, len(texts), window):
         among = texts[first : first + window]
-        expected += [among[place] for place in order(len(among), 5, 3, first)]
+        expected += [among[place] for place in random_order(len(among), 5, 3, first)]
     assert found == expected
 
 
 def test_orders_are_permutations_that_differ_by_all_that_they_are_of() -> None:
-    orders = [order(1000, *of) for of in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1000), (2**64 - 1, 99, 7)]]
+    orders = [random_order(1000, *of) for of in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1000), (2**64 - 1, 99, 7)]]
     assert all(sorted(found.tolist()) == list(range(1000)) for found in orders)
     assert len({found.tobytes() for found in orders}) == 5
     # Places are as far from where they were as chance makes them: a third of the rows on average.
@@ -90,12 +90,12 @@ def test_columns_go_with_their_rows() -> None:
         (DocumentOptions(max_tokens=2, long="split"), ["a", "b", "b", "c", "d"]),
         (DocumentOptions(max_tokens=2), ["a", "b", "c", "d"]),
     ]:
-        found = limited(rows(texts)._replace(columns=table), options).rows
+        found = limit_rows(rows(texts)._replace(columns=table), options).rows
         assert found.columns is not None and found.columns["name"].to_pylist() == names
     whole = rows(texts)._replace(columns=table)
-    again = joined([sliced(whole, 0, 1), sliced(whole, 1, 4)])
+    again = concatenate_rows([slice_rows(whole, 0, 1), slice_rows(whole, 1, 4)])
     assert again.columns is not None and again.columns.equals(table) and lists(again) == texts
-    mixed = next(shuffled([whole], 4, 0, 0))
+    mixed = next(shuffle_rows([whole], 4, 0, 0))
     assert mixed.columns is not None
     assert sorted(zip(mixed.columns["name"].to_pylist(), lists(mixed), strict=True)) == [
         *zip("abcd", texts, strict=True)
@@ -104,6 +104,6 @@ def test_columns_go_with_their_rows() -> None:
 
 def test_small_portions_are_gathered() -> None:
     portions = [[[number] * 100] * 3 for number in range(9)] * 200
-    found = list(gathered(map(rows, portions)))
+    found = list(join_small_portions(map(rows, portions)))
     assert [text for some in found for text in lists(some)] == [text for some in portions for text in some]
     assert len(found) < 12 and all(some.tokens < 1 << 17 for some in found)

@@ -68,10 +68,10 @@ def test_what_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(kind, match=message):
             sources(inputs)
     for inputs in ("out/*", "link.txt"):
-        with pytest.raises(ArgumentError, match="where the output goes"):
+        with pytest.raises(ArgumentError, match="in the output folder"):
             plan(inputs, outside="out")
     assert plan("a.txt", outside="out").tasks and plan("out/b.txt", outside="ou").tasks
-    with pytest.raises(FileError, match="list of files"):
+    with pytest.raises(FileError, match="text file that lists names"):
         names_in("absent")
     with pytest.raises(ArgumentError, match="shard_size=0"):
         plan("a.txt", shard_size=0)
@@ -126,7 +126,7 @@ def test_urls(memory: Any, tmp_path: Path) -> None:
         plan("memory://in/absent")
     with pytest.raises(FileError, match="folder"):
         plan("memory://in/deep")
-    with pytest.raises(ArgumentError, match="where the output goes"):
+    with pytest.raises(ArgumentError, match="in the output folder"):
         plan("memory://in/*.txt", outside="memory://in/")
     with pytest.raises(ArgumentError, match=r"no file matches 'memory://in/\*\.csv'"):
         plan("memory://in/*.csv")

@@ -116,7 +116,7 @@ def test_threads_of_a_worker(tmp_path: Path, inputs: Path, monkeypatch: pytest.M
     assert made(inputs / "a.txt", tmp_path / "three", threads=3) == encoded(TEXTS) and set(used) == {3}
     # The number does not belong to the job: the same folder goes on with another.
     assert made(inputs / "a.txt", tmp_path / "three", threads=1) == encoded(TEXTS)
-    with pytest.raises(ArgumentError, match="threads=0 is less than 1"):
+    with pytest.raises(ArgumentError, match="threads=0 is too small"):
         made(inputs / "a.txt", tmp_path / "none", threads=0)
     arguments = [str(inputs / "a.txt"), "--lines", "-m", "default", "--threads", "2", "--workers", "1", "--quiet"]
     assert main(["tokenize", *arguments, "-o", str(tmp_path / "two")]) == 0 and used[-1] == 2
@@ -265,7 +265,7 @@ def test_dtypes() -> None:
 
     assert [dtype(65536), dtype(65537), dtype(65537, "flat")] == ["uint16", "int32", "uint32"]
     assert dtype(100, "npy", "int32") == "int32"
-    with pytest.raises(ArgumentError, match="does not hold"):
+    with pytest.raises(ArgumentError, match="cannot hold"):
         dtype(65537, "flat", "uint16")
 
 
@@ -314,7 +314,7 @@ def test_a_tokenizer_that_is_replaced_while_the_job_runs_is_noticed(tmp_path: Pa
                 polytok.train(["low lower lowest"], vocab_size=260).save(tmp_path / "out/tokenizer.ptok")
             return super().write(text)
 
-    with pytest.raises(FormatError, match=r"out/tokenizer.ptok is another tokenizer than the job began with"):
+    with pytest.raises(FormatError, match=r"out/tokenizer.ptok is not the tokenizer that the job began with"):
         tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", reading=LINES, workers=1, json_log=Replacing())
 
 
@@ -423,7 +423,7 @@ def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     parquet.write_table(arrow.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
     parquet.write_table(arrow.table({"text": ["b"], "n": ["1"]}), tmp_path / "b.parquet")
     options: dict[str, Any] = {"columns": ["n"], "output": "arrow", "workers": 1}
-    with pytest.raises(FormatError, match=r"b.parquet: row 0: its columns are n: string, and .* n: int64"):
+    with pytest.raises(FormatError, match=r"b.parquet: row 0: the columns are n: string, but .* n: int64"):
         tokenize(f"{tmp_path}/*.parquet", TOKENIZER, tmp_path / "out", **options)
     parquet.write_table(arrow.table({"text": [], "n": arrow.array([], arrow.int64())}), tmp_path / "b.parquet")
     tokenize(f"{tmp_path}/*.parquet", TOKENIZER, tmp_path / "out", overwrite=True, shard_size=1, **options)

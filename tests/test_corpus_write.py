@@ -123,9 +123,9 @@ def test_columns_that_are_not_the_same_everywhere(tmp_path: Path) -> None:
 
 def test_columns_need_a_kind_that_holds_them(tmp_path: Path) -> None:
     schema = pyarrow.schema([("url", pyarrow.string())])
-    with pytest.raises(ArgumentError, match="leave the columns out"):
+    with pytest.raises(ArgumentError, match="remove the columns"):
         WRITERS["megatron"](tmp_path, "00000", np.dtype("uint16"), schema)
-    with pytest.raises(ArgumentError, match="'ids' cannot be passed through"):
+    with pytest.raises(ArgumentError, match="the input column 'ids' has the name"):
         WRITERS["parquet"](tmp_path, "00000", np.dtype("uint16"), pyarrow.schema([("ids", pyarrow.string())]))
     assert list(tmp_path.iterdir()) == []
 
@@ -145,10 +145,10 @@ def test_ids_that_do_not_fit(tmp_path: Path) -> None:
 
 def test_which_dtype_is_stored() -> None:
     wide = np.dtype("uint32")
-    stored = {kind: writer.stored(wide).name for kind, writer in WRITERS.items()}
+    stored = {kind: writer.stored_dtype(wide).name for kind, writer in WRITERS.items()}
     assert stored == {"megatron": "int32", "flat": "uint32", "npy": "uint32", "parquet": "uint32", "arrow": "uint32"}
     with pytest.raises(ArgumentError, match="choose uint16"):
-        WRITERS["flat"].stored(np.dtype("float32"))
+        WRITERS["flat"].stored_dtype(np.dtype("float32"))
 
 
 def test_what_is_not_finished_is_not_there(tmp_path: Path) -> None:

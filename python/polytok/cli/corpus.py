@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..corpus import export, merge, verify
-from ..corpus.manifest import Counted, Manifest, load, local
+from ..corpus.manifest import DocumentCounts, Manifest, load, local
 from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
 from ..progress import ProgressBar
@@ -99,9 +99,9 @@ def _info(arguments: argparse.Namespace) -> int:
         show(json.dumps(record if arguments.shards else {**record, "shards": len(manifest.shards)}, indent=2))
         return 0
     _show_head(manifest)
-    inputs: dict[str, Counted] = {}
+    inputs: dict[str, DocumentCounts] = {}
     for source in manifest.sources:
-        inputs[source.name] = inputs.get(source.name, Counted()).plus(source)
+        inputs[source.name] = inputs.get(source.name, DocumentCounts()).plus(source)
     lines = str(Report({one_line(name): counted for name, counted in inputs.items()})).split("\n")
     if arguments.shards:
         lines += ["", *table("shard", {shard.stem: shard for shard in manifest.shards})]

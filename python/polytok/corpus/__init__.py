@@ -1,4 +1,4 @@
-"""Turns corpora of any size into tokens: jobs are planned, run and resumed; datasets are opened memory-mapped."""
+"""Tokenizes corpora of any size to dataset folders, in jobs that can be resumed, and memory-maps the folders."""
 
 from .counting import count_words
 from .dataset import Dataset, open

@@ -1,4 +1,4 @@
-"""The documents of a dataset of any kind, in order, block by block. Verifying and exporting read them this way."""
+"""Reads the documents of a dataset of any kind, in order and in blocks, for verifying and exporting."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ if TYPE_CHECKING:
     import pyarrow
 
 TABLES = ("parquet", "arrow")
-"""The kinds whose files are tables, which hold columns beside the ids."""
+"""The kinds of datasets whose files are tables, which can hold more columns than the ids."""
 
-_ROWS = 1 << 16
-_TOKENS = 1 << 21
+_MAX_BLOCK_ROWS = 1 << 16
+_BLOCK_TOKENS = 1 << 21
 
 
 def blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
-    """The documents of a shard. Raises `FileError` and `FormatError` for files that cannot be read."""
-    read = _tables if manifest.kind in TABLES else _mapped
-    return read(folder, manifest, entry)
+    """Yields the documents of a shard in blocks. Raises `FileError` and `FormatError` for files that cannot be read."""
+    read_blocks = _table_blocks if manifest.kind in TABLES else _mapped_blocks
+    return read_blocks(folder, manifest, entry)
 
 
-def _mapped(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
+def _mapped_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     shard = map_shard(folder, manifest, entry)
-    for first in range(0, entry.documents, _ROWS):
-        offsets = shard.offsets(first, min(first + _ROWS, entry.documents))
+    for first in range(0, entry.documents, _MAX_BLOCK_ROWS):
+        offsets = shard.offsets(first, min(first + _MAX_BLOCK_ROWS, entry.documents))
         if offsets[0] < 0 or offsets[-1] > len(shard.ids) or (np.diff(offsets) < 0).any():
-            raise FormatError(f"{folder / entry.files[-1].name}: borders of documents that are in no order")
+            raise FormatError(f"{folder / entry.files[-1].name}: the offsets of documents are not in order")
         start = 0
         while start < len(offsets) - 1:
-            end = int(np.searchsorted(offsets, offsets[start] + _TOKENS))
+            end = int(np.searchsorted(offsets, offsets[start] + _BLOCK_TOKENS))
             end = min(max(end, start + 1), len(offsets) - 1)
-            borders = offsets[start : end + 1]
-            yield Rows(shard.ids[borders[0] : borders[-1]], borders - borders[0])
+            block_offsets = offsets[start : end + 1]
+            yield Rows(shard.ids[block_offsets[0] : block_offsets[-1]], block_offsets - block_offsets[0])
             start = end
 
 
-def _tables(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
+def _table_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
-    with _reading(path) as arrow:
+    with _translated_errors(path) as arrow:
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
-            yield _block(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
+            yield _rows_of_table(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[Any]:
-    """Yield pyarrow and raise its errors as those of polytok."""
+def _translated_errors(path: Path) -> Iterator[Any]:
+    """Yields the module pyarrow, and raises pyarrow's errors as `FileError` and `FormatError`."""
     arrow = pyarrow_for(str(path))
     try:
         yield arrow
@@ -70,16 +70,18 @@ def _reading(path: Path) -> Iterator[Any]:
 
 
 def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
-    """The columns beside the ids, if any. They are those of the first shard, because all shards have the same columns.
+    """Returns the schema of the columns besides the ids, or None if there are none.
+
+    All shards of a dataset have the same columns, so only the first shard is read.
 
     Raises `FileError` and `FormatError` for a file that cannot be read.
     """
     if manifest.kind not in TABLES or not manifest.shards:
         return None
     path = folder / manifest.shards[0].files[0].name
-    with _reading(path) as arrow:
-        rest = [field for field in _schema(path, manifest.kind) if field.name != COLUMN]
-    return arrow.schema(rest) if rest else None
+    with _translated_errors(path) as arrow:
+        other_fields = [field for field in _schema(path, manifest.kind) if field.name != COLUMN]
+    return arrow.schema(other_fields) if other_fields else None
 
 
 def _schema(path: Path, kind: str) -> pyarrow.Schema:
@@ -103,14 +105,14 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
             yield file.get_batch(number)
 
 
-def _block(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
+def _rows_of_table(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
     arrow = pyarrow_for()
     if COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(COLUMN).type):
-        raise FormatError(f"there is no column {COLUMN!r} of lists")
+        raise FormatError(f"the file needs a column {COLUMN!r} of lists of ids")
     lists = table[COLUMN].combine_chunks()
     values = lists.values
     if lists.null_count or values.null_count or values.type != arrow.from_numpy_dtype(dtype):
-        raise FormatError(f"the column {COLUMN!r} is of {lists.type}, or has nulls")
+        raise FormatError(f"the column {COLUMN!r} has nulls, or its type {lists.type} is not a list of {dtype}")
     offsets = lists.offsets.to_numpy().astype(np.int64)
-    rest = [name for name in table.column_names if name != COLUMN]
-    return Rows(values.to_numpy(), offsets, table.select(rest) if rest else None)
+    other_names = [name for name in table.column_names if name != COLUMN]
+    return Rows(values.to_numpy(), offsets, table.select(other_names) if other_names else None)

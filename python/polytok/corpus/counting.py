@@ -1,6 +1,6 @@
-"""`count_words`: counts the words of files in tasks and adds up the tasks' counts in the order of the inputs.
+"""`count_words`: counts the words of files in parallel tasks and adds up the counts in the order of the inputs.
 
-The counts are those of `polytok.count_words` over the same files, with the order in which words are first seen.
+`polytok.count_words` over the same files returns the same counts, and the same order in which words are first seen.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .job import Job, Records
 from .journal import Journal, stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
 from .report import EXAMPLES, examples
-from .run import runner as made_runner
-from .run.base import Assignment, DoTask, Tell, Work
+from .run import create_runner
+from .run.base import Assignment, ProgressFunction, TaskFunction, Work
 from .sources import Inputs, Source
 from .storage import Folder
-from .tokenizing import described
-from .watching import Watch
+from .tokenizing import task_description
+from .watching import ProgressMonitor
 from .write import ShardFile, checksum
 
 if TYPE_CHECKING:
@@ -56,11 +56,17 @@ def count_words(
     json_log: IO[str] | None = None,
     **options: Unpack[CountingKeywords],
 ) -> TrainingReport:
-    """Count the words of files by many processes or machines, into a file as `polytok.Counts.save` writes it.
+    """Counts the words of files with many processes or machines, and writes the counts as `polytok.Counts.save` does.
 
-    ``inputs`` are as in `tokenize`; ``kind``, ``reading`` and ``options`` as in `polytok.count_words`. Finished counts
-    are kept beside ``out``, in a folder named like it with ``.parts`` appended, until the job is done: the same call
-    resumes it. ``max_memory`` is the limit for all processes of this machine together.
+    ``inputs``, ``workers``, ``runner``, ``shard_size``, ``overwrite``, ``progress`` and ``json_log`` are as in
+    `tokenize`; ``kind``, ``reading`` and ``options`` are as in `polytok.count_words`. ``out`` is the file to write.
+    ``max_memory`` limits the memory of all processes on this machine together, in bytes or as a text such as "4G".
+
+    The folder ``out + ".parts"`` stores the counts of finished tasks until the job is done, so that the same call can
+    resume an interrupted job. Returns the numbers of texts and bytes that were read, and of texts that were skipped.
+
+    Raises `ArgumentError` for wrong options, `FormatError` and `EncodeError` for inputs that are damaged or not UTF-8,
+    and `FileError` if reading or writing fails.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -72,27 +78,27 @@ def count_words(
     [(b'be', 2), (b'not', 1), (b'or', 1), (b'to', 2)]
     """
     memory = checked_memory(max_memory)
-    share = None if memory is None else memory // (workers or processors())
-    setup = _setup(kind, reading or Reading(), cast("dict[str, Any]", options), share)
-    place = Folder(f"{os.fspath(out)}.parts")
-    planned = plan(inputs, reading, shard_size, outside=place.url)
-    does = made_runner(runner, workers, [source.name for source in planned.sources])
+    worker_memory = None if memory is None else memory // (workers or processors())
+    setup = _setup(kind, reading or Reading(), cast("dict[str, Any]", options), worker_memory)
+    folder = Folder(f"{os.fspath(out)}.parts")
+    job_plan = plan(inputs, reading, shard_size, outside=folder.url)
+    task_runner = create_runner(runner, workers, [source.name for source in job_plan.sources])
     with ExitStack() as stack:
-        watch = Watch("counting", stack.enter_context(ProgressBar()) if progress else None, json_log)
-        done = _job(place, setup, planned).run(does, overwrite=overwrite, listen=watch)
-        paths = [Path(place.url, file["name"]) for task in done["tasks"] for file in task["files"]]
+        monitor = ProgressMonitor("counting", stack.enter_context(ProgressBar()) if progress else None, json_log)
+        manifest = _job(folder, setup, job_plan).run(task_runner, overwrite=overwrite, listen=monitor)
+        paths = [Path(folder.url, file["name"]) for task in manifest["tasks"] for file in task["files"]]
         Counts.load(*paths, max_memory=memory).save(out)
-    Journal(place).overwrite()
-    os.rmdir(place.url)
-    return _report(done["tasks"])
+    Journal(folder).overwrite()
+    os.rmdir(folder.url)
+    return _report(manifest["tasks"])
 
 
 def _setup(kind: str | None, reading: Reading, options: Mapping[str, Any], memory: int | None) -> dict[str, Any]:
-    """What a task needs, as a JSON value. Building it also checks the options."""
+    """Returns the settings of all tasks as a JSON value. Raises `ArgumentError` for wrong options."""
     trainer, counts = counting(kind, dict(options), {"max_memory": memory, "threads": 1})
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     if reading.invalid == "keep" and not keeps_bytes:
-        raise ArgumentError("invalid='keep' is for kinds over bytes: choose 'error', 'replace' or 'skip'")
+        raise ArgumentError("invalid='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
     return {
         "kind": kind,
         "options": to_plain(dict(options), bytes.hex),
@@ -102,52 +108,61 @@ def _setup(kind: str | None, reading: Reading, options: Mapping[str, Any], memor
     }
 
 
-def _job(place: Folder, setup: dict[str, Any], planned: Plan) -> Job:
+def _job(folder: Folder, setup: dict[str, Any], job_plan: Plan) -> Job:
     header = {name: value for name, value in setup.items() if name != "max_memory"}
-    header = {"version": 1, **header, **planned.to_plain()}
-    assignments = tuple(Assignment(task.number, task.bytes, described(planned, task)) for task in planned.tasks)
+    header = {"version": 1, **header, **job_plan.to_plain()}
+    assignments = tuple(
+        Assignment(task.number, task.bytes, task_description(job_plan, task)) for task in job_plan.tasks
+    )
 
     def manifest(records: Records) -> bytes:
         return to_json({"tasks": [records[number] for number in sorted(records)]})
 
-    return Job(place, Work(_TASK, {**setup, "folder": place.url}), header, assignments, manifest)
+    return Job(folder, Work(_TASK, {**setup, "folder": folder.url}), header, assignments, manifest)
 
 
-def prepare(setup: dict[str, Any]) -> DoTask:
-    """Build the function that does the tasks of a job."""
+def prepare(setup: dict[str, Any]) -> TaskFunction:
+    """Returns the function that does the tasks of a job with these settings."""
     reading = Reading(**setup["reading"])
 
-    def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
         options = from_plain(setup["options"], bytes.fromhex)
         trainer, counts = counting(setup["kind"], options, {"max_memory": setup["max_memory"], "threads": 1})
-        record = _push_all(trainer, reading, description, tell)
+        record = _push_all(trainer, reading, description, report_progress)
         path = Path(setup["folder"], f"{stem(description['number'])}.counts")
         counts.save(path)
         file = ShardFile(path.name, path.stat().st_size, checksum(path))
         record = {"number": description["number"], **record, "files": [file._asdict()]}
-        Journal(Folder(path.parent)).note(setup["job"], record)
+        Journal(Folder(path.parent)).write_record(setup["job"], record)
         return record
 
     return do_task
 
 
-def _push_all(trainer: Any, reading: Reading, description: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Give the texts of all parts to a trainer, or to `Counts`."""
-    texts = size = 0
+def _push_all(
+    trainer: Any, reading: Reading, description: dict[str, Any], report_progress: ProgressFunction
+) -> dict[str, Any]:
+    """Pushes the texts of a task to a trainer or to `Counts`, and returns the first fields of the task's record."""
+    text_count = text_bytes = 0
     skipped: Counter[str] = Counter()
     places: list[tuple[str, str]] = []
     for part in (Part(**part) for part in description["parts"]):
-        for found in documents(part, Source(**description["sources"][str(part.source)]), reading):
-            trainer.push(found.texts.to_list())
-            texts, size = texts + len(found), size + found.texts.nbytes
-            skipped.update(left.reason for left in found.left)
-            places += [(left.place, left.reason) for left in found.left[: EXAMPLES - len(places)]]
-            tell(texts, 0, size)
+        for block in documents(part, Source(**description["sources"][str(part.source)]), reading):
+            trainer.push(block.texts.to_list())
+            text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
+            skipped.update(left.reason for left in block.left)
+            places += [(left.place, left.reason) for left in block.left[: EXAMPLES - len(places)]]
+            report_progress(text_count, 0, text_bytes)
     skipped.update(getattr(trainer, "left_out", {}))
-    return {"documents": texts, "text_bytes": size, "skipped": dict(sorted(skipped.items())), "examples": places}
+    return {
+        "documents": text_count,
+        "text_bytes": text_bytes,
+        "skipped": dict(sorted(skipped.items())),
+        "examples": places,
+    }
 
 
 def _report(records: list[dict[str, Any]]) -> TrainingReport:
-    left_out = sum((Counter(record["skipped"]) for record in records), Counter[str]())
-    texts, size = (sum(record[name] for record in records) for name in ("documents", "text_bytes"))
-    return TrainingReport(texts, size, dict(left_out), examples(records))
+    skipped = sum((Counter(record["skipped"]) for record in records), Counter[str]())
+    text_count, text_bytes = (sum(record[name] for record in records) for name in ("documents", "text_bytes"))
+    return TrainingReport(text_count, text_bytes, dict(skipped), examples(records))

@@ -1,4 +1,4 @@
-"""A dataset folder, opened: documents by index and windows of tokens, mapped from its files."""
+"""Opens a dataset folder: returns documents by index and windows of tokens, mapped from the files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from .windows import Windows
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
-# A mapping keeps a file open, and a process can open only about a thousand files.
-_MOST_MAPPED = 128
+# A mapped shard keeps its files open, and a process can open only about a thousand files.
+_MAX_MAPPED_SHARDS = 128
 
 
 class Dataset(Sequence[npt.NDArray[Any]]):
-    """The documents of a dataset folder, as arrays of ids mapped from its files. Nothing is read until it is used.
+    """The documents of a dataset folder, in the order of the inputs, as arrays of ids mapped from the files.
 
-    Rows are documents, in the order of the input. Many threads can use it. It can be pickled; the pickle holds the name
-    of the folder.
+    Ids are read from the disk when they are first used. Many threads can use a dataset together. A pickled dataset
+    holds only the path of its folder.
 
     >>> import tempfile
     >>> from polytok import corpus
@@ -48,27 +48,27 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Read the manifest.
+        """Reads the manifest of ``folder``.
 
-        Raises `FileError` if there is none, `FormatError` if it is damaged, and `ArgumentError` for a URL, and for
-        Parquet and Arrow files, which other packages read as they are.
+        Raises `FileError` if the manifest is missing, `FormatError` if it is damaged, and `ArgumentError` for a URL and
+        for datasets of Parquet or Arrow files, which other packages read.
         """
         self.folder = local(folder).absolute()
         self.manifest: Manifest = load(self.folder)
         if self.manifest.kind in TABLES:
             raise ArgumentError(
                 f"{self.folder} has {self.manifest.kind} files: read them with pyarrow, polars, DuckDB or datasets, or "
-                "make a dataset that can be mapped: polytok corpus merge DIR --to megatron -o NEWDIR"
+                "convert the dataset to files that can be mapped: polytok corpus merge DIR --to megatron -o NEWDIR"
             )
         shards = self.manifest.shards
         self._first_documents = [0, *accumulate(shard.documents for shard in shards)]
         self._first_tokens = [0, *accumulate(shard.tokens for shard in shards)]
-        self._shard = lru_cache(_MOST_MAPPED)(self._map)
+        self._shard = lru_cache(_MAX_MAPPED_SHARDS)(self._map)
         self._tokenizer: Tokenizer | None = None
 
     @property
     def documents(self) -> int:
-        """The number of documents, as ``len``."""
+        """The number of documents."""
         return self._first_documents[-1]
 
     @property
@@ -78,16 +78,16 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of the ids: uint16, uint32, or int32 in Megatron's files of large vocabularies."""
+        """The dtype of the ids: uint16, uint32, or int32 for a large vocabulary in Megatron's format."""
         return np.dtype(self.manifest.dtype)
 
     @property
     def shards(self) -> tuple[ShardEntry, ...]:
-        """The shards as the manifest lists them: files, documents and tokens."""
+        """The manifest's entries of the shards, with files and numbers of documents and tokens."""
         return self.manifest.shards
 
     def shard(self, number: int) -> MappedShard:
-        """A shard's files, mapped: ``ids`` are all its ids, ``offsets(first, last)`` the bounds of its documents."""
+        """Returns a shard with its files mapped. Raises `IndexError` if ``number`` is out of range."""
         return self._shard(range(len(self.shards))[number])
 
     def _map(self, number: int) -> MappedShard:
@@ -101,20 +101,23 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     @overload
     def __getitem__(self, index: slice) -> Batch: ...
     def __getitem__(self, index: int | slice) -> npt.NDArray[Any] | Batch:
-        """The ids of a document, without a copy; or those of several documents as a `Batch`, which is a copy.
+        """Returns the ids of one document without a copy, or for a slice the ids of several documents, copied.
 
-        Raises `IndexError` if the document does not exist, and `FileError` or `FormatError` if a shard cannot be read.
+        The array of one document has shape (tokens,) and the dtype of the dataset. Raises `IndexError` if the document
+        does not exist, and `FileError` or `FormatError` if a shard cannot be read.
         """
         if isinstance(index, slice):
             return self._batch([self[row] for row in range(*index.indices(len(self)))])
         row = range(len(self))[index] if -len(self) <= index < len(self) else -1
         if row < 0:
-            raise IndexError(f"document {index} of a dataset of {len(self)}")
+            raise IndexError(f"document {index} is out of range: the dataset has {len(self)} documents")
         number = bisect_right(self._first_documents, row) - 1
         shard = self._shard(number)
         start, end = shard.span(row - self._first_documents[number])
         if not 0 <= start <= end <= len(shard.ids):
-            raise FormatError(f"{self.folder}: document {row} ends before it begins: polytok corpus verify tells more")
+            raise FormatError(
+                f"{self.folder}: document {row} has invalid offsets; polytok corpus verify lists all damage"
+            )
         return shard.ids[start:end]
 
     def _batch(self, rows: list[npt.NDArray[Any]]) -> Batch:
@@ -122,9 +125,10 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return Batch(np.concatenate(rows) if rows else np.empty(0, dtype=self.dtype), offsets)
 
     def ids(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """The ids of tokens ``start`` to ``stop`` of all documents, concatenated.
+        """Returns the ids ``start`` to ``stop`` of the concatenation of all documents, of shape (stop - start,).
 
-        They are copied only if the range crosses the end of a shard. As with slices, a range past the end is shortened.
+        The ids are copied only if the range crosses the end of a shard. A range past the end is shortened, as for
+        slices of a list.
         """
         start, stop, _ = slice(start, stop).indices(self.tokens)
         parts = []
@@ -138,27 +142,28 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *parts])
 
     def windows(self, length: int, stride: int | None = None) -> Windows:
-        """Windows of ``length`` tokens, across documents and shards, one every ``stride`` (by default, ``length``).
+        """Returns the windows of ``length`` consecutive tokens; each begins ``stride`` tokens after the previous one.
 
-        A remainder shorter than a window is dropped. For a model that predicts the next token, ``windows(context + 1,
-        context)`` gives its input and, shifted by one, its target.
+        Windows cross documents and shards. ``stride`` is ``length`` by default. Tokens at the end that do not fill a
+        window are dropped. For a model that predicts the next token, each window of ``windows(context + 1, context)``
+        holds the input and the target: the target is the input shifted by one token.
         """
         return Windows(self, length, length if stride is None else stride)
 
     def check(self, tokenizer: Tokenizer) -> None:
-        """Raise `ArgumentError` unless this tokenizer produced the ids; fingerprints are compared."""
-        used = self.manifest.tokenizer
-        if tokenizer.fingerprint != used.fingerprint:
+        """Raises `ArgumentError` if the fingerprint of ``tokenizer`` differs from that of the tokenizer of the ids."""
+        expected = self.manifest.tokenizer
+        if tokenizer.fingerprint != expected.fingerprint:
             raise ArgumentError(
-                f"{self.folder} has ids of {used.name}, fingerprint {used.fingerprint}; this tokenizer is another one, "
-                f"{tokenizer!r}, fingerprint {tokenizer.fingerprint}"
+                f"{self.folder} has ids of {expected.name}, fingerprint {expected.fingerprint}; this tokenizer is "
+                f"another one, {tokenizer!r}, fingerprint {tokenizer.fingerprint}"
             )
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer that produced the ids, from the folder's copy.
+        """The tokenizer of the ids, loaded from its copy in the folder.
 
-        Raises `FileError` if it cannot be read, and `ArgumentError` if it is a different tokenizer.
+        Raises `FileError` if the copy cannot be read, and `ArgumentError` if it is a different tokenizer.
         """
         if self._tokenizer is None:
             tokenizer = load_tokenizer(self.folder / TOKENIZER)
@@ -167,7 +172,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return self._tokenizer
 
     def decode(self, index: int) -> str:
-        """The text of a document."""
+        """Returns the text of document ``index``."""
         return self.tokenizer.decode(self[index])
 
     def __reduce__(self) -> tuple[type[Dataset], tuple[Path]]:
@@ -178,5 +183,5 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
 
 def open(folder: str | os.PathLike[str]) -> Dataset:
-    """The dataset in a folder; see `Dataset`."""
+    """Opens the dataset in ``folder``; raises what `Dataset` raises."""
     return Dataset(folder)

@@ -1,4 +1,4 @@
-"""Describes in words how two JSON values differ."""
+"""Describes the differences between two JSON values in words."""
 
 from __future__ import annotations
 
@@ -6,49 +6,51 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-_SHOWN = 20
-_LONGEST = 80
+_MAX_LINES = 20
+_MAX_LENGTH = 80
 
 
 def differences(old: Any, new: Any) -> list[str]:
-    """Return a line for each difference, old → new. Lists of objects are compared by their names or numbers.
+    """Returns a line for each difference, with the old and the new value.
+
+    Objects of two lists are compared if they have the same name or number.
 
     >>> differences({"eos": 2, "min": 1}, {"eos": None, "min": 1})
     ['eos: 2 → null']
     >>> differences([{"name": "a", "size": 1}], [{"name": "a", "size": 2}, {"name": "b", "size": 1}])
-    ['a: size: 1 → 2', 'b: not there → {"name": "b", "size": 1}']
+    ['a: size: 1 → 2', 'b: missing → {"name": "b", "size": 1}']
     >>> differences([1, 2], [1, 3])
     ['[1, 2] → [1, 3]']
     """
-    found = list(_differences("", old, new))
-    more = len(found) - _SHOWN
-    return found if more <= 0 else [*found[:_SHOWN], f"and {more} more"]
+    lines = list(_differences("", old, new))
+    more = len(lines) - _MAX_LINES
+    return lines if more <= 0 else [*lines[:_MAX_LINES], f"and {more} more"]
 
 
-_ABSENT = object()
+_MISSING = object()
 
 
 def _differences(name: str, old: Any, new: Any) -> Iterator[str]:
     old, new = _by_name(old), _by_name(new)
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
-            yield from _differences(f"{name}{key}: ", old.get(key, _ABSENT), new.get(key, _ABSENT))
+            yield from _differences(f"{name}{key}: ", old.get(key, _MISSING), new.get(key, _MISSING))
         if old == new and list(old) != list(new):
             yield f"{name}the order"
     elif old != new:
-        yield f"{name}{_shown(old)} → {_shown(new)}"
+        yield f"{name}{_shorten(old)} → {_shorten(new)}"
 
 
 def _by_name(value: Any) -> Any:
-    """Convert a list of objects that have names, or numbers, to an object."""
+    """Converts a list of objects with names or numbers to a mapping; returns any other value unchanged."""
     for key, form in (("name", "{}"), ("number", "task {}")):
         if isinstance(value, list) and value and all(isinstance(item, dict) and key in item for item in value):
             return {form.format(item[key]): item for item in value}
     return value
 
 
-def _shown(value: Any) -> str:
-    if value is _ABSENT:
-        return "not there"
+def _shorten(value: Any) -> str:
+    if value is _MISSING:
+        return "missing"
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"

@@ -1,7 +1,7 @@
-"""The documents of a part of a plan, as a stream of blocks.
+"""Reads the documents of a part of a plan, in blocks of some megabytes.
 
-Memory does not grow with the file: it holds some megabytes, or one document if that is larger. The same part always
-gives the same documents in the same order.
+Memory holds one block, or one document if that is larger, so memory does not grow with the file. Reading the same part
+again returns the same documents in the same order.
 """
 
 from __future__ import annotations
@@ -19,37 +19,38 @@ from ..reading.kinds import FIRST, format_of
 from ..reading.opened import Content, Damaged, begun, decompressed, is_compressed
 from ..reading.tables import TextColumn, open_table, pyarrow_for, table_documents
 from .plan import Part
-from .ranges import Range, border, separator_of
-from .sources import Source, opened
+from .ranges import RangeReader, next_text_start, separator_of
+from .sources import Source, open_source
 
 __all__ = ["Documents", "Left", "documents", "schema_of"]
 
 
 def documents(part: Part, source: Source, reading: Reading, columns: Sequence[str] = ()) -> Iterator[Documents]:
-    """The documents of a part, some megabytes at a time, and reports of the documents skipped between them.
+    """Yields the documents of a part in blocks of some megabytes; each block lists the documents that were skipped.
 
-    ``columns`` names columns to return with the texts: those of Parquet and Arrow keep their types, those of JSON lines
-    become strings.
+    ``columns`` names columns to return with the texts. Columns of Parquet and Arrow files keep their types; fields of
+    JSON lines are converted to strings.
 
-    Raises `FileError` if the file has changed since the job was planned; `FormatError` if it is damaged (with
-    ``broken="skip"``, the texts before the damage are given and the loss is reported) or has a broken record;
-    `EncodeError` for a text that is not UTF-8, unless ``invalid`` is "replace" or "skip".
+    Raises `FileError` if the file has changed since the job was planned; `FormatError` if the file is damaged or has a
+    broken record; and `EncodeError` for a text that is not UTF-8, unless ``invalid`` is "replace" or "skip". With
+    ``broken="skip"``, damage does not raise an error: the documents before the damage are yielded and the damage is
+    reported.
     """
-    with opened(source) as opened_file:
+    with open_source(source) as opened_file:
         file, first = begun(opened_file, FIRST)
         try:
-            yield from _found(part, source, file, first, reading, columns)
-        except Damaged as error:  # the file is damaged at its very beginning
+            yield from _read_documents(part, source, file, first, reading, columns)
+        except Damaged as error:  # the first bytes of the file are damaged
             yield nothing(damage(error, reading, source.name))
 
 
 def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
-    """The pyarrow.Schema of the columns that `documents` gives.
+    """Returns the pyarrow.Schema of the columns that `documents` returns for ``columns``.
 
-    Raises what `documents` raises, and `Damaged`. Raises `ArgumentError` if none of the first JSON lines has a field of
-    that name, because the name is probably a mistake.
+    Raises what `documents` raises, `Damaged`, and `ArgumentError` if no record in the first block of JSON lines has a
+    field in ``columns``, because the name of the field is probably wrong.
     """
-    with opened(source) as opened_file:
+    with open_source(source) as opened_file:
         file, first = begun(opened_file, FIRST)
         format = format_of(source.name, first, reading.format)
         if format in ("parquet", "arrow"):
@@ -60,7 +61,7 @@ def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
     return schema_of_fields(columns, pyarrow_for(source.name))
 
 
-def _found(
+def _read_documents(
     part: Part, source: Source, file: IO[bytes], first: bytes, reading: Reading, columns: Sequence[str]
 ) -> Iterator[Documents]:
     format = format_of(source.name, first, reading.format)
@@ -71,45 +72,46 @@ def _found(
             source.name, file, first, format, reading, invalid=invalid, columns=columns, groups=groups
         )
         return
-    found = blocks(*_content(part, source, file, first, reading, format), reading, format)
+    file_blocks = blocks(*_content(part, source, file, first, reading, format), reading, format)
     if columns:
-        found = _with_columns(found, source.name, format, columns)
-    yield from documents_of(found, reading, invalid, partial(_byte, source.name), is_json=format == "jsonl")
+        file_blocks = _with_columns(file_blocks, source.name, format, columns)
+    place_of_byte = partial(_byte_place, source.name)
+    yield from documents_of(file_blocks, reading, invalid, place_of_byte, is_json=format == "jsonl")
 
 
 def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
     if format == "text":
-        raise ArgumentError(f"{name} is text and has no columns: leave columns={list(columns)} out")
+        raise ArgumentError(f"{name} is text and has no columns: remove columns={list(columns)}")
 
 
 def _check_has_fields(source: Source, reading: Reading, columns: Sequence[str]) -> None:
     part = Part(0, 0, source.size, "whole", source.size)
-    first = next((found for found in documents(part, source, reading, columns) if len(found)), None)
+    first = next((block for block in documents(part, source, reading, columns) if len(block)), None)
     for name in columns:
         if first is not None and first.columns[name].null_count == len(first):
             raise ArgumentError(
-                f"{source.name}: none of the first {len(first):,} records has a field {name!r}: is that its "
-                "name? If only other inputs have it, name one of them first"
+                f"{source.name}: none of the first {len(first):,} records has a field {name!r}: check the name; if "
+                "only other inputs have this field, name one of those inputs first"
             )
 
 
-def _byte(name: str, number: int) -> str:
-    return f"{name}: byte {number}"
+def _byte_place(name: str, position: int) -> str:
+    return f"{name}: byte {position}"
 
 
 def _content(
     part: Part, source: Source, file: IO[bytes], first: bytes, reading: Reading, format: Format
 ) -> tuple[Content, int]:
-    """The bytes of the texts of a part, and the position of the first byte."""
+    """Returns a reader of the bytes of a part's texts, and the position of the first byte in the file."""
     if part.unit != "bytes":
         return decompressed(source.name, file, first), 0
     separator = separator_of(reading, format)
     if separator is None or is_compressed(first):
-        raise ArgumentError(f"{source.name} is planned as ranges of bytes, and cannot be read so: plan anew")
-    start, end = (border(file, at, source.size, separator) for at in (part.start, part.end))
-    return Range(file, start, end), start
+        raise ArgumentError(f"{source.name} cannot be read as ranges of bytes, as the plan demands: create a new plan")
+    start, end = (next_text_start(file, at, source.size, separator) for at in (part.start, part.end))
+    return RangeReader(file, start, end), start
 
 
-def _with_columns(found: Iterator[Block], name: str, format: Format, columns: Sequence[str]) -> Iterator[Block]:
+def _with_columns(file_blocks: Iterator[Block], name: str, format: Format, columns: Sequence[str]) -> Iterator[Block]:
     _check_has_columns(name, format, columns)
-    return with_fields(found, columns, pyarrow_for(name))
+    return with_fields(file_blocks, columns, pyarrow_for(name))

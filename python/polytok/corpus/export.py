@@ -1,4 +1,4 @@
-"""Writes a dataset's documents as one file, or one pair of files, for programs that cannot read a folder of shards."""
+"""Writes a dataset's documents to one file or one pair of files, for programs that cannot read a folder of shards."""
 
 from __future__ import annotations
 
@@ -24,51 +24,64 @@ def export(
     dtype: str | None = None,
     progress: Report | None = None,
 ) -> tuple[ShardFile, ...]:
-    """Write all documents of a dataset, in order, to ``target`` with the suffixes of the kind, and return the files.
+    """Writes all documents of the dataset in ``folder``, in order, and returns the files.
 
-    ``megatron``: ``.bin`` and ``.idx``; ``flat``: ``.bin``, one stream of ids, and ``.offsets``, the bounds of
-    documents (int64, little-endian); ``npy``: ``.npy`` and ``.offsets``; ``parquet``, ``arrow``: one file. Existing
-    files of these names are replaced, each of them completely or not at all. Memory use does not depend on the size of
-    the dataset.
+    ``target`` is the path of the files without a suffix. ``kind`` is one of these:
 
-    The dtype is that of the dataset, except that uint32 replaces int32, or int32 uint32, if the kind requires it.
+    * ``megatron``: the files ``.bin`` and ``.idx``;
+    * ``flat``: ``.bin``, the concatenated ids, and ``.offsets``, the offsets of documents (int64, little-endian);
+    * ``npy``: ``.npy``, the concatenated ids, and ``.offsets``;
+    * ``parquet``, ``arrow``: one file.
+
+    Each existing file is replaced completely or not at all. Memory use does not depend on the size of the dataset.
+    Without ``dtype``, ids have the dtype of the dataset; if the kind cannot hold uint32, int32 replaces it, and
+    otherwise uint32 replaces int32. ``progress`` is called with the stage, the tokens written, and all tokens.
+
     Raises `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL;
-    `FileError` for files that cannot be read or written; and `FormatError` for a damaged shard: checksums are checked.
+    `FileError` for files that cannot be read or written; and `FormatError` for a shard with a wrong checksum.
     """
     root = local(folder)
     manifest = load(root)
     writer = _writer(kind)
-    stored = writer.stored(np.dtype(dtype) if dtype else manifest.unsigned)
-    place = _place(root, local(target), writer)
-    with writer(*place, stored, columns(root, manifest) if writer.takes_columns else None) as out:
-        copy(root, manifest, out, progress)
+    stored_dtype = writer.stored_dtype(np.dtype(dtype) if dtype else manifest.unsigned)
+    path_and_stem = _path_and_stem(root, local(target), writer)
+    schema = columns(root, manifest) if writer.can_hold_columns else None
+    with writer(*path_and_stem, stored_dtype, schema) as out:
+        copy_documents(root, manifest, out, progress)
         return out.finish()
 
 
 def _writer(kind: str) -> type[ShardWriter]:
     if kind not in WRITERS:
-        raise ArgumentError(f"kind={kind!r} is none of {', '.join(WRITERS)}")
+        raise ArgumentError(f"unknown kind={kind!r}: choose one of {', '.join(WRITERS)}")
     return WRITERS[kind]
 
 
-def _place(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
-    """The folder, and the name without its suffix. The caller can give the name with or without one."""
+def _path_and_stem(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
+    """Returns the folder of ``target`` and its name without a suffix of the writer's files."""
     name = target.stem if target.suffix in writer.suffixes else target.name
     if not target.parent.is_dir() or not name:
-        raise ArgumentError(f"{target}: there is no folder {target.parent}, or no name in it")
+        raise ArgumentError(
+            f"{target} is not the name of a file in an existing folder: name a file, and create its folder first"
+        )
     folder = target.parent.resolve()
     if folder.is_relative_to(dataset.resolve()) or (folder / MANIFEST).exists():
-        raise ArgumentError(f"{target}: the folder is that of a dataset, whose shards could be lost: name another")
+        raise ArgumentError(
+            f"{target} is in the folder of a dataset, whose shards could be replaced: name another folder"
+        )
     return target.parent, name
 
 
-def copy(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
-    """Append all documents to a writer. Shards are checked first, so that damage does not get a valid checksum."""
-    done, of = 0, manifest.totals.tokens
+def copy_documents(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
+    """Appends all documents to the writer ``out``.
+
+    The checksum of each shard is checked first, so that damage is not copied to a file with a valid checksum.
+    """
+    tokens_written, all_tokens = 0, manifest.totals.tokens
     for shard in manifest.shards:
         check_files(folder, shard)
         for block in blocks(folder, manifest, shard):
-            out.write(block.ids, block.offsets, block.columns if out.takes_columns else None)
-            done += int(block.offsets[-1] - block.offsets[0])
+            out.write(block.ids, block.offsets, block.columns if out.can_hold_columns else None)
+            tokens_written += int(block.offsets[-1] - block.offsets[0])
             if progress is not None:
-                progress("writing", done, of)
+                progress("writing", tokens_written, all_tokens)

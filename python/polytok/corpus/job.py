@@ -1,8 +1,7 @@
-"""A job: a plan, tasks done by a runner, and a manifest. A job that was interrupted in any way resumes where it
-stopped.
+"""A job: a plan, tasks that a runner does, and a manifest. An interrupted job continues with its remaining tasks.
 
-This module does not know what its tasks do. The finished folder is the same, byte for byte, regardless of who did the
-tasks, in what order, and how often the job was restarted.
+This module does not depend on what the tasks do. The finished folder is the same, byte for byte, for any runner, any
+order of the tasks, and any number of interruptions.
 """
 
 from __future__ import annotations
@@ -12,38 +11,39 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .journal import Journal, identity
-from .run.base import Assignment, Done, Event, Runner, Work
+from .run.base import Assignment, Runner, RunnerEvent, TaskDone, Work
 from .storage import Storage
 
 Records: TypeAlias = "dict[int, dict[str, Any]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """The tasks still to do, and the records of those that an earlier run did."""
+class JobBegun:
+    """The event at the start of a run: the remaining tasks, and the records of tasks that an earlier run has done."""
 
-    left: tuple[Assignment, ...]
+    remaining: tuple[Assignment, ...]
     records: Records
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """The number of an earlier run's tasks that are verified so far."""
+class VerifyProgress:
+    """The event while the tasks of an earlier run are verified: the number verified so far, and their total number."""
 
-    tasks: int
-    of: int
+    verified: int
+    total: int
 
 
-JobEvent: TypeAlias = Event | Begun | Verified
+JobEvent: TypeAlias = RunnerEvent | JobBegun | VerifyProgress
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be done, and where it is written.
+    """The tasks of a job, and the storage that its files are written to.
 
-    ``header`` identifies the job: a command resumes the job in a folder only if the headers are equal. If it has no
-    ``tasks``, the descriptions are used. ``manifest`` converts all records to the data of the file that marks the job
-    as done. The setup of ``work`` contains the job's identity as ``job``, for the records of its tasks.
+    ``header`` identifies the job: a command resumes the job in a folder only if the headers are equal. If the header
+    has no field ``tasks``, the descriptions of the assignments are added. ``manifest`` converts the records of all
+    tasks to the content of the manifest, which marks the job as done. `run` adds the job's identity to the setup of
+    ``work`` as the field ``job``. ``tokenizer`` is the content of a tokenizer file to store in the folder.
     """
 
     storage: Storage
@@ -54,58 +54,58 @@ class Job:
     tokenizer: bytes | None = None
 
     def run(self, runner: Runner, *, overwrite: bool = False, listen: Callable[[JobEvent], object]) -> dict[str, Any]:
-        """Do the remaining tasks and return the manifest.
+        """Does the remaining tasks with ``runner`` and returns the manifest. ``listen`` is called with each event.
 
-        Raises `ArgumentError` if the folder has another job, unless ``overwrite`` is set, or if another process is
-        writing to it; and any error that a task raises.
+        Raises `ArgumentError` if another process writes to the folder, or if the folder has another job and
+        ``overwrite`` is not set; and any error that a task raises.
         """
         with self.storage.locked() as lock:
             journal = Journal(self.storage)
             count, job = len(self.assignments), self._begin(journal, overwrite)
             if journal.finished() is None:
-                records = journal.done(job, count, lambda tasks, of: listen(Verified(tasks, of)))
-                journal.clean(count, records)
+                records = journal.verified_records(job, count, lambda done, of: listen(VerifyProgress(done, of)))
+                journal.remove_unrecorded(count, records)
                 work = Work(self.work.prepare, {**self.work.setup, "job": job})
-                self._do(work, records, runner, listen, () if lock is None else (lock,))
-                journal.check_alone(job)
-                journal.clean(count, records)  # removes files left by workers that died
+                self._do_remaining(work, records, runner, listen, () if lock is None else (lock,))
+                journal.check_identity(job)
+                journal.remove_unrecorded(count, records)  # workers that died can have left files
                 journal.finish(self.manifest(records), records)
-            journal.tidy(count)
+            journal.remove_records(count)
             return journal.finished() or {}
 
     def _begin(self, journal: Journal, overwrite: bool) -> str:
-        """Write the plan, or resume the existing one. A job that has done nothing yet can be replaced by another.
+        """Writes the plan, or checks that the existing plan is equal. Returns the identity of the job.
 
-        Returns the identity of the job.
+        An existing plan of another job is replaced if no task of it is done.
         """
         plan = dict(self.header)
         plan.setdefault("tasks", [assignment.description for assignment in self.assignments])
         old = None if overwrite and journal.overwrite() else journal.plan()
-        found = [] if old is None else journal.differences(old, plan)
-        if found and journal.has_done_something():
-            raise journal.refusal(found)
-        if found:
+        differences = [] if old is None else journal.differences(old, plan)
+        if differences and journal.has_results():
+            raise journal.other_job_error(differences)
+        if differences:
             journal.overwrite()
-        if found or old is None:
+        if differences or old is None:
             journal.begin(plan)
         if self.tokenizer is not None:
-            journal.keep(self.tokenizer)
+            journal.store_tokenizer(self.tokenizer)
         return identity(plan)
 
-    def _do(
+    def _do_remaining(
         self,
         work: Work,
         records: Records,
         runner: Runner,
         listen: Callable[[JobEvent], object],
-        inherited: tuple[int, ...],
+        inherited_files: tuple[int, ...],
     ) -> None:
-        left = tuple(assignment for assignment in self.assignments if assignment.number not in records)
+        remaining = tuple(assignment for assignment in self.assignments if assignment.number not in records)
 
-        def heard(event: Event) -> None:
-            if isinstance(event, Done):
+        def add_record(event: RunnerEvent) -> None:
+            if isinstance(event, TaskDone):
                 records[event.number] = event.record
             listen(event)
 
-        listen(Begun(left, dict(records)))
-        runner.run(work, left, heard, inherited)
+        listen(JobBegun(remaining, dict(records)))
+        runner.run(work, remaining, add_record, inherited_files)

@@ -1,8 +1,8 @@
-"""The progress of a job, as recorded in its folder.
+"""The files in a job's folder that record the job's progress.
 
-``plan.json`` is written first and lists what is to be done. Each task writes its files, and then a record of them into
-``done/``. The manifest is written last, and then the records are removed. So after any interruption the same command
-finds what is done and does the rest. Files without a record are incomplete and are removed.
+The job first writes ``plan.json``, which lists the tasks. Each task writes its files and then a record of the files to
+``done/``. The job writes the manifest last and then removes the records. So after an interruption, the same command
+finds the tasks that are done and does the remaining tasks. Files without a record are incomplete and are removed.
 """
 
 from __future__ import annotations
@@ -24,126 +24,135 @@ PLAN = "plan.json"
 TOKENIZER = "tokenizer.ptok"
 MANIFEST = "dataset.json"
 
-# Marks a plan as one of ours. A folder with any other ``plan.json`` is somebody else's.
+# The field ``format`` of our plans. A folder whose ``plan.json`` has another value was not written by polytok.
 _FORMAT = "polytok corpus job"
 
-# What jobs write, and so can remove: files of their tasks, by numbers and suffixes, and files not yet renamed.
+# The names of files that jobs write and can remove: files and records of tasks, and files with a temporary name.
 _SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
-_OF_TASK = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SUFFIXES))})")
+_TASK_FILE = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SUFFIXES))})")
 _RECORD = re.compile(r"done/([0-9]{5,})\.json")
-_UNFINISHED = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
+_TEMPORARY_FILE = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
 
 
 def stem(number: int) -> str:
-    """The prefix of the names of a task's files."""
+    """Returns the prefix of the names of a task's files."""
     return f"{number:05d}"
 
 
 def record_name(number: int) -> str:
-    """The name of a task's record."""
+    """Returns the name of the file with a task's record."""
     return f"done/{stem(number)}.json"
 
 
 def identity(plan: Mapping[str, Any]) -> str:
-    """The identity of the job that a plan describes."""
+    """Returns a hash that identifies the job with this plan."""
     return hashlib.sha256(to_json({"format": _FORMAT, **plan})).hexdigest()
 
 
 def _seal(job: str, record: Mapping[str, Any]) -> str:
-    """A hash of a record and of the job that it belongs to."""
+    """Returns a hash of a record and of the identity of its job."""
     return hashlib.sha256(f"{job}\n".encode() + to_json(record)).hexdigest()
 
 
 def to_json(value: Any) -> bytes:
-    """JSON for people to read; equal values give equal text."""
+    """Returns a value as indented JSON; equal values give equal text."""
     return json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The files of a job beside its shards."""
+    """The plan, records, tokenizer and manifest in a job's folder."""
 
     storage: Storage
 
     def overwrite(self) -> bool:
-        """Remove what an earlier job wrote, according to its plan. Returns False if there was no such job.
+        """Removes all files of an earlier job. Returns False if the folder has no plan of a job.
 
-        The manifest is removed first and the plan last. So a half-removed job never looks complete, and the remaining
-        files are still recognized as a job's.
+        The manifest is removed first and the plan last. So an interrupted removal never leaves a job that looks
+        complete, nor files without the plan that identifies them as a job's.
         """
         if (plan := self.plan()) is None:
             return False
-        others = sorted(name for name in self.storage.names() if _is_ours(name, len(plan["tasks"])))
-        for name in [MANIFEST, *others, TOKENIZER, PLAN]:
+        other_names = sorted(name for name in self.storage.names() if _is_ours(name, len(plan["tasks"])))
+        for name in [MANIFEST, *other_names, TOKENIZER, PLAN]:
             self.storage.remove(name)
         return True
 
     def plan(self) -> dict[str, Any] | None:
-        """The plan of the job that began here, or None. Raises `ArgumentError` if the folder is somebody else's."""
+        """Returns the plan in the folder; None if there is none.
+
+        Raises `ArgumentError` if the folder has files that no job has written.
+        """
         if (data := self.storage.read(PLAN)) is not None:
-            return _plan(data, self.storage.name)
-        strangers = sorted(name for name in self.storage.names() - {LOCK} if not _UNFINISHED.fullmatch(name))
-        if strangers:
+            return _parse_plan(data, self.storage.name)
+        other_names = sorted(name for name in self.storage.names() - {LOCK} if not _TEMPORARY_FILE.fullmatch(name))
+        if other_names:
             raise ArgumentError(
-                f"{self.storage.name} holds other files ({', '.join(strangers[:3])}): name a new folder"
+                f"{self.storage.name} holds other files ({', '.join(other_names[:3])}): name a new folder"
             )
         return None
 
     def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        """How the job that began here differs from a new one."""
+        """Returns a line for each difference between the plan in the folder and the plan of a new job."""
         return differences(old, json.loads(to_json({"format": _FORMAT, **new})))
 
-    def has_done_something(self) -> bool:
-        """Whether the folder has anything to lose."""
+    def has_results(self) -> bool:
+        """Reports whether the folder has a manifest, a record or a file of a task."""
         names = self.storage.names()
-        return any(name == MANIFEST or _RECORD.fullmatch(name) or _OF_TASK.fullmatch(name) for name in names)
+        return any(name == MANIFEST or _RECORD.fullmatch(name) or _TASK_FILE.fullmatch(name) for name in names)
 
-    def refusal(self, found: list[str]) -> ArgumentError:
-        """The error of a folder that holds another job."""
-        listed = "\n  ".join(found)
+    def other_job_error(self, differences: list[str]) -> ArgumentError:
+        """Returns the error for a folder that holds another job, with the differences between the plans."""
+        lines = "\n  ".join(differences)
         return ArgumentError(
-            f"{self.storage.name} holds another job; what differs, old → new:\n  {listed}\n"
-            "Name a new folder, or say --overwrite (overwrite=True) to throw away what is there"
+            f"{self.storage.name} holds another job; the differences are, old → new:\n  {lines}\n"
+            "Name a new folder, or delete the files of the other job with --overwrite (overwrite=True)"
         )
 
     def begin(self, plan: dict[str, Any]) -> None:
-        """Write the plan. From then on the folder belongs to this job."""
+        """Writes the plan, which marks the folder as this job's."""
         self.storage.write(PLAN, to_json({"format": _FORMAT, **plan}))
 
-    def note(self, job: str, record: Mapping[str, Any]) -> None:
-        """Write the record of a task of this job. The task's files must already exist.
+    def write_record(self, job: str, record: Mapping[str, Any]) -> None:
+        """Writes the record of a task of this job. The files of the task must already exist.
 
-        The record is not forced to the disk. If a machine failure loses it or half of it, the task is done again.
+        The record is not forced to the disk. If a failure of the machine loses or damages the record, the task is done
+        again.
         """
         data = to_json({**record, "seal": _seal(job, record)})
-        self.storage.write(record_name(record["number"]), data, forced=False)
+        self.storage.write(record_name(record["number"]), data, is_forced=False)
 
-    def keep(self, tokenizer: bytes) -> None:
-        """Write the tokenizer if it is missing or differs."""
+    def store_tokenizer(self, tokenizer: bytes) -> None:
+        """Writes the file of the tokenizer, if the folder's file is missing or differs."""
         if self.storage.read(TOKENIZER) != tokenizer:
             self.storage.write(TOKENIZER, tokenizer)
 
     def finished(self) -> dict[str, Any] | None:
-        """The manifest, if the job is done."""
+        """Returns the manifest if the job is done, else None."""
         data = self.storage.read(MANIFEST)
-        return None if data is None else _object(data, self.storage.name, MANIFEST)
+        return None if data is None else _parse_manifest(data, self.storage.name, MANIFEST)
 
-    def done(self, job: str, count: int, tell: Callable[[int, int], object]) -> dict[int, dict[str, Any]]:
-        """The records of this job's tasks whose files match them. Reports the number of tasks verified."""
+    def verified_records(
+        self, job: str, count: int, report_progress: Callable[[int, int], object]
+    ) -> dict[int, dict[str, Any]]:
+        """Returns the records of this job's ``count`` tasks whose files match their checksums, by task number.
+
+        ``report_progress`` is called with the number of records verified so far and the number of all records.
+        """
         names = self.storage.names()
-        recorded = [number for number in range(count) if record_name(number) in names]
+        recorded_numbers = [number for number in range(count) if record_name(number) in names]
         records = {}
-        for place, number in enumerate(recorded):
-            tell(place, len(recorded))
+        for verified_count, number in enumerate(recorded_numbers):
+            report_progress(verified_count, len(recorded_numbers))
             if (record := self._verified(job, number, names)) is not None:
                 records[number] = record
         return records
 
-    def clean(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
-        """Remove files of the job's ``count`` tasks that no record mentions."""
-        keep = {*map(record_name, records)}
-        keep.update(file["name"] for record in records.values() for file in record["files"])
-        for name in sorted(self.storage.names() - keep):
+    def remove_unrecorded(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
+        """Removes files of the job's ``count`` tasks that are not in ``records``."""
+        recorded_names = {*map(record_name, records)}
+        recorded_names.update(file["name"] for record in records.values() for file in record["files"])
+        for name in sorted(self.storage.names() - recorded_names):
             if _is_ours(name, count):
                 self.storage.remove(name)
 
@@ -154,49 +163,52 @@ class Journal:
             name = file["name"]
             if name not in names:
                 return None
-            with self.storage.open(name) as found:
-                if checksum_of(found) != file["checksum"]:
+            with self.storage.open(name) as content:
+                if checksum_of(content) != file["checksum"]:
                     return None
         return record
 
     def _record(self, job: str, number: int) -> dict[str, Any] | None:
-        """The record of a task as it was written; None if it is damaged, or of another task or job."""
+        """Returns the record of a task; None if the record is damaged or belongs to another task or job."""
         try:
             record = json.loads(self.storage.read(record_name(number)) or b"")
-            is_whole = record.pop("seal") == _seal(job, record) and record["number"] == number
+            is_valid = record.pop("seal") == _seal(job, record) and record["number"] == number
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-        return dict(record) if is_whole else None
+        return dict(record) if is_valid else None
 
-    def check_alone(self, job: str) -> None:
-        """Raise `ArgumentError` if the folder now belongs to another job: without locks, two jobs can begin in it."""
+    def check_identity(self, job: str) -> None:
+        """Raises `ArgumentError` if the folder now has the plan of another job.
+
+        Two jobs can begin in the same folder if the storage has no locks.
+        """
         plan = self.plan()
         if plan is None or identity(plan) != job:
             raise ArgumentError(
-                f"another job has begun in {self.storage.name} while this one ran, and both have written there: "
-                "name another folder, or wait until nothing writes there and say --overwrite (overwrite=True)"
+                f"another job has begun in {self.storage.name} while this job ran, and both have written files: name "
+                "another folder, or wait until no job writes to this one and use --overwrite (overwrite=True)"
             )
 
     def finish(self, manifest: bytes, records: Mapping[int, Mapping[str, Any]]) -> None:
-        """Force the files of all records to the disk, then write the manifest. The job is then done."""
+        """Forces the files of all records to the disk, then writes the manifest, which marks the job as done."""
         self.storage.force(file["name"] for record in records.values() for file in record["files"])
         self.storage.write(MANIFEST, manifest)
         self.storage.force(())
 
-    def tidy(self, count: int) -> None:
-        """Remove what only a running job needs."""
+    def remove_records(self, count: int) -> None:
+        """Removes the records of the job's ``count`` tasks. A finished job does not need them."""
         for name in sorted(self.storage.names()):
             if name.startswith("done/") and _is_ours(name, count):
                 self.storage.remove(name)
 
 
 def _is_ours(name: str, count: int) -> bool:
-    """Whether a job of that many tasks has written this file for one of them, or has begun to write it."""
-    found = _OF_TASK.fullmatch(name) or _RECORD.fullmatch(name)
-    return int(found[1]) < count if found else _UNFINISHED.fullmatch(name) is not None
+    """Reports whether a job of ``count`` tasks writes files of this name; temporary files count too."""
+    match = _TASK_FILE.fullmatch(name) or _RECORD.fullmatch(name)
+    return int(match[1]) < count if match else _TEMPORARY_FILE.fullmatch(name) is not None
 
 
-def _plan(data: bytes, url: str) -> dict[str, Any]:
+def _parse_plan(data: bytes, url: str) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -206,11 +218,15 @@ def _plan(data: bytes, url: str) -> dict[str, Any]:
     raise ArgumentError(f"{url}/{PLAN} is not a plan that polytok wrote, or is damaged: name a new folder")
 
 
-def _object(data: bytes, url: str, name: str) -> dict[str, Any]:
+def _parse_manifest(data: bytes, url: str, name: str) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{url}/{name} is damaged: {error}; --overwrite begins anew") from error
+        raise FormatError(
+            f"{url}/{name} is damaged: {error}; use --overwrite (overwrite=True) to begin again"
+        ) from error
     if not isinstance(value, dict):
-        raise FormatError(f"{url}/{name} is damaged: it is no object; --overwrite begins anew")
+        raise FormatError(
+            f"{url}/{name} is damaged: it is not a JSON object; use --overwrite (overwrite=True) to begin again"
+        )
     return value

@@ -1,8 +1,8 @@
-"""One job at a time in a folder.
+"""Locks a folder, so that only one job at a time writes to it.
 
-The system holds the lock on an open file, and so do processes that inherit the file: workers that briefly outlive their
-job still keep others out. The lock ends with the last of these processes, however it ends. Object stores and some
-shared file systems have no locks.
+The lock belongs to an open file, which worker processes inherit. So workers that outlive their job for a moment still
+keep other jobs out, and the system releases the lock when the last of these processes ends, even if it is killed.
+Object stores and some shared file systems have no locks.
 """
 
 from __future__ import annotations
@@ -18,24 +18,28 @@ from ..errors import ArgumentError, FileError
 
 try:
     import fcntl
-except ImportError:  # Windows, where no job runs, but datasets are read
+except ImportError:  # Windows can read datasets but cannot run jobs
     fcntl = None  # type: ignore[assignment]
 
 NAME = ".lock"
 
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-_PATIENCE = 5.0
-_PAUSE = 0.05
+_UNSUPPORTED_ERRORS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+_TIMEOUT_SECONDS = 5.0
+_RETRY_SECONDS = 0.05
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Hold the folder's lock and yield the open file it is on. ArgumentError if another job keeps holding it."""
-    deadline = time.monotonic() + _PATIENCE
-    while (file := _taken(folder / NAME)) is None:
+    """Holds the lock of ``folder`` and yields the descriptor of the lock file.
+
+    Raises `ArgumentError` if another job still holds the lock after some seconds, and `FileError` if the lock file
+    cannot be created.
+    """
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
+    while (file := _open_and_lock(folder / NAME)) is None:
         if time.monotonic() > deadline:
-            raise ArgumentError(f"another job is writing to {folder}: wait until it is done, or end it")
-        time.sleep(_PAUSE)
+            raise ArgumentError(f"another job is writing to {folder}: wait until that job is done, or stop it")
+        time.sleep(_RETRY_SECONDS)
     try:
         yield file
     finally:
@@ -43,34 +47,37 @@ def locked(folder: Path) -> Iterator[int]:
         os.close(file)
 
 
-def _taken(path: Path) -> int | None:
+def _open_and_lock(path: Path) -> int | None:
+    """Returns the descriptor of the locked file; None if another process holds the lock."""
     try:
-        # A link could lead out of the folder, and the lock file would then be created and left there.
+        # O_NOFOLLOW: a symbolic link could create the lock file outside the folder.
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise FileError(error.errno, "this is a link, and not the lock of a job: remove it", str(path)) from error
+            raise FileError(
+                error.errno, "this is a symbolic link, not the lock file of a job: remove it", str(path)
+            ) from error
         raise FileError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
-    if _locks(file) and _is_there(path, file):
+    if _try_lock(file) and _is_same_file(path, file):
         return file
     os.close(file)
     return None
 
 
-def _locks(file: int) -> bool:
-    """Lock an open file. Returns False if another process holds the lock. Does nothing without file system locks."""
+def _try_lock(file: int) -> bool:
+    """Locks an open file. Returns False if another process holds the lock, True if the file system has no locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in _UNSUPPORTED_ERRORS:
             raise
     return True
 
 
-def _is_there(path: Path, file: int) -> bool:
-    """Whether the path still names the open file: a previous holder of the lock can have removed it."""
+def _is_same_file(path: Path, file: int) -> bool:
+    """Reports whether ``path`` still names the open file. The previous holder of the lock can have removed the file."""
     try:
         return os.path.samestat(os.lstat(path), os.fstat(file))
     except FileNotFoundError:

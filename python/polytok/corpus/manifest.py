@@ -1,8 +1,8 @@
-"""The manifest of a dataset folder: its shards, their checksums, and the tokenizer that produced them.
+"""The manifest of a dataset folder: the shards with their checksums, the inputs, and the tokenizer of the ids.
 
-``dataset.json`` is written last, so a folder that has one is complete. It holds no time and no path, so the same job
-gives the same bytes. A manifest can come from anyone, so reading checks every field, rejects names that lead out of the
-folder, and compares the sums.
+``dataset.json`` is written last, so a folder with this file is complete. The file holds no times and no local paths of
+the output, so the same job writes the same bytes. A manifest can come from an untrusted source, so the reader checks
+every field, rejects file names that lead out of the folder, and compares the totals with the sums over the shards.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .write import WRITERS, ShardFile
 
 VERSION = 1
 
-_LARGEST = 1 << 30
-_MOST = 2**63 - 1
+_MAX_BYTES = 1 << 30
+_MAX_COUNT = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class TokenizerName:
-    """The tokenizer that produced the ids: its fingerprint (see `polytok.fingerprint`), its name and its size."""
+    """The fingerprint, name and vocabulary size of the tokenizer of the ids; see `polytok.fingerprint`."""
 
     fingerprint: str
     name: str
@@ -37,10 +37,11 @@ class TokenizerName:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What happened to the texts: the documents and tokens written, and the bytes of their texts.
+class DocumentCounts:
+    """The numbers of documents and tokens that were written, and of bytes of their texts.
 
-    ``skipped`` counts the documents that were skipped, ``changed`` those that were written changed, both by reason.
+    ``skipped`` maps reasons to the number of documents that were skipped for that reason. ``changed`` maps reasons to
+    the number of documents whose text was changed before it was written.
     """
 
     documents: int = 0
@@ -49,9 +50,9 @@ class Counted:
     skipped: Mapping[str, int] = field(default_factory=dict)
     changed: Mapping[str, int] = field(default_factory=dict)
 
-    def plus(self, other: Counted) -> Counted:
-        """The sums."""
-        return Counted(
+    def plus(self, other: DocumentCounts) -> DocumentCounts:
+        """Returns the sums of these counts and the counts in ``other``."""
+        return DocumentCounts(
             self.documents + other.documents,
             self.tokens + other.tokens,
             self.text_bytes + other.text_bytes,
@@ -61,16 +62,16 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class ShardEntry(Counted):
-    """A shard: ``stem`` is its name without the suffixes of its files."""
+class ShardEntry(DocumentCounts):
+    """A shard: the counts of its documents, and its files. ``stem`` is the name of the files without their suffixes."""
 
     stem: str = ""
     files: tuple[ShardFile, ...] = ()
 
 
 @dataclass(frozen=True)
-class SourceEntry(Counted):
-    """An input, and what happened to its documents."""
+class SourceEntry(DocumentCounts):
+    """An input: the counts of its documents, its name, and its size on the disk in bytes."""
 
     name: str = ""
     bytes: int = 0
@@ -78,9 +79,10 @@ class SourceEntry(Counted):
 
 @dataclass(frozen=True)
 class Manifest:
-    """A dataset: ``kind`` names the writer of its shards, ``dtype`` is that of the ids in them.
+    """The description of a dataset.
 
-    ``options`` are those of the job, as a JSON value. The totals are the sums over the shards.
+    ``kind`` names the format of the shards, ``dtype`` the dtype of the ids in them. ``options`` has the options of the
+    job as a JSON value.
     """
 
     kind: str
@@ -92,23 +94,23 @@ class Manifest:
 
     @property
     def unsigned(self) -> np.dtype[Any]:
-        """The dtype of ids for outputs with a choice: int32 is only for Megatron's files, which have no uint32."""
+        """The dtype of the ids as an unsigned type: uint32 instead of int32, which only Megatron's format needs."""
         return np.dtype("uint32" if self.dtype == "int32" else self.dtype)
 
     @property
-    def totals(self) -> Counted:
+    def totals(self) -> DocumentCounts:
         """The sums over all shards."""
         return total(self.shards)
 
     def data(self) -> bytes:
-        """The bytes of ``dataset.json``."""
-        plain = {"version": VERSION, **asdict(self), "totals": asdict(self.totals)}
-        for shard in plain["shards"]:
+        """Returns the content of ``dataset.json``."""
+        value = {"version": VERSION, **asdict(self), "totals": asdict(self.totals)}
+        for shard in value["shards"]:
             shard["files"] = [dict(zip(ShardFile._fields, file, strict=True)) for file in shard["files"]]
-        return json.dumps(plain, indent=1, sort_keys=True).encode() + b"\n"
+        return json.dumps(value, indent=1, sort_keys=True).encode() + b"\n"
 
     def save(self, folder: Path) -> None:
-        """Write ``dataset.json``, completely or not at all. Raises `FileError`."""
+        """Writes ``dataset.json`` completely or not at all. Raises `FileError` if it cannot be written."""
         with replacing(folder / MANIFEST) as file:
             file.write(self.data())
 
@@ -117,41 +119,43 @@ def _sums(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({*one, *other})}
 
 
-def total(counted: Iterable[Counted]) -> Counted:
-    """The sums."""
-    found = Counted()
-    for each in counted:
-        found = found.plus(each)
-    return found
+def total(all_counts: Iterable[DocumentCounts]) -> DocumentCounts:
+    """Returns the sums of all counts."""
+    sums = DocumentCounts()
+    for counts in all_counts:
+        sums = sums.plus(counts)
+    return sums
 
 
 def local(place: str | os.PathLike[str]) -> Path:
-    """A folder or file of this machine. Raises `ArgumentError` for a URL, which would give a wrong path.
+    """Returns the path of a local folder or file. Raises `ArgumentError` for a URL other than ``file://``.
 
     >>> local("file:///data/tokens").as_posix()
     '/data/tokens'
     """
     name = os.fspath(place).removeprefix("file://")
     if "://" in name:
-        raise ArgumentError(f"{name} is a URL, and datasets are read and written as files: copy it here, or mount it")
+        raise ArgumentError(
+            f"{name} is a URL, but datasets are local files: copy the dataset to this machine, or mount its folder"
+        )
     return Path(name)
 
 
 def load(folder: Path) -> Manifest:
-    """Read ``dataset.json``.
+    """Reads ``dataset.json`` in ``folder``.
 
-    Raises `FileError` if the folder has none, and `FormatError` if it is damaged or of a later version.
+    Raises `FileError` if the file is missing, and `FormatError` if it is damaged or of a later version.
     """
     path = folder / MANIFEST
     try:
-        if path.stat().st_size > _LARGEST:
-            raise FormatError(f"{path}: larger than {_LARGEST} bytes, which no manifest is")
+        if path.stat().st_size > _MAX_BYTES:
+            raise FormatError(f"{path}: the file is too large for a manifest, which has at most {_MAX_BYTES} bytes")
         data = path.read_bytes()
     except OSError as error:
         what = "no finished dataset" if isinstance(error, FileNotFoundError) else "cannot read the manifest"
         raise FileError(error.errno, f"{what}: {error.strerror}", str(path)) from error
     try:
-        return _manifest(_Fields(json.loads(data), "the manifest"))
+        return _parse_manifest(_Fields(json.loads(data), "the manifest"))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
@@ -159,103 +163,107 @@ def load(folder: Path) -> Manifest:
 
 
 class _Fields:
-    """A JSON object whose fields are read and checked one by one; error messages name the wrong field."""
+    """A JSON object whose fields are checked when they are read; error messages name the wrong field."""
 
     def __init__(self, value: object, where: str) -> None:
         if not isinstance(value, dict):
-            raise FormatError(f"{where} is no object")
+            raise FormatError(f"{where} is not an object")
         self._value: dict[str, Any] = value
         self._where = where
 
-    def _take(self, name: str, type_: type, article: str) -> Any:
-        found = self._value.get(name)
-        if type(found) is not type_:
-            raise FormatError(f"{name!r} of {self._where} is not {article}, but {found!r:.40}")
-        return found
+    def _field(self, name: str, type_: type, type_name: str) -> Any:
+        value = self._value.get(name)
+        if type(value) is not type_:
+            raise FormatError(f"{name!r} of {self._where} is not {type_name}, but {value!r:.40}")
+        return value
 
     def text(self, name: str) -> str:
-        """A string."""
-        found: str = self._take(name, str, "a string")
-        return found
+        """Returns a field that is a string."""
+        value: str = self._field(name, str, "a string")
+        return value
 
     def count(self, name: str) -> int:
-        """A number that can count something."""
-        found: int = self._take(name, int, "a whole number")
-        if not 0 <= found <= _MOST:
-            raise FormatError(f"{name!r} of {self._where} is {found}, which counts nothing")
-        return found
+        """Returns a field that is a whole number from 0 on."""
+        value: int = self._field(name, int, "a whole number")
+        if not 0 <= value <= _MAX_COUNT:
+            raise FormatError(f"{name!r} of {self._where} is {value}, which is not from 0 to {_MAX_COUNT}")
+        return value
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """An object, unchanged."""
-        found: dict[str, Any] = self._take(name, dict, "an object")
-        return found
+        """Returns a field that is an object, as a dict whose values are not checked."""
+        value: dict[str, Any] = self._field(name, dict, "an object")
+        return value
 
     def object(self, name: str) -> _Fields:
-        """An object to read fields from."""
+        """Returns a field that is an object, to read its fields."""
         return _Fields(self.mapping(name), f"{name!r} of {self._where}")
 
     def list(self, name: str) -> list[_Fields]:
-        """Objects to read fields from."""
-        found = self._take(name, list, "a list")
-        return [_Fields(value, f"{name}[{number}]") for number, value in enumerate(found)]
+        """Returns a field that is a list of objects, to read their fields."""
+        values = self._field(name, list, "a list")
+        return [_Fields(value, f"{name}[{number}]") for number, value in enumerate(values)]
 
     def counts(self, name: str) -> dict[str, int]:
-        """An object of numbers."""
-        inner = self.object(name)
-        return {key: inner.count(key) for key in inner._value}
+        """Returns a field that is an object of whole numbers."""
+        fields = self.object(name)
+        return {key: fields.count(key) for key in fields._value}
 
     def file_name(self, name: str) -> str:
-        """The name of a file in the folder; a name that leads elsewhere is rejected."""
-        found = self.text(name)
-        if not found or found[0] == "." or any(char in found for char in "/\\:\0"):
-            raise FormatError(f"{name!r} of {self._where} is {found!r:.60}, which is no name of a file in the folder")
-        return found
+        """Returns a field that is the name of a file in the folder; rejects hidden files and paths elsewhere."""
+        value = self.text(name)
+        if not value or value[0] == "." or any(char in value for char in "/\\:\0"):
+            raise FormatError(
+                f"{name!r} of {self._where} is {value!r:.60}, which is not the name of a file in the folder"
+            )
+        return value
 
 
-def _manifest(read: _Fields) -> Manifest:
-    version = read.count("version")
+def _parse_manifest(fields: _Fields) -> Manifest:
+    version = fields.count("version")
     if version != VERSION:
-        raise FormatError(f"version {version}; this polytok reads version {VERSION}: a newer one is needed")
-    kind, dtype, name = read.text("kind"), read.text("dtype"), read.object("tokenizer")
+        raise FormatError(
+            f"the manifest has version {version}, but this polytok reads version {VERSION}: update polytok"
+        )
+    kind, dtype, name = fields.text("kind"), fields.text("dtype"), fields.object("tokenizer")
     if kind not in WRITERS:
-        raise FormatError(f"the kind {kind!r:.40} is not known: there are {', '.join(WRITERS)}")
+        raise FormatError(f"unknown kind {kind!r:.40}: the kinds are {', '.join(WRITERS)}")
     if dtype not in WRITERS[kind].dtypes:
-        raise FormatError(f"{kind} has no ids of {dtype!r:.40}")
+        raise FormatError(f"{kind} cannot hold ids of type {dtype!r:.40}")
     manifest = Manifest(
         kind,
         dtype,
         TokenizerName(name.text("fingerprint"), name.text("name"), name.count("vocab_size")),
-        read.mapping("options"),
-        tuple(map(_source, read.list("sources"))),
-        tuple(_shard(one, kind) for one in read.list("shards")),
+        fields.mapping("options"),
+        tuple(map(_parse_source, fields.list("sources"))),
+        tuple(_parse_shard(shard, kind) for shard in fields.list("shards")),
     )
-    _check_sums(manifest, read.object("totals"))
+    _check_totals(manifest, fields.object("totals"))
     return manifest
 
 
-def _counted(read: _Fields) -> dict[str, Any]:
-    counts = {name: read.count(name) for name in ("documents", "tokens", "text_bytes")}
-    return {**counts, "skipped": read.counts("skipped"), "changed": read.counts("changed")}
+def _parse_counts(fields: _Fields) -> dict[str, Any]:
+    counts = {name: fields.count(name) for name in ("documents", "tokens", "text_bytes")}
+    return {**counts, "skipped": fields.counts("skipped"), "changed": fields.counts("changed")}
 
 
-def _source(read: _Fields) -> SourceEntry:
-    return SourceEntry(**_counted(read), name=read.text("name"), bytes=read.count("bytes"))
+def _parse_source(fields: _Fields) -> SourceEntry:
+    return SourceEntry(**_parse_counts(fields), name=fields.text("name"), bytes=fields.count("bytes"))
 
 
-def _shard(read: _Fields, kind: str) -> ShardEntry:
-    stem = read.file_name("stem")
+def _parse_shard(fields: _Fields, kind: str) -> ShardEntry:
+    stem = fields.file_name("stem")
     files = tuple(
-        ShardFile(file.file_name("name"), file.count("bytes"), file.text("checksum")) for file in read.list("files")
+        ShardFile(file.file_name("name"), file.count("bytes"), file.text("checksum")) for file in fields.list("files")
     )
     expected = [f"{stem}{suffix}" for suffix in WRITERS[kind].suffixes]
     if [file.name for file in files] != expected:
         raise FormatError(f"the files of shard {stem} are not {' and '.join(expected)}")
-    return ShardEntry(**_counted(read), stem=stem, files=files)
+    return ShardEntry(**_parse_counts(fields), stem=stem, files=files)
 
 
-def _check_sums(manifest: Manifest, read: _Fields) -> None:
-    if (said := Counted(**_counted(read))) != (summed := manifest.totals):
-        raise FormatError(f"the totals are {said}, but the shards have {summed}")
+def _check_totals(manifest: Manifest, fields: _Fields) -> None:
+    if (totals := DocumentCounts(**_parse_counts(fields))) != (sums := manifest.totals):
+        raise FormatError(f"the totals are {totals}, but the sums over the shards are {sums}")
     stems = [shard.stem for shard in manifest.shards]
     if len(set(stems)) != len(stems):
         raise FormatError("two shards have the same name")

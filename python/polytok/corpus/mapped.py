@@ -1,6 +1,6 @@
-"""Shards memory-mapped from the disk: the ids of a document are a slice of the file, without a copy.
+"""Memory-maps the files of a shard, so that the ids of a document are a slice of the file without a copy.
 
-Opening a shard checks sizes and headers, so that no index leads out of a file. `verify` checks the contents.
+Opening a shard checks the sizes and headers of its files. `verify` checks the contents.
 """
 
 from __future__ import annotations
@@ -13,91 +13,105 @@ import numpy.typing as npt
 
 from ..errors import FileError, FormatError
 from .manifest import Manifest, ShardEntry
-from .write.base import little
+from .write.base import little_endian
 from .write.megatron import CODES, HEADER, MAGIC
 
 
 class MappedShard:
-    """A shard of ids in one stream: ``ids`` are all of them, row i is document i."""
+    """A shard with its files mapped.
 
-    def __init__(self, ids: npt.NDArray[Any], places: npt.NDArray[np.int64], unit: int) -> None:
+    ``ids`` has the ids of all documents of the shard, concatenated: shape (tokens,), the dtype of the dataset.
+    """
+
+    def __init__(self, ids: npt.NDArray[Any], starts: npt.NDArray[np.int64], unit: int) -> None:
+        """``starts`` has the start of each document in ``ids``, in units of ``unit`` to the id."""
         self.ids = ids
-        self._places = places
+        self._starts = starts
         self._unit = unit
 
     def span(self, row: int) -> tuple[int, int]:
-        """Where document ``row`` begins and ends in ``ids``."""
-        end = int(self._places[row + 1]) // self._unit if row + 1 < len(self._places) else len(self.ids)
-        return int(self._places[row]) // self._unit, end
+        """Returns the start and end of document ``row`` in ``ids``."""
+        end = int(self._starts[row + 1]) // self._unit if row + 1 < len(self._starts) else len(self.ids)
+        return int(self._starts[row]) // self._unit, end
 
     def offsets(self, first: int, last: int) -> npt.NDArray[np.int64]:
-        """The bounds of documents ``first`` to ``last``, int64 of shape (last - first + 1,)."""
-        borders = self._places[first : last + 1] // self._unit
-        return borders if last < len(self._places) else np.append(borders, len(self.ids))
+        """Returns the offsets of documents ``first`` to ``last - 1`` in ``ids``: int64, shape (last - first + 1,).
+
+        Document ``first + i`` is ``ids[offsets[i]:offsets[i + 1]]``.
+        """
+        offsets = self._starts[first : last + 1] // self._unit
+        return offsets if last < len(self._starts) else np.append(offsets, len(self.ids))
 
 
 def map_shard(folder: Path, manifest: Manifest, entry: ShardEntry) -> MappedShard:
-    """A shard of a kind that can be mapped.
+    """Maps the files of a shard of kind ``megatron``, ``flat`` or ``npy``.
 
-    Raises `FileError` if a file cannot be opened, and `FormatError` if its size or header is not the one in the
-    manifest.
+    Raises `FileError` if a file cannot be opened, and `FormatError` if its size or header differs from the manifest.
     """
     for file in entry.files:
         _check_size(folder / file.name, file.bytes)
     data, index = (folder / file.name for file in entry.files)
-    dtype = little(np.dtype(manifest.dtype))
+    dtype = little_endian(np.dtype(manifest.dtype))
     try:
-        ids = _array(data) if manifest.kind == "npy" else _mapped(data, dtype, 0, None)
+        ids = _map_npy(data) if manifest.kind == "npy" else _map_range(data, dtype, 0, None)
         if len(ids) != entry.tokens or ids.dtype != dtype:
-            raise FormatError(f"{data}: {len(ids)} ids of {ids.dtype}; the manifest has {entry.tokens} of {dtype}")
+            raise FormatError(
+                f"{data}: the file has {len(ids)} ids of type {ids.dtype}, but the manifest has {entry.tokens} ids of "
+                f"type {dtype}"
+            )
         if manifest.kind == "megatron":
-            return MappedShard(ids, _pointers(index, dtype, entry.documents), dtype.itemsize)
+            return MappedShard(ids, _map_pointers(index, dtype, entry.documents), dtype.itemsize)
         _check_size(index, 8 * (entry.documents + 1))
-        return MappedShard(ids, _mapped(index, np.dtype("<i8"), 0, None), 1)
+        return MappedShard(ids, _map_range(index, np.dtype("<i8"), 0, None), 1)
     except OSError as error:
         raise FileError(error.errno, f"cannot read the shard: {error.strerror}", str(error.filename or data)) from error
 
 
 def _check_size(path: Path, size: int) -> None:
     try:
-        found = path.stat().st_size
+        actual_size = path.stat().st_size
     except OSError as error:
         raise FileError(error.errno, f"cannot read the shard: {error.strerror}", str(path)) from error
-    if found != size:
-        raise FormatError(f"{path}: {found} bytes, but it should have {size}")
+    if actual_size != size:
+        raise FormatError(f"{path}: the file has {actual_size} bytes instead of {size}")
 
 
-def _mapped(path: Path, dtype: np.dtype[Any], place: int, count: int | None) -> npt.NDArray[Any]:
-    """A part of a file. (An empty part cannot be mapped.)"""
-    if count == 0 or path.stat().st_size <= place:
+def _map_range(path: Path, dtype: np.dtype[Any], position: int, count: int | None) -> npt.NDArray[Any]:
+    """Maps ``count`` values from byte ``position`` of a file on; all remaining values if ``count`` is None.
+
+    Systems cannot map an empty range, so it is returned as an ordinary empty array.
+    """
+    if count == 0 or path.stat().st_size <= position:
         return np.empty(0, dtype=dtype)
     shape = None if count is None else (count,)
     try:
-        return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=place, shape=shape))
+        return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=position, shape=shape))
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
 
 
-def _array(path: Path) -> npt.NDArray[Any]:
+def _map_npy(path: Path) -> npt.NDArray[Any]:
     try:
         with open(path, "rb") as file:
             if (version := np.lib.format.read_magic(file)) != (1, 0):
-                raise FormatError(f"version {version} of the .npy format")
+                raise FormatError(f"{path}: version {version} of the .npy format; only version (1, 0) is supported")
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            place = file.tell()
+            position = file.tell()
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
     if len(shape) != 1 or dtype.hasobject:
-        raise FormatError(f"{path}: no row of ids, but {shape} of {dtype}")
-    return _mapped(path, dtype, place, None)
+        raise FormatError(
+            f"{path}: the array has shape {shape} and type {dtype}; ids need one dimension and a number type"
+        )
+    return _map_range(path, dtype, position, None)
 
 
-def _pointers(path: Path, dtype: np.dtype[Any], documents: int) -> npt.NDArray[np.int64]:
-    """The places of documents from an index, in bytes."""
+def _map_pointers(path: Path, dtype: np.dtype[Any], documents: int) -> npt.NDArray[np.int64]:
+    """Maps the array of Megatron's index with the start of each document in the ``.bin`` file, in bytes."""
     _check_size(path, HEADER.size + 20 * documents + 8)
     with open(path, "rb") as file:
         header = HEADER.unpack(file.read(HEADER.size))
     expected = (MAGIC, 1, CODES[dtype.name], documents, documents + 1)
     if header != expected:
-        raise FormatError(f"{path}: the header says {header}, but should say {expected}")
-    return _mapped(path, np.dtype("<i8"), HEADER.size + 4 * documents, documents)
+        raise FormatError(f"{path}: the header is {header} instead of {expected}")
+    return _map_range(path, np.dtype("<i8"), HEADER.size + 4 * documents, documents)

@@ -16,7 +16,7 @@ from ..errors import ArgumentError, FileError, FormatError
 from ..files import not_written
 from ..progress import Report
 from .blocks import columns
-from .export import copy
+from .export import copy_documents
 from .journal import TOKENIZER
 from .manifest import Manifest, ShardEntry, load, local
 from .write import WRITERS, OutputFile, ShardFile
@@ -24,7 +24,7 @@ from .write import WRITERS, OutputFile, ShardFile
 if TYPE_CHECKING:
     import pyarrow
 
-_BLOCK = 1 << 22
+_COPY_BYTES = 1 << 22
 
 
 def merge(
@@ -35,22 +35,24 @@ def merge(
     link: bool = False,
     progress: Report | None = None,
 ) -> Manifest:
-    """Merge the documents of several datasets, in the order given, into one dataset, and return its manifest.
+    """Merges several datasets in the given order to one dataset in the new folder ``out``, and returns its manifest.
 
-    Shards are copied unchanged under new numbers, and their checksums are checked. With ``link`` they get a second name
-    instead of a copy; this needs the same file system and checks nothing. With another ``kind`` they are checked and
-    rewritten, which is how one dataset is converted to another kind. The new folder appears completely or not at all.
+    Shards are copied under new numbers, and their checksums are checked. With ``link``, hard links replace the copies;
+    this needs the same file system, and no checksums are checked. If ``kind`` differs from the kind of the datasets,
+    the shards are checked and rewritten; so merging a single dataset converts it to another kind. The new folder
+    appears completely or not at all. ``progress`` is called with the stage, the number of merged shards, and the number
+    of all shards.
 
     Raises `ArgumentError` if the datasets differ in tokenizer, dtype, kind or columns, if ``out`` already exists, and
-    for URLs; `FileError` and `FormatError` for files that cannot be read or written, or are damaged.
+    for URLs; `FileError` if a file cannot be read or written; and `FormatError` if a shard is damaged.
     """
     target = local(out)
     inputs = [(root, load(root)) for root in map(local, folders)]
-    _check(inputs, target, kind, link)
+    _check_arguments(inputs, target, kind, link)
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         draft.mkdir()
-        merged = _merged(inputs, draft, kind or inputs[0][1].kind, link, progress)
+        merged = _fill_folder(inputs, draft, kind or inputs[0][1].kind, link, progress)
         os.replace(draft, target)
     except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
@@ -60,10 +62,10 @@ def merge(
     return merged
 
 
-def _merged(
+def _fill_folder(
     inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
 ) -> Manifest:
-    """Fill a new folder; the manifest is written last."""
+    """Writes all files of the merged dataset to the folder ``out``, the manifest last. Returns the manifest."""
     folder, first = inputs[0]
     merged = replace(
         first,
@@ -71,101 +73,107 @@ def _merged(
         dtype=_dtype(first, kind),
         options=_options([manifest for _, manifest in inputs]),
         sources=tuple(source for _, manifest in inputs for source in manifest.sources),
-        shards=tuple(_shards(inputs, out, kind, link, progress)),
+        shards=tuple(_write_shards(inputs, out, kind, link, progress)),
     )
     shutil.copyfile(folder / TOKENIZER, out / TOKENIZER)
     merged.save(out)
     return merged
 
 
-def _check(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None, link: bool) -> None:
+def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None, link: bool) -> None:
     if not inputs:
-        raise ArgumentError("nothing to merge: name a dataset")
+        raise ArgumentError("no datasets to merge: name at least one")
     if out.exists() or not out.parent.is_dir():
-        raise ArgumentError(f"{out} is there already, or is in no folder: name a new folder in one that there is")
+        raise ArgumentError(
+            f"{out} exists already, or its parent folder is missing: name a new folder in an existing one"
+        )
     if kind is not None and kind not in WRITERS:
-        raise ArgumentError(f"kind={kind!r} is none of {', '.join(WRITERS)}")
-    _check_alike(inputs, kind or inputs[0][1].kind)
+        raise ArgumentError(f"unknown kind={kind!r}: choose one of {', '.join(WRITERS)}")
+    _check_compatible(inputs, kind or inputs[0][1].kind)
     expected = inputs[0][1]
     if link and kind not in (None, expected.kind):
-        raise ArgumentError(f"shards of {expected.kind} become {kind} by being written anew: leave link out")
+        raise ArgumentError(f"link=True cannot convert {expected.kind} shards to {kind}: remove link, or keep the kind")
 
 
-def _check_alike(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
-    (one, expected), *rest = inputs
-    for other, manifest in rest:
-        for what, here, there in (
+def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
+    (first_folder, expected), *others = inputs
+    for folder, manifest in others:
+        for property_name, first_value, value in (
             ("tokenizers", expected.tokenizer, manifest.tokenizer),
             ("dtypes", expected.dtype, manifest.dtype),
             ("kinds", expected.kind, manifest.kind),
         ):
-            if here != there:
-                raise ArgumentError(f"{one} and {other} are of two {what}: {here} and {there}")
-    # A dataset without a shard has no columns and is compatible with all.
-    filled = [(folder, columns(folder, manifest)) for folder, manifest in inputs if manifest.shards]
-    for folder, found in filled if WRITERS[kind].takes_columns else ():
-        if found != filled[0][1]:
-            shown = " and ".join(_shown(schema) for schema in (filled[0][1], found))
-            raise ArgumentError(f"{filled[0][0]} and {folder} have other columns: {shown}")
+            if first_value != value:
+                raise ArgumentError(
+                    f"{first_folder} and {folder} have different {property_name}: {first_value} and {value}"
+                )
+    # A dataset without shards has no columns and is compatible with all datasets.
+    schemas = [(folder, columns(folder, manifest)) for folder, manifest in inputs if manifest.shards]
+    for folder, schema in schemas if WRITERS[kind].can_hold_columns else ():
+        if schema != schemas[0][1]:
+            both_columns = " and ".join(_column_list(schema) for schema in (schemas[0][1], schema))
+            raise ArgumentError(f"{schemas[0][0]} and {folder} have different columns: {both_columns}")
 
 
-def _shown(schema: pyarrow.Schema | None) -> str:
+def _column_list(schema: pyarrow.Schema | None) -> str:
     return ", ".join(f"{field.name}: {field.type}" for field in schema or ()) or "none"
 
 
 def _dtype(manifest: Manifest, kind: str) -> str:
     if kind == manifest.kind:
         return manifest.dtype
-    name: str = WRITERS[kind].stored(manifest.unsigned).name
+    name: str = WRITERS[kind].stored_dtype(manifest.unsigned).name
     return name
 
 
 def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
-    """The options of the inputs if they are all the same, else the options of each input."""
-    first, *rest = (manifest.options for manifest in manifests)
-    return first if all(options == first for options in rest) else {"merged": [first, *rest]}
+    """Returns the options of the datasets if they are all equal, else a list of all options."""
+    first, *others = (manifest.options for manifest in manifests)
+    return first if all(options == first for options in others) else {"merged": [first, *others]}
 
 
-def _shards(
+def _write_shards(
     inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
 ) -> Iterator[ShardEntry]:
-    pieces = [(folder, manifest, shard) for folder, manifest in inputs for shard in manifest.shards]
-    for number, (folder, manifest, shard) in enumerate(pieces):
+    all_shards = [(folder, manifest, shard) for folder, manifest in inputs for shard in manifest.shards]
+    for number, (folder, manifest, shard) in enumerate(all_shards):
         if progress is not None:
-            progress("merging shards", number, len(pieces))
-        alone = replace(manifest, shards=(shard,))
+            progress("merging shards", number, len(all_shards))
+        shard_manifest = replace(manifest, shards=(shard,))
         stem = f"{number:05d}"
         if kind != manifest.kind:
-            files = _rewritten(folder, alone, out, kind, stem)
+            files = _convert_shard(folder, shard_manifest, out, kind, stem)
         else:
             names = [f"{stem}{suffix}" for suffix in WRITERS[kind].suffixes]
-            copied = _linked if link else _copied
-            files = tuple(copied(folder, file, out / name) for file, name in zip(shard.files, names, strict=True))
+            transfer = _link_file if link else _copy_file
+            files = tuple(transfer(folder, file, out / name) for file, name in zip(shard.files, names, strict=True))
         yield replace(shard, stem=stem, files=files)
 
 
-def _rewritten(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:
+def _convert_shard(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:
     writer = WRITERS[kind]
-    taken = columns(folder, manifest) if writer.takes_columns else None
-    with writer(out, stem, np.dtype(_dtype(manifest, kind)), taken) as file:
-        copy(folder, manifest, file, None)
+    schema = columns(folder, manifest) if writer.can_hold_columns else None
+    with writer(out, stem, np.dtype(_dtype(manifest, kind)), schema) as file:
+        copy_documents(folder, manifest, file, None)
         return file.finish()
 
 
-def _linked(folder: Path, file: ShardFile, target: Path) -> ShardFile:
+def _link_file(folder: Path, file: ShardFile, target: Path) -> ShardFile:
     os.link(folder / file.name, target)
     return file._replace(name=target.name)
 
 
-def _copied(folder: Path, file: ShardFile, target: Path) -> ShardFile:
+def _copy_file(folder: Path, file: ShardFile, target: Path) -> ShardFile:
     out = OutputFile(target)
     try:
         with open(folder / file.name, "rb") as source:
-            while block := source.read(_BLOCK):
+            while block := source.read(_COPY_BYTES):
                 out.write(block)
         copied = out.finish()
         if copied != file._replace(name=target.name):
-            raise FormatError(f"{folder / file.name}: not as the manifest has it: polytok corpus verify tells more")
+            raise FormatError(
+                f"{folder / file.name}: the file differs from the manifest; polytok corpus verify lists all damage"
+            )
         out.keep()
     except BaseException:
         out.discard()

@@ -1,9 +1,10 @@
-"""The plan of a corpus job: the inputs, split into independent tasks.
+"""The plan of a corpus job, which divides the inputs into independent tasks.
 
-A plan depends only on the inputs, how they are read and the size of a shard, so the same call makes the same plan. A
-file is split only if its parts can be read independently: uncompressed lines, JSON lines and separated texts by bytes,
-Parquet by row groups, Arrow files by record batches. Any other file is read as a whole. A text belongs to the range
-that contains its first byte, so planning need not find the bounds of texts (ranges.py finds them).
+A plan depends only on the inputs, the options of reading and the size of a shard, so the same call creates the same
+plan. A file is split only if its parts can be read independently: uncompressed lines, JSON lines and separated texts
+into ranges of bytes, Parquet files into row groups, and Arrow files into record batches. Any other file is read as a
+whole. A text belongs to the range that contains its first byte, so planning does not need to find where texts begin
+(ranges.py finds the first text of a range).
 """
 
 from __future__ import annotations
@@ -20,19 +21,21 @@ from ..reading.kinds import FIRST, format_of
 from ..reading.opened import begun, is_compressed
 from ..reading.tables import open_table
 from .ranges import separator_of
-from .sources import Inputs, Source, opened, sources
+from .sources import Inputs, Source, open_source, sources
 
 Unit = Literal["bytes", "groups", "whole"]
 
 SHARD_SIZE = 1 << 27
-"""The bytes of input per task, by default."""
+"""The default number of bytes of input for each task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a source: a range of bytes, of groups (row groups, record batches), or all of it.
+    """A part of a source that one task reads.
 
-    The plan numbers its sources. ``bytes`` is the size of the part on the disk.
+    ``source`` is the number of the source in the plan. ``start`` and ``end`` are positions in bytes (``unit`` is
+    "bytes") or numbers of row groups or record batches ("groups"); the unit "whole" selects the whole source.
+    ``bytes`` is the size of the part on the disk.
     """
 
     source: int
@@ -42,53 +45,53 @@ class Part:
     bytes: int
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Returns the part as a JSON value."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Parts that are read in turn and make one shard."""
+    """Parts of sources that are read in order and written to one shard."""
 
     number: int
     parts: tuple[Part, ...]
 
     @property
     def bytes(self) -> int:
-        """How much there is to read."""
+        """The number of bytes to read from the disk."""
         return sum(part.bytes for part in self.parts)
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Returns the task as a JSON value."""
         return {"number": self.number, "parts": [part.to_plain() for part in self.parts]}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All the work to do. Plain data: `to_plain` and `from_plain` convert it to and from JSON."""
+    """The sources and tasks of a job; `to_plain` and `from_plain` convert a plan to and from a JSON value."""
 
     sources: tuple[Source, ...]
     tasks: tuple[Task, ...]
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Returns the plan as a JSON value."""
         sources, tasks = ([item.to_plain() for item in items] for items in (self.sources, self.tasks))
         return {"sources": sources, "tasks": tasks}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Plan:
-        """The plan that `to_plain` serialized. Raises `FormatError` if the value is not a plan."""
+        """Returns the plan from a value that `to_plain` returned. Raises `FormatError` if the value is not a plan."""
         try:
-            found = tuple(Source(**source) for source in plain["sources"])
+            plan_sources = tuple(Source(**source) for source in plain["sources"])
             tasks = tuple(
                 Task(task["number"], tuple(Part(**part) for part in task["parts"])) for task in plain["tasks"]
             )
             for number, task in enumerate(tasks):
-                if task.number != number or not all(0 <= part.source < len(found) for part in task.parts):
-                    raise ValueError(f"task {task.number} is not one of this plan")
+                if task.number != number or not all(0 <= part.source < len(plan_sources) for part in task.parts):
+                    raise ValueError(f"task {task.number} has a wrong number or a source that the plan does not have")
         except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"this is no plan: {error}") from error
-        return cls(found, tasks)
+            raise FormatError(f"the value is not a plan: {error}") from error
+        return cls(plan_sources, tasks)
 
 
 def plan(
@@ -98,20 +101,25 @@ def plan(
     *,
     outside: str | os.PathLike[str] | None = None,
 ) -> Plan:
-    """Split inputs into tasks of about ``shard_size`` bytes of input each.
+    """Divides the inputs into tasks that read about ``shard_size`` bytes each.
 
-    Small files share a task, in the order of the inputs. Raises what `sources` raises.
+    Small files share a task, in the order of the inputs. ``outside`` is the output folder, which inputs must not be in.
+    Raises what `sources` raises.
     """
     if shard_size < 1:
-        raise ArgumentError(f"shard_size={shard_size} is less than a byte")
-    found = sources(inputs, outside=outside)
-    chosen = reading or Reading()
-    parts = [part for number, source in enumerate(found) for part in _parts(number, source, chosen, shard_size)]
-    return Plan(found, tuple(Task(number, task) for number, task in enumerate(_packed(parts, shard_size))))
+        raise ArgumentError(f"shard_size={shard_size} is too small: it must be at least 1")
+    plan_sources = sources(inputs, outside=outside)
+    reading = reading or Reading()
+    parts = [
+        part
+        for number, source in enumerate(plan_sources)
+        for part in _split_source(number, source, reading, shard_size)
+    ]
+    return Plan(plan_sources, tuple(Task(number, task) for number, task in enumerate(_group_parts(parts, shard_size))))
 
 
-def _packed(parts: Sequence[Part], shard_size: int) -> Iterator[tuple[Part, ...]]:
-    """Group parts in order, as many as fit into a task."""
+def _group_parts(parts: Sequence[Part], shard_size: int) -> Iterator[tuple[Part, ...]]:
+    """Yields the parts of each task: consecutive parts of together at most ``shard_size`` bytes, or one larger part."""
     task: list[Part] = []
     size = 0
     for part in parts:
@@ -124,32 +132,32 @@ def _packed(parts: Sequence[Part], shard_size: int) -> Iterator[tuple[Part, ...]
         yield tuple(task)
 
 
-def _parts(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
-    whole = [Part(number, 0, source.size, "whole", source.size)]
+def _split_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
+    whole_source = [Part(number, 0, source.size, "whole", source.size)]
     if source.size <= shard_size or not source.ranges:
-        return whole
+        return whole_source
     try:
-        return _divided(number, source, reading, shard_size) or whole
+        return _split_large_source(number, source, reading, shard_size) or whole_source
     except FormatError:
-        return whole  # the task reports what is wrong with it, or skips it
+        return whole_source  # the task that reads the source reports or skips the damage
 
 
-def _divided(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
-    """The parts of a source that is larger than a shard; none if it can only be read as a whole."""
-    with opened(source) as opened_file:
+def _split_large_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
+    """Returns the parts of a source that is larger than a shard; none if the source can only be read as a whole."""
+    with open_source(source) as opened_file:
         file, first = begun(opened_file, FIRST)
         format = format_of(source.name, first, reading.format)
         if format in ("parquet", "arrow") and not is_compressed(first):
-            return _groups(number, source, open_table(source.name, file, first, format).sizes, shard_size)
+            return _group_ranges(number, source, open_table(source.name, file, first, format).sizes, shard_size)
     if is_compressed(first) or separator_of(reading, format) is None:
         return []
     count = -(-source.size // shard_size)
-    borders = [source.size * index // count for index in range(count + 1)]
-    return [Part(number, start, end, "bytes", end - start) for start, end in pairwise(borders)]
+    positions = [source.size * index // count for index in range(count + 1)]
+    return [Part(number, start, end, "bytes", end - start) for start, end in pairwise(positions)]
 
 
-def _groups(number: int, source: Source, sizes: Sequence[int], shard_size: int) -> list[Part]:
-    """Join neighbouring groups, by their share of the file."""
+def _group_ranges(number: int, source: Source, sizes: Sequence[int], shard_size: int) -> list[Part]:
+    """Returns parts of consecutive groups. ``sizes`` has the sizes of the groups, which define their shares of bytes."""
     total = sum(sizes)
     shares = [source.size * size // total if total else 0 for size in sizes]
     parts: list[Part] = []

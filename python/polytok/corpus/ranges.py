@@ -1,8 +1,8 @@
-"""Byte ranges of a file: finds the texts that begin in a range.
+"""Finds the texts that begin in a byte range of a file.
 
-The *border* of a position is the beginning of the first text that begins there or after it. It depends only on the
-position and the file. A range is read from the border of its start to the border of its end. So adjacent ranges neither
-miss a text nor repeat one, wherever the file was split.
+A range is read from the first text that begins at or after its start, to the first text that begins at or after its
+end. Where a text begins depends only on the file. So adjacent ranges neither miss nor repeat a text, wherever the file
+was split.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import IO
 from ..reading import Format, Reading
 from ..reading.blocks import end_of_text
 
-_SCAN = 1 << 16
+_FIRST_SCAN_BYTES = 1 << 16
 
 
 def separator_of(reading: Reading, format: Format) -> bytes | None:
-    """What ends each text of a file that can be split; None if the file cannot be split.
+    """Returns the bytes that end each text of a file; None if the file cannot be split into ranges.
 
-    A separator that ends as it begins (two line feeds, in a row of five) can overlap itself: which of its occurrences
-    count then depends on the preceding bytes.
+    A file cannot be split if its separator can overlap itself, as two line feeds do in a row of five: which occurrences
+    separate texts then depends on all preceding bytes.
 
     >>> separator_of(Reading(unit="line"), "text"), separator_of(Reading(unit="separator", separator="<|a|>"), "text")
     (b'\\n', b'<|a|>')
@@ -32,33 +32,33 @@ def separator_of(reading: Reading, format: Format) -> bytes | None:
     return None if overlaps else separator
 
 
-def border(file: IO[bytes], at: int, size: int, separator: bytes) -> int:
-    """The beginning of the first text that begins at a position or after it; the file's size if none does."""
-    if at <= 0:
+def next_text_start(file: IO[bytes], position: int, size: int, separator: bytes) -> int:
+    """Returns where the first text at or after ``position`` begins; ``size``, the file's size, if there is none."""
+    if position <= 0:
         return 0
-    start = max(0, at - len(separator))
+    start = max(0, position - len(separator))
     file.seek(start)
-    kept, scan = b"", _SCAN
-    while start < size and (data := file.read(scan)):
-        data = kept + data
-        if (found := data.find(separator)) >= 0:
-            return start + found + len(separator)
-        kept = data[len(data) - len(separator) + 1 :] if len(separator) > 1 else b""
-        start += len(data) - len(kept)
-        scan = min(2 * scan, 1 << 22)
+    overlap, scan_bytes = b"", _FIRST_SCAN_BYTES
+    while start < size and (data := file.read(scan_bytes)):
+        data = overlap + data
+        if (offset := data.find(separator)) >= 0:
+            return start + offset + len(separator)
+        overlap = data[len(data) - len(separator) + 1 :] if len(separator) > 1 else b""
+        start += len(data) - len(overlap)
+        scan_bytes = min(2 * scan_bytes, 1 << 22)
     return size
 
 
-class Range:
-    """The bytes of a file from one place to another."""
+class RangeReader:
+    """Reads the bytes of a file from position ``start`` to ``end``."""
 
     def __init__(self, file: IO[bytes], start: int, end: int) -> None:
         self._file = file
-        self._left = max(0, end - start)
+        self._remaining = max(0, end - start)
         file.seek(start)
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; none at the end."""
-        data = self._file.read(min(size, self._left)) if self._left else b""
-        self._left -= len(data)
+        """Reads up to ``size`` bytes; returns no bytes at the end of the range."""
+        data = self._file.read(min(size, self._remaining)) if self._remaining else b""
+        self._remaining -= len(data)
         return data

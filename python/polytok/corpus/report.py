@@ -1,4 +1,4 @@
-"""The report of a job: for each input its documents, tokens and bytes, and what was skipped and why."""
+"""The report of a job: the numbers of documents, tokens and bytes of each input, and of skipped documents by reason."""
 
 from __future__ import annotations
 
@@ -6,93 +6,96 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .manifest import Counted, total
+from .manifest import DocumentCounts, total
 
 EXAMPLES = 10
-"""The number of skipped documents whose places are reported."""
+"""The maximum number of skipped documents whose places are reported."""
 
-_SHOWN = 10
-_WIDTH = 60
+_MAX_INPUT_ROWS = 10
+_MAX_NAME_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The results of a job.
 
-    ``inputs`` has the results of each input. ``examples`` has the places of the first skipped documents, with reasons.
-    ``retried`` is the number of times a task was restarted because its worker died.
+    ``inputs`` maps the name of each input to its counts. ``examples`` has pairs of the place and the reason for the
+    first skipped documents. ``retried`` is the number of restarts of tasks whose worker died.
     """
 
-    inputs: Mapping[str, Counted]
+    inputs: Mapping[str, DocumentCounts]
     examples: Sequence[tuple[str, str]] = field(default=())
     retried: int = field(default=0, compare=False)
 
     @property
-    def total(self) -> Counted:
-        """The totals of all inputs."""
+    def total(self) -> DocumentCounts:
+        """The sums of the counts of all inputs."""
         return total(self.inputs.values())
 
     def __str__(self) -> str:
-        """A table for people: a line for each input, with what was skipped and why, and the sums.
+        """Returns a table with a line for each input and the sums, then the reasons for skipped documents.
 
-        >>> print(Report({"a.txt": Counted(2, 10, 50), "b.txt": Counted(1, 10, 30, {"no UTF-8": 1})}))
+        >>> print(Report({"a.txt": DocumentCounts(2, 10, 50), "b.txt": DocumentCounts(1, 10, 30, {"no UTF-8": 1})}))
         input  documents  tokens  bytes per token  skipped
         a.txt          2      10             5.00        0
         b.txt          1      10             3.00        1  no UTF-8: 1
         total          3      20             4.00        1
         skipped: no UTF-8: 1
         """
-        return "\n".join([*table("input", self.inputs, most=_SHOWN), *self._notes()])
+        return "\n".join([*table("input", self.inputs, max_rows=_MAX_INPUT_ROWS), *self._notes()])
 
     def _notes(self) -> Iterator[str]:
         for word in ("skipped", "changed"):
-            for reason, times in sorted(getattr(self.total, word).items()):
-                at = next((place for place, why in self.examples if why == reason), None)
-                yield f"{word}: {reason}: {times:,}" + (f", e.g. {at}" if at else "")
+            for reason, count in sorted(getattr(self.total, word).items()):
+                place = next((place for place, example_reason in self.examples if example_reason == reason), None)
+                yield f"{word}: {reason}: {count:,}" + (f", e.g. {place}" if place else "")
         if self.retried:
-            yield f"begun again, for the worker had died: {self.retried} times"
+            yield f"restarts of tasks whose worker died: {self.retried}"
 
 
-def counted_of(plain: Mapping[str, Any]) -> Counted:
-    """Read counts from a task's record."""
-    return Counted(*(plain[name] for name in ("documents", "tokens", "text_bytes", "skipped", "changed")))
+def counts_of(record: Mapping[str, Any]) -> DocumentCounts:
+    """Returns the counts in a record."""
+    return DocumentCounts(*(record[name] for name in ("documents", "tokens", "text_bytes", "skipped", "changed")))
 
 
-def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[Counted]:
-    """The results of each source, from the records of tasks."""
-    sums = [Counted()] * count
+def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[DocumentCounts]:
+    """Returns the counts of each of ``count`` sources, summed over the records of tasks."""
+    sums = [DocumentCounts()] * count
     for record in records:
-        for source, plain in record["sources"].items():
-            sums[int(source)] = sums[int(source)].plus(counted_of(plain))
+        for source, source_record in record["sources"].items():
+            sums[int(source)] = sums[int(source)].plus(counts_of(source_record))
     return sums
 
 
 def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """The places of the first skipped documents, from the records of tasks."""
+    """Returns pairs of the place and the reason for the first skipped documents in the records of tasks."""
     return [(place, reason) for record in records for place, reason in record["examples"]][:EXAMPLES]
 
 
-def table(what: str, counts: Mapping[str, Counted], most: int | None = None) -> list[str]:
-    """A line for each row, then the sums. Of more than ``most`` rows, only the first and their number."""
-    rows = [(*_row(name, counted), _reasons(counted)) for name, counted in counts.items()]
-    if most is not None and len(rows) > most + 1:
-        rows[most:] = [(f"and {len(rows) - most} more", *[""] * 5)]
-    header = (what, "documents", "tokens", "bytes per token", "skipped", "")
-    return _aligned([header, *rows, (*_row("total", total(counts.values())), "")])
+def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: int | None = None) -> list[str]:
+    """Returns the lines of a table: a header that begins with ``title``, a row for each name, and the sums.
+
+    If there are more than ``max_rows`` names, one row with their number replaces the others.
+    """
+    rows = [(*_row(name, counts), _reasons(counts)) for name, counts in counts_by_name.items()]
+    if max_rows is not None and len(rows) > max_rows + 1:
+        rows[max_rows:] = [(f"and {len(rows) - max_rows} more", *[""] * 5)]
+    header = (title, "documents", "tokens", "bytes per token", "skipped", "")
+    return _aligned_lines([header, *rows, (*_row("total", total(counts_by_name.values())), "")])
 
 
-def _row(name: str, counted: Counted) -> tuple[str, ...]:
-    share = f"{counted.text_bytes / counted.tokens:.2f}" if counted.tokens else "-"
-    shown = name if len(name) <= _WIDTH else "…" + name[1 - _WIDTH :]
-    skipped = sum(counted.skipped.values())
-    return shown, f"{counted.documents:,}", f"{counted.tokens:,}", share, f"{skipped:,}"
+def _row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
+    bytes_per_token = f"{counts.text_bytes / counts.tokens:.2f}" if counts.tokens else "-"
+    short_name = name if len(name) <= _MAX_NAME_LENGTH else "…" + name[1 - _MAX_NAME_LENGTH :]
+    skipped = sum(counts.skipped.values())
+    return short_name, f"{counts.documents:,}", f"{counts.tokens:,}", bytes_per_token, f"{skipped:,}"
 
 
-def _reasons(counted: Counted) -> str:
-    return ", ".join(f"{reason}: {times:,}" for reason, times in sorted(counted.skipped.items()))
+def _reasons(counts: DocumentCounts) -> str:
+    return ", ".join(f"{reason}: {count:,}" for reason, count in sorted(counts.skipped.items()))
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def _aligned_lines(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     cells = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]] for row in rows)
     return ["  ".join(row).rstrip() for row in cells]

@@ -1,4 +1,4 @@
-"""Rows of ids: many documents in one array, with their offsets; they can be truncated, dropped and reordered.
+"""Rows of ids: many documents in one array with offsets, and functions that truncate, drop and reorder the documents.
 
 Row i is ``ids[offsets[i]:offsets[i + 1]]``, as in `polytok.Batch`.
 """
@@ -16,83 +16,86 @@ from .options import DocumentOptions
 if TYPE_CHECKING:
     import pyarrow
 
-Numbers = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 
-_PORTION = 1 << 20
-_SMALL = 1 << 16
+_PORTION_TOKENS = 1 << 20  # the size of the portions of reordered rows
+_MIN_PORTION_SIZE = 1 << 16  # smaller portions are joined
 
 
 class Rows(NamedTuple):
-    """Documents as ids, and the columns that go with them."""
+    """Documents as ids with offsets, and the columns of the documents."""
 
     ids: npt.NDArray[Any]
-    offsets: Numbers
+    offsets: IntArray
     columns: pyarrow.Table | None = None
 
     @property
-    def lengths(self) -> Numbers:
-        """The tokens of each row."""
+    def lengths(self) -> IntArray:
+        """The number of tokens of each row: int64, shape (rows,)."""
         return np.diff(self.offsets)
 
     @property
     def tokens(self) -> int:
-        """The tokens of all rows."""
+        """The number of tokens in all rows."""
         return int(self.offsets[-1] - self.offsets[0])
 
 
-class Limited(NamedTuple):
-    """Rows within limits, the number of documents that were too short, and the number that were too long."""
+class LimitedRows(NamedTuple):
+    """Rows within the limits of the options, and the numbers of documents that were too short and too long."""
 
     rows: Rows
-    short: int
-    long: int
+    short_count: int
+    long_count: int
 
 
-def limited(rows: Rows, options: DocumentOptions) -> Limited:
-    """Apply the limits of the options to rows; truncated rows keep the id that ends documents."""
+def limit_rows(rows: Rows, options: DocumentOptions) -> LimitedRows:
+    """Skips, truncates or splits rows according to ``min_tokens``, ``max_tokens`` and ``long``.
+
+    A truncated row ends with the id of ``eos``, if the options have one.
+    """
     if not options.min_tokens and options.max_tokens is None:
-        return Limited(rows, 0, 0)
+        return LimitedRows(rows, 0, 0)
     lengths = rows.lengths
     is_short = lengths < options.min_tokens
     is_long = np.zeros(len(lengths), dtype=bool) if options.max_tokens is None else lengths > options.max_tokens
-    most = options.max_tokens if is_long.any() else None
-    if most is not None and options.long == "skip":
-        rows = _only(rows, ~is_short & ~is_long)
+    max_tokens = options.max_tokens if is_long.any() else None
+    if max_tokens is not None and options.long == "skip":
+        rows = _keep_rows(rows, ~is_short & ~is_long)
     elif is_short.any():
-        rows = _only(rows, ~is_short)
-    if most is not None and options.long == "truncate":
-        rows = truncated(rows, most, options.ids[1])
-    elif most is not None and options.long == "split":
-        rows = split(rows, most)
-    return Limited(rows, int(is_short.sum()), int(is_long.sum()))
+        rows = _keep_rows(rows, ~is_short)
+    if max_tokens is not None and options.long == "truncate":
+        rows = truncate_rows(rows, max_tokens, options.ids[1])
+    elif max_tokens is not None and options.long == "split":
+        rows = split_rows(rows, max_tokens)
+    return LimitedRows(rows, int(is_short.sum()), int(is_long.sum()))
 
 
-def truncated(rows: Rows, most: int, eos: int | None) -> Rows:
-    """Truncate rows to at most ``limit`` tokens; truncated rows end with the id ``eos``."""
-    is_long = rows.lengths > most
-    cut = _gathered(rows, rows.offsets[:-1], np.minimum(rows.lengths, most), np.arange(len(is_long)))
+def truncate_rows(rows: Rows, max_tokens: int, eos: int | None) -> Rows:
+    """Truncates rows to at most ``max_tokens`` tokens. If ``eos`` is not None, it replaces the last id of such rows."""
+    is_long = rows.lengths > max_tokens
+    short = _copy_ranges(rows, rows.offsets[:-1], np.minimum(rows.lengths, max_tokens), np.arange(len(is_long)))
     if eos is not None:
-        cut.ids[cut.offsets[1:][is_long] - 1] = eos
-    return cut
+        short.ids[short.offsets[1:][is_long] - 1] = eos
+    return short
 
 
-def split(rows: Rows, most: int) -> Rows:
-    """Split rows into rows of at most ``limit`` tokens: the same ids, with more borders."""
-    counts = np.maximum(-(-rows.lengths // most), 1)
-    chosen = np.repeat(np.arange(len(counts)), counts)
-    within = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
-    offsets = np.append(rows.offsets[:-1][chosen] + most * within, rows.offsets[-1])
-    return Rows(rows.ids, offsets, None if rows.columns is None else rows.columns.take(chosen))
+def split_rows(rows: Rows, max_tokens: int) -> Rows:
+    """Splits rows into rows of at most ``max_tokens`` tokens, without copying the ids."""
+    counts = np.maximum(-(-rows.lengths // max_tokens), 1)
+    row_numbers = np.repeat(np.arange(len(counts)), counts)
+    part_numbers = np.arange(len(row_numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
+    offsets = np.append(rows.offsets[:-1][row_numbers] + max_tokens * part_numbers, rows.offsets[-1])
+    return Rows(rows.ids, offsets, None if rows.columns is None else rows.columns.take(row_numbers))
 
 
-def sliced(rows: Rows, start: int, end: int) -> Rows:
-    """The rows from one to another, without copying."""
+def slice_rows(rows: Rows, start: int, end: int) -> Rows:
+    """Returns rows ``start`` to ``end - 1`` without copying the ids."""
     columns = None if rows.columns is None else rows.columns.slice(start, end - start)
     return Rows(rows.ids, rows.offsets[start : end + 1], columns)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
-    """Concatenate the rows of all parts; at least one part is required."""
+def concatenate_rows(parts: Sequence[Rows]) -> Rows:
+    """Concatenates the rows of all parts; at least one part is required."""
     if len(parts) == 1:
         return parts[0]
     ids = np.concatenate([rows.ids[rows.offsets[0] : rows.offsets[-1]] for rows in parts])
@@ -104,41 +107,44 @@ def joined(parts: Sequence[Rows]) -> Rows:
     return Rows(ids, offsets, pyarrow.concat_tables([rows.columns for rows in parts]).combine_chunks())
 
 
-def gathered(portions: Iterable[Rows]) -> Iterator[Rows]:
-    """The same rows, with small portions, such as those of small files, joined together."""
-    held: list[Rows] = []
+def join_small_portions(portions: Iterable[Rows]) -> Iterator[Rows]:
+    """Yields the same rows in larger portions. The documents of a small file are a small portion."""
+    pending: list[Rows] = []
     size = 0
     for rows in portions:
-        held.append(rows)
+        pending.append(rows)
         size += rows.tokens + len(rows.offsets)
-        if size >= _SMALL:
-            yield joined(held)
-            held, size = [], 0
-    if held:
-        yield joined(held)
+        if size >= _MIN_PORTION_SIZE:
+            yield concatenate_rows(pending)
+            pending, size = [], 0
+    if pending:
+        yield concatenate_rows(pending)
 
 
-def taken(rows: Rows, chosen: Numbers) -> Iterator[Rows]:
-    """These rows in this order, in portions of about a given number of tokens."""
-    starts, lengths = rows.offsets[:-1][chosen], rows.lengths[chosen]
+def reorder_rows(rows: Rows, row_numbers: IntArray) -> Iterator[Rows]:
+    """Yields the rows with these numbers in this order, in portions of about a million tokens."""
+    starts, lengths = rows.offsets[:-1][row_numbers], rows.lengths[row_numbers]
     ends = np.cumsum(lengths)
     first = 0
-    while first < len(chosen):
-        enough = int(np.searchsorted(ends, ends[first] - lengths[first] + _PORTION))
-        here = slice(first, max(enough, first + 1))
-        yield _gathered(rows, starts[here], lengths[here], chosen[here])
-        first = here.stop
+    while first < len(row_numbers):
+        last = int(np.searchsorted(ends, ends[first] - lengths[first] + _PORTION_TOKENS))
+        portion = slice(first, max(last, first + 1))
+        yield _copy_ranges(rows, starts[portion], lengths[portion], row_numbers[portion])
+        first = portion.stop
 
 
-def _only(rows: Rows, is_kept: npt.NDArray[np.bool_]) -> Rows:
-    chosen = np.flatnonzero(is_kept)
-    return _gathered(rows, rows.offsets[:-1][chosen], rows.lengths[chosen], chosen)
+def _keep_rows(rows: Rows, is_kept: npt.NDArray[np.bool_]) -> Rows:
+    row_numbers = np.flatnonzero(is_kept)
+    return _copy_ranges(rows, rows.offsets[:-1][row_numbers], rows.lengths[row_numbers], row_numbers)
 
 
-def _gathered(rows: Rows, starts: Numbers, lengths: Numbers, chosen: Numbers) -> Rows:
-    """The ranges of ids that begin at ``starts``, from the rows ``chosen``; each range keeps the columns of its row."""
+def _copy_ranges(rows: Rows, starts: IntArray, lengths: IntArray, row_numbers: IntArray) -> Rows:
+    """Returns new rows with a copy of the ids at ``starts``, of the given lengths.
+
+    New row i has the columns of the row with number ``row_numbers[i]``.
+    """
     offsets = np.zeros(len(starts) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    places = np.repeat(starts - offsets[:-1], lengths)
-    places += np.arange(len(places), dtype=np.int64)
-    return Rows(rows.ids[places], offsets, None if rows.columns is None else rows.columns.take(chosen))
+    indices = np.repeat(starts - offsets[:-1], lengths)
+    indices += np.arange(len(indices), dtype=np.int64)
+    return Rows(rows.ids[indices], offsets, None if rows.columns is None else rows.columns.take(row_numbers))

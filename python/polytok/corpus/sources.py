@@ -1,4 +1,4 @@
-"""Inputs of a corpus job: finds the files that names stand for, and detects files changed since planning."""
+"""The inputs of a corpus job: finds the files for names and patterns, and detects files that changed since planning."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from ..reading import remote
 from ..reading.names import files_named, is_url
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
-"""A name or several: of a file, a pattern of names, or an address that fsspec knows."""
+"""A path, a pattern of paths, a URL that fsspec supports, or a list of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file. ``stamp`` changes when the file does; ``ranges`` is true if it can be read from any position.
+    """An input file.
 
-    ``size`` is the size on the disk, 0 if it is unknown.
+    ``size`` is the size on the disk in bytes, 0 if it is unknown. ``stamp`` is a text that changes when the file
+    changes. ``ranges`` is true if the file can be read from any position.
     """
 
     name: str
@@ -31,55 +32,61 @@ class Source:
     ranges: bool = True
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Returns the source as a JSON value."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
-    """The files that inputs stand for, in the order of the inputs; those of a pattern are sorted.
+    """Returns the files for all inputs, in the order of the inputs; the files of a pattern are sorted.
 
-    Raises `ArgumentError` for a pattern that matches nothing, for a file that is named twice, and for one in the folder
-    ``outside``, which the output goes to; `FileError` for a file that cannot be read.
+    ``outside`` is the output folder. Raises `ArgumentError` for a pattern that matches no file, for a file that is
+    named twice, and for a file in the output folder; and `FileError` for a file that cannot be read.
     """
-    given = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    found = [name for item in given for name in _names(os.fspath(item))]
-    if not found:
-        raise ArgumentError("no input: name a file, a pattern or an address")
-    seen: set[str] = set()
-    for name in found:
-        if name in seen:
-            raise ArgumentError(f"{name} is named twice: leave one out, or texts would be there twice")
-        seen.add(name)
+    items = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    file_names = [name for item in items for name in _file_names(os.fspath(item))]
+    if not file_names:
+        raise ArgumentError("no input: name a file, a pattern or a URL")
+    seen_names: set[str] = set()
+    for name in file_names:
+        if name in seen_names:
+            raise ArgumentError(f"{name} is named twice, so its texts would be read twice: name each file once")
+        seen_names.add(name)
     if outside is not None:
-        _check_outside(found, os.fspath(outside))
-    return tuple(map(_source, found))
+        _check_outside(file_names, os.fspath(outside))
+    return tuple(map(_source, file_names))
 
 
 def names_in(path: str | os.PathLike[str]) -> list[str]:
-    """The names listed in a file, one per line; blank lines are skipped."""
+    """Returns the names that a file lists, one a line; blank lines are skipped.
+
+    Raises `FileError` if the file cannot be read, `ArgumentError` if it is not UTF-8.
+    """
     try:
         lines = Path(path).read_text("utf-8").splitlines()
     except OSError as error:
         raise FileError(error.errno, f"cannot read the list of files: {error.strerror}", str(path)) from error
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{path} is no list of files, one in a line: {error}") from error
+        raise ArgumentError(f"{path} is not a text file that lists names, one a line: {error}") from error
     return [line for line in lines if line.strip()]
 
 
-def _names(name: str) -> list[str]:
-    """The files that a name stands for; local files by their absolute paths, so that any process finds them."""
+def _file_names(name: str) -> list[str]:
+    """Returns the URLs or absolute paths of the files for a name or pattern."""
     if name == "-":
-        raise ArgumentError("standard input cannot be read again after an interruption: write it to a file")
-    found = files_named(name.removeprefix("file://"))
-    return [remote.canonical(one) if is_url(one) else os.path.abspath(one) for one in found]
+        raise ArgumentError(
+            "a job cannot read standard input, because an interrupted job reads its inputs again: write the input to a "
+            "file"
+        )
+    file_names = files_named(name.removeprefix("file://"))
+    return [remote.canonical(file) if is_url(file) else os.path.abspath(file) for file in file_names]
 
 
 def _check_outside(names: list[str], folder: str) -> None:
     folder = folder.removeprefix("file://")
-    inner = os.path.join(remote.canonical(folder) if is_url(folder) else os.path.realpath(folder), "")
+    folder_prefix = os.path.join(remote.canonical(folder) if is_url(folder) else os.path.realpath(folder), "")
     for name in names:
-        if (name if is_url(name) else os.path.realpath(name)).startswith(inner):
-            raise ArgumentError(f"{name} lies in {folder}, which is where the output goes: choose another folder")
+        if (name if is_url(name) else os.path.realpath(name)).startswith(folder_prefix):
+            raise ArgumentError(f"the input {name} is in the output folder {folder}: choose another output folder")
 
 
 def _source(name: str) -> Source:
@@ -90,9 +97,13 @@ def _source(name: str) -> Source:
     except OSError as error:
         raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
     if os.path.isdir(name):
-        raise FileError(errno.EISDIR, f"is a folder: give a pattern, such as {os.path.join(name, '*')!r}", name)
+        raise FileError(
+            errno.EISDIR, f"is a folder: name the files with a pattern, such as {os.path.join(name, '*')!r}", name
+        )
     if not os.path.isfile(name):
-        raise ArgumentError(f"{name} is no file, and could not be read again after an interruption")
+        raise ArgumentError(
+            f"{name} is not a regular file, so an interrupted job could not read it again: copy the input to a file"
+        )
     return Source(name, status.st_size, _stamp(status))
 
 
@@ -101,15 +112,15 @@ def _stamp(status: os.stat_result) -> str:
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[IO[bytes]]:
-    """Open a file for reading, if it has not changed since the job was planned.
+def open_source(source: Source) -> Iterator[IO[bytes]]:
+    """Opens a file for reading. Raises `FileError` if it cannot be opened, or has changed since the job was planned.
 
-    A local file is checked again after everything is read. A remote one is checked only before, so a change during
-    reading is noticed only if the store reports it. Raises `FileError` if the file cannot be opened, or has changed.
+    A local file is checked again after it is read. A remote file is checked only before, so a change during reading is
+    detected only if the store reports it.
     """
     if is_url(source.name):
-        if (now := remote.facts(source.name, anew=True)) != (source.size, source.stamp):
-            raise _changed(source, f"{now[0]} bytes, {now[1]}")
+        if (facts := remote.facts(source.name, anew=True)) != (source.size, source.stamp):
+            raise _change_error(source, f"{facts[0]} bytes, {facts[1]}")
         with remote.open_url(source.name, ranges=source.ranges) as file, remote.reading(source.name):
             yield file
         return
@@ -127,9 +138,9 @@ def opened(source: Source) -> Iterator[IO[bytes]]:
 def _check_same(source: Source, file: IO[bytes]) -> None:
     status = os.fstat(file.fileno())
     if (status.st_size, _stamp(status)) != (source.size, source.stamp):
-        raise _changed(source, f"{status.st_size} bytes, {_stamp(status)}")
+        raise _change_error(source, f"{status.st_size} bytes, {_stamp(status)}")
 
 
-def _changed(source: Source, now: str) -> FileError:
+def _change_error(source: Source, current: str) -> FileError:
     planned = f"{source.size} bytes, {source.stamp}"
-    return FileError(errno.ESTALE, f"changed since the job was planned ({planned}, now {now})", source.name)
+    return FileError(errno.ESTALE, f"changed since the job was planned ({planned}, now {current})", source.name)

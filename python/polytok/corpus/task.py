@@ -1,8 +1,9 @@
-"""One task: reads and encodes some documents and writes them as a shard. It is a pure function of its description.
+"""Does one task: reads and encodes the documents of its parts, and writes a shard and a record of the shard.
 
-    documents ──▶ ids ──▶ limits, bos and eos ──▶ shuffled ──▶ shard ──▶ record
+    documents ──▶ ids ──▶ limits, bos and eos ──▶ shuffle ──▶ shard ──▶ record
 
-Each step passes on some documents at a time, so that memory does not grow with the shard.
+The result depends only on the description of the task. Each step processes some documents at a time, so that memory
+does not grow with the shard.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from ..reading import Documents
 from ..tokenizer import Tokenizer
 from .documents import documents, schema_of
 from .journal import TOKENIZER, Journal, stem
-from .manifest import Counted
+from .manifest import DocumentCounts
 from .options import DocumentOptions
 from .plan import Part
 from .report import EXAMPLES
-from .rows import Limited, Rows, gathered, limited
-from .run.base import DoTask, Tell
-from .shuffle import shuffled
+from .rows import LimitedRows, Rows, join_small_portions, limit_rows
+from .run.base import ProgressFunction, TaskFunction
+from .shuffle import shuffle_rows
 from .sources import Source
 from .storage import Storage, storage
 from .write import WRITERS, ShardFile
@@ -36,31 +37,39 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-def prepare(setup: dict[str, Any]) -> DoTask:
-    """Does the tasks of a job. ``setup`` has the job's identity, output, options, and the threads per task."""
-    place = storage(setup["storage"])
+def prepare(setup: dict[str, Any]) -> TaskFunction:
+    """Returns the function that does the tasks of a job.
+
+    ``setup`` has the job's identity, storage and options, the tokenizer's fingerprint, and the threads of each task.
+    """
+    job_storage = storage(setup["storage"])
     options = DocumentOptions.from_json(setup["options"])
-    tokenizer = _tokenizer(place, setup["fingerprint"])
-    # All shards have the columns of the first input, even shards without a document.
+    tokenizer = _load_tokenizer(job_storage, setup["fingerprint"])
+    # All shards have the columns of the first input, even shards without documents.
     columns = schema_of(Source(**setup["first"]), options.reading, options.columns) if options.columns else None
 
-    def do_task(description: dict[str, Any], tell: Tell) -> dict[str, Any]:
-        return _Task(setup["job"], place, options, tokenizer, columns, setup["threads"], description, tell).run()
+    def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
+        return _TokenizeTask(
+            setup["job"], job_storage, options, tokenizer, columns, setup["threads"], description, report_progress
+        ).run()
 
     return do_task
 
 
-def _tokenizer(place: Storage, fingerprint: str) -> Tokenizer:
-    """The job's own tokenizer, mapped if it is in a folder."""
-    with place.fetched(TOKENIZER) as path:
+def _load_tokenizer(job_storage: Storage, fingerprint: str) -> Tokenizer:
+    """Loads the tokenizer file in the job's storage. Raises `FormatError` if its fingerprint differs."""
+    with job_storage.local_copy(TOKENIZER) as path:
         tokenizer = load(path)
     if tokenizer.fingerprint != fingerprint:
-        raise FormatError(f"{place.name}/{TOKENIZER} is another tokenizer than the job began with: begin it again")
+        raise FormatError(
+            f"{job_storage.name}/{TOKENIZER} is not the tokenizer that the job began with: begin the job again with "
+            "--overwrite (overwrite=True)"
+        )
     return tokenizer
 
 
 @dataclass(slots=True)
-class _Task:
+class _TokenizeTask:
     job: str
     storage: Storage
     options: DocumentOptions
@@ -68,9 +77,9 @@ class _Task:
     columns: pyarrow.Schema | None
     threads: int
     description: dict[str, Any]
-    tell: Tell
-    total: Counted = field(default_factory=Counted)
-    counts: dict[int, Counted] = field(default_factory=dict)
+    report_progress: ProgressFunction
+    total: DocumentCounts = field(default_factory=DocumentCounts)
+    counts: dict[int, DocumentCounts] = field(default_factory=dict)
     examples: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -78,78 +87,81 @@ class _Task:
         return int(self.description["number"])
 
     def run(self) -> dict[str, Any]:
-        with self.storage.filled() as folder:
+        with self.storage.output_folder() as folder:
             files = self._write(folder)
         record = self._record(files)
-        Journal(self.storage).note(self.job, record)
+        Journal(self.storage).write_record(self.job, record)
         return record
 
     def _write(self, folder: Path) -> tuple[ShardFile, ...]:
         options = self.options
-        make = WRITERS[options.output]
-        with make(folder, stem(self.number), np.dtype(options.dtype), self.columns) as writer:
-            for rows in shuffled(gathered(self._rows()), options.shuffle, options.seed, self.number):
+        writer_class = WRITERS[options.output]
+        with writer_class(folder, stem(self.number), np.dtype(options.dtype), self.columns) as writer:
+            for rows in shuffle_rows(join_small_portions(self._rows()), options.shuffle, options.seed, self.number):
                 writer.write(*rows)
-            # The job forces all shards to the disk before it reports that it is done. If the machine fails earlier,
-            # their checksums show which are complete.
-            return writer.finish(forced=False)
+            # The job forces all shards to the disk before it writes its manifest. If the machine fails earlier, the
+            # checksums show which shards are complete.
+            return writer.finish(is_forced=False)
 
     def _rows(self) -> Iterator[Rows]:
-        """The documents of all parts as they are written, in order; counts them on the way."""
+        """Yields the documents of all parts in order, encoded and limited, and counts them."""
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
-            for found in documents(part, sources[part.source], self.options.reading, self.options.columns):
-                kept = limited(self._encoded(found), self.options)
-                self._count(part.source, found, kept)
-                if len(found):
-                    self._check_columns(found)
-                    yield kept.rows
+            for block in documents(part, sources[part.source], self.options.reading, self.options.columns):
+                limited = limit_rows(self._encode(block), self.options)
+                self._count(part.source, block, limited)
+                if len(block):
+                    self._check_columns(block)
+                    yield limited.rows
 
-    def _check_columns(self, found: Documents) -> None:
-        if self.columns is not None and found.columns.schema != self.columns:
-            here, first = (
+    def _check_columns(self, block: Documents) -> None:
+        if self.columns is not None and block.columns.schema != self.columns:
+            block_columns, first_columns = (
                 ", ".join(f"{field.name}: {field.type}" for field in schema)
-                for schema in (found.columns.schema, self.columns)
+                for schema in (block.columns.schema, self.columns)
             )
             raise FormatError(
-                f"{found.place(0)}: its columns are {here}, and those of the first input {first}: tokenize them apart"
+                f"{block.place(0)}: the columns are {block_columns}, but the first input has {first_columns}: tokenize "
+                "these inputs to different folders"
             )
 
-    def _encoded(self, found: Documents) -> Rows:
+    def _encode(self, block: Documents) -> Rows:
         options, (bos, eos) = self.options, self.options.ids
         try:
             batch = self.tokenizer._encode_texts(
-                found.texts, options.encoding, begin=bos, end=eos, threads=self.threads
+                block.texts, options.encoding, begin=bos, end=eos, threads=self.threads
             )
         except (EncodeError, SpecialTokenError) as error:
-            raise self._at_fault(found) or error from error
-        return Rows(batch.ids, batch.offsets, found.columns)
+            raise self._error_with_place(block) or error from error
+        return Rows(batch.ids, batch.offsets, block.columns)
 
-    def _at_fault(self, found: Documents) -> Exception | None:
-        """The error for the first document that cannot be encoded, with its place."""
-        for row in range(len(found)):
+    def _error_with_place(self, block: Documents) -> Exception | None:
+        """Returns the error for the first document that cannot be encoded, with the place of the document."""
+        for row in range(len(block)):
             try:
-                self.tokenizer.count(found.texts[row], options=self.options.encoding)
+                self.tokenizer.count(block.texts[row], options=self.options.encoding)
             except (EncodeError, SpecialTokenError) as error:
-                return type(error)(f"{found.place(row)}: {error}")
+                return type(error)(f"{block.place(row)}: {error}")
         return None
 
-    def _count(self, source: int, found: Documents, kept: Limited) -> None:
-        skipped = Counter(left.reason for left in found.left)
-        changed = Counter({"no UTF-8, replaced": found.replaced})
-        (skipped if self.options.long == "skip" else changed)[self._long] += kept.long
-        skipped[f"fewer than {self.options.min_tokens} tokens"] += kept.short
-        counted = Counted(len(kept.rows.offsets) - 1, kept.rows.tokens, found.texts.nbytes, +skipped, +changed)
-        self.total = self.total.plus(counted)
-        self.counts[source] = self.counts.get(source, Counted()).plus(counted)
-        for left in found.left[: EXAMPLES - len(self.examples)]:
+    def _count(self, source: int, block: Documents, limited: LimitedRows) -> None:
+        skipped = Counter(left.reason for left in block.left)
+        changed = Counter({"no UTF-8, replaced": block.replaced})
+        (skipped if self.options.long == "skip" else changed)[self._long_reason] += limited.long_count
+        skipped[f"fewer than {self.options.min_tokens} tokens"] += limited.short_count
+        counts = DocumentCounts(
+            len(limited.rows.offsets) - 1, limited.rows.tokens, block.texts.nbytes, +skipped, +changed
+        )
+        self.total = self.total.plus(counts)
+        self.counts[source] = self.counts.get(source, DocumentCounts()).plus(counts)
+        for left in block.left[: EXAMPLES - len(self.examples)]:
             self.examples.append((f"{left.place} ({left.detail})" if left.detail else left.place, left.reason))
-        self.tell(self.total.documents, self.total.tokens, self.total.text_bytes)
+        self.report_progress(self.total.documents, self.total.tokens, self.total.text_bytes)
 
     @property
-    def _long(self) -> str:
-        done = {"truncate": ", cut off", "split": ", split", "skip": ""}
-        return f"more than {self.options.max_tokens} tokens{done[self.options.long]}"
+    def _long_reason(self) -> str:
+        action = {"truncate": ", cut off", "split": ", split", "skip": ""}
+        return f"more than {self.options.max_tokens} tokens{action[self.options.long]}"
 
     def _record(self, files: tuple[ShardFile, ...]) -> dict[str, Any]:
         return {
@@ -157,5 +169,5 @@ class _Task:
             **asdict(self.total),
             "files": [file._asdict() for file in files],
             "examples": self.examples,
-            "sources": {str(number): asdict(counted) for number, counted in sorted(self.counts.items())},
+            "sources": {str(number): asdict(counts) for number, counts in sorted(self.counts.items())},
         }

@@ -1,4 +1,4 @@
-"""`tokenize`: converts files of text to a folder of shards of ids."""
+"""`tokenize`: encodes files of text and writes the ids to the shards of a dataset folder."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..loading import load
 from ..progress import ProgressBar
 from ..resources import processors
 from ..tokenizer import Tokenizer
-from .job import Begun, Job, JobEvent, Records
+from .job import Job, JobBegun, JobEvent, Records
 from .journal import stem
 from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
 from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
-from .report import Report, by_source, counted_of, examples
-from .run import runner as made_runner
-from .run.base import Assignment, Done, Retried, Runner, Work
+from .report import Report, by_source, counts_of, examples
+from .run import create_runner
+from .run.base import Assignment, Runner, TaskDone, TaskRetried, Work
 from .storage import Storage, storage
-from .watching import Watch
+from .watching import ProgressMonitor
 from .write import ShardFile
 
 if TYPE_CHECKING:
@@ -44,18 +44,27 @@ def tokenize(
     json_log: IO[str] | None = None,
     **options: Unpack[DocumentKeywords],
 ) -> Report:
-    """Tokenize files into a dataset folder.
+    """Tokenizes files to a dataset folder, and returns the numbers of documents, tokens and bytes of each input.
 
-    ``inputs`` is a path, a pattern of paths, a URL, or a list of these; ``tokenizer`` is a `polytok.Tokenizer` or
-    anything that `polytok.load` accepts; ``folder`` is a path or URL. ``options`` are those of `DocumentOptions`.
+    Args:
+        inputs: A path, a pattern of paths, a URL, or a list of these.
+        tokenizer: A `polytok.Tokenizer`, or an argument for `polytok.load`.
+        folder: The path or URL of the folder to write.
+        workers: The number of processes; by default one for each processor.
+        threads: The number of threads of each process; by default one, or more if there are fewer tasks than workers.
+        runner: ``"local"`` for processes of this machine, or ``"ray"``. The output does not depend on ``workers``,
+            ``threads`` and ``runner``.
+        overwrite: Whether to delete the files of another job in the folder. Without it, the same call resumes an
+            interrupted job.
+        progress: Whether to show a progress bar on standard error.
+        json_log: An open text file to write events to, a JSON object a line.
+        options: The fields of `DocumentOptions`.
 
-    ``workers`` processes do the work, by default one per processor, or Ray does it (``runner="ray"``). Each of them
-    encodes with ``threads`` threads: by default one, or more if there are fewer tasks than workers. The output does not
-    depend on any of these. The same call resumes an interrupted one; ``overwrite`` discards the earlier output.
-    ``progress`` shows a bar on standard error. ``json_log`` is an open file that receives events, one JSON object each.
-
-    Raises `ArgumentError` for wrong options and a folder that holds another job, `FormatError` and `EncodeError` for
-    inputs that are damaged or are not text (unless the options allow it), `FileError` if reading or writing fails.
+    Raises:
+        ArgumentError: An option is wrong, or the folder holds another job.
+        FormatError: An input is damaged, and the options do not allow to skip the damage.
+        EncodeError: A text is not UTF-8, and the options do not allow this.
+        FileError: Reading or writing fails.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -67,54 +76,57 @@ def tokenize(
     >>> report.total.documents
     2
     """
-    chosen = DocumentOptions(**options)
-    made = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
-    place = storage(folder)
-    planned = plan(inputs, chosen.reading, chosen.shard_size, outside=place.url)
-    does = made_runner(runner, workers, [place.url, *(source.name for source in planned.sources)])
-    job = _job(place, made, chosen.resolved(made), planned, _threads(planned, runner, workers, threads))
+    document_options = DocumentOptions(**options)
+    loaded = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
+    job_storage = storage(folder)
+    job_plan = plan(inputs, document_options.reading, document_options.shard_size, outside=job_storage.url)
+    task_runner = create_runner(runner, workers, [job_storage.url, *(source.name for source in job_plan.sources)])
+    task_threads = _task_threads(job_plan, runner, workers, threads)
+    job = _job(job_storage, loaded, document_options.resolved(loaded), job_plan, task_threads)
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar()) if progress else None
-        watch = Watch("tokenizing", bar, json_log)
-        return _Tokenizing(job, planned, watch).run(does, overwrite)
+        monitor = ProgressMonitor("tokenizing", bar, json_log)
+        return _TokenizeRun(job, monitor).run(task_runner, overwrite)
 
 
-def _job(place: Storage, tokenizer: Tokenizer, options: DocumentOptions, planned: Plan, threads: int) -> Job:
-    """The job. Its header contains everything that shapes the output."""
+def _job(job_storage: Storage, tokenizer: Tokenizer, options: DocumentOptions, job_plan: Plan, threads: int) -> Job:
+    """Returns the job. Its header contains everything that the output depends on."""
     name = TokenizerName(tokenizer.fingerprint, _name(tokenizer), tokenizer.vocab_size)
     header = {
         "version": 1,
         "tokenizer": asdict(name),
         "options": options.to_json(),
-        **planned.to_plain(),
+        **job_plan.to_plain(),
     }
     setup = {
-        "storage": place.url,
+        "storage": job_storage.url,
         "options": options.to_json(),
         "fingerprint": name.fingerprint,
-        "first": planned.sources[0].to_plain(),
+        "first": job_plan.sources[0].to_plain(),
         "threads": threads,
     }
-    assignments = tuple(Assignment(task.number, task.bytes, described(planned, task)) for task in planned.tasks)
+    assignments = tuple(
+        Assignment(task.number, task.bytes, task_description(job_plan, task)) for task in job_plan.tasks
+    )
 
     def manifest(records: Records) -> bytes:
-        return _manifest(name, options, planned, records).data()
+        return _manifest(name, options, job_plan, records).data()
 
-    return Job(place, Work(_TASK, setup), header, assignments, manifest, ptok.write(tokenizer.spec).data)
+    return Job(job_storage, Work(_TASK, setup), header, assignments, manifest, ptok.write(tokenizer.spec).data)
 
 
-def _threads(planned: Plan, runner: str, workers: int | None, threads: int | None) -> int:
-    """The threads of a task: if there are few tasks, they share the processors that would be idle."""
+def _task_threads(job_plan: Plan, runner: str, workers: int | None, threads: int | None) -> int:
+    """Returns the number of threads of each task; by default the processors divided by the tasks, at least one."""
     if threads is not None:
         if threads < 1:
-            raise ArgumentError(f"threads={threads} is less than 1")
+            raise ArgumentError(f"threads={threads} is too small: it must be at least 1")
         return threads
-    return max(1, (workers or processors()) // max(len(planned.tasks), 1)) if runner == "local" else 1
+    return max(1, (workers or processors()) // max(len(job_plan.tasks), 1)) if runner == "local" else 1
 
 
-def described(planned: Plan, task: Task) -> dict[str, Any]:
-    """A task with the sources of its parts, so that a worker does not need the whole plan."""
-    sources = {str(part.source): planned.sources[part.source].to_plain() for part in task.parts}
+def task_description(job_plan: Plan, task: Task) -> dict[str, Any]:
+    """Returns a task and the sources of its parts as a JSON value, so that a worker does not need the whole plan."""
+    sources = {str(part.source): job_plan.sources[part.source].to_plain() for part in task.parts}
     return {**task.to_plain(), "sources": sources}
 
 
@@ -123,15 +135,15 @@ def _name(tokenizer: Tokenizer) -> str:
     return origin.name or origin.format
 
 
-def _manifest(name: TokenizerName, options: DocumentOptions, planned: Plan, records: Records) -> Manifest:
-    counts = by_source(len(planned.sources), records.values())
+def _manifest(name: TokenizerName, options: DocumentOptions, job_plan: Plan, records: Records) -> Manifest:
+    counts = by_source(len(job_plan.sources), records.values())
     sources = tuple(
-        SourceEntry(**asdict(counted), name=source.name, bytes=source.size)
-        for source, counted in zip(planned.sources, counts, strict=True)
+        SourceEntry(**asdict(source_counts), name=source.name, bytes=source.size)
+        for source, source_counts in zip(job_plan.sources, counts, strict=True)
     )
     shards = tuple(
         ShardEntry(
-            **asdict(counted_of(record)), stem=stem(number), files=tuple(ShardFile(**file) for file in record["files"])
+            **asdict(counts_of(record)), stem=stem(number), files=tuple(ShardFile(**file) for file in record["files"])
         )
         for number, record in sorted(records.items())
     )
@@ -139,32 +151,32 @@ def _manifest(name: TokenizerName, options: DocumentOptions, planned: Plan, reco
 
 
 @dataclass(slots=True)
-class _Tokenizing:
-    """Run a job, report its progress, and return its report."""
+class _TokenizeRun:
+    """A run of a job, with the records of finished tasks and the number of restarts for the report."""
 
     job: Job
-    planned: Plan
-    watch: Watch
+    monitor: ProgressMonitor
     records: dict[int, dict[str, Any]] = field(default_factory=dict)
     retried: int = 0
 
     def run(self, runner: Runner, overwrite: bool) -> Report:
+        """Runs the job, shows its progress, and returns its report."""
         try:
-            manifest = self.job.run(runner, overwrite=overwrite, listen=self._heard)
+            manifest = self.job.run(runner, overwrite=overwrite, listen=self._handle_event)
         except BaseException as error:
-            self.watch.log("error", message=str(error), kind=type(error).__name__)
+            self.monitor.log("error", message=str(error), kind=type(error).__name__)
             raise
-        counts = {source["name"]: counted_of(source) for source in manifest["sources"]}
+        counts = {source["name"]: counts_of(source) for source in manifest["sources"]}
         places = examples(record for _, record in sorted(self.records.items()))
         report = Report(counts, places, self.retried)
-        self.watch.log("end", **asdict(report.total))
+        self.monitor.log("end", **asdict(report.total))
         return report
 
-    def _heard(self, event: JobEvent) -> None:
-        if isinstance(event, Begun):
+    def _handle_event(self, event: JobEvent) -> None:
+        if isinstance(event, JobBegun):
             self.records.update(event.records)
-        elif isinstance(event, Done):
+        elif isinstance(event, TaskDone):
             self.records[event.number] = event.record
-        elif isinstance(event, Retried):
+        elif isinstance(event, TaskRetried):
             self.retried += 1
-        self.watch(event)
+        self.monitor(event)

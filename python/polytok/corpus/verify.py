@@ -1,4 +1,4 @@
-"""Checks a dataset against its manifest: sums, sizes, checksums, bounds of documents, ids of the vocabulary."""
+"""Compares a dataset with its manifest: totals, sizes and checksums of files, offsets of documents, and ids."""
 
 from __future__ import annotations
 
@@ -21,78 +21,83 @@ from .write.megatron import HEADER
 
 
 class Damage(NamedTuple):
-    """A problem, and the file of the folder that has it."""
+    """The name of a damaged file of the folder, and a description of the damage."""
 
     file: str
     what: str
 
 
 def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) -> tuple[Damage, ...]:
-    """Read a whole dataset and return its problems; none if it is intact.
+    """Reads all files of a dataset and returns the damage; an empty tuple if the dataset is intact.
 
-    ``progress`` receives the stage, the bytes read so far, and their total. Raises `FileError` or `FormatError` if the
-    manifest itself cannot be read, `ArgumentError` for a URL.
+    ``progress`` is called with the stage, the bytes read so far, and all bytes. Raises `FileError` or `FormatError` if
+    the manifest cannot be read, `ArgumentError` for a URL.
     """
     root = local(folder)
     manifest = load(root)
-    found = [*_of_sources(manifest), *_of_tokenizer(root, manifest.tokenizer)]
-    size, done = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
+    all_damage = [*_check_sources(manifest), *_check_tokenizer(root, manifest.tokenizer)]
+    all_bytes, bytes_read = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
     for shard in manifest.shards:
         if progress is not None:
-            progress("verifying", done, size)
-        found += _of_files(root, shard) or _of_documents(root, manifest, shard)
-        done += sum(file.bytes for file in shard.files)
-    return tuple(found)
+            progress("verifying", bytes_read, all_bytes)
+        all_damage += _damaged_files(root, shard) or _damaged_documents(root, manifest, shard)
+        bytes_read += sum(file.bytes for file in shard.files)
+    return tuple(all_damage)
 
 
-def _of_sources(manifest: Manifest) -> Iterator[Damage]:
+def _check_sources(manifest: Manifest) -> Iterator[Damage]:
     if (sums := total(manifest.sources)) != manifest.totals:
         yield Damage(MANIFEST, f"the sums over the inputs are {sums}, but the totals are {manifest.totals}")
 
 
-def _of_tokenizer(folder: Path, used: TokenizerName) -> Iterator[Damage]:
+def _check_tokenizer(folder: Path, expected: TokenizerName) -> Iterator[Damage]:
     try:
         tokenizer = load_tokenizer(folder / TOKENIZER)
     except (PolytokError, OSError) as error:
         yield Damage(TOKENIZER, str(error))
         return
-    if tokenizer.fingerprint != used.fingerprint or tokenizer.vocab_size != used.vocab_size:
-        yield Damage(TOKENIZER, f"another tokenizer than the one of the ids, {used.name} {used.fingerprint}")
+    if tokenizer.fingerprint != expected.fingerprint or tokenizer.vocab_size != expected.vocab_size:
+        yield Damage(TOKENIZER, f"this is not the tokenizer of the ids, {expected.name} {expected.fingerprint}")
 
 
-def _of_files(folder: Path, shard: ShardEntry) -> list[Damage]:
-    found = []
+def _damaged_files(folder: Path, shard: ShardEntry) -> list[Damage]:
+    all_damage = []
     for file in shard.files:
         path = folder / file.name
         try:
-            if what := _change(path, file):
-                found.append(Damage(file.name, what))
+            if difference := _difference(path, file):
+                all_damage.append(Damage(file.name, difference))
         except OSError as error:
-            found.append(Damage(file.name, f"cannot be read: {error.strerror}"))
-    return found
+            all_damage.append(Damage(file.name, f"cannot be read: {error.strerror}"))
+    return all_damage
 
 
 def check_files(folder: Path, shard: ShardEntry) -> None:
-    """Raise `FormatError` if a file of a shard differs from the manifest, `FileError` if it cannot be read."""
+    """Raises `FormatError` if a file of a shard differs from the manifest, `FileError` if it cannot be read."""
     for file in shard.files:
         path = folder / file.name
         try:
-            what = _change(path, file)
+            difference = _difference(path, file)
         except OSError as error:
             raise FileError(error.errno, f"cannot read the shard: {error.strerror}", str(path)) from error
-        if what:
-            raise FormatError(f"{path}: not as the manifest has it: {what}; polytok corpus verify tells more")
+        if difference:
+            raise FormatError(
+                f"{path}: the file differs from the manifest: {difference}; polytok corpus verify lists all damage"
+            )
 
 
-def _change(path: Path, file: ShardFile) -> str | None:
-    """How a file differs from the one that was written."""
+def _difference(path: Path, file: ShardFile) -> str | None:
+    """Describes the difference between a file and its entry in the manifest; None if they agree."""
     if (size := path.stat().st_size) != file.bytes:
         return f"{size} bytes instead of {file.bytes}"
-    return None if checksum(path) == file.checksum else "the checksum is another: the bytes were changed"
+    return None if checksum(path) == file.checksum else "the checksum differs: bytes were changed"
 
 
-def _of_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:
-    """Problems although the checksums are right: the manifest was made from files that had them."""
+def _damaged_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:
+    """Returns the damage in the offsets and ids of a shard with correct checksums.
+
+    Such damage was already in the files when the manifest was written.
+    """
     documents = tokens = 0
     largest = -1
     try:
@@ -106,15 +111,25 @@ def _of_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[D
     except PolytokError as error:
         return [Damage(shard.files[0].name, str(error))]
     if (documents, tokens) != (shard.documents, shard.tokens):
-        said = f"{shard.documents} documents and {shard.tokens} tokens"
-        return [Damage(shard.files[0].name, f"{documents} documents and {tokens} tokens, but the manifest has {said}")]
+        expected = f"{shard.documents} documents and {shard.tokens} tokens"
+        return [
+            Damage(shard.files[0].name, f"{documents} documents and {tokens} tokens, but the manifest has {expected}")
+        ]
     if largest >= manifest.tokenizer.vocab_size:
-        return [Damage(shard.files[0].name, f"id {largest} in a vocabulary of {manifest.tokenizer.vocab_size}")]
+        return [
+            Damage(
+                shard.files[0].name,
+                f"id {largest} is not in the vocabulary, which has {manifest.tokenizer.vocab_size} ids",
+            )
+        ]
     return []
 
 
 def _check_lengths(folder: Path, manifest: Manifest, shard: ShardEntry) -> None:
-    """What Megatron reads from an index besides the places of documents: their lengths, and bounds that count up."""
+    """Checks the arrays of Megatron's index besides the positions of documents: lengths, and numbers of documents.
+
+    Raises `FormatError` if these arrays do not agree with the positions.
+    """
     path = folder / shard.files[1].name
     count = shard.documents
     offsets = map_shard(folder, manifest, shard).offsets(0, count)
@@ -122,6 +137,6 @@ def _check_lengths(folder: Path, manifest: Manifest, shard: ShardEntry) -> None:
         file.seek(HEADER.size)
         lengths = np.fromfile(file, dtype="<i4", count=count)
         file.seek(HEADER.size + 12 * count)
-        borders = np.fromfile(file, dtype="<i8", count=count + 1)
-    if not np.array_equal(np.diff(offsets), lengths) or not np.array_equal(borders, np.arange(count + 1)):
-        raise FormatError(f"{path}: the lengths, places and borders of documents do not agree")
+        document_numbers = np.fromfile(file, dtype="<i8", count=count + 1)
+    if not np.array_equal(np.diff(offsets), lengths) or not np.array_equal(document_numbers, np.arange(count + 1)):
+        raise FormatError(f"{path}: the lengths, positions and numbers of documents do not agree")

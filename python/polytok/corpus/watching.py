@@ -1,4 +1,4 @@
-"""Shows a running job: the progress bar, and a log of events as lines of JSON."""
+"""Shows the progress of a job, with a progress bar and a log of events as lines of JSON."""
 
 from __future__ import annotations
 
@@ -7,75 +7,82 @@ import time
 from typing import IO, Any
 
 from ..progress import ProgressBar
-from .job import Begun, JobEvent, Verified
-from .run.base import Done, Progress, Retried
+from .job import JobBegun, JobEvent, VerifyProgress
+from .run.base import TaskDone, TaskProgress, TaskRetried
 
-_EACH = 1.0
+_LOG_SECONDS = 1.0  # the minimum time between two events of progress in the log
 
 
-class Watch:
+class ProgressMonitor:
     """Receives the events of a job and shows its progress.
 
-    A task reports what it has read of its input only as bytes of text. The number of bytes of text in all inputs is
-    estimated from finished tasks, because inputs can be compressed.
+    The bar shows the bytes of input read so far. A running task reports only bytes of text, which differ from bytes of
+    input if the input is compressed. So the ratio of the two is estimated from finished tasks.
     """
 
     def __init__(self, stage: str, bar: ProgressBar | None, log: IO[str] | None) -> None:
         self._stage = stage
         self._bar = bar
         self._log = log
-        self._begun = self._logged = time.monotonic()
-        self._sizes: dict[int, int] = {}
-        self._running: dict[int, tuple[int, int, int]] = {}
-        self._done = (0, 0, 0)
-        self._done_size = 0
+        self._start_time = self._last_log_time = time.monotonic()
+        self._input_sizes: dict[int, int] = {}
+        self._running_counts: dict[int, tuple[int, int, int]] = {}
+        self._done_counts = (0, 0, 0)
+        self._done_input_size = 0
 
     def __call__(self, event: JobEvent) -> None:
-        """Show the next event."""
-        if isinstance(event, Verified):
+        """Shows an event."""
+        if isinstance(event, VerifyProgress):
             if self._bar is not None:
-                self._bar("verifying shards", event.tasks, event.of)
+                self._bar("verifying shards", event.verified, event.total)
             return
-        if isinstance(event, Begun):
-            self._sizes = {assignment.number: assignment.size for assignment in event.left}
-            self.log("begin", tasks=len(event.left) + len(event.records), done_before=len(event.records))
-        elif isinstance(event, Progress):
-            self._running[event.number] = (event.documents, event.tokens, event.bytes)
-        elif isinstance(event, Retried):
+        if isinstance(event, JobBegun):
+            self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining}
+            self.log("begin", tasks=len(event.remaining) + len(event.records), done_before=len(event.records))
+        elif isinstance(event, TaskProgress):
+            self._running_counts[event.number] = (event.documents, event.tokens, event.bytes)
+        elif isinstance(event, TaskRetried):
             self.log("retry", task=event.number, attempt=event.attempt, reason=event.reason)
         else:
-            self._finished(event)
+            self._add_finished(event)
         self._show()
 
-    def _finished(self, event: Done) -> None:
-        self._running.pop(event.number, None)
-        counted = tuple(event.record.get(name, 0) for name in ("documents", "tokens", "text_bytes"))
-        self._done = _sum([self._done, counted])
-        self._done_size += self._sizes.get(event.number, 0)
-        shown = {name: value for name, value in event.record.items() if name not in ("files", "sources", "number")}
-        self.log("task", task=event.number, **shown)
+    def _add_finished(self, event: TaskDone) -> None:
+        self._running_counts.pop(event.number, None)
+        counts = tuple(event.record.get(name, 0) for name in ("documents", "tokens", "text_bytes"))
+        self._done_counts = _sum([self._done_counts, counts])
+        self._done_input_size += self._input_sizes.get(event.number, 0)
+        details = {name: value for name, value in event.record.items() if name not in ("files", "sources", "number")}
+        self.log("task", task=event.number, **details)
 
     def _show(self) -> None:
-        documents, tokens, size = _sum([self._done, *self._running.values()])
-        seconds = time.monotonic() - self._begun
+        documents, tokens, size = _sum([self._done_counts, *self._running_counts.values()])
+        seconds = time.monotonic() - self._start_time
         if self._bar is not None:
             rate = size / 1e6 / max(seconds, 1e-3)
-            tokens_said = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
-            detail = f"{documents:,} documents, {tokens_said}{rate:,.1f} MB/s"
-            self._bar(self._stage, self._done_size + self._running_size(), sum(self._sizes.values()), detail)
-        if time.monotonic() - self._logged >= _EACH:
-            self._logged = time.monotonic()
+            token_text = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
+            detail = f"{documents:,} documents, {token_text}{rate:,.1f} MB/s"
+            self._bar(
+                self._stage, self._done_input_size + self._running_size(), sum(self._input_sizes.values()), detail
+            )
+        if time.monotonic() - self._last_log_time >= _LOG_SECONDS:
+            self._last_log_time = time.monotonic()
             self.log("progress", documents=documents, tokens=tokens, text_bytes=size)
 
     def _running_size(self) -> int:
-        """About how much of the input the running tasks have read."""
-        share = self._done_size / self._done[2] if self._done_size and self._done[2] else 1.0
-        return sum(min(int(size * share), self._sizes[number]) for number, (_, _, size) in self._running.items())
+        """Returns an estimate of the bytes of input that the running tasks have read."""
+        input_per_text = (
+            self._done_input_size / self._done_counts[2] if self._done_input_size and self._done_counts[2] else 1.0
+        )
+        return sum(
+            min(int(size * input_per_text), self._input_sizes[number])
+            for number, (_, _, size) in self._running_counts.items()
+        )
 
     def log(self, event: str, **details: Any) -> None:
-        """Write an event to the log."""
+        """Writes an event to the log, if there is a log."""
         if self._log is not None:
-            seconds = round(time.monotonic() - self._begun, 3)
+            seconds = round(time.monotonic() - self._start_time, 3)
             self._log.write(json.dumps({"event": event, "seconds": seconds, **details}) + "\n")
             self._log.flush()
 

@@ -16,31 +16,36 @@ if TYPE_CHECKING:
 
 
 class Windows:
-    """Window i is tokens ``i * stride`` to ``i * stride + length`` of a dataset; see `Dataset.windows`."""
+    """The windows of a dataset; see `Dataset.windows`.
+
+    Window i consists of the ids ``i * stride`` to ``i * stride + length - 1`` of the concatenated documents.
+    """
 
     def __init__(self, dataset: Dataset, length: int, stride: int) -> None:
-        """Raises `ArgumentError` for a length or stride less than 1."""
+        """Stores the dataset, length and stride. Raises `ArgumentError` for a length or stride less than 1."""
         for name, value in (("length", length), ("stride", stride)):
             if operator.index(value) < 1:
-                raise ArgumentError(f"{name}={value} is less than 1")
+                raise ArgumentError(f"{name}={value} is too small: it must be at least 1")
         self.dataset, self.length, self.stride = dataset, length, stride
 
     def __len__(self) -> int:
         return max((self.dataset.tokens - self.length) // self.stride + 1, 0)
 
     def __getitem__(self, index: int | slice) -> npt.NDArray[Any]:
-        """A window, of shape (length,), copied only if it crosses from one shard to the next; or several, copied, of
-        shape (windows, length). Raises `IndexError` for a window that does not exist.
+        """Returns window ``index``, of shape (length,); or for a slice, several windows, of shape (windows, length).
+
+        Ids have the dtype of the dataset. A single window is copied only if it crosses the end of a shard; several
+        windows are always copied. Raises `IndexError` for a window that does not exist.
         """
         if isinstance(index, slice):
             return self.take(range(*index.indices(len(self))))
         if not -len(self) <= index < len(self):
-            raise IndexError(f"window {index} of {len(self)}")
+            raise IndexError(f"window {index} is out of range: there are {len(self)} windows")
         start = (index % len(self)) * self.stride
         return self.dataset.ids(start, start + self.length)
 
     def take(self, indices: Iterable[int]) -> npt.NDArray[Any]:
-        """Windows in any order, copied: a batch, of shape (windows, length)."""
+        """Returns copies of the windows with these indices, in this order: a batch of shape (windows, length)."""
         rows = [self[operator.index(index)] for index in indices]
         return np.stack(rows) if rows else np.empty((0, self.length), dtype=self.dataset.dtype)
 

@@ -1,4 +1,4 @@
-"""Runners: they decide who does the tasks of a job, and where. One file per runner, one table naming them."""
+"""The runners, which distribute the tasks of a job to processes or machines: a file for each, and a table of them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from .local import LocalRunner
 from .ray import RayRunner
 
 RUNNERS: dict[str, Callable[[int | None], Runner]] = {"local": LocalRunner, "ray": RayRunner}
-"""The runners by name; each is created with the number of workers, if it is given."""
+"""The classes of runners by name; the argument is the number of workers, or None for the default."""
 
 
-def runner(name: str, workers: int | None, places: Iterable[str]) -> Runner:
-    """The runner of this name, for tasks that read and write at these places.
+def create_runner(name: str, workers: int | None, places: Iterable[str]) -> Runner:
+    """Returns a runner for tasks that read and write at ``places``, which are paths or URLs.
 
-    Raises `ArgumentError` if there is no such runner, for less than one worker, if it cannot reach a place, and on
-    Windows.
+    Raises `ArgumentError` for an unknown name, for less than one worker, for a place that the workers cannot access,
+    and on Windows.
     """
     if os.name != "posix":
         raise ArgumentError("jobs over corpora run on Linux and macOS; on Windows, run them in WSL")
     if name not in RUNNERS:
-        raise ArgumentError(f"runner={name!r} is none of {', '.join(map(repr, RUNNERS))}")
+        raise ArgumentError(f"unknown runner={name!r}: choose one of {', '.join(map(repr, RUNNERS))}")
     if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise ArgumentError(f"workers={workers!r} is no whole number from 1 on")
+        raise ArgumentError(f"workers={workers!r} is not a whole number from 1 on")
     if any(place.startswith("memory://") for place in places):
         if name != "local":
-            raise ArgumentError("memory:// is within this process, where no other gets at it: choose runner='local'")
+            raise ArgumentError("other processes cannot access memory:// of this process: choose runner='local'")
         workers = 1
     return RUNNERS[name](workers)
 
 
-__all__ = ["RUNNERS", "runner"]
+__all__ = ["RUNNERS", "create_runner"]

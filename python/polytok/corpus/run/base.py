@@ -1,7 +1,7 @@
-"""The interface of a runner: it has tasks done anywhere and in any order, and reports their progress.
+"""The interface of a runner, which does tasks in other processes or machines, in any order, and reports progress.
 
-A task is a pure function of JSON data. So a runner need not know what a task does, and doing a task twice, or on
-another machine, changes nothing.
+A task is a pure function of a JSON value. So a runner does not depend on what a task does, and the result is the same
+if a task is done twice or on another machine.
 """
 
 from __future__ import annotations
@@ -15,33 +15,35 @@ from ... import errors
 from ...errors import PolytokError
 
 ATTEMPTS = 3
-"""The number of times a task is begun if its workers keep dying."""
+"""The maximum number of attempts at a task whose workers die."""
 
-Tell: TypeAlias = Callable[[int, int, int], object]
-"""Receives the progress of a task: documents, tokens, bytes of text."""
+ProgressFunction: TypeAlias = Callable[[int, int, int], object]
+"""A function that is called with the progress of a task: the numbers of documents, tokens and bytes of text."""
 
-DoTask: TypeAlias = Callable[[dict[str, Any], Tell], dict[str, Any]]
-"""Does a task and returns its record."""
+TaskFunction: TypeAlias = Callable[[dict[str, Any], ProgressFunction], dict[str, Any]]
+"""A function that does the task with a description, reports its progress, and returns its record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all tasks have in common: ``prepare``, as "module:function", converts ``setup`` to the function that does
-    them.
+    """The code and settings that all tasks of a job share.
+
+    ``prepare`` is the name of a function, as "module:function". The function converts ``setup``, a JSON value, to the
+    function that does the tasks.
     """
 
     prepare: str
     setup: dict[str, Any]
 
-    def prepared(self) -> DoTask:
-        """Build the function that does the tasks."""
+    def task_function(self) -> TaskFunction:
+        """Returns the function that does the tasks."""
         module, function = self.prepare.split(":")
-        return cast("DoTask", getattr(importlib.import_module(module), function)(self.setup))
+        return cast("TaskFunction", getattr(importlib.import_module(module), function)(self.setup))
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A task to do. ``size`` is the amount of work, in any unit."""
+    """A task to do. ``size`` is the amount of work in any unit; larger tasks are begun first."""
 
     number: int
     size: int
@@ -52,8 +54,8 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a task."""
+class TaskProgress:
+    """The event of progress of a task: the numbers of documents, tokens and bytes of text done so far."""
 
     number: int
     documents: int
@@ -62,53 +64,54 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """A task is done."""
+class TaskDone:
+    """The event of a finished task, with its record."""
 
     number: int
     record: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Retried:
-    """A task is restarted, because its worker died."""
+class TaskRetried:
+    """The event of a task that is restarted because its worker died. ``attempt`` is the number of the new attempt."""
 
     number: int
     attempt: int
     reason: str
 
 
-Event: TypeAlias = Progress | Done | Retried
-Listener: TypeAlias = Callable[[Event], object]
+RunnerEvent: TypeAlias = TaskProgress | TaskDone | TaskRetried
+Listener: TypeAlias = Callable[[RunnerEvent], object]
 
 
 class Runner(Protocol):
-    """Has tasks done by workers."""
+    """Distributes tasks to workers."""
 
     def run(
-        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
+        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited_files: Sequence[int] = ()
     ) -> None:
-        """Return when all tasks are done. The first error of a task is raised here and ends the others.
+        """Does all tasks, calls ``listen`` with each event, and returns when all tasks are done.
 
-        ``inherited`` are open files that workers of this machine hold for as long as they live.
+        The first error of a task is raised here and stops the other tasks. ``inherited_files`` are descriptors of open
+        files that workers on this machine keep open until they end.
         """
 
 
-def longest_first(assignments: Sequence[Assignment]) -> list[Assignment]:
-    """The order of tasks that finishes soonest if each free worker takes the next one."""
+def sort_longest_first(assignments: Sequence[Assignment]) -> list[Assignment]:
+    """Sorts tasks by decreasing size, so that no long task begins last while the other workers are idle."""
     return sorted(assignments, key=lambda assignment: (-assignment.size, assignment.number))
 
 
-def lost(assignment: Assignment, reason: str) -> PolytokError:
-    """The error of a task whose workers all died."""
+def worker_death_error(assignment: Assignment, reason: str) -> PolytokError:
+    """Returns the error for a task whose workers all died."""
     return PolytokError(
-        f"{assignment} ended its worker {ATTEMPTS} times, the last time by {reason}. If that is for want of memory, "
-        "use fewer workers or a smaller shard size; tasks that are done stay done"
+        f"the worker of {assignment} died {ATTEMPTS} times, the last time with {reason}. If memory ran out, use fewer "
+        "workers or a smaller shard size; the results of finished tasks are kept"
     )
 
 
 def error_to_plain(error: BaseException) -> dict[str, Any]:
-    """Convert an error to a JSON value."""
+    """Converts an error to a JSON value."""
     details = (
         [error.errno, error.strerror, error.filename]
         if isinstance(error, OSError)
@@ -118,10 +121,13 @@ def error_to_plain(error: BaseException) -> dict[str, Any]:
 
 
 def error_from_plain(plain: dict[str, Any]) -> Exception:
-    """The error that `error_to_plain` serialized; an error that is not one of polytok's becomes a PolytokError."""
-    found = getattr(errors, str(plain["class"]), None)
-    if isinstance(found, type) and issubclass(found, PolytokError):
-        return found(*plain["details"])
+    """Returns the error from a value that `error_to_plain` returned.
+
+    An error of a class that is neither in `polytok.errors` nor an OSError is converted to a `PolytokError`.
+    """
+    error_class = getattr(errors, str(plain["class"]), None)
+    if isinstance(error_class, type) and issubclass(error_class, PolytokError):
+        return error_class(*plain["details"])
     if len(plain["details"]) == 3:
         return OSError(*plain["details"])
     return PolytokError(*plain["details"])

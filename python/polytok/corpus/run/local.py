@@ -1,7 +1,8 @@
-"""Worker processes of this machine. A free worker takes the longest remaining task.
+"""Does tasks in worker processes on this machine. A free worker does the longest remaining task next.
 
-Workers are separate interpreters that talk over pipes. Unlike those of `multiprocessing` they do not run the caller's
-script again, and they end with the caller, however it ends. A worker that dies is replaced.
+Workers are separate interpreters that receive tasks and send results through pipes. Unlike workers of
+`multiprocessing`, these workers do not run the caller's script again, and they end when the calling process ends, even
+if it is killed. A worker that dies is replaced.
 """
 
 from __future__ import annotations
@@ -23,56 +24,58 @@ from ...resources import processors
 from .base import (
     ATTEMPTS,
     Assignment,
-    Done,
     Listener,
-    Progress,
-    Retried,
+    TaskDone,
+    TaskProgress,
+    TaskRetried,
     Work,
     error_from_plain,
-    longest_first,
-    lost,
+    sort_longest_first,
+    worker_death_error,
 )
 
-_LAST_WORDS = 2.0
+_EXIT_SECONDS = 2.0  # the time that a worker has to end after its output has ended
 
 _ENVIRONMENT = {
-    # glibc keeps the megabytes of a block for the next one: allocating them anew took a third of a job's system time.
-    # Other libraries ignore these settings.
+    # glibc keeps the memory of a block for the next block. Returning and requesting this memory took a third of a job's
+    # system time. Other C libraries ignore these settings.
     "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
-    # numpy's threads for matrix products spin while idle, and this program has no matrix products.
+    # numpy's threads for matrix products use processor time while idle, and workers compute no matrix products.
     "OPENBLAS_NUM_THREADS": "1",
 }
-"""The environment of workers, unless the user has set it."""
+"""Default environment variables of workers; variables of the user's environment replace them."""
 
-_START = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker import main; main()"
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker import main; main()"
 
 
 class LocalRunner:
-    """Does tasks in worker processes, by default one per processor; if one is enough, in this process."""
+    """Does tasks in worker processes, by default one for each processor. A single task or worker needs no process."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or processors()
 
     def run(
-        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
+        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited_files: Sequence[int] = ()
     ) -> None:
-        """Return when all tasks are done. The first error of a task is raised here and ends the others."""
-        ordered = longest_first(assignments)
-        if min(self._workers, len(ordered)) <= 1:
-            _run_here(work, ordered, listen)
+        """Does all tasks and returns. The first error of a task is raised here and stops the other tasks."""
+        ordered_assignments = sort_longest_first(assignments)
+        if min(self._workers, len(ordered_assignments)) <= 1:
+            _run_here(work, ordered_assignments, listen)
         else:
-            _Pool(work, deque(ordered), listen, tuple(inherited)).run(min(self._workers, len(ordered)))
+            _Pool(work, deque(ordered_assignments), listen, tuple(inherited_files)).run(
+                min(self._workers, len(ordered_assignments))
+            )
 
 
-def _run_here(work: Work, ordered: Sequence[Assignment], listen: Listener) -> None:
-    do_task = work.prepared()
-    for assignment in ordered:
+def _run_here(work: Work, ordered_assignments: Sequence[Assignment], listen: Listener) -> None:
+    do_task = work.task_function()
+    for assignment in ordered_assignments:
 
-        def tell(documents: int, tokens: int, size: int, number: int = assignment.number) -> None:
-            listen(Progress(number, documents, tokens, size))
+        def report_progress(documents: int, tokens: int, size: int, number: int = assignment.number) -> None:
+            listen(TaskProgress(number, documents, tokens, size))
 
-        listen(Done(assignment.number, do_task(assignment.description, tell)))
+        listen(TaskDone(assignment.number, do_task(assignment.description, report_progress)))
 
 
 @dataclass(eq=False, slots=True)
@@ -81,24 +84,24 @@ class _Worker:
     task: Assignment | None = None
 
     def send(self, message: dict[str, Any]) -> None:
-        """A worker that has just died is detected when its output ends, not here."""
+        """Sends a message. If the worker has just died, nothing happens: `read` detects that its output has ended."""
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
     def read(self, messages: queue.Queue[tuple[_Worker, dict[str, Any] | None]]) -> None:
-        """Pass on its messages, and None at the end."""
+        """Puts each message of the worker into the queue, and None when its output ends."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if line.endswith("\n"):  # else it died while writing
+            if line.endswith("\n"):  # an incomplete line means that the worker died while it was writing
                 messages.put((self, json.loads(line)))
         messages.put((self, None))
 
-    def end(self, patience: float = 0) -> None:
-        """End it, if it does not end by itself."""
+    def end(self, wait_seconds: float = 0) -> None:
+        """Waits until the process ends and closes its pipes; kills the process if it does not end in time."""
         try:
-            self.process.wait(patience)
+            self.process.wait(wait_seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -111,89 +114,92 @@ class _Worker:
 @dataclass(slots=True)
 class _Pool:
     work: Work
-    left: deque[Assignment]
+    pending: deque[Assignment]
     listen: Listener
-    inherited: tuple[int, ...]
+    inherited_files: tuple[int, ...]
     workers: set[_Worker] = field(default_factory=set)
-    begun: Counter[int] = field(default_factory=Counter)
+    attempts: Counter[int] = field(default_factory=Counter)
     messages: queue.Queue[tuple[_Worker, dict[str, Any] | None]] = field(default_factory=queue.Queue)
 
     def run(self, count: int) -> None:
         try:
             for _ in range(count):
-                self._start()
+                self._start_worker()
             while any(worker.task is not None for worker in self.workers):
                 worker, message = self.messages.get()
                 if worker not in self.workers:
                     continue
                 if message is None:
-                    self._died(worker)
+                    self._replace_dead(worker)
                 else:
-                    self._heard(worker, message)
+                    self._handle_message(worker, message)
         finally:
             for worker in self.workers:
                 worker.end()
 
-    def _start(self) -> None:
-        with _without_interrupts():
+    def _start_worker(self) -> None:
+        with _interrupts_blocked():
             process = subprocess.Popen(
-                [sys.executable, "-c", _START, *sys.path],
+                [sys.executable, "-c", _PROGRAM, *sys.path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                pass_fds=self.inherited,
+                pass_fds=self.inherited_files,
                 env=_ENVIRONMENT | os.environ,
             )
         worker = _Worker(process)
         self.workers.add(worker)
         threading.Thread(target=worker.read, args=(self.messages,), daemon=True).start()
         worker.send({"prepare": self.work.prepare, "setup": self.work.setup})
-        self._next(worker)
+        self._send_next_task(worker)
 
-    def _next(self, worker: _Worker) -> None:
-        worker.task = self.left.popleft() if self.left else None
+    def _send_next_task(self, worker: _Worker) -> None:
+        worker.task = self.pending.popleft() if self.pending else None
         if worker.task is not None:
-            self.begun[worker.task.number] += 1
+            self.attempts[worker.task.number] += 1
             worker.send(worker.task.description)
 
-    def _heard(self, worker: _Worker, message: dict[str, Any]) -> None:
+    def _handle_message(self, worker: _Worker, message: dict[str, Any]) -> None:
         if (error := message.get("error")) is not None:
             raise error_from_plain(error)
         task = worker.task
         assert task is not None
         if (progress := message.get("progress")) is not None:
-            self.listen(Progress(task.number, *progress))
+            self.listen(TaskProgress(task.number, *progress))
             return
-        self._next(worker)
-        self.listen(Done(task.number, message["done"]))
+        self._send_next_task(worker)
+        self.listen(TaskDone(task.number, message["done"]))
 
-    def _died(self, worker: _Worker) -> None:
-        """Restart its task in a new worker."""
+    def _replace_dead(self, worker: _Worker) -> None:
+        """Starts a new worker for the task of a worker that died. Raises `PolytokError` after too many attempts."""
         self.workers.remove(worker)
-        worker.end(_LAST_WORDS)
+        worker.end(_EXIT_SECONDS)
         task = worker.task
         if task is None:
             return
-        reason = _reason(worker.process.returncode)
-        attempts = self.begun[task.number]
+        reason = _exit_reason(worker.process.returncode)
+        attempts = self.attempts[task.number]
         if attempts >= ATTEMPTS:
-            raise lost(task, reason)
-        self.listen(Retried(task.number, attempts + 1, reason))
-        self.left.appendleft(task)
-        self._start()
+            raise worker_death_error(task, reason)
+        self.listen(TaskRetried(task.number, attempts + 1, reason))
+        self.pending.appendleft(task)
+        self._start_worker()
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Processes begun here ignore Ctrl-C from the start: this process handles it and ends them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _interrupts_blocked() -> Iterator[None]:
+    """Blocks SIGINT, so that processes that start in this context never receive Ctrl-C.
+
+    The calling process handles Ctrl-C itself and ends its workers.
+    """
+    old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
 
-def _reason(code: int) -> str:
+def _exit_reason(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
     try:

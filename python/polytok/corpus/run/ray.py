@@ -1,7 +1,7 @@
-"""Tasks on a Ray cluster: an existing one, or a temporary one on this machine.
+"""Does tasks on a Ray cluster: an existing cluster, or a temporary one on this machine.
 
-Each task is a Ray task that returns its record. If a node dies, Ray restarts its tasks elsewhere. The output goes to a
-place that all nodes can write to: a shared folder, or an object store.
+Each task is a Ray task that returns its record. If a node dies, Ray restarts its tasks on other nodes. All nodes must
+be able to write to the output, which is a shared folder or an object store.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ...errors import ArgumentError, PolytokError
 from .base import (
     ATTEMPTS,
     Assignment,
-    Done,
-    DoTask,
     Listener,
+    TaskDone,
+    TaskFunction,
     Work,
     error_from_plain,
     error_to_plain,
-    longest_first,
-    lost,
+    sort_longest_first,
+    worker_death_error,
 )
 
-_MOST_SUBMITTED = 1000
+_MAX_SUBMITTED = 1000
 
 
 class RayRunner:
@@ -37,38 +37,38 @@ class RayRunner:
         self._workers = workers
 
     def run(
-        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited: Sequence[int] = ()
+        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited_files: Sequence[int] = ()
     ) -> None:
-        """Return when all tasks are done. The first error of a task is raised here and ends the others."""
+        """Does all tasks and returns. The first error of a task is raised here and stops the other tasks."""
         with _connected(self._workers) as ray:
             do_task = ray.remote(max_retries=ATTEMPTS - 1, scheduling_strategy="SPREAD")(_do_task)
-            waiting = longest_first(assignments)[::-1]
+            pending = sort_longest_first(assignments)[::-1]
             submitted: dict[Any, Assignment] = {}
             try:
-                while waiting or submitted:
-                    while waiting and len(submitted) < (self._workers or _MOST_SUBMITTED):
-                        assignment = waiting.pop()
+                while pending or submitted:
+                    while pending and len(submitted) < (self._workers or _MAX_SUBMITTED):
+                        assignment = pending.pop()
                         submitted[do_task.remote(work, assignment.description)] = assignment
                     for reference in ray.wait(list(submitted))[0]:
                         assignment = submitted.pop(reference)
-                        listen(Done(assignment.number, _record(ray, reference, assignment)))
+                        listen(TaskDone(assignment.number, _record(ray, reference, assignment)))
             finally:
                 for reference in submitted:
                     ray.cancel(reference, force=True)
 
 
 def _do_task(work: Work, description: dict[str, Any]) -> dict[str, Any]:
-    """The function that runs on a node. It returns errors as data, because Ray would wrap them."""
+    """Does a task on a node. Returns the record, or an error as a JSON value, because Ray would wrap an exception."""
     try:
-        return {"done": _prepared(work.prepare, json.dumps(work.setup))(description, lambda *_: None)}
+        return {"done": _task_function(work.prepare, json.dumps(work.setup))(description, lambda *_: None)}
     except (PolytokError, OSError) as error:
         return {"error": error_to_plain(error)}
 
 
 @functools.lru_cache(maxsize=1)
-def _prepared(prepare: str, setup: str) -> DoTask:
-    """The function that does the tasks; built once per process, which does many of them."""
-    return Work(prepare, json.loads(setup)).prepared()
+def _task_function(prepare: str, setup: str) -> TaskFunction:
+    """Returns the function that does the tasks. A process builds this function once for all of its tasks."""
+    return Work(prepare, json.loads(setup)).task_function()
 
 
 def _record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
-        raise lost(assignment, type(error).__name__) from error
+        raise worker_death_error(assignment, type(error).__name__) from error
     if "error" in answer:
         raise error_from_plain(answer["error"])
     record: dict[str, Any] = answer["done"]
@@ -86,11 +86,11 @@ def _record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
 
 @contextmanager
 def _connected(workers: int | None) -> Iterator[Any]:
-    """Ray, connected to a cluster. A cluster that was started here ends with the job."""
+    """Connects to a Ray cluster and yields the module ray. A cluster that was started here ends with the job."""
     try:
         ray = importlib.import_module("ray")
     except ImportError as error:
-        raise ArgumentError("runner='ray' needs Ray: pip install 'polytok[ray]'") from error
+        raise ArgumentError("runner='ray' needs the package ray: pip install 'polytok[ray]'") from error
     if ray.is_initialized():
         yield ray
         return

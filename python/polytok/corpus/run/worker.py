@@ -1,6 +1,7 @@
-"""A worker process: reads tasks from standard input, a line of JSON each, and reports their results on standard output.
+"""A worker process: reads tasks from standard input and writes their results to standard output, as lines of JSON.
 
-It ends as soon as its standard input does, even during a task: the process that sent the tasks is then done or dead.
+The worker ends as soon as its standard input ends, even during a task, because the process that sends the tasks is then
+done or dead.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ import traceback
 from typing import IO, Any
 
 from ...errors import PolytokError
-from .base import Tell, Work, error_to_plain
+from .base import ProgressFunction, Work, error_to_plain
 
-_EACH = 0.2
+_REPORT_SECONDS = 0.2  # the minimum time between two reports of progress
 
 
 def main() -> None:
-    """Run until standard input ends."""
+    """Does tasks until standard input ends."""
     out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # Text that a library prints is not a message.
+    os.dup2(2, 1)  # text that a library prints goes to standard error, because it is not a message
     lines: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=_take, args=(sys.stdin, lines), daemon=True).start()
+    threading.Thread(target=_read_lines, args=(sys.stdin, lines), daemon=True).start()
     try:
         _serve(lines, out)
     except BrokenPipeError:
         os._exit(1)
 
 
-def _take(source: IO[str], lines: queue.Queue[str]) -> None:
+def _read_lines(source: IO[str], lines: queue.Queue[str]) -> None:
     for line in source:
         lines.put(line)
     os._exit(0)
@@ -41,29 +42,29 @@ def _take(source: IO[str], lines: queue.Queue[str]) -> None:
 def _serve(lines: queue.Queue[str], out: IO[str]) -> None:
     try:
         first = json.loads(lines.get())
-        do_task = Work(first["prepare"], first["setup"]).prepared()
+        do_task = Work(first["prepare"], first["setup"]).task_function()
         while True:
             task = json.loads(lines.get())
-            _send(out, done=do_task(task, _teller(out)))
+            _send(out, done=do_task(task, _progress_function(out)))
     except BrokenPipeError:
         raise
     except BaseException as error:
         if not isinstance(error, (PolytokError, OSError)):
-            traceback.print_exc()  # a bug of ours needs more than its message
+            traceback.print_exc()  # an unexpected error is a bug, and its traceback helps to find it
         _send(out, error=error_to_plain(error))
 
 
-def _teller(out: IO[str]) -> Tell:
-    """Reports the progress of a task, at most as often as it is displayed."""
-    told = time.monotonic()
+def _progress_function(out: IO[str]) -> ProgressFunction:
+    """Returns a function that writes the progress of a task, at most five times a second."""
+    last_report = time.monotonic()
 
-    def tell(documents: int, tokens: int, size: int) -> None:
-        nonlocal told
-        if (now := time.monotonic()) - told >= _EACH:
-            told = now
+    def report_progress(documents: int, tokens: int, size: int) -> None:
+        nonlocal last_report
+        if (now := time.monotonic()) - last_report >= _REPORT_SECONDS:
+            last_report = now
             _send(out, progress=[documents, tokens, size])
 
-    return tell
+    return report_progress
 
 
 def _send(out: IO[str], **message: Any) -> None:

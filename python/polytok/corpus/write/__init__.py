@@ -1,4 +1,4 @@
-"""The file formats of a shard: one file per kind, one table naming them."""
+"""The writers of shards: a file for each format, and a table of the writers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from .output import OutputFile, ShardFile, checksum, checksum_of, force
 WRITERS: dict[str, type[ShardWriter]] = {
     writer.kind: writer for writer in (MegatronWriter, FlatWriter, NpyShardWriter, ParquetShardWriter, ArrowShardWriter)
 }
-"""The kinds of output by name."""
+"""The classes of shard writers, by the name of their format."""
 
 __all__ = ["WRITERS", "OutputFile", "ShardFile", "ShardWriter", "checksum", "checksum_of", "force"]

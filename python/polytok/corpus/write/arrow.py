@@ -1,7 +1,8 @@
-"""Arrow: Parquet files and Arrow IPC files with a list of ids per document, and columns of the input beside it.
+"""Writes Parquet files and Arrow IPC files, with a list of ids for each document and columns of the input.
 
-Rows are regrouped, so that the bytes of a file do not depend on the portions in which documents arrive: a group (row
-group of Parquet, record batch of IPC) ends with the document that fills its limit of tokens or rows.
+Documents are collected to groups, which are row groups of Parquet or record batches of IPC. A group ends with the
+document that reaches the limit of tokens or rows. So the bytes of a file do not depend on the portions in which
+documents arrive.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from ...errors import ArgumentError
 from ...reading.tables import pyarrow_for
-from .base import Rows, ShardWriter
+from .base import IntArray, ShardWriter
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,64 +27,68 @@ _GROUP_ROWS = 1 << 14
 
 
 class _TableWriter(ShardWriter):
-    """Collects documents until they fill a group, and passes the group on."""
+    """Collects documents until they fill a group, and then writes the group."""
 
-    takes_columns = True
+    can_hold_columns = True
     _sink: Any
     _columns: tuple[pyarrow.Field, ...] = ()
 
     def _begin(self, columns: pyarrow.Schema | None) -> None:
         arrow = pyarrow_for()
         if columns is not None and COLUMN in columns.names:
-            raise ArgumentError(f"a column {COLUMN!r} cannot be passed through: it is the name of the ids' column")
+            raise ArgumentError(
+                f"the input column {COLUMN!r} has the name of the column of ids: rename it, or remove it from columns"
+            )
         self._list = arrow.list_(arrow.field("item", arrow.from_numpy_dtype(self.dtype.newbyteorder("=")), False))
         if columns is not None:
-            self._columns = tuple(map(_plain, columns))
+            self._columns = tuple(map(_plain_field, columns))
         self._schema = arrow.schema([arrow.field(COLUMN, self._list, False), *self._columns])
-        self._waiting: list[pyarrow.Table] = []
-        self._rows = self._tokens = 0
-        self._sink = self._opened()
+        self._pending: list[pyarrow.Table] = []
+        self._row_count = self._token_count = 0
+        self._sink = self._open_sink()
 
-    def _append(self, ids: npt.NDArray[Any], lengths: Rows, columns: pyarrow.Table | None) -> None:
+    def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         first = 0
         while first < len(lengths):
-            enough = int(np.searchsorted(offsets, offsets[first] + _GROUP_TOKENS - self._tokens))
-            last = min(max(enough, first + 1), first + _GROUP_ROWS - self._rows, len(lengths))
-            self._wait(ids, offsets[first : last + 1], None if columns is None else columns.slice(first, last - first))
+            group_end = int(np.searchsorted(offsets, offsets[first] + _GROUP_TOKENS - self._token_count))
+            last = min(max(group_end, first + 1), first + _GROUP_ROWS - self._row_count, len(lengths))
+            self._add_to_group(
+                ids, offsets[first : last + 1], None if columns is None else columns.slice(first, last - first)
+            )
             first = last
 
-    def _wait(self, ids: npt.NDArray[Any], offsets: Rows, columns: pyarrow.Table | None) -> None:
+    def _add_to_group(self, ids: npt.NDArray[Any], offsets: IntArray, columns: pyarrow.Table | None) -> None:
         arrow = pyarrow_for()
-        borders = arrow.array((offsets - offsets[0]).astype(np.int32))
+        list_offsets = arrow.array((offsets - offsets[0]).astype(np.int32))
         values = arrow.array(ids[offsets[0] : offsets[-1]].copy())
-        lists = arrow.ListArray.from_arrays(borders, values, type=self._list)
+        lists = arrow.ListArray.from_arrays(list_offsets, values, type=self._list)
         table = arrow.table([lists], names=[COLUMN])
         for field in self._columns:
             table = table.append_column(field.name, _column(field, columns))
-        self._waiting.append(table.cast(self._schema))
-        self._rows += len(lists)
-        self._tokens += len(values)
-        if self._rows >= _GROUP_ROWS or self._tokens >= _GROUP_TOKENS:
-            self._hand_over()
+        self._pending.append(table.cast(self._schema))
+        self._row_count += len(lists)
+        self._token_count += len(values)
+        if self._row_count >= _GROUP_ROWS or self._token_count >= _GROUP_TOKENS:
+            self._flush_group()
 
-    def _hand_over(self) -> None:
-        table = pyarrow_for().concat_tables(self._waiting).combine_chunks()
+    def _flush_group(self) -> None:
+        table = pyarrow_for().concat_tables(self._pending).combine_chunks()
         self._write_group(table)
-        self._waiting = []
-        self._rows = self._tokens = 0
+        self._pending = []
+        self._row_count = self._token_count = 0
 
     def _end(self) -> None:
-        if self._waiting:
-            self._hand_over()
+        if self._pending:
+            self._flush_group()
         self._sink.close()
 
     def abort(self) -> None:
-        """Remove what was written."""
+        """Removes the files of the shard and drops the documents of the current group."""
         super().abort()
-        self._waiting = []
+        self._pending = []
 
-    def _opened(self) -> Any:
+    def _open_sink(self) -> Any:
         raise NotImplementedError
 
     def _write_group(self, table: pyarrow.Table) -> None:
@@ -91,28 +96,28 @@ class _TableWriter(ShardWriter):
 
 
 class ParquetShardWriter(_TableWriter):
-    """Writes ``.parquet``, compressed with zstd. It omits minima and maxima of ids, which are of no use."""
+    """Writes ``.parquet`` files compressed with zstd, without statistics of the ids, which would be useless."""
 
     kind = "parquet"
     suffixes = (".parquet",)
 
-    def _opened(self) -> Any:
+    def _open_sink(self) -> Any:
         from pyarrow import parquet
 
-        rest = self._schema.names[1:]
-        return parquet.ParquetWriter(self._files[0], self._schema, compression="zstd", write_statistics=rest)
+        other_names = self._schema.names[1:]
+        return parquet.ParquetWriter(self._files[0], self._schema, compression="zstd", write_statistics=other_names)
 
     def _write_group(self, table: pyarrow.Table) -> None:
         self._sink.write_table(table, row_group_size=_GROUP_ROWS)
 
 
 class ArrowShardWriter(_TableWriter):
-    """Writes ``.arrow``: an IPC file, which can be mapped."""
+    """Writes ``.arrow`` files in Arrow's IPC file format, which can be memory-mapped."""
 
     kind = "arrow"
     suffixes = (".arrow",)
 
-    def _opened(self) -> Any:
+    def _open_sink(self) -> Any:
         return pyarrow_for().ipc.new_file(self._files[0], self._schema)
 
     def _write_group(self, table: pyarrow.Table) -> None:
@@ -120,16 +125,19 @@ class ArrowShardWriter(_TableWriter):
 
 
 def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.ChunkedArray:
-    """Cast a column to the type of the shard. Raises `ArgumentError` if it is missing, or of another type."""
+    """Returns a column, cast to the type of the shard's column.
+
+    Raises `ArgumentError` if the column is missing or its type cannot be cast.
+    """
     if columns is None or field.name not in columns.column_names:
-        raise ArgumentError(f"the column {field.name!r} is not in all inputs")
+        raise ArgumentError(f"an input has no column {field.name!r}, which the first input has: remove it from columns")
     try:
         return columns[field.name].cast(field.type)
     except pyarrow_for().ArrowException as error:
-        raise ArgumentError(f"the column {field.name!r} is not of {field.type} in all inputs: {error}") from error
+        raise ArgumentError(f"the column {field.name!r} of an input cannot be cast to {field.type}: {error}") from error
 
 
-def _plain(field: pyarrow.Field) -> pyarrow.Field:
-    """Remove the dictionary, which differs in each group, and the metadata of the input file."""
-    is_coded = pyarrow_for().types.is_dictionary(field.type)
-    return field.with_type(field.type.value_type if is_coded else field.type).remove_metadata()
+def _plain_field(field: pyarrow.Field) -> pyarrow.Field:
+    """Returns a field without metadata of the input file, and without a dictionary, which differs in each group."""
+    is_dictionary = pyarrow_for().types.is_dictionary(field.type)
+    return field.with_type(field.type.value_type if is_dictionary else field.type).remove_metadata()

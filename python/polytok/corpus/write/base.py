@@ -1,4 +1,4 @@
-"""What shard writers share: their files, checks of what is written, and shards that appear completely or not at all."""
+"""The base class of shard writers, which checks ids and makes the files of a shard appear completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from .output import OutputFile, ShardFile, force
 if TYPE_CHECKING:
     import pyarrow
 
-LONGEST = np.iinfo(np.int32).max
-"""The most tokens of a document that the lengths of Megatron's index and the offsets of an Arrow list can represent."""
+MAX_DOCUMENT_TOKENS = np.iinfo(np.int32).max
+"""The maximum number of tokens of a document: lengths in Megatron's index and offsets of Arrow lists are int32."""
 
-Rows = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 
 
 class ShardWriter(ABC):
-    """Writes the documents of one shard as they arrive; its memory does not grow with them.
+    """Writes the documents of one shard in portions; its memory does not grow with the number of documents.
 
-    The files have temporary names until `finish`. As a context manager it removes unfinished files.
+    The files have temporary names until `finish` is called. The writer is a context manager that removes unfinished
+    files at the end of the context.
 
     >>> import tempfile
     >>> from polytok.corpus.write import WRITERS
@@ -40,20 +41,22 @@ class ShardWriter(ABC):
 
     kind: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
-    """The suffixes of the shard's files; the first is that of the ids."""
+    """The suffixes of the shard's files; the file of the ids is first."""
     dtypes: ClassVar[tuple[str, ...]] = ("uint16", "uint32", "int32")
-    takes_columns: ClassVar[bool] = False
+    can_hold_columns: ClassVar[bool] = False
 
     def __init__(self, folder: Path, stem: str, dtype: np.dtype[Any], columns: pyarrow.Schema | None = None) -> None:
-        """Begin a shard: ``folder/stem`` with the suffixes. ``columns`` are stored with the documents.
+        """Creates the files of a shard, ``folder/stem`` with the suffixes, for ids of ``dtype``.
+
+        ``columns`` is the schema of columns that are stored with the documents.
 
         Raises `ArgumentError` for a dtype or columns that the kind cannot hold.
         """
-        if columns is not None and len(columns) and not self.takes_columns:
-            raise ArgumentError(f"{self.kind} holds ids alone: leave the columns out, or write parquet or arrow")
-        if dtype != self.stored(dtype):
-            raise ArgumentError(f"{self.kind} cannot hold {dtype}, but {', '.join(self.dtypes)}")
-        self.dtype = little(dtype)
+        if columns is not None and len(columns) and not self.can_hold_columns:
+            raise ArgumentError(f"{self.kind} cannot hold columns: remove the columns, or write parquet or arrow")
+        if dtype != self.stored_dtype(dtype):
+            raise ArgumentError(f"{self.kind} does not support {dtype}: choose one of {', '.join(self.dtypes)}")
+        self.dtype = little_endian(dtype)
         self.documents = 0
         self.tokens = 0
         self._folder = folder
@@ -67,10 +70,10 @@ class ShardWriter(ABC):
             raise
 
     @classmethod
-    def stored(cls, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """The dtype that the kind uses for such ids; int32 if it has no uint32.
+    def stored_dtype(cls, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Returns the dtype that the format uses for ids of ``dtype``: int32 replaces uint32 if necessary.
 
-        Raises `ArgumentError` if it has none.
+        Raises `ArgumentError` for a dtype that the format cannot replace.
         """
         if dtype.name in cls.dtypes:
             return dtype
@@ -78,18 +81,22 @@ class ShardWriter(ABC):
             return np.dtype(np.int32)
         raise ArgumentError(f"ids cannot be written as {dtype}: choose uint16, uint32 or int32")
 
-    def write(self, ids: IdArray | npt.NDArray[np.int32], offsets: Rows, columns: pyarrow.Table | None = None) -> None:
-        """Append documents: row i is ``ids[offsets[i]:offsets[i + 1]]``.
+    def write(
+        self, ids: IdArray | npt.NDArray[np.int32], offsets: IntArray, columns: pyarrow.Table | None = None
+    ) -> None:
+        """Appends documents: document i is ``ids[offsets[i]:offsets[i + 1]]``.
 
         Raises `ArgumentError` for an id that the dtype cannot hold and for a document of more than 2**31 - 1 tokens,
-        `FileError` if the system cannot write. The shard is then abandoned.
+        and `FileError` if a file cannot be written. After an error, the files of the shard are removed.
         """
         if len(offsets) < 2:
             return
         try:
             lengths = np.diff(offsets)
-            if lengths.max() > LONGEST:
-                raise ArgumentError(f"a document has {lengths.max()} tokens: a maximum length can cut it")
+            if lengths.max() > MAX_DOCUMENT_TOKENS:
+                raise ArgumentError(
+                    f"a document has {lengths.max()} tokens, which is too long: set max_tokens to truncate or split it"
+                )
             self._append(self._cast(ids[offsets[0] : offsets[-1]]), lengths, columns)
         except BaseException:
             self.abort()
@@ -99,22 +106,22 @@ class ShardWriter(ABC):
 
     def _cast(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if ids.dtype != self.dtype:
-            largest, fits = int(ids.max(initial=0)), int(np.iinfo(self.dtype).max)
-            if largest > fits:
-                raise ArgumentError(f"id {largest} does not fit into {self.dtype.name}, which ends at {fits}")
+            largest, dtype_max = int(ids.max(initial=0)), int(np.iinfo(self.dtype).max)
+            if largest > dtype_max:
+                raise ArgumentError(f"id {largest} does not fit into {self.dtype.name}, whose maximum is {dtype_max}")
         return np.ascontiguousarray(ids, dtype=self.dtype)
 
-    def finish(self, *, forced: bool = True) -> tuple[ShardFile, ...]:
-        """Write the remainder, and give the files their names. Raises `FileError`.
+    def finish(self, *, is_forced: bool = True) -> tuple[ShardFile, ...]:
+        """Writes the remaining data, gives the files their final names, and returns the files. Raises `FileError`.
 
-        If ``forced``, everything is then on the disk. Otherwise the system writes it there when it finds time.
+        If ``is_forced``, the files are on the disk on return. Otherwise the system writes them to the disk later.
         """
         try:
             self._end()
-            finished = tuple(file.finish(forced=forced) for file in self._files)
+            finished = tuple(file.finish(is_forced=is_forced) for file in self._files)
             for file in self._files:
                 file.keep()
-            if forced:
+            if is_forced:
                 force(self._folder, ())
         except BaseException:
             self.abort()
@@ -123,7 +130,7 @@ class ShardWriter(ABC):
         return finished
 
     def abort(self) -> None:
-        """Remove what was written. Does nothing after `finish`."""
+        """Removes the files of the shard. Does nothing after `finish`."""
         for file in self._files:
             file.discard()
         self._files = []
@@ -138,18 +145,18 @@ class ShardWriter(ABC):
 
     @abstractmethod
     def _begin(self, columns: pyarrow.Schema | None) -> None:
-        """Write the header, before the documents."""
+        """Writes the data before the first document."""
 
     @abstractmethod
-    def _append(self, ids: npt.NDArray[Any], lengths: Rows, columns: pyarrow.Table | None) -> None:
-        """Write documents: their concatenated ids, and the length of each of them."""
+    def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
+        """Writes documents with the concatenated ids ``ids``. ``lengths`` has the number of tokens of each document."""
 
     @abstractmethod
     def _end(self) -> None:
-        """Write what follows the documents, or depends on their number."""
+        """Writes the data after the last document, and data that depends on the number of documents."""
 
 
-def little(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype with little-endian bytes; on a little-endian machine, the native dtype."""
-    ordered: np.dtype[Any] = np.dtype(dtype.newbyteorder("<").str)
-    return ordered
+def little_endian(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Returns the dtype with little-endian byte order, which is the native order on most machines."""
+    little_dtype: np.dtype[Any] = np.dtype(dtype.newbyteorder("<").str)
+    return little_dtype

@@ -1,7 +1,7 @@
-"""Flat streams: all ids concatenated, raw (``.bin``, as nanoGPT reads them) or as a numpy array (``.npy``).
+"""Writes all ids concatenated, as raw bytes (``.bin``, which nanoGPT reads) or as a numpy array (``.npy``).
 
-Beside them ``.offsets`` has the bounds of documents: int64, little-endian, one more than there are documents. Document
-i is ``ids[offsets[i]:offsets[i + 1]]``.
+A second file, ``.offsets``, has the offsets of documents in the ids as little-endian int64: document i is
+``ids[offsets[i]:offsets[i + 1]]``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...npy import NpyWriter
-from .base import Rows, ShardWriter
+from .base import IntArray, ShardWriter
 
 if TYPE_CHECKING:
     import pyarrow
 
 
 class FlatWriter(ShardWriter):
-    """Writes ``.bin`` and ``.offsets``."""
+    """Writes the files ``.bin`` and ``.offsets``."""
 
     kind = "flat"
     suffixes = (".bin", ".offsets")
@@ -27,7 +27,7 @@ class FlatWriter(ShardWriter):
     def _begin(self, columns: pyarrow.Schema | None) -> None:
         self._files[1].write(bytes(8))
 
-    def _append(self, ids: npt.NDArray[Any], lengths: Rows, columns: pyarrow.Table | None) -> None:
+    def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         self._write_ids(ids)
         self._files[1].write((self.tokens + np.cumsum(lengths)).astype("<i8"))
 
@@ -39,7 +39,7 @@ class FlatWriter(ShardWriter):
 
 
 class NpyShardWriter(FlatWriter):
-    """Writes ``.npy`` and ``.offsets``."""
+    """Writes the files ``.npy`` and ``.offsets``."""
 
     kind = "npy"
     suffixes = (".npy", ".offsets")

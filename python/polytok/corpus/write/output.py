@@ -1,4 +1,4 @@
-"""A file of a shard while it is written: it has a temporary name, and its checksum is updated with every write."""
+"""A file of a shard that is being written: it has a temporary name, and each write updates its checksum."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import numpy.typing as npt
 from ... import _core
 from ...files import Draft, not_written
 
-_BLOCK = 1 << 20
+_READ_BYTES = 1 << 20
 
-_BEHIND = 8 << 20
-"""The number of written bytes after which the system begins to write them to the disk."""
+_WRITEBACK_BYTES = 8 << 20
+"""The number of new bytes after which the system is advised to write them to the disk."""
 
 _Buffer: TypeAlias = "bytes | memoryview | npt.NDArray[Any]"
 
 
 class ShardFile(NamedTuple):
-    """A finished file: its name, its size in bytes, and its XXH3 of 128 bits in hexadecimal."""
+    """The name of a finished file, its size in bytes, and its 128-bit XXH3 checksum in hexadecimal."""
 
     name: str
     bytes: int
@@ -31,9 +31,10 @@ class ShardFile(NamedTuple):
 
 
 class OutputFile:
-    """A binary file that is written from the front. Writing after `seek` costs reading the file once more.
+    """A binary file that is written from the front, with the methods that pyarrow's writers need.
 
-    It has the methods that pyarrow needs of a file to write to. Raises `FileError` with the file's final name.
+    If `seek` is called, `finish` reads the whole file to compute its checksum. All methods raise `FileError` with the
+    final name of the file if the system reports an error.
     """
 
     closed = False
@@ -42,12 +43,12 @@ class OutputFile:
         self._draft = Draft(target)
         self._checksum: _core.Checksum | None = _core.Checksum()
         self._is_discarded = False
-        self._handed_over = 0
+        self._advised_end = 0
 
     def write(self, data: _Buffer) -> int:
-        """Append bytes."""
+        """Appends bytes and returns their number."""
         part = np.frombuffer(data, dtype=np.uint8)
-        # pyarrow's writers still flush their remainder when they are garbage-collected.
+        # pyarrow's writers flush their remaining data when they are garbage-collected, after the file is discarded.
         if self._is_discarded:
             return len(part)
         try:
@@ -56,35 +57,35 @@ class OutputFile:
             raise not_written(error, self._draft.target) from error
         if self._checksum is not None:
             self._checksum.update(part)
-        self._hand_over()
+        self._advise_writeback()
         return len(part)
 
-    def _hand_over(self) -> None:
-        """Make the disk begin with the newly written bytes, and the system drop the finished ones from its cache.
+    def _advise_writeback(self) -> None:
+        """Advises the system to write new bytes to the disk, and to drop bytes on the disk from the page cache.
 
-        A shard is not read again soon. The next shard can reuse its page cache, and its own end need not wait for the
-        disk: 400 MB took 0.1 instead of 0.9 seconds of processor time on a virtual machine, where fresh memory is
-        expensive.
+        A shard is not read again soon, so the next shard can reuse its page cache, and finishing the shard need not
+        wait for the disk. Writing 400 MB took 0.1 instead of 0.9 seconds of processor time on a virtual machine, where
+        new memory is expensive.
         """
         end = self.tell()
-        if end - self._handed_over >= _BEHIND and hasattr(os, "posix_fadvise"):
-            # Of the last two ranges, one is being written and the other is finished.
-            begin = max(0, self._handed_over - _BEHIND)
-            with suppress(OSError):  # only advice to the system
+        if end - self._advised_end >= _WRITEBACK_BYTES and hasattr(os, "posix_fadvise"):
+            # The range includes the previous range, which is on the disk by now and so can leave the page cache.
+            begin = max(0, self._advised_end - _WRITEBACK_BYTES)
+            with suppress(OSError):  # the advice is optional
                 os.posix_fadvise(self._draft.file.fileno(), begin, end - begin, os.POSIX_FADV_DONTNEED)
-            self._handed_over = end
+            self._advised_end = end
 
     def tell(self) -> int:
-        """The position of the next write."""
+        """Returns the position of the next write."""
         return self._draft.file.tell()
 
     def seek(self, position: int) -> int:
-        """Go back, to overwrite earlier bytes."""
+        """Sets the position of the next write, to overwrite earlier bytes. Returns the position."""
         self._checksum = None
         return self._draft.file.seek(position)
 
     def read_at(self, position: int, size: int) -> bytes:
-        """Read up to ``size`` written bytes. The next write goes to the end."""
+        """Reads up to ``size`` bytes from ``position`` on, then sets the position of the next write to the end."""
         self.flush()
         self._draft.file.seek(position)
         data = self._draft.file.read(size)
@@ -92,53 +93,56 @@ class OutputFile:
         return data
 
     def flush(self) -> None:
-        """Flush everything to the system."""
+        """Passes all buffered bytes to the system."""
         try:
             self._draft.file.flush()
         except OSError as error:
             raise not_written(error, self._draft.target) from error
 
     def close(self) -> None:
-        """For callers that close what they wrote; the file stays open until it is kept or discarded."""
+        """Does nothing. Writers of pyarrow call this method, but the file stays open until `keep` or `discard`."""
 
-    def finish(self, *, forced: bool = True) -> ShardFile:
-        """Flush everything to the file, still under the temporary name; if ``forced``, also to the disk."""
+    def finish(self, *, is_forced: bool = True) -> ShardFile:
+        """Completes the file under its temporary name and returns its final name, size and checksum.
+
+        If ``is_forced``, the file is on the disk on return.
+        """
         self.flush()
-        if forced:
+        if is_forced:
             try:
                 os.fsync(self._draft.file.fileno())
             except OSError as error:
                 raise not_written(error, self._draft.target) from error
         size = os.fstat(self._draft.file.fileno()).st_size
-        return ShardFile(self._draft.target.name, size, (self._checksum or self._read()).hex())
+        return ShardFile(self._draft.target.name, size, (self._checksum or self._checksum_from_file()).hex())
 
-    def _read(self) -> _core.Checksum:
-        """The checksum of a file that was not written in order."""
+    def _checksum_from_file(self) -> _core.Checksum:
+        """Computes the checksum by reading the file, which was not written in order."""
         checksum, position = _core.Checksum(), 0
-        while part := self.read_at(position, _BLOCK):
+        while part := self.read_at(position, _READ_BYTES):
             checksum.update(np.frombuffer(part, dtype=np.uint8))
             position += len(part)
         return checksum
 
     def keep(self) -> None:
-        """Give the file its name."""
+        """Gives the file its final name."""
         self._draft.keep()
 
     def discard(self) -> None:
-        """Remove the file. Later writes are discarded."""
+        """Removes the file. Later writes do nothing."""
         self._is_discarded = True
         self._draft.discard()
 
 
 def force(folder: Path, names: Iterable[str]) -> None:
-    """Force files of a folder, and their names, to the disk. Raises `FileError`."""
+    """Forces files, and the folder's list of file names, to the disk. Raises `FileError`."""
     for name in names:
-        _force(folder / name)
+        _force_path(folder / name)
     if os.name != "nt":  # Windows cannot open a folder
-        _force(folder)
+        _force_path(folder)
 
 
-def _force(path: Path) -> None:
+def _force_path(path: Path) -> None:
     try:
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -150,14 +154,14 @@ def _force(path: Path) -> None:
 
 
 def checksum(path: Path) -> str:
-    """The checksum of a file, as `ShardFile` has it."""
+    """Returns the checksum of a file, in the form of `ShardFile`."""
     with open(path, "rb", buffering=0) as file:
         return checksum_of(file)
 
 
 def checksum_of(file: IO[bytes]) -> str:
-    """The checksum of the remaining content of an open file."""
-    found = _core.Checksum()
-    while data := file.read(_BLOCK):
-        found.update(np.frombuffer(data, dtype=np.uint8))
-    return found.hex()
+    """Returns the checksum of the remaining content of an open file."""
+    content_checksum = _core.Checksum()
+    while data := file.read(_READ_BYTES):
+        content_checksum.update(np.frombuffer(data, dtype=np.uint8))
+    return content_checksum.hex()
