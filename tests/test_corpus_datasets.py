@@ -127,7 +127,7 @@ def test_the_tokenizer_is_the_one_used(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="this tokenizer is another one"):
         opened.check(other)
     other.save(opened.folder / "tokenizer.ptok")
-    with pytest.raises(ArgumentError, match="not the tokenizer of the ids"):
+    with pytest.raises(ArgumentError, match="this tokenizer is another one"):
         corpus.open(opened.folder).decode(0)
     (opened.folder / "tokenizer.ptok").unlink()
     with pytest.raises(FileError, match="No such file"):
@@ -174,23 +174,23 @@ def _set(*path: str | int, to: Any) -> Callable[[Any], None]:
 
 
 HOSTILE = {
-    "newer": (_set("version", to=2), "a newer one is needed"),
+    "newer": (_set("version", to=2), "update polytok"),
     "no version": (lambda manifest: manifest.pop("version"), "'version' of the manifest is not"),
-    "kind": (_set("kind", to="pickle"), "the kind 'pickle' is not known"),
-    "dtype": (_set("dtype", to="float16"), "no ids of 'float16'"),
-    "path": (_set("shards", 0, "stem", to="../00000"), "no name of a file in the folder"),
-    "absolute": (_set("shards", 0, "files", 0, "name", to="/etc/passwd"), "no name of a file in the folder"),
-    "hidden": (_set("shards", 0, "stem", to=".."), "no name of a file in the folder"),
+    "kind": (_set("kind", to="pickle"), "unknown kind 'pickle'"),
+    "dtype": (_set("dtype", to="float16"), "cannot hold ids of type 'float16'"),
+    "path": (_set("shards", 0, "stem", to="../00000"), "not the name of a file in the folder"),
+    "absolute": (_set("shards", 0, "files", 0, "name", to="/etc/passwd"), "not the name of a file in the folder"),
+    "hidden": (_set("shards", 0, "stem", to=".."), "not the name of a file in the folder"),
     "other file": (_set("shards", 0, "files", 0, "name", to="tokenizer.ptok"), "the files of shard 00000 are not"),
     "files": (_set("shards", 0, "files", to=[]), "the files of shard 00000 are not"),
-    "negative": (_set("shards", 0, "documents", to=-1), "is -1, which counts nothing"),
-    "huge": (_set("shards", 0, "tokens", to=2**63), "counts nothing"),
+    "negative": (_set("shards", 0, "documents", to=-1), "is -1, which is not from 0"),
+    "huge": (_set("shards", 0, "tokens", to=2**63), "is not from 0"),
     "float": (_set("shards", 0, "tokens", to=4.0), "is not a whole number, but 4.0"),
     "true": (_set("shards", 0, "tokens", to=True), "is not a whole number"),
-    "sums": (_set("totals", "tokens", to=12), "but the shards have"),
+    "sums": (_set("totals", "tokens", to=12), "but the sums over the shards"),
     "twice": (_set("shards", 1, "stem", to="00000"), "the files of shard 00000 are not"),
     "list": (_set("sources", to={}), "'sources' of the manifest is not a list"),
-    "object": (_set("shards", 0, to=[]), r"shards\[0\] is no object"),
+    "object": (_set("shards", 0, to=[]), r"shards\[0\] is not an object"),
     "skipped": (_set("shards", 0, "skipped", to={"why": "x"}), "'why' of 'skipped' of shards"),
 }
 
@@ -266,15 +266,15 @@ def _forged(folder: Path, name: str, data: bytes) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "place", "value", "message"),
     [
-        ("megatron", "00000.bin", 0, b"\xff\xff", "id 65535 in a vocabulary of 32768"),
-        ("megatron", "00000.idx", 0, b"X", "the header says"),
-        ("megatron", "00000.idx", 17, b"\4", "the header says"),
+        ("megatron", "00000.bin", 0, b"\xff\xff", "id 65535 is not in the vocabulary"),
+        ("megatron", "00000.idx", 0, b"X", "the header is"),
+        ("megatron", "00000.idx", 17, b"\4", "the header is"),
         ("megatron", "00000.idx", 34, b"\2", "do not agree"),
         ("megatron", "00000.idx", 46, b"\2", "do not agree"),
         ("megatron", "00000.idx", 54, b"\xff\xff", "do not agree"),
         ("megatron", "00000.idx", 70, b"\1", "do not agree"),
-        ("flat", "00000.offsets", 8, b"\xff\xff", "in no order"),
-        ("flat", "00000.offsets", 0, b"\xff" * 8, "in no order"),
+        ("flat", "00000.offsets", 8, b"\xff\xff", "not in order"),
+        ("flat", "00000.offsets", 0, b"\xff" * 8, "not in order"),
         ("npy", "00000.npy", 0, b"X", "magic"),
         ("npy", "00000.npy", 6, b"\2", "npy"),
         ("npy", "00000.npy", 20, b"'|O'", "npy"),
@@ -392,8 +392,8 @@ def test_no_export_among_shards(tmp_path: Path) -> None:
 
 
 def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "_TOKENS", 2)
-    monkeypatch.setattr(blocks, "_ROWS", 2)
+    monkeypatch.setattr(blocks, "_BLOCK_TOKENS", 2)
+    monkeypatch.setattr(blocks, "_MAX_BLOCK_ROWS", 2)
     folder = dataset(tmp_path / "tokens", SHARDS)
     files = corpus.export(folder, tmp_path / "train.bin", "flat")
     assert [file.name for file in files] == ["train.bin", "train.offsets"]

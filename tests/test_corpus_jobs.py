@@ -74,7 +74,7 @@ def test_a_task_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
-def begun(folder: Path, workers: int = 1, **details: Any) -> None:
+def begin_job(folder: Path, workers: int = 1, **details: Any) -> None:
     """A job that came to grief in its last task."""
     mishap = folder.parent / "error5"
     mishap.write_text("so it is")
@@ -85,7 +85,7 @@ def begun(folder: Path, workers: int = 1, **details: Any) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_of_a_task_is_raised_and_what_is_done_stays(tmp_path: Path, workers: int) -> None:
-    begun(tmp_path / "out", workers)
+    begin_job(tmp_path / "out", workers)
     assert (tmp_path / "out/plan.json").exists() and not (tmp_path / "out/dataset.json").exists()
     events = run(job(tmp_path / "out"), workers=1)
     assert len(next(event for event in events if isinstance(event, JobBegun)).remaining) < 6
@@ -104,7 +104,7 @@ def without_a_field(folder: Path) -> None:
 
 def of_another_job(folder: Path) -> None:
     """The same task of a job whose plan is another, with its shard."""
-    begun(folder.parent / "other", parts=2)
+    begin_job(folder.parent / "other", parts=2)
     for name in ("00001.bin", "done/00001.json"):
         (folder.parent / "other" / name).rename(folder / name)
 
@@ -124,7 +124,7 @@ def of_another_job(folder: Path) -> None:
     ids=["cut off", "other bytes", "lacking", "half a record", "foreign record", "no record", "no field", "other job"],
 )  # fmt: skip
 def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Callable[[Path], Any]) -> None:
-    begun(tmp_path / "out")
+    begin_job(tmp_path / "out")
     harm(tmp_path / "out")
     (tmp_path / "out/.00005.bin.1f2e3d4c").write_bytes(b"half")
     (tmp_path / "out/00005.bin").write_bytes(b"half")
@@ -135,7 +135,7 @@ def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Call
 
 
 def test_a_tokenizer_that_is_not_that_of_the_job_is_written_anew(tmp_path: Path) -> None:
-    begun(tmp_path / "out")
+    begin_job(tmp_path / "out")
     (tmp_path / "out/tokenizer.ptok").write_bytes(b"another")
     run(job(tmp_path / "out"), workers=1)
     assert (tmp_path / "out/tokenizer.ptok").read_bytes() == b"tokenizer"
@@ -155,7 +155,7 @@ def test_a_job_that_another_has_taken_the_place_of_does_not_finish() -> None:
 
 
 def test_another_job_is_refused_with_what_differs(tmp_path: Path) -> None:
-    begun(tmp_path / "out")
+    begin_job(tmp_path / "out")
     header = {"version": 1, "options": {"eos": 2}}
     with pytest.raises(ArgumentError, match='options: missing → {"eos": 2}'):
         run(job(tmp_path / "out", header=header))
@@ -191,7 +191,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_is_thrown_away_is_what_jobs_wrote(tmp_path: Path) -> None:
-    begun(tmp_path / "out")
+    begin_job(tmp_path / "out")
     for name in ("00000.txt", "notes", ".hidden"):
         (tmp_path / "out" / name).write_text("mine")
     run(job(tmp_path / "out", header={"version": 2}), workers=1, overwrite=True)
@@ -214,7 +214,7 @@ def test_a_plan_of_others_is_none_of_ours(tmp_path: Path, plan: bytes, overwrite
 
 
 def test_files_of_tasks_that_a_job_does_not_have_are_left_alone(tmp_path: Path) -> None:
-    begun(tmp_path / "out")
+    begin_job(tmp_path / "out")
     (tmp_path / "out/00006.bin").write_bytes(b"mine")
     run(job(tmp_path / "out"))
     run(job(tmp_path / "out", header={"version": 2}), overwrite=True)

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from polytok import ArgumentError, EncodeError, FormatError, Reading
 from polytok.corpus import ranges as ranges_module
-from polytok.corpus.documents import Documents, Left, documents, schema_of
+from polytok.corpus.documents import Documents, SkippedText, documents, schema_of
 from polytok.corpus.plan import Part, Plan, plan
 from polytok.corpus.sources import sources
 from polytok.reading import blocks as blocks_module
-from polytok.reading.opened import begun, decompressed
+from polytok.reading.streams import decompress, peek_first_bytes
 
 LINES = Reading(unit="line")
 
@@ -38,10 +38,10 @@ def read(inputs: Any, reading: Reading, shard_size: int = 1 << 28) -> list[bytes
     return [text for some in found for text in some.texts.to_list() if text is not None]
 
 
-def left_of(inputs: Any, reading: Reading) -> tuple[list[bytes], list[Left]]:
+def left_of(inputs: Any, reading: Reading) -> tuple[list[bytes], list[SkippedText]]:
     found = found_in(plan(inputs, reading), reading)
     texts = [text for some in found for text in some.texts.to_list() if text is not None]
-    return texts, [left for some in found for left in some.left]
+    return texts, [left for some in found for left in some.skipped]
 
 
 def separated(data: bytes, separator: bytes) -> list[bytes]:
@@ -78,7 +78,7 @@ def test_separated_texts_wherever_a_file_is_cut(
     (source,) = sources(path)
     borders = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks_module, "BLOCK", block)
+        patch.setattr(blocks_module, "BLOCK_BYTES", block)
         patch.setattr(ranges_module, "_FIRST_SCAN_BYTES", block)
         texts: list[bytes | None] = []
         for start, end in pairwise(borders):
@@ -106,18 +106,18 @@ def test_json_lines_wherever_a_file_is_cut(
     reading = Reading(records="skip", invalid="skip")
     (source,) = sources(path)
 
-    def seen(borders: list[int]) -> tuple[list[Any], list[Left]]:
+    def seen(borders: list[int]) -> tuple[list[Any], list[SkippedText]]:
         texts: list[Any] = []
-        left: list[Left] = []
+        left: list[SkippedText] = []
         for start, stop in pairwise(borders):
             for found in documents(Part(0, start, stop, "bytes", stop - start), source, reading):
                 texts += zip(found.numbers.tolist(), found.texts.to_list(), strict=True)
-                left += found.left
+                left += found.skipped
         return texts, left
 
     whole = seen([0, len(data)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks_module, "BLOCK", block)
+        patch.setattr(blocks_module, "BLOCK_BYTES", block)
         parts = seen(sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)}))
     assert parts == whole
     assert len(whole[0]) == sum(line in GOOD for line in lines)
@@ -185,7 +185,7 @@ def test_what_is_held_does_not_follow_from_how_well_texts_are_compressed(tmp_pat
     path = tmp_path / "texts"
     path.write_bytes(PACKED[kind](bytes(1 << 26)))
     with path.open("rb") as file:
-        content = decompressed("texts", *begun(file, 16))
+        content = decompress("texts", *peek_first_bytes(file, 16))
         lengths = []
         while data := content.read(1 << 20):
             lengths.append(len(data))
@@ -266,7 +266,7 @@ def test_a_text_file_that_is_no_utf8(tmp_path: Path) -> None:
     ]
     texts, left = left_of(path, Reading(unit="line", invalid="skip"))
     assert texts == [b"good", b"fine"]
-    assert left == [Left("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
+    assert left == [SkippedText("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
     with pytest.raises(EncodeError, match="byte 0"):
         read(path, Reading())
     path.write_bytes(b"\xef\xbb\xbfwith a mark\r\n\r\n")
@@ -286,7 +286,7 @@ def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
     path.write_text("\n".join(['"alone"', deep, '{"text": "z", "id": "\\ud800x"}', "1", ""]))
     (found,) = found_in(plan(path), Reading(records="skip"), ["id"])
     assert found.texts.to_list() == [b"alone", b"z"] and found.columns["id"].to_pylist() == [None, "\ufffdx"]
-    assert [left.reason for left in found.left] == ["fields that cannot be read", "no field 'text'"]
+    assert [left.reason for left in found.skipped] == ["fields that cannot be read", "no field 'text'"]
     assert read(path, Reading(records="skip")) == [b"alone", b"deep", b"z"]
     (tmp_path / "texts.txt").write_text("a")
     with pytest.raises(ArgumentError, match="has no columns"):

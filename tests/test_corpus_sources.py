@@ -59,10 +59,10 @@ def test_what_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("*.csv", ArgumentError, r"no file matches '\*\.csv'"),
         (["a.txt", "*.txt"], ArgumentError, r"a\.txt is named twice"),
         ("-", ArgumentError, "standard input"),
-        ("pipe", ArgumentError, "pipe is no file"),
-        ("out", FileError, "is a folder: give a pattern"),
+        ("pipe", ArgumentError, "pipe is not a regular file"),
+        ("out", FileError, "is a folder: name the files with a pattern"),
         ("absent", FileError, "cannot read.*absent"),
-        ("nobody://a", ArgumentError, "nobody://a cannot be opened"),
+        ("nobody://a", ArgumentError, "cannot open nobody://a"),
     ]
     for inputs, kind, message in wrong:
         with pytest.raises(kind, match=message):
@@ -172,7 +172,7 @@ def in_ranges(body: bytes, stamp: str) -> Any:
 def test_the_web(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"line {number}".encode() for number in range(5000)]
     body = b"\n".join(lines)
-    monkeypatch.setattr(remote, "_READ_AHEAD", 5000)
+    monkeypatch.setattr(remote, "_READ_AHEAD_BYTES", 5000)
     web.answers["/ranges.txt"] = in_ranges(body, '"one"')
     web.answers["/whole.txt"] = lambda handler: send(handler, body, ETag='"one"')
     ranges, whole = (f"{web.address}/{name}.txt" for name in ("ranges", "whole"))

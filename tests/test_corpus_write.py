@@ -72,7 +72,7 @@ def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, kind: str
 @pytest.mark.parametrize(("kind", "dtype"), PAIRS, ids=IDS)
 def test_small_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, dtype: str) -> None:
     """What is written in blocks of documents, and grouped, at sizes at which that happens."""
-    monkeypatch.setattr(megatron, "_BLOCK", 3)
+    monkeypatch.setattr(megatron, "_BLOCK_DOCUMENTS", 3)
     monkeypatch.setattr(arrow, "_GROUP_TOKENS", 5)
     monkeypatch.setattr(arrow, "_GROUP_ROWS", 3)
     documents = [[], [1], [2] * 20, [], [], [], [], [3, 4], [MOST[dtype]], [5] * 6]

@@ -49,7 +49,7 @@ def read(inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | 
 
 def in_blocks_of(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_module, "_CHUNK", size)
-    monkeypatch.setattr(blocks_module, "BLOCK", size)
+    monkeypatch.setattr(blocks_module, "BLOCK_BYTES", size)
 
 
 def encoded(texts: list[str]) -> list[bytes]:
@@ -346,7 +346,7 @@ def test_separated_texts_and_arrow(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes("<|x|>".join(TEXTS).encode() + b"<|x|>")
     assert read(path, unit="separator", separator="<|x|>") == encoded(TEXTS)
-    with pytest.raises(ArgumentError, match="belong together"):
+    with pytest.raises(ArgumentError, match="needs separator="):
         Reading(separator="x")
     pytest.importorskip("pyarrow")
     table = importlib.import_module("pyarrow").table({"text": TEXTS})
@@ -363,7 +363,7 @@ def test_what_stands_before_a_damage_may_be_read(tmp_path: Path) -> None:
     assert len(found) > 1000 and found == lines[: len(found)]
     assert report.left_out == {"damaged": 1}
     assert report.examples == [(f"{path}:{len(found) + 1}", "damaged")]
-    (begun,) = read(path, broken="skip")
-    assert begun.startswith(b"\n".join(found)) and b"\n".join(lines).startswith(begun)
+    (whole,) = read(path, broken="skip")
+    assert whole.startswith(b"\n".join(found)) and b"\n".join(lines).startswith(whole)
     path.write_bytes(path.read_bytes()[:12])
     assert read(path, broken="skip") == []

@@ -150,8 +150,8 @@ def _push_all(
         for block in documents(part, Source(**description["sources"][str(part.source)]), reading):
             trainer.push(block.texts.to_list())
             text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
-            skipped.update(left.reason for left in block.left)
-            places += [(left.place, left.reason) for left in block.left[: EXAMPLES - len(places)]]
+            skipped.update(text.reason for text in block.skipped)
+            places += [(text.place, text.reason) for text in block.skipped[: EXAMPLES - len(places)]]
             report_progress(text_count, 0, text_bytes)
     skipped.update(getattr(trainer, "left_out", {}))
     return {

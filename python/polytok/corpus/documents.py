@@ -11,18 +11,18 @@ from functools import partial
 from typing import IO, Any
 
 from ..errors import ArgumentError
-from ..reading import Documents, Invalid, Left, Reading
+from ..reading import Documents, Invalid, Reading, SkippedText
 from ..reading.blocks import Block, blocks
 from ..reading.choices import Format
-from ..reading.documents import damage, documents_of, nothing, schema_of_fields, with_fields
+from ..reading.documents import damage_report, documents_of, no_documents, schema_of_fields, with_fields
 from ..reading.kinds import FIRST, format_of
-from ..reading.opened import Content, Damaged, begun, decompressed, is_compressed
+from ..reading.streams import Content, Damaged, decompress, is_compressed, peek_first_bytes
 from ..reading.tables import TextColumn, open_table, pyarrow_for, table_documents
 from .plan import Part
 from .ranges import RangeReader, next_text_start, separator_of
 from .sources import Source, open_source
 
-__all__ = ["Documents", "Left", "documents", "schema_of"]
+__all__ = ["Documents", "SkippedText", "documents", "schema_of"]
 
 
 def documents(part: Part, source: Source, reading: Reading, columns: Sequence[str] = ()) -> Iterator[Documents]:
@@ -37,11 +37,11 @@ def documents(part: Part, source: Source, reading: Reading, columns: Sequence[st
     reported.
     """
     with open_source(source) as opened_file:
-        file, first = begun(opened_file, FIRST)
+        file, first = peek_first_bytes(opened_file, FIRST)
         try:
             yield from _read_documents(part, source, file, first, reading, columns)
         except Damaged as error:  # the first bytes of the file are damaged
-            yield nothing(damage(error, reading, source.name))
+            yield no_documents(damage_report(error, reading, source.name))
 
 
 def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
@@ -51,7 +51,7 @@ def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
     field in ``columns``, because the name of the field is probably wrong.
     """
     with open_source(source) as opened_file:
-        file, first = begun(opened_file, FIRST)
+        file, first = peek_first_bytes(opened_file, FIRST)
         format = format_of(source.name, first, reading.format)
         if format in ("parquet", "arrow"):
             schema = open_table(source.name, file, first, format).schema
@@ -104,7 +104,7 @@ def _content(
 ) -> tuple[Content, int]:
     """Returns a reader of the bytes of a part's texts, and the position of the first byte in the file."""
     if part.unit != "bytes":
-        return decompressed(source.name, file, first), 0
+        return decompress(source.name, file, first), 0
     separator = separator_of(reading, format)
     if separator is None or is_compressed(first):
         raise ArgumentError(f"{source.name} cannot be read as ranges of bytes, as the plan demands: create a new plan")

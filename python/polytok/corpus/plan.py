@@ -18,7 +18,7 @@ from typing import Any, Literal
 from ..errors import ArgumentError, FormatError
 from ..reading import Reading
 from ..reading.kinds import FIRST, format_of
-from ..reading.opened import begun, is_compressed
+from ..reading.streams import is_compressed, peek_first_bytes
 from ..reading.tables import open_table
 from .ranges import separator_of
 from .sources import Inputs, Source, open_source, sources
@@ -145,7 +145,7 @@ def _split_source(number: int, source: Source, reading: Reading, shard_size: int
 def _split_large_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
     """Returns the parts of a source that is larger than a shard; none if the source can only be read as a whole."""
     with open_source(source) as opened_file:
-        file, first = begun(opened_file, FIRST)
+        file, first = peek_first_bytes(opened_file, FIRST)
         format = format_of(source.name, first, reading.format)
         if format in ("parquet", "arrow") and not is_compressed(first):
             return _group_ranges(number, source, open_table(source.name, file, first, format).sizes, shard_size)
@@ -157,7 +157,7 @@ def _split_large_source(number: int, source: Source, reading: Reading, shard_siz
 
 
 def _group_ranges(number: int, source: Source, sizes: Sequence[int], shard_size: int) -> list[Part]:
-    """Returns parts of consecutive groups. ``sizes`` has the sizes of the groups, which define their shares of bytes."""
+    """Joins consecutive groups to parts. ``sizes`` has the sizes of the groups, which define their shares of a file."""
     total = sum(sizes)
     shares = [source.size * size // total if total else 0 for size in sizes]
     parts: list[Part] = []

@@ -78,12 +78,12 @@ def _file_names(name: str) -> list[str]:
             "file"
         )
     file_names = files_named(name.removeprefix("file://"))
-    return [remote.canonical(file) if is_url(file) else os.path.abspath(file) for file in file_names]
+    return [remote.canonical_url(file) if is_url(file) else os.path.abspath(file) for file in file_names]
 
 
 def _check_outside(names: list[str], folder: str) -> None:
     folder = folder.removeprefix("file://")
-    folder_prefix = os.path.join(remote.canonical(folder) if is_url(folder) else os.path.realpath(folder), "")
+    folder_prefix = os.path.join(remote.canonical_url(folder) if is_url(folder) else os.path.realpath(folder), "")
     for name in names:
         if (name if is_url(name) else os.path.realpath(name)).startswith(folder_prefix):
             raise ArgumentError(f"the input {name} is in the output folder {folder}: choose another output folder")
@@ -91,7 +91,7 @@ def _check_outside(names: list[str], folder: str) -> None:
 
 def _source(name: str) -> Source:
     if is_url(name):
-        return Source(name, *remote.facts(name), remote.takes_ranges(name))
+        return Source(name, *remote.size_and_stamp(name), remote.can_read_ranges(name))
     try:
         status = os.stat(name)
     except OSError as error:
@@ -119,9 +119,9 @@ def open_source(source: Source) -> Iterator[IO[bytes]]:
     detected only if the store reports it.
     """
     if is_url(source.name):
-        if (facts := remote.facts(source.name, anew=True)) != (source.size, source.stamp):
+        if (facts := remote.size_and_stamp(source.name, is_refreshed=True)) != (source.size, source.stamp):
             raise _change_error(source, f"{facts[0]} bytes, {facts[1]}")
-        with remote.open_url(source.name, ranges=source.ranges) as file, remote.reading(source.name):
+        with remote.open_url(source.name, can_seek=source.ranges) as file, remote.translated_errors(source.name):
             yield file
         return
     try:

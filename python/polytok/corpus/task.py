@@ -145,7 +145,7 @@ class _TokenizeTask:
         return None
 
     def _count(self, source: int, block: Documents, limited: LimitedRows) -> None:
-        skipped = Counter(left.reason for left in block.left)
+        skipped = Counter(text.reason for text in block.skipped)
         changed = Counter({"no UTF-8, replaced": block.replaced})
         (skipped if self.options.long == "skip" else changed)[self._long_reason] += limited.long_count
         skipped[f"fewer than {self.options.min_tokens} tokens"] += limited.short_count
@@ -154,8 +154,8 @@ class _TokenizeTask:
         )
         self.total = self.total.plus(counts)
         self.counts[source] = self.counts.get(source, DocumentCounts()).plus(counts)
-        for left in block.left[: EXAMPLES - len(self.examples)]:
-            self.examples.append((f"{left.place} ({left.detail})" if left.detail else left.place, left.reason))
+        for text in block.skipped[: EXAMPLES - len(self.examples)]:
+            self.examples.append((f"{text.place} ({text.detail})" if text.detail else text.place, text.reason))
         self.report_progress(self.total.documents, self.total.tokens, self.total.text_bytes)
 
     @property

@@ -1,9 +1,10 @@
-"""The embedded default vocabulary: `default.tiktoken` and what a rank file does not carry.
+"""The embedded default vocabulary: the rank file ``default.tiktoken``, the split pattern and the special tokens.
 
-``DEFAULT_PATTERN`` is assembled from its alternatives, tried in this order at every position. Every character matches
-one of them, so nothing is ever dropped. Marks count as letters: the vowel signs of Indic, Thai and Arabic script stay
-in their word. A word can include one character before it that is not a letter, digit or line break (a space, a quote,
-an apostrophe), so no list of contractions is needed and ``'`` and ``’`` are treated alike in every language.
+``DEFAULT_PATTERN`` has alternatives, which are tried in this order at every position. Every character matches an
+alternative, so no text is dropped. Marks count as letters, so that the vowel signs of Indic, Thai and Arabic scripts
+stay in their words. A word can begin with one character that is not a letter, digit or line break, such as a space, a
+quote or an apostrophe. So the pattern needs no list of contractions and treats ``'`` and ``’`` equally in every
+language.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ DEFAULT_SIZE: Final = 32_768
 DEFAULT_SHA256: Final = "ce995792f6d33864600e4f81f39c32fae5b262aa35e2566e38a1b09098957027"
 
 _ALTERNATIVES: Final = (
-    # A word with a small or caseless letter; capitals only at its start, so that camelCase is split before the C.
+    # A word that ends in small or caseless letters, after any capitals, so that camelCase is split before the C.
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
     # A word in capitals.
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}]+",
-    # Digits in threes, from the left.
+    # Groups of up to three digits, from the left.
     r"\p{N}{1,3}",
-    # Punctuation, symbols, emoji and everything else, with the line breaks that follow.
+    # Punctuation, symbols, emoji and all other characters, with the line breaks that follow.
     r" ?[^\s\p{L}\p{N}]+[\r\n]*",
-    # White space up to the last line break of its run.
+    # White space up to its last line break.
     r"\s*[\r\n]+",
-    # Indentation and trailing space; if a word follows, the last space is left to it.
+    # Other white space, except its last character if text follows; a following word begins with that character.
     r"\s+(?!\S)",
     r"\s+",
 )
@@ -37,5 +38,5 @@ DEFAULT_SPECIAL_TOKENS: Final[dict[str, int]] = {"<|endoftext|>": DEFAULT_SIZE -
 
 
 def default_ranks() -> bytes:
-    """The rank file: on each line the base64 of an entry's bytes, a space and its rank, which is its id."""
+    """Returns the content of the rank file. Each line has an entry's bytes as base64, a space, and the entry's id."""
     return resources.files(__name__).joinpath(DEFAULT_FILE).read_bytes()

@@ -1,4 +1,4 @@
-"""Removes and adds entries; maps the ids that stay, and spells new entries in old ids."""
+"""Removes entries from a vocabulary, adds entries, and reports the old and new ids."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .select import Selector
 
 IdPlan = Literal["reuse", "compact"]
 Removal: TypeAlias = "Entry | Selector"
-"""An entry, a path of a file with an entry on each line, or a function that decides which entries to remove."""
+"""An entry, the path of a file that lists entries, or a function that selects the entries to remove."""
 
-_MOST_ID = 65_535
-_LONGEST = 65_535
+_MAX_ID = 65_535
+_MAX_ENTRY_BYTES = 65_535
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A new entry, its id, and the ids of the old vocabulary that spelled it."""
+    """A new entry, its id, and the ids that the old vocabulary encodes the entry to."""
 
     piece: bytes
     id: int
@@ -33,11 +33,12 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An edited vocabulary, and what happened to every id.
+    """An edited vocabulary and the changes of its ids.
 
-    ``kept`` maps the old id of every remaining entry and special token to its new id; ``removed`` has the removed
-    entries by their old ids; ``present`` lists entries to add that were already present. To carry over an embedding,
-    copy the rows of ``kept``, and initialize the row of an added entry with the mean of the rows of its ``was``.
+    ``kept`` maps the old id of each remaining entry and special token to its new id. ``removed`` maps the old ids of
+    removed entries to the entries. ``present`` lists entries to add that the old vocabulary already had. To adapt an
+    embedding matrix, copy the rows of ``kept``, and initialize the row of each added entry with the mean of the rows
+    of its ids ``was``.
     """
 
     tokenizer: Tokenizer
@@ -48,11 +49,11 @@ class Edit:
 
     @property
     def summary(self) -> str:
-        """What changed, in a line."""
+        """A line with the numbers of entries removed and added, and of changed ids."""
         moved = sum(old != new for old, new in self.kept.items())
         parts = [f"{len(self.removed)} entries removed", f"{len(self.added)} added", f"{moved} ids changed"]
         if self.present:
-            parts.append(f"{len(self.present)} to add {'were' if len(self.present) > 1 else 'was'} there")
+            parts.append(f"{len(self.present)} to add {'were' if len(self.present) > 1 else 'was'} already present")
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
 
 
@@ -63,18 +64,19 @@ def edit(
     add: Entry | Iterable[Entry] = (),
     ids: IdPlan = "reuse",
 ) -> Edit:
-    """Remove entries from a vocabulary of longest match and add others.
+    """Removes entries from a vocabulary of longest match and adds entries.
 
-    ``remove`` are entries (texts or bytes), paths of files with an entry on each line, and selectors such as those of
-    `polytok.editing`: ``ENGLISH``, ``CODE``, ``script("Latin")``, ``matching(r"^[0-9]+$")``. Selectors never remove
-    single bytes. ``add`` are entries and such paths; an entry that is both removed and added stays.
+    ``remove`` lists entries (texts or bytes), paths of files that list entries, and selectors such as those in
+    `polytok.editing`: ``ENGLISH``, ``CODE``, ``script("Latin")``, ``matching(r"^[0-9]+$")``. A selector never removes
+    single bytes. ``add`` lists entries and paths of files that list entries. An entry that is both removed and added
+    stays.
 
-    With ``ids="reuse"`` every remaining entry keeps its id, and added ones get the lowest free ids: those that were
-    removed or never used. With ``"compact"`` all entries are renumbered as in RWKV World, by length and bytes from 1
-    on; special tokens keep their ids.
+    With ``ids="reuse"``, each remaining entry keeps its id, and added entries get the lowest free ids, which are ids
+    that were removed or never used. With ``ids="compact"``, all entries get new ids from 1 on, in the order of RWKV
+    World: by length, then by bytes. Special tokens always keep their ids.
 
-    Raises `ArgumentError` for any model except longest match, for the removal of a single byte, without which some
-    texts could not be encoded, and if ids would exceed 65,535; `PieceError` if an entry to remove is missing.
+    Raises `ArgumentError` for a model other than longest match, for the removal of a single byte, without which some
+    texts could not be encoded, and if an id would exceed 65,535; `PieceError` if an entry to remove is missing.
 
     >>> import polytok
     >>> old = polytok.train(["to be or not to be"], kind="longest-match", vocab_size=259, min_count=2)
@@ -87,38 +89,40 @@ def edit(
     spec = tokenizer.spec
     _check_model(spec)
     if ids not in ("reuse", "compact"):
-        raise ArgumentError(f'ids={ids!r} is neither "reuse" nor "compact"')
-    rows = _Rows(spec)
+        raise ArgumentError(f'unknown ids={ids!r}: choose "reuse" or "compact"')
+    rows = _VocabRows(spec)
     old, special = rows.entries, _special_ids(spec, rows)
-    wanted = listed(add)
-    if wanted and len(wanted[-1]) > _LONGEST:
-        raise ArgumentError(f"an entry to add has {len(wanted[-1])} bytes; at most {_LONGEST} can be")
-    gone = _removed(old, remove) - set(wanted)
-    new = [entry for entry in wanted if entry not in old]
-    staying = {entry: id for entry, id in old.items() if entry not in gone}
-    numbers = _numbers(special, staying, new, ids)
-    kept = {id: id for id in special} | {id: numbers[entry] for entry, id in staying.items()}
+    added_entries = listed(add)
+    if added_entries and len(added_entries[-1]) > _MAX_ENTRY_BYTES:
+        raise ArgumentError(
+            f"an entry to add has {len(added_entries[-1])} bytes, but at most {_MAX_ENTRY_BYTES} are allowed"
+        )
+    removed = _removed_entries(old, remove) - set(added_entries)
+    new = [entry for entry in added_entries if entry not in old]
+    remaining = {entry: id for entry, id in old.items() if entry not in removed}
+    new_ids = _assign_ids(special, remaining, new, ids)
+    kept = {id: id for id in special} | {id: new_ids[entry] for entry, id in remaining.items()}
     origin = replace(spec.origin, name=None)
     return Edit(
-        tokenizer=Tokenizer(replace(spec, vocab=rows.vocab(numbers), origin=origin)),
+        tokenizer=Tokenizer(replace(spec, vocab=rows.vocab(new_ids), origin=origin)),
         kept=dict(sorted(kept.items())),
-        removed={old[entry]: entry for entry in sorted(gone, key=lambda entry: old[entry])},
-        added=tuple(Added(entry, numbers[entry], tuple(tokenizer.encode(entry))) for entry in new),
-        present=tuple(entry for entry in wanted if entry in old),
+        removed={old[entry]: entry for entry in sorted(removed, key=lambda entry: old[entry])},
+        added=tuple(Added(entry, new_ids[entry], tuple(tokenizer.encode(entry))) for entry in new),
+        present=tuple(entry for entry in added_entries if entry in old),
     )
 
 
 def _check_model(spec: Spec) -> None:
     if spec.model != Longest():
         raise ArgumentError(
-            f"only vocabularies of longest match can be edited, and this one is {described(spec.model)}: there "
-            "entries depend on each other (a merge makes an entry of two others, scores are balanced over all), "
-            "so that taking one away changes what others do; train a vocabulary anew instead"
+            f"only vocabularies of longest match can be edited, but the model of this one is {described(spec.model)}. "
+            "In such a model, entries depend on each other: merges join other entries, and scores are balanced over "
+            "all entries. Train a new vocabulary instead"
         )
 
 
-class _Rows:
-    """The rows of a vocabulary: the entries with their ids, and the other rows, which stay unchanged."""
+class _VocabRows:
+    """The rows of a vocabulary: the ids of ordinary entries, and the other rows, which are not edited."""
 
     def __init__(self, spec: Spec) -> None:
         self.entries: dict[bytes, int] = {}
@@ -127,71 +131,83 @@ class _Rows:
         vocab = spec.vocab
         for row in zip(vocab.pieces(), vocab.ids.tolist(), vocab.scores.tolist(), vocab.kinds.tolist(), strict=True):
             piece, id, _, kind = row
-            if kind != Kind.NORMAL or (self._is_reserved(piece) and not self._is_free(piece, id)):
+            if kind != Kind.NORMAL or (self._is_reserved(piece) and not self._is_filler(piece, id)):
                 self.others.append(row)
-            elif not self._is_free(piece, id):
+            elif not self._is_filler(piece, id):
                 self.entries.setdefault(piece, id)
 
     def _is_reserved(self, piece: bytes) -> bool:
         return self.is_gguf and len(piece) > 1 and piece.startswith(NEVER_IN_TEXT)
 
-    def _is_free(self, piece: bytes, id: int) -> bool:
-        """Whether it is only a filler for an id, which a GGUF file needs."""
+    def _is_filler(self, piece: bytes, id: int) -> bool:
+        """Reports whether the piece is a placeholder for an unused id, as GGUF files need them."""
         return self.is_gguf and piece == NEVER_IN_TEXT + b"[PAD%d]" % id
 
-    def vocab(self, numbers: Mapping[bytes, int]) -> Vocab:
-        """Replace the entries, ordered by length as RWKV's table reader requires, or by id as in GGUF."""
-        rows = [(entry, numbers[entry], 0.0, Kind.NORMAL) for entry in sorted(numbers, key=_rwkv_order)]
+    def vocab(self, new_ids: Mapping[bytes, int]) -> Vocab:
+        """Returns a vocabulary of these entries and the other rows.
+
+        Rows are ordered by length, which RWKV's table reader requires, or by id in GGUF.
+        """
+        rows = [(entry, new_ids[entry], 0.0, Kind.NORMAL) for entry in sorted(new_ids, key=_rwkv_order)]
         vocab = Vocab.from_rows([*rows, *self.others])
         return with_every_id(vocab, {}) if self.is_gguf else vocab
 
 
-def _removed(old: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
+def _removed_entries(old: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
     if isinstance(remove, (str, bytes)):
-        raise ArgumentError("give a list of what to remove")
-    gone: set[bytes] = set()
+        raise ArgumentError("remove= is a single entry: give a list of entries")
+    removed: set[bytes] = set()
     for removal in remove:
         if callable(removal):
-            gone |= _selected([entry for entry in old if len(entry) > 1], removal)
+            removed |= _selected_entries([entry for entry in old if len(entry) > 1], removal)
             continue
         for entry in listed([removal]):
             if entry not in old:
-                raise PieceError(f"{entry!r} is to be removed and is not an entry of the vocabulary")
+                raise PieceError(f"cannot remove {entry!r}: it is not an entry of the vocabulary")
             if len(entry) == 1:
-                raise ArgumentError(f"{entry!r} cannot be removed: without all bytes there are texts with no tokens")
-            gone.add(entry)
-    return gone
+                raise ArgumentError(
+                    f"cannot remove {entry!r}: the vocabulary needs all single bytes to encode every text"
+                )
+            removed.add(entry)
+    return removed
 
 
-def _selected(entries: Sequence[bytes], select: Selector) -> set[bytes]:
-    answers = select(entries)
-    if len(answers) != len(entries):
-        raise ArgumentError(f"a selector gave {len(answers)} answers for {len(entries)} entries, and not as many")
-    return set(compress(entries, answers))
+def _selected_entries(entries: Sequence[bytes], select: Selector) -> set[bytes]:
+    is_selected = select(entries)
+    if len(is_selected) != len(entries):
+        raise ArgumentError(
+            f"a selector returned {len(is_selected)} values for {len(entries)} entries: return one value for each entry"
+        )
+    return set(compress(entries, is_selected))
 
 
-def _special_ids(spec: Spec, rows: _Rows) -> set[int]:
+def _special_ids(spec: Spec, rows: _VocabRows) -> set[int]:
     return {token.id for token in spec.special} | {row[1] for row in rows.others}
 
 
-def _free(taken: set[int]) -> Iterator[int]:
-    return (id for id in count() if id not in taken)
+def _free_ids(used_ids: set[int]) -> Iterator[int]:
+    return (id for id in count() if id not in used_ids)
 
 
-def _checked(numbers: dict[bytes, int]) -> dict[bytes, int]:
-    last = max(numbers.values(), default=0)
-    if last > _MOST_ID:
-        raise ArgumentError(f"ids would go up to {last}, and they have 16 bits: remove {last - _MOST_ID} entries more")
-    return numbers
+def _check_max_id(ids: dict[bytes, int]) -> dict[bytes, int]:
+    """Returns the ids. Raises `ArgumentError` if an id exceeds 16 bits."""
+    last_id = max(ids.values(), default=0)
+    if last_id > _MAX_ID:
+        raise ArgumentError(
+            f"the largest id would be {last_id}, but ids have 16 bits: remove {last_id - _MAX_ID} more entries"
+        )
+    return ids
 
 
-def _numbers(taken: set[int], staying: Mapping[bytes, int], new: Iterable[bytes], ids: IdPlan) -> dict[bytes, int]:
-    """The ids of all entries; id 0 is always reserved for the end of a text."""
-    if ids == "compact":
-        free = _free(taken | {0})
-        return _checked({entry: next(free) for entry in sorted([*staying, *new], key=_rwkv_order)})
-    free = _free(taken | {0} | set(staying.values()))
-    return _checked({**staying, **{entry: next(free) for entry in new}})
+def _assign_ids(
+    special_ids: set[int], remaining: Mapping[bytes, int], new: Iterable[bytes], plan: IdPlan
+) -> dict[bytes, int]:
+    """Returns the new ids of all entries. Id 0 is always reserved for the end of a text."""
+    if plan == "compact":
+        free_ids = _free_ids(special_ids | {0})
+        return _check_max_id({entry: next(free_ids) for entry in sorted([*remaining, *new], key=_rwkv_order)})
+    free_ids = _free_ids(special_ids | {0} | set(remaining.values()))
+    return _check_max_id({**remaining, **{entry: next(free_ids) for entry in new}})
 
 
 def _rwkv_order(entry: bytes) -> tuple[int, bytes]:

@@ -1,4 +1,4 @@
-"""Selects entries to remove: by a pattern, by script, by how little they are used."""
+"""Selects entries to remove: by a pattern, by script, or by frequency in texts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from ..tokenizer import Tokenizer
 from ..values import Text
 
 Selector: TypeAlias = Callable[[Sequence[bytes]], Sequence[bool]]
-"""Returns for each entry whether it is selected."""
+"""A function that returns a boolean for each entry: whether the entry is selected."""
 
-_BATCH = 1024
+_BATCH_TEXTS = 1024
 
 
 def matching(pattern: str) -> Selector:
-    """The entries that a pattern matches, in the syntax of split patterns (``\\p{…}`` and look-around included).
+    """Returns a selector of the entries that a pattern matches anywhere.
 
-    An entry that is not UTF-8 never matches.
+    The pattern has the syntax of split patterns, with ``\\p{…}`` and look-around. An entry that is not UTF-8 never
+    matches. Raises `ArgumentError` for an invalid pattern.
 
     >>> matching(r"^\\p{Lu}+$")([b"ABC", b"aBC", b"\\xff"])
     [True, False, False]
@@ -39,27 +40,35 @@ def _selector(pattern: str) -> Selector:
 
 
 def script(name: str) -> Selector:
-    """The entries with letters of only one script, by its Unicode name: Latin, Cyrillic, Han, Hangul.
+    """Returns a selector of the entries with letters, if all of their letters are of one script.
+
+    ``name`` is the Unicode name of the script, such as Latin, Cyrillic, Han or Hangul. Raises `ArgumentError` for an
+    unknown name.
 
     >>> script("Latin")([b" the", "日本".encode(), b"42", "aя".encode()])
     [True, False, False, False]
     """
-    of_it = rf"\p{{Script={name}}}"
-    return matching(rf"\A[{of_it}\P{{L}}]*[{of_it}&&\p{{L}}][{of_it}\P{{L}}]*\z")
+    in_script = rf"\p{{Script={name}}}"
+    return matching(rf"\A[{in_script}\P{{L}}]*[{in_script}&&\p{{L}}][{in_script}\P{{L}}]*\z")
 
 
 ENGLISH: Final = _selector(r"\A[ \n\t]?[A-Za-z][A-Za-z'’]*[A-Za-z]\.?\z")
-"""Words, or parts of words, of two or more ASCII letters: English, and words of other languages with such spelling."""
+"""Selects entries of two or more ASCII letters: English words and their parts, and similar words of other languages."""
 
 CODE: Final = _selector(
     r"\A(?=[\x00-\x7F]{2,}\z)"
     r"(?s:.*[{}\[\]\\<>=_;|&$#@~^`]|.*[!-/:-@\[-`{-~].*[!-/:-@\[-`{-~]|.*[a-z][A-Z]|.*[\t ]{2}|.*\n[\t ])"
 )
-"""Program text: ASCII with two signs or one that prose does not use, camelCase, indentation."""
+"""Selects ASCII entries typical of program code.
+
+Such entries have two punctuation characters, a character that prose does not use, camelCase, or indentation.
+"""
 
 
 def least_used(tokenizer: Tokenizer, texts: Iterable[Text], count: int) -> list[bytes]:
-    """The entries that the texts use least often, without single bytes; of equal ones the longest.
+    """Returns the ``count`` entries that occur least often in the encoded texts, the rarest first.
+
+    Single bytes are excluded. Among entries with equal counts, longer entries come first.
 
     >>> from polytok.spec import Longest, Spec, Vocab
     >>> rows = [(piece, id, 0.0, 1) for id, piece in enumerate([b"a", b"b", b"ab", b"aa"])]
@@ -81,7 +90,7 @@ def _batches(texts: Iterable[Text]) -> Iterable[list[Text]]:
     batch: list[Text] = []
     for text in texts:
         batch.append(text)
-        if len(batch) == _BATCH:
+        if len(batch) == _BATCH_TEXTS:
             yield batch
             batch = []
     if batch:

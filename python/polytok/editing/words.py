@@ -1,4 +1,4 @@
-"""Short Japanese words of texts."""
+"""Counts short Japanese words in texts."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from ..errors import ArgumentError
 from ..training.counting import Counts
 from ..values import Text
 
-_RUNS: Final = r"[\p{Han}々〆ヶ]+|[\p{Hiragana}ー]+|[\p{Katakana}ー]+"
-"""Text that no match covers is dropped; a long vowel mark belongs to the kana before it."""
+_SCRIPT_RUNS: Final = r"[\p{Han}々〆ヶ]+|[\p{Hiragana}ー]+|[\p{Katakana}ー]+"
+"""A pattern for words: runs of kanji, hiragana or katakana. A long vowel mark belongs to the kana before it."""
 _BATCH_BYTES = 1 << 22
 
 
 def japanese_words(texts: Iterable[Text], count: int, lengths: Iterable[int] = (2, 3)) -> list[tuple[bytes, int]]:
-    """The most frequent words of two or three characters, with their counts; ties are ordered by bytes.
+    """Returns the ``count`` most frequent words with their counts; words with equal counts are ordered by bytes.
 
-    No spaces separate words, so a word is a maximal run of kanji, of hiragana or of katakana that stands between two
-    others, as 今日 and は do in 「今日はアメ」.
+    Japanese has no spaces between words, so a word is a maximal run of kanji, hiragana or katakana, such as 今日 and は
+    in 「今日はアメ」. ``lengths`` has the lengths in characters of the words to count. Raises `ArgumentError` for a
+    negative count and for lengths below 1.
 
     >>> [(word.decode(), times) for word, times in japanese_words(["今日は雨、今日もアメ"], 2)]
     [('今日', 2), ('アメ', 1)]
     """
-    wanted = frozenset(lengths)
-    if count < 0 or not wanted or min(wanted) < 1:
-        raise ArgumentError("count cannot be negative, and lengths are numbers from 1 on")
-    counts = Counts(split=_RUNS)
+    length_set = frozenset(lengths)
+    if count < 0 or not length_set or min(length_set) < 1:
+        raise ArgumentError("count must be 0 or more, and lengths must be numbers from 1 on")
+    counts = Counts(split=_SCRIPT_RUNS)
     batch: list[bytes] = []
     size = 0
     for text in texts:
@@ -37,18 +38,18 @@ def japanese_words(texts: Iterable[Text], count: int, lengths: Iterable[int] = (
             counts.push(batch)
             batch, size = [], 0
     counts.push(batch)
-    return _chosen(counts, count, wanted)
+    return _most_frequent(counts, count, length_set)
 
 
-def _chosen(counts: Counts, count: int, lengths: frozenset[int]) -> list[tuple[bytes, int]]:
-    chosen: list[tuple[bytes, int]] = []
+def _most_frequent(counts: Counts, count: int, lengths: frozenset[int]) -> list[tuple[bytes, int]]:
+    words: list[tuple[bytes, int]] = []
     for word, times in counts.words("most_frequent").to_list():
-        if len(chosen) == count:
+        if len(words) == count:
             break
         try:
-            characters = len(word.decode())
-        except UnicodeDecodeError:  # bytes that are not UTF-8 are words of their own
+            length = len(word.decode())
+        except UnicodeDecodeError:  # each run of bytes that is not UTF-8 is counted as a word too
             continue
-        if characters in lengths:
-            chosen.append((word, times))
-    return chosen
+        if length in lengths:
+            words.append((word, times))
+    return words

@@ -1,11 +1,11 @@
-"""Files as texts: what training and corpora read, and how.
+"""Reads the texts in files, for training and corpora.
 
-opened.py detects and undoes compression, kinds.py detects the format of a file, blocks.py splits bytes into columns of
-texts and tables.py takes them from Parquet and Arrow, documents.py applies the options of choices.py. Memory holds at
-most a block and a text.
+streams.py detects compression and decompresses, kinds.py detects the format of a file, blocks.py splits bytes into
+texts, tables.py reads the texts of Parquet and Arrow files, and documents.py applies the options of choices.py. Memory
+holds at most one block and one text.
 """
 
 from .choices import Choice, Format, Invalid, Reading, Unit
-from .documents import Documents, Left
+from .documents import Documents, SkippedText
 
-__all__ = ["Choice", "Documents", "Format", "Invalid", "Left", "Reading", "Unit"]
+__all__ = ["Choice", "Documents", "Format", "Invalid", "Reading", "SkippedText", "Unit"]

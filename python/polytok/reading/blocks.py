@@ -1,7 +1,7 @@
-"""Blocks of texts: some megabytes of a file, split into its texts, with the place of each of them.
+"""Splits files into blocks: some megabytes of texts, with the position of each text in its file.
 
-Nothing is read twice, and only one block is held; a text longer than a block makes that block longer. The number of
-texts in a block is limited too: an empty line is one byte of a file, but needs 70 bytes of bookkeeping.
+No byte is read twice, and memory holds only one block. A text longer than a block makes its block longer. The number of
+texts in a block is limited too, because an empty line is one byte of a file but needs 70 bytes of memory.
 """
 
 from __future__ import annotations
@@ -15,28 +15,30 @@ import numpy.typing as npt
 
 from .. import _core
 from .choices import Format, Reading
-from .opened import Content
+from .streams import Content
 
-BLOCK = 1 << 21
-MOST_TEXTS = 1 << 17
+BLOCK_BYTES = 1 << 21
+MAX_BLOCK_TEXTS = 1 << 17
 
-Cut = tuple[_core.Texts, int, list[tuple[int, str]]]
-Cutter = Callable[[bytes, bool], Cut]
+SplitResult = tuple[_core.Texts, int, list[tuple[int, str]]]
+"""The complete texts in some bytes, the number of bytes that they cover, and positions and reasons of skipped texts."""
+Splitter = Callable[[bytes, bool], SplitResult]
+"""A function that splits bytes into texts. Its second argument is true if the file has no more bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Texts of a file in order, and reports of what was skipped between them.
+    """Consecutive texts of a file, and the texts between them that were skipped.
 
-    ``numbers`` has the beginning of each text's record, int64: its byte in the file's (decompressed) content, or its
-    row in a table. ``left`` has such numbers with reasons. Every text from number ``start`` to ``end`` is in one of
-    them. ``data`` is the bytes that were split, from ``start`` on; for tables it is empty. ``columns`` has the columns
-    of the texts.
+    ``numbers`` has the number of each text's record, int64 of shape (texts,): the position of its first byte in the
+    file's decompressed content, or its row in a table. ``skipped`` has the numbers of skipped texts, with reasons.
+    The block covers the records with numbers from ``start`` to ``end - 1``. ``data`` has the bytes from position
+    ``start`` on; it is empty for tables. ``columns`` is a pyarrow.Table with a row for each text, or None.
     """
 
     texts: _core.Texts
     numbers: npt.NDArray[np.int64]
-    left: list[tuple[int, str]]
+    skipped: list[tuple[int, str]]
     data: bytes = b""
     start: int = 0
     end: int = 0
@@ -44,72 +46,75 @@ class Block:
 
 
 def end_of_text(reading: Reading, format: Format) -> bytes | None:
-    """What ends each text of a file; None if the file is a single text, or a table."""
+    """Returns the bytes that end each text of a file; None for a file with one text, and for a table."""
     if format == "jsonl" or (format == "text" and reading.unit == "line"):
         return b"\n"
     return None if format != "text" or reading.separator is None else reading.separator.encode()
 
 
-def _cutter_of(reading: Reading, format: Format) -> Cutter:
-    """The splitter of a text file, or of JSON lines, into texts."""
+def _splitter_of(reading: Reading, format: Format) -> Splitter:
+    """Returns the function that splits a text file, or JSON lines, into texts."""
     if format == "jsonl":
         return lambda data, is_last: _core.cut_json_lines(data, reading.names, is_last)
     if reading.unit == "line":
         return lambda data, is_last: (*_core.cut_lines(data, is_last), [])
     if (separator := end_of_text(reading, format)) is not None:
         return lambda data, is_last: (*_core.cut_separated(data, separator, is_last), [])
-    return _whole
+    return _split_nothing
 
 
-def _whole(data: bytes, is_last: bool) -> Cut:
-    """The whole file, once it is complete."""
+def _split_nothing(data: bytes, is_last: bool) -> SplitResult:
+    """Returns all bytes as one text if they are the complete file, and no text before."""
     return (_core.Texts.whole(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
 
 
 def blocks(content: Content, start: int, reading: Reading, format: Format) -> Iterator[Block]:
-    """The texts of a stream, text or JSON lines; the number of its first byte is ``start``.
+    """Yields the texts of a stream of text or JSON lines in blocks. ``start`` is the position of the first byte.
 
-    Raises `Damaged` after the last text before a damage, and any error of reading the stream.
+    Raises `Damaged` after the last text before damage, and any error of reading the stream.
     """
-    cut = _cutter_of(reading, format)
+    splitter = _splitter_of(reading, format)
     if (separator := end_of_text(reading, format)) is not None:
-        content = _Portions(content, separator)
-    yield from _blocks(content, start, cut)
+        content = _LimitedContent(content, separator)
+    yield from _split_blocks(content, start, splitter)
 
 
-class _Portions:
-    """Content whose reads never have more separators than the number of texts in a block."""
+class _LimitedContent:
+    """A stream of bytes whose reads never have more separators than a block can have texts."""
 
     def __init__(self, content: Content, separator: bytes) -> None:
         self._content = content
         self._separator = separator
         self._data = b""
-        self._at = 0
+        self._position = 0
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; none at the end."""
-        if self._at == len(self._data):
-            self._data, self._at = self._content.read(size), 0
-        begin, self._at = self._at, _core.end_of_texts(self._data, self._at, self._separator, MOST_TEXTS)
-        return self._data[begin : self._at]
+        """Reads up to ``size`` bytes; returns no bytes at the end."""
+        if self._position == len(self._data):
+            self._data, self._position = self._content.read(size), 0
+        start, self._position = (
+            self._position,
+            _core.end_of_texts(self._data, self._position, self._separator, MAX_BLOCK_TEXTS),
+        )
+        return self._data[start : self._position]
 
 
-def _blocks(content: Content, start: int, cut: Cutter) -> Iterator[Block]:
-    rest = b""
-    size = BLOCK
+def _split_blocks(content: Content, start: int, splitter: Splitter) -> Iterator[Block]:
+    remaining_data = b""
+    size = BLOCK_BYTES
     while True:
-        read = content.read(size)
-        data = rest + read if rest else read
+        new_data = content.read(size)
+        data = remaining_data + new_data if remaining_data else new_data
         if not data:
             return
-        texts, consumed, left = cut(data, not read)
-        end = start + consumed
-        numbered = [(start + at, reason) for at, reason in left]
-        if consumed:
-            yield Block(texts, texts.places + start, numbered, data, start, end)
-        if not read:
+        texts, byte_count, skipped = splitter(data, not new_data)
+        end = start + byte_count
+        skipped = [(start + offset, reason) for offset, reason in skipped]
+        if byte_count:
+            yield Block(texts, texts.places + start, skipped, data, start, end)
+        if not new_data:
             return
         start = end
-        rest = data[consumed:] if consumed else data
-        # An incomplete text is split again each time; doubling keeps that linear.
-        size = BLOCK if consumed else max(BLOCK, len(data))
+        remaining_data = data[byte_count:] if byte_count else data
+        # An incomplete text is split again after each read; doubling the size keeps the total time linear.
+        size = BLOCK_BYTES if byte_count else max(BLOCK_BYTES, len(data))

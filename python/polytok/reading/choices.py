@@ -1,4 +1,4 @@
-"""How files are read: the options, as plain data."""
+"""The options of reading files, as plain data."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ Unit = Literal["file", "line", "separator"]
 Invalid = Literal["error", "replace", "skip", "keep"]
 Choice = Literal["error", "skip"]
 
-_MAY_LACK = ("format", "invalid")
+_OPTIONAL_FIELDS = ("format", "invalid")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How files are read.
+    """The options of reading files.
 
-    * ``format``: ``text``, ``jsonl``, ``parquet`` or ``arrow``; None uses the name of each file, and for Parquet and
-      Arrow also its first bytes. Compression (gzip, zstd, bzip2, xz) is detected by the first bytes.
-    * ``field``: the place of the text in a JSON object, a record, or a Parquet or Arrow file; ``a.b`` is the field b of
-      a.
-    * ``unit``: whether a text is a whole text file, each of its lines (without its line feed), or each range between
-      two occurrences of ``separator``.
-    * ``invalid``: how to treat text that is not UTF-8: raise an ``error``, replace invalid bytes with U+FFFD
-      (``replace``), skip the text and report it (``skip``), or keep its bytes (``keep``), which only kinds over bytes
-      can do. The default is ``keep`` for those and ``error`` for others. Lone surrogates of a ``str`` become U+FFFD,
-      except with ``error``.
-    * ``records``: whether a broken line, or one without the field, is an ``error`` or is skipped and reported
-      (``skip``).
-    * ``broken``: whether a damaged or truncated file is an ``error``, or is read up to the damage, with the loss
-      reported (``skip``).
+    * ``format``: ``text``, ``jsonl``, ``parquet`` or ``arrow``; by default, the name of a file selects its format, and
+      Parquet and Arrow files are also recognized by their first bytes. Compression (gzip, zstd, bzip2, xz) is always
+      recognized by the first bytes.
+    * ``field``: the name of the field with the text, in JSON objects and tables; ``a.b`` is field b of the object a.
+    * ``unit``: the text units of a text file: the whole file (``file``), each line without its line feed (``line``), or
+      the texts between occurrences of ``separator`` (``separator``).
+    * ``separator``: the string between two texts, for the unit ``separator``.
+    * ``invalid``: how to treat a text that is not UTF-8: raise an error (``error``), replace invalid bytes with U+FFFD
+      (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). Only training of kinds over
+      bytes supports ``keep``, and there it is the default; the default elsewhere is ``error``. Except with ``error``,
+      lone surrogates of a ``str`` are replaced with U+FFFD.
+    * ``records``: how to treat an invalid record, and a record without the field: raise an error (``error``), or skip
+      and report the record (``skip``).
+    * ``broken``: how to treat a damaged or truncated file: raise an error (``error``), or read the texts before the
+      damage and report the damage (``skip``).
     """
 
     format: Format | None = None
@@ -45,19 +46,19 @@ class Reading:
     broken: Choice = "error"
 
     def __post_init__(self) -> None:
-        """Raises `ArgumentError` for an invalid value."""
-        kinds = {"format": Format, "unit": Unit, "invalid": Invalid, "records": Choice, "broken": Choice}
-        for name, kind in kinds.items():
-            may_lack = (None,) if name in _MAY_LACK else ()
-            one_of(name, getattr(self, name), (*get_args(kind), *may_lack))
+        """Checks all values. Raises `ArgumentError` for an invalid value."""
+        literal_types = {"format": Format, "unit": Unit, "invalid": Invalid, "records": Choice, "broken": Choice}
+        for name, literal_type in literal_types.items():
+            default_values = (None,) if name in _OPTIONAL_FIELDS else ()
+            one_of(name, getattr(self, name), (*get_args(literal_type), *default_values))
         if not isinstance(self.field, str) or not self.field:
-            raise ArgumentError(f"field={self.field!r} is no name of a field")
+            raise ArgumentError(f"field={self.field!r} is not the name of a field")
         if (self.unit == "separator") != (self.separator is not None):
-            raise ArgumentError("unit='separator' and separator= belong together")
+            raise ArgumentError("unit='separator' needs separator=, and separator= needs unit='separator'")
         if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
-            raise ArgumentError(f"separator={self.separator!r} is no text that could separate others")
+            raise ArgumentError(f"separator={self.separator!r} is not a text of at least one character")
 
     @property
     def names(self) -> list[str]:
-        """The field, from the outside in."""
+        """The parts of the field's name, from the outermost object to the innermost."""
         return self.field.split(".")

@@ -1,4 +1,4 @@
-"""Documents: texts of files with the reading options applied, and reports of the texts that were skipped."""
+"""Applies the options of reading to blocks of texts, and reports the texts that are skipped."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .. import _core
 from ..errors import EncodeError, FormatError
 from .blocks import Block
 from .choices import Invalid, Reading
-from .opened import Damaged
+from .streams import Damaged
 
 NO_UTF8 = "no UTF-8"
 
 DAMAGED = "damaged"
 
-Place = Callable[[int], str]
-"""Returns a description of a text's place from its number, for reports: ``a.jsonl: byte 70``."""
+PlaceFunction = Callable[[int], str]
+"""A function that describes the place of a text with a number, for reports: ``a.jsonl: byte 70``."""
 
 
-class Left(NamedTuple):
-    """A skipped text and the reason: ``place`` is for reports, ``detail`` is specific to this text."""
+class SkippedText(NamedTuple):
+    """A skipped text: the reason, its place in a file, and details that only concern this text."""
 
     reason: str
     place: str
     detail: str = ""
 
     def __str__(self) -> str:
-        """Format as in an error message.
+        """Formats the report of a skipped text.
 
-        >>> print(Left("not JSON", "a.jsonl: byte 70", "expected `:`"))
+        >>> print(SkippedText("not JSON", "a.jsonl: byte 70", "expected `:`"))
         a.jsonl: byte 70: not JSON: expected `:`
         """
         return ": ".join(filter(None, (self.place, self.reason, self.detail)))
@@ -42,131 +42,144 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Some texts of a file, in order. All of them are UTF-8, unless invalid bytes are kept.
+    """Consecutive texts of a file, as UTF-8 unless the options keep invalid bytes.
 
-    ``columns`` is a pyarrow.Table with a row per text, if columns were requested. ``left`` lists what was skipped
-    between the texts. ``replaced`` is the number of texts in which U+FFFD replaces invalid bytes.
+    ``skipped`` lists the skipped texts between these texts. ``replaced`` is the number of texts in which U+FFFD
+    replaces invalid bytes. ``columns`` is a pyarrow.Table with a row for each text, or None.
     """
 
     texts: _core.Texts
     numbers: npt.NDArray[np.int64]
-    """Where each text's record begins: a byte of the file's (decompressed) content, or a row of its table."""
-    left: tuple[Left, ...] = ()
+    """The position of each text's record in the file's decompressed content, or its row in a table; int64, (texts,)."""
+    skipped: tuple[SkippedText, ...] = ()
     replaced: int = 0
     columns: Any = None
-    place: Place = str
-    """The place of a row's text, for reports."""
+    place: PlaceFunction = str
+    """Describes the place of the text in a row, for reports."""
 
     def __len__(self) -> int:
         return len(self.texts)
 
 
 def documents_of(
-    blocks: Iterable[Block], reading: Reading, invalid: Invalid, place: Place, *, is_json: bool
+    blocks: Iterable[Block], reading: Reading, invalid: Invalid, place: PlaceFunction, *, is_json: bool
 ) -> Iterator[Documents]:
-    """Apply the reading options to blocks.
+    """Applies the options of reading to blocks of texts.
 
-    Raises `FormatError` for a broken record and `EncodeError` for a text that is not UTF-8, if the options say so.
+    Raises `FormatError` for an invalid record or damage and `EncodeError` for a text that is not UTF-8, unless the
+    options allow these problems.
     """
-    # No kind keeps lone surrogates of JSON.
-    chosen: Invalid = "replace" if invalid == "keep" and is_json else invalid
+    # Lone surrogates in JSON are always replaced, because their bytes are not in the file.
+    json_invalid: Invalid = "replace" if invalid == "keep" and is_json else invalid
     end = 0
     try:
         for block in blocks:
-            if block.left and reading.records == "error":
-                raise FormatError(f"{_left(*block.left[0], place)}; records='skip' leaves such texts out")
-            yield _checked(block, chosen, place)
+            if block.skipped and reading.records == "error":
+                raise FormatError(f"{_skipped_text(*block.skipped[0], place)}; records='skip' skips such records")
+            yield _checked_documents(block, json_invalid, place)
             end = block.end
     except Damaged as error:
-        yield nothing(damage(error, reading, place(end)))
+        yield no_documents(damage_report(error, reading, place(end)))
 
 
-def damage(error: Damaged, reading: Reading, place: str) -> Left:
-    """The report of what is lost after a damage; raises the error instead if damage is an error."""
+def damage_report(error: Damaged, reading: Reading, place: str) -> SkippedText:
+    """Returns the report of damage that the options allow to skip. Raises `FormatError` if they do not allow it."""
     if reading.broken == "error":
-        raise FormatError(f"{error}; broken='skip' reads what stands before") from error
-    return Left(DAMAGED, place, str(error))
+        raise FormatError(f"{error}; broken='skip' reads the texts before the damage") from error
+    return SkippedText(DAMAGED, place, str(error))
 
 
-def nothing(left: Left) -> Documents:
-    """No documents, for this reason."""
-    return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), (left,))
+def no_documents(skipped: SkippedText) -> Documents:
+    """Returns documents without texts, which only report a skipped text."""
+    return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), (skipped,))
 
 
-def _left(number: int, reason: str, place: Place) -> Left:
-    """The reason is the same for many of them."""
+def _skipped_text(number: int, reason: str, place: PlaceFunction) -> SkippedText:
+    """Returns the report of a skipped text. The part of ``reason`` after a colon only concerns this text."""
     reason, _, detail = reason.partition(": ")
-    return Left(reason, place(number), detail)
+    return SkippedText(reason, place(number), detail)
 
 
-def _checked(block: Block, invalid: Invalid, place: Place) -> Documents:
+def _checked_documents(block: Block, invalid: Invalid, place: PlaceFunction) -> Documents:
     texts, numbers, columns, replaced = block.texts, block.numbers, block.columns, 0
-    lacking = block.left
+    skipped = block.skipped
     if invalid == "replace":
-        texts, bad = texts.checked("replace")
-        replaced = len(bad)
+        texts, invalid_rows = texts.checked("replace")
+        replaced = len(invalid_rows)
     elif invalid != "keep":
-        texts, bad = texts.checked("skip")
-        if len(bad) and invalid == "error":
-            raise _refused(block, int(bad[0]), place)
-        lacking = sorted([*lacking, *((int(numbers[row]), NO_UTF8) for row in bad)])
-        numbers, columns = _without(bad, numbers, columns)
-    left = tuple(_left(number, reason, place) for number, reason in lacking)
-    return Documents(texts, numbers, left, replaced, columns, lambda row: place(int(numbers[row])))
+        texts, invalid_rows = texts.checked("skip")
+        if len(invalid_rows) and invalid == "error":
+            raise _utf8_error(block, int(invalid_rows[0]), place)
+        skipped = sorted([*skipped, *((int(numbers[row]), NO_UTF8) for row in invalid_rows)])
+        numbers, columns = _drop_rows(invalid_rows, numbers, columns)
+    skipped_texts = tuple(_skipped_text(number, reason, place) for number, reason in skipped)
+    return Documents(texts, numbers, skipped_texts, replaced, columns, lambda row: place(int(numbers[row])))
 
 
-def _without(bad: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], columns: Any) -> Any:
-    if not len(bad):
+def _drop_rows(dropped_rows: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], columns: Any) -> Any:
+    if not len(dropped_rows):
         return numbers, columns
-    good = np.ones(len(numbers), bool)
-    good[bad] = False
-    return numbers[good], None if columns is None else columns.take(np.flatnonzero(good))
+    is_kept = np.ones(len(numbers), bool)
+    is_kept[dropped_rows] = False
+    return numbers[is_kept], None if columns is None else columns.take(np.flatnonzero(is_kept))
 
 
-def _refused(block: Block, row: int, place: Place) -> EncodeError:
-    where = ""
+def _utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeError:
+    """Returns the error for the text in ``row``, with the place of the text and of its first invalid byte."""
+    byte_place = ""
     try:
         block.texts[row].decode()
     except UnicodeDecodeError as error:
-        where = f" at {error.start}"
-    at = place(int(block.numbers[row]))
-    return EncodeError(f"{at}: no UTF-8{where}; invalid='replace' or 'skip' says what to do with it")
+        byte_place = f" at {error.start}"
+    text_place = place(int(block.numbers[row]))
+    return EncodeError(
+        f"{text_place}: no UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
+        "text"
+    )
 
 
 def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> Iterator[Block]:
-    """Blocks of JSON lines with other fields of their records as columns.
+    """Yields blocks of JSON lines with the fields ``names`` of their records as columns.
 
-    A column holds strings: a string field unchanged, any other as JSON, null if the field is missing. So its type does
-    not depend on the records. Records nested too deeply for Python's JSON are skipped.
+    The type of a column is always string, so that the type does not depend on the records: a string field is unchanged,
+    any other field is written as JSON, and a missing field is null. Records that Python's JSON reader rejects because
+    of deep nesting are skipped.
     """
     for block in blocks:
         records = [_record(block, int(number)) for number in block.numbers]
-        lacking = [(int(block.numbers[row]), found) for row, found in enumerate(records) if isinstance(found, str)]
-        if lacking:
-            rows = np.array([row for row, found in enumerate(records) if not isinstance(found, str)], np.int64)
-            left = sorted([*block.left, *lacking])
-            block = replace(block, texts=block.texts.take(rows), numbers=block.numbers[rows], left=left)
-        fields = {name: [_as_text(found, name) for found in records if not isinstance(found, str)] for name in names}
+        unreadable = [
+            (int(block.numbers[row]), record) for row, record in enumerate(records) if isinstance(record, str)
+        ]
+        if unreadable:
+            rows = np.array([row for row, record in enumerate(records) if not isinstance(record, str)], np.int64)
+            skipped = sorted([*block.skipped, *unreadable])
+            block = replace(block, texts=block.texts.take(rows), numbers=block.numbers[rows], skipped=skipped)
+        fields = {
+            name: [_field_as_text(record, name) for record in records if not isinstance(record, str)] for name in names
+        }
         yield replace(block, columns=arrow.table(fields, schema=schema_of_fields(names, arrow)))
 
 
 def schema_of_fields(names: Sequence[str], arrow: Any) -> Any:
-    """The schema of the columns of `with_fields`."""
+    """Returns the pyarrow.Schema of the columns that `with_fields` adds."""
     return arrow.schema([(name, arrow.string()) for name in names])
 
 
 def _record(block: Block, number: int) -> dict[str, Any] | str:
-    """The record of a line, empty if the line is only a text; or the reason why it has none."""
-    begin = number - block.start
-    end = block.data.find(b"\n", begin)
+    """Returns the record of the line at position ``number``, or the reason why it cannot be read.
+
+    The record is empty if the line is a JSON string.
+    """
+    start = number - block.start
+    end = block.data.find(b"\n", start)
     try:
-        record = json.loads(block.data[begin : end if end >= 0 else None])
+        record = json.loads(block.data[start : end if end >= 0 else None])
     except (ValueError, RecursionError) as error:
         return f"fields that cannot be read: {error}"
     return record if isinstance(record, dict) else {}
 
 
-def _as_text(record: dict[str, Any], name: str) -> str | None:
+def _field_as_text(record: dict[str, Any], name: str) -> str | None:
     value: Any = record
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""Names of files: paths, patterns of paths, and URLs."""
+"""Finds the files for names, which are paths, patterns of paths, or URLs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SCHEME = re.compile(r"[A-Za-z0-9+.:-]+://")
 
 
 def is_url(name: str) -> bool:
-    """Whether a name is a URL, and not the name of an existing file.
+    """Reports whether a name is a URL and not the path of an existing file.
 
     >>> is_url("s3://bucket/a.jsonl"), is_url("simplecache::s3://bucket/a.jsonl"), is_url("a/b.txt")
     (True, True, False)
@@ -22,13 +22,16 @@ def is_url(name: str) -> bool:
 
 
 def files_named(name: str) -> list[str]:
-    """The file of this name, or those that match it, sorted. Raises `ArgumentError` if none matches a pattern."""
+    """Returns the files that match a pattern, sorted, or the name itself if it is not a pattern.
+
+    Raises `ArgumentError` if no file matches a pattern.
+    """
     if is_url(name):
-        found = remote.matching(name)
+        matches = remote.matching_urls(name)
     elif os.path.exists(name) or not glob.has_magic(name):
-        found = None
+        matches = None
     else:
-        found = sorted(found for found in glob.glob(name, recursive=True) if not os.path.isdir(found))
-    if found == []:
+        matches = sorted(path for path in glob.glob(name, recursive=True) if not os.path.isdir(path))
+    if matches == []:
         raise ArgumentError(f"no file matches {name!r}")
-    return [name] if found is None else found
+    return [name] if matches is None else matches

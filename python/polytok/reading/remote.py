@@ -1,7 +1,7 @@
-"""Files that fsspec opens: s3://, gs://, http://, memory:// and any other protocol that it has a package for.
+"""Opens URLs with fsspec: s3://, gs://, http://, memory:// and any other protocol with an installed package.
 
-fsspec handles credentials (environment variables, its own configuration files): they never pass through this module,
-and are never written anywhere.
+fsspec reads credentials from environment variables or its configuration files. Credentials never pass through this
+module and are never written anywhere.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import IO, Any, cast
 
 from ..errors import ArgumentError, FileError, PolytokError
 
-_READ_AHEAD = 1 << 23
+_READ_AHEAD_BYTES = 1 << 23
 
-# What distinguishes versions of a file, the most reliable first; each store has some of them.
-_STAMPS = (
+# The names of attributes that differ between versions of a file, the most reliable first. Each store has some of them.
+_VERSION_ATTRIBUTES = (
     "etag", "ETag", "md5Hash", "Content-MD5", "content_md5", "Digest", "generation", "version_id", "LastModified",
     "last_modified", "Last-Modified", "mtime", "updated", "modified", "created",
 )  # fmt: skip
@@ -28,7 +28,7 @@ _STAMPS = (
 
 @dataclass(frozen=True, slots=True)
 class Url(os.PathLike[str]):
-    """A URL that can be passed as a path."""
+    """A URL that can be passed as a path-like object."""
 
     url: str
 
@@ -40,60 +40,63 @@ def _filesystem(url: str) -> tuple[Any, str]:
     try:
         core = importlib.import_module("fsspec.core")
     except ImportError as error:
-        raise ArgumentError(f"{url} is not on this machine: pip install 'polytok[remote]' to read it") from error
+        raise ArgumentError(f"reading the URL {url} needs the package fsspec: pip install 'polytok[remote]'") from error
     try:
         return cast("tuple[Any, str]", core.url_to_fs(url))
     except (ImportError, ValueError) as error:
-        raise ArgumentError(f"{url} cannot be opened: {error}") from error
+        raise ArgumentError(f"cannot open {url}: {error}") from error
 
 
-def canonical(url: str) -> str:
-    """The canonical form of a URL that can be written in several ways."""
+def canonical_url(url: str) -> str:
+    """Returns the canonical form of a URL, so that different spellings of the same URL can be compared."""
     if "::" in url:
         return url
     files, path = _filesystem(url)
     return cast("str", files.unstrip_protocol(path))
 
 
-def matching(url: str) -> list[str] | None:
-    """The files that match a pattern, sorted; None if it is not a pattern. A question mark in an http URL is not a
-    pattern.
+def matching_urls(url: str) -> list[str] | None:
+    """Returns the URLs of the files that match a pattern, sorted; None if ``url`` is not a pattern.
+
+    In http URLs, only ``*`` marks a pattern, because a question mark begins the query. Raises `FileError` if the store
+    reports an error.
     """
-    magic = "*" if url.startswith("http") else "*?["
-    if "::" in url or not any(sign in url for sign in magic):
+    wildcards = "*" if url.startswith("http") else "*?["
+    if "::" in url or not any(wildcard in url for wildcard in wildcards):
         return None
     files, path = _filesystem(url)
     try:
-        return sorted(files.unstrip_protocol(found) for found in files.glob(path) if not files.isdir(found))
+        return sorted(files.unstrip_protocol(match) for match in files.glob(path) if not files.isdir(match))
     except Exception as error:
-        raise _refused(url, error) from error
+        raise _file_error(url, error) from error
 
 
-def facts(url: str, *, anew: bool = False) -> tuple[int, str]:
-    """A file's size, 0 if it is unknown, and a stamp that distinguishes it from other versions.
+def size_and_stamp(url: str, *, is_refreshed: bool = False) -> tuple[int, str]:
+    """Returns the size of a file, 0 if it is unknown, and a text that differs between versions of the file.
 
-    The files of a pattern were just listed, so they are not queried one by one, unless ``anew`` is set.
+    Listing the files of a pattern has cached these values. With ``is_refreshed``, the cache is cleared first. Raises
+    `FileError` if the store reports an error, and for a folder.
     """
     files, path = _filesystem(url)
     try:
-        if anew:
+        if is_refreshed:
             files.invalidate_cache(path)
             files.invalidate_cache(files._parent(path))
         info = files.info(path)
-        stamp = next((f"{key}={info[key]}" for key in _STAMPS if info.get(key) is not None), None)
+        stamp = next((f"{key}={info[key]}" for key in _VERSION_ATTRIBUTES if info.get(key) is not None), None)
         stamp = stamp or f"ukey={files.ukey(path)}"
     except Exception as error:
-        raise _refused(url, error) from error
+        raise _file_error(url, error) from error
     if info.get("type") == "directory":
-        raise FileError(errno.EISDIR, "is a folder: give a pattern", url)
+        raise FileError(errno.EISDIR, "is a folder: name the files with a pattern", url)
     return info.get("size") or 0, stamp
 
 
-def takes_ranges(url: str) -> bool:
-    """Whether a file can be read from any position. Only web servers need a test: it requests the file's last byte."""
+def can_read_ranges(url: str) -> bool:
+    """Reports whether a file can be read from any position. For web servers, this is tested with the last byte."""
     if not url.startswith("http"):
         return True
-    size, _ = facts(url)
+    size, _ = size_and_stamp(url)
     files, path = _filesystem(url)
     try:
         with files.open(path, "rb", block_size=1, cache_type="none") as file:
@@ -103,19 +106,19 @@ def takes_ranges(url: str) -> bool:
         return False
 
 
-def open_url(url: str, *, ranges: bool) -> IO[bytes]:
-    """Open a file for reading, with seeking or as a stream."""
+def open_url(url: str, *, can_seek: bool) -> IO[bytes]:
+    """Opens a file for reading: with seeking if ``can_seek``, otherwise as a stream. Raises `FileError`."""
     files, path = _filesystem(url)
     try:
-        if ranges:
-            return cast("IO[bytes]", files.open(path, "rb", block_size=_READ_AHEAD))
-        return cast("IO[bytes]", _Stream(files.open(path, "rb", block_size=0)))
+        if can_seek:
+            return cast("IO[bytes]", files.open(path, "rb", block_size=_READ_AHEAD_BYTES))
+        return cast("IO[bytes]", _UnseekableFile(files.open(path, "rb", block_size=0)))
     except Exception as error:
-        raise _refused(url, error) from error
+        raise _file_error(url, error) from error
 
 
-class _Stream(io.RawIOBase):
-    """A file that cannot seek, and reports so."""
+class _UnseekableFile(io.RawIOBase):
+    """A file that reports that it cannot seek."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -132,18 +135,18 @@ class _Stream(io.RawIOBase):
 
 
 @contextmanager
-def reading(url: str) -> Iterator[None]:
-    """Raise errors of a store during reading as ours."""
+def translated_errors(url: str) -> Iterator[None]:
+    """Raises any error of a store in this context as a `FileError`, except errors of polytok."""
     try:
         yield
     except PolytokError:
         raise
     except Exception as error:
-        raise _refused(url, error) from error
+        raise _file_error(url, error) from error
 
 
-def _refused(url: str, error: Exception) -> FileError:
-    """An error of ours. The packages that fsspec uses raise errors of any type."""
+def _file_error(url: str, error: Exception) -> FileError:
+    """Converts an error to a `FileError`. The packages that fsspec uses raise errors of any type."""
     if isinstance(error, FileNotFoundError):
         return FileError(errno.ENOENT, f"cannot read: {os.strerror(errno.ENOENT)}", url)
     number = getattr(error, "errno", None) or errno.EIO

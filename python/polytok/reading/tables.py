@@ -1,8 +1,8 @@
-"""Texts in the columns of tables: Parquet, and Arrow as a file (Feather) or a stream.
+"""Reads texts from columns of tables: Parquet files, Arrow files (Feather) and Arrow streams.
 
-Columns are passed on as they are in memory: no Python object is created per text. A table is read batch by batch; a
-batch has the rows of one block. Parquet's row groups and the record batches of an Arrow file are its *groups*, which
-can be read independently; a stream is one group.
+Columns stay in Arrow's memory format: no Python object is created for a text. A table is read in batches of the rows of
+one block. A table consists of *groups* that can be read independently: row groups of Parquet, record batches of an
+Arrow file. An Arrow stream is a single group.
 """
 
 from __future__ import annotations
@@ -16,73 +16,78 @@ import numpy as np
 
 from .. import _core
 from ..errors import ArgumentError, FormatError
-from .blocks import BLOCK, Block
+from .blocks import BLOCK_BYTES, Block
 from .choices import Format, Invalid, Reading
 from .documents import Documents, documents_of
 from .kinds import ARROW_FILE
-from .opened import Damaged, is_compressed
+from .streams import Damaged, is_compressed
 
-# A repetitive column is longer than its encoded form: this bounds how much of it is in memory at once.
-_MOST_ROWS = 1 << 14
-_BUFFER = 1 << 20
+# The maximum number of rows in a batch. It limits the memory for columns that expand a lot when they are decoded.
+_MAX_BATCH_ROWS = 1 << 14
+_BUFFER_BYTES = 1 << 20
 
 
 class Table(Protocol):
-    """An open table. ``sizes`` are the relative sizes of its groups."""
+    """An open table. ``schema`` is its pyarrow.Schema, and ``sizes`` has the relative sizes of its groups."""
 
     schema: Any
     sizes: Sequence[int]
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        """The record batches of a group, with at least these columns."""
+        """Yields the record batches of a group, with at least these columns."""
 
     def place(self, group: int, row: int) -> str:
-        """A row of a group, in words, for reports."""
+        """Describes the place of a row of a group, for reports."""
 
 
-def pyarrow_for(what: str = "a table (Parquet, Arrow)") -> Any:
-    """The package, which this feature needs. Raises `ArgumentError` if it is not installed."""
+def pyarrow_for(feature: str = "a table (Parquet, Arrow)") -> Any:
+    """Returns the module pyarrow. Raises `ArgumentError`, which names the feature, if pyarrow is not installed."""
     try:
         return importlib.import_module("pyarrow")
     except ImportError as error:
-        raise ArgumentError(f"{what} needs pyarrow: pip install 'polytok[parquet]'") from error
+        raise ArgumentError(f"{feature} needs pyarrow: pip install 'polytok[parquet]'") from error
 
 
 def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
-    """Open a table of the type that the file's first bytes show. Raises `Damaged` if it is not a valid table."""
+    """Opens a table of the format. The first bytes distinguish an Arrow file from an Arrow stream.
+
+    Raises `Damaged` if the file is not a valid table, and `ArgumentError` if the file needs seeking and cannot seek.
+    """
     if is_compressed(first):
-        raise Damaged(f"{name} is compressed as a whole, and cannot be read as a table: decompress it")
+        raise Damaged(f"{name} cannot be read as a table, because the file is compressed as a whole: decompress it")
     arrow = pyarrow_for(name)
     if (format == "parquet" or first.startswith(ARROW_FILE)) and not file.seekable():
-        raise ArgumentError(f"{name} comes as a stream, and its table stands at its end: give it as a file")
+        raise ArgumentError(
+            f"{name} is a stream, but reading this table begins at the end of the file: name a file instead"
+        )
     try:
         if format == "parquet":
-            return _Parquet(file)
-        return _ArrowFile(arrow, file) if first.startswith(ARROW_FILE) else _ArrowStream(arrow, file)
+            return _ParquetTable(file)
+        return _ArrowFileTable(arrow, file) if first.startswith(ARROW_FILE) else _ArrowStreamTable(arrow, file)
     except (arrow.ArrowException, OSError) as error:
-        raise _damaged(name, error) from error
+        raise _table_error(name, error) from error
 
 
-def _damaged(name: str, error: Exception) -> Exception:
-    """Convert a package's error to ours; an error of the system about a file is unchanged."""
+def _table_error(name: str, error: Exception) -> Exception:
+    """Converts an error of pyarrow to `FormatError` or `Damaged`; returns an error of the system unchanged."""
     if isinstance(error, OSError) and error.errno is not None:
         return error
     if isinstance(error, NotImplementedError):
-        return FormatError(f"{name} cannot be read, though it may be whole: {error}")
+        return FormatError(f"{name} uses a feature that pyarrow does not support: {error}")
     return Damaged(f"{name} cannot be read as a table: {error}")
 
 
-def _rows_of_block(rows: int, size: int) -> int:
-    """The number of rows in a block, estimated from the size of some rows."""
-    return min(_MOST_ROWS, max(1, rows * BLOCK // max(size, 1)))
+def _rows_per_block(rows: int, size: int) -> int:
+    """Estimates the number of rows in a block from ``rows`` rows of together ``size`` bytes."""
+    return min(_MAX_BATCH_ROWS, max(1, rows * BLOCK_BYTES // max(size, 1)))
 
 
-class _Parquet:
-    """Row groups, decoded a batch at a time."""
+class _ParquetTable:
+    """A Parquet file, whose row groups are decoded in batches."""
 
     def __init__(self, file: Any) -> None:
         parquet = importlib.import_module("pyarrow.parquet")
-        options = {"pre_buffer": False, "buffer_size": _BUFFER, "page_checksum_verification": True}
+        options = {"pre_buffer": False, "buffer_size": _BUFFER_BYTES, "page_checksum_verification": True}
         self._file = parquet.ParquetFile(file, **options)
         self.schema = self._file.schema_arrow
         metadata = self._file.metadata
@@ -91,15 +96,15 @@ class _Parquet:
         self.sizes: Sequence[int] = [group.total_byte_size for group in groups]
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        most = _rows_of_block(self._rows[group], self.sizes[group])
-        yield from self._file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False)
+        batch_rows = _rows_per_block(self._rows[group], self.sizes[group])
+        yield from self._file.iter_batches(batch_rows, row_groups=[group], columns=list(columns), use_threads=False)
 
     def place(self, group: int, row: int) -> str:
         return f"row {sum(self._rows[:group]) + row}"
 
 
-class _ArrowFile:
-    """Record batches; reading can begin at any of them."""
+class _ArrowFileTable:
+    """An Arrow file, whose record batches can be read in any order."""
 
     def __init__(self, arrow: Any, file: Any) -> None:
         self._arrow = arrow
@@ -111,9 +116,9 @@ class _ArrowFile:
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
         if columns != self._columns:
-            heads = {_path(self.schema, name)[0] for name in columns}
-            fields = sorted(self.schema.get_field_index(name) for name in heads)
-            options = self._arrow.ipc.IpcReadOptions(included_fields=fields)
+            top_names = {_path(self.schema, name)[0] for name in columns}
+            field_indices = sorted(self.schema.get_field_index(name) for name in top_names)
+            options = self._arrow.ipc.IpcReadOptions(included_fields=field_indices)
             self._reader = self._arrow.ipc.open_file(self._file, options=options)
             self._columns = columns
         yield self._reader.get_batch(group)
@@ -122,8 +127,8 @@ class _ArrowFile:
         return f"row {row} of record batch {group}"  # the sizes of the other batches are unknown without reading them
 
 
-class _ArrowStream:
-    """Record batches, in turn."""
+class _ArrowStreamTable:
+    """An Arrow stream, which is one group of record batches."""
 
     sizes: Sequence[int] = (1,)
 
@@ -139,33 +144,42 @@ class _ArrowStream:
 
 
 class TextColumn:
-    """A column of texts, which can be nested in structs, and columns to return with it; ``schema`` is the schema of
-    those.
+    """A column of texts in a table, and other columns to return with the texts.
+
+    Columns can be nested in structs. ``schema`` is the pyarrow.Schema of the other columns.
     """
 
     def __init__(self, name: str, schema: Any, field: str, others: Sequence[str] = ()) -> None:
-        """Raises `ArgumentError` for a column that is missing or is not text."""
+        """Finds the columns in ``schema``; ``name`` is the name of the file.
+
+        Raises `ArgumentError` if a column is missing, or if the column ``field`` does not hold texts.
+        """
         self._arrow = pyarrow_for(name)
         self._compute = importlib.import_module("pyarrow.compute")
         self.field = field
         self.others = others
         self.schema = self._arrow.schema([(column, self._type(name, schema, column)) for column in others])
-        found = self._type(name, schema, field)
-        if not self._is_text(found):
-            raise ArgumentError(f"{name}: the column {field!r} is of {found}, not of text: name another as the field")
+        text_type = self._type(name, schema, field)
+        if not self._is_text(text_type):
+            raise ArgumentError(
+                f"{name}: the column {field!r} is of type {text_type}, not text: choose another column with the field "
+                "option"
+            )
 
     def _type(self, name: str, schema: Any, field: str) -> Any:
-        """The type of a column by its path."""
+        """Returns the type of a column. Raises `ArgumentError` if the column is missing."""
         path = _path(schema, field)
-        found, known = None, schema
-        for step in path:
-            index = known.get_field_index(step) if known is not None else -1
+        type, parent = None, schema
+        for part in path:
+            index = parent.get_field_index(part) if parent is not None else -1
             if index < 0:
-                listed = ", ".join(map(repr, schema.names))
-                raise ArgumentError(f"{name} has no column {field!r} but {listed}: name one as the field")
-            found = known.field(index).type
-            known = found if self._arrow.types.is_struct(found) else None
-        return found
+                all_names = ", ".join(map(repr, schema.names))
+                raise ArgumentError(
+                    f"{name} has no column {field!r}: choose one of its columns with the field option: {all_names}"
+                )
+            type = parent.field(index).type
+            parent = type if self._arrow.types.is_struct(type) else None
+        return type
 
     def _is_text(self, type: Any) -> bool:
         types = self._arrow.types
@@ -175,31 +189,31 @@ class TextColumn:
         return any(getattr(types, f"is_{test}")(type) for test in tests)
 
     def blocks(self, batches: Iterator[Any]) -> Iterator[Block]:
-        """The texts of record batches, their rows counted from 0."""
+        """Yields the texts of record batches in blocks. The numbers of texts are rows, counted from 0."""
         row = 0
         for batch in batches:
-            most = _rows_of_block(batch.num_rows, batch.nbytes)
-            for begin in range(0, batch.num_rows, most):
-                yield self._block(batch.slice(begin, most), row + begin)
+            block_rows = _rows_per_block(batch.num_rows, batch.nbytes)
+            for start in range(0, batch.num_rows, block_rows):
+                yield self._block(batch.slice(start, block_rows), row + start)
             row += batch.num_rows
 
     def _block(self, batch: Any, first: int) -> Block:
         texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
-        rows, left = np.arange(batch.num_rows), []
-        if (there := texts.valid) is not None:
-            left = [(first + int(row), f"no field {self.field!r}") for row in np.flatnonzero(~there)]
-            rows = np.flatnonzero(there)
+        rows, skipped = np.arange(batch.num_rows), []
+        if (is_valid := texts.valid) is not None:
+            skipped = [(first + int(row), f"no field {self.field!r}") for row in np.flatnonzero(~is_valid)]
+            rows = np.flatnonzero(is_valid)
             texts = texts.take(rows)
         columns = None
         if self.others:
             columns = self._arrow.table({name: self.column(batch, name) for name in self.others}).take(rows)
-        return Block(texts, rows + first, left, start=first, end=first + batch.num_rows, columns=columns)
+        return Block(texts, rows + first, skipped, start=first, end=first + batch.num_rows, columns=columns)
 
     def column(self, batch: Any, field: str) -> Any:
-        """A column by its path."""
-        head, *inner = _path(batch.schema, field)
-        found = batch.column(head)
-        return self._compute.struct_field(found, inner) if inner else found
+        """Returns a column of a record batch; the parts of a nested column's name are separated by dots."""
+        top_name, *nested_names = _path(batch.schema, field)
+        top_column = batch.column(top_name)
+        return self._compute.struct_field(top_column, nested_names) if nested_names else top_column
 
     def _texts(self, column: Any) -> Any:
         if self._arrow.types.is_dictionary(column.type):
@@ -208,17 +222,17 @@ class TextColumn:
 
 
 def _path(schema: Any, field: str) -> list[str]:
-    """The path of a column. A column whose name contains dots takes precedence over one nested in structs."""
+    """Returns the path to a column as a list of names. A column whose own name contains dots is preferred."""
     return [field] if field in schema.names else field.split(".")
 
 
 def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Iterator[Block]:
-    """The texts of a group. Raises `Damaged` after the last text before a damage."""
+    """Yields the texts of a group in blocks. Raises `Damaged` after the last text before damage."""
     arrow = pyarrow_for(name)
     try:
         yield from column.blocks(table.batches(group, (column.field, *column.others)))
     except (arrow.ArrowException, OSError) as error:
-        raise _damaged(name, error) from error
+        raise _table_error(name, error) from error
 
 
 def table_documents(
@@ -232,12 +246,15 @@ def table_documents(
     columns: Sequence[str] = (),
     groups: range | None = None,
 ) -> Iterator[Documents]:
-    """The documents of an open table, or of some of its groups, and the columns requested with them."""
+    """Yields the documents of a table in blocks; with ``groups``, only those of these groups.
+
+    ``columns`` names other columns to return with the texts. Raises what `open_table` and `documents_of` raise.
+    """
     table = open_table(name, file, first, format)
     column = TextColumn(name, table.schema, reading.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:
-        found = table_blocks(name, table, column, group)
-        yield from documents_of(found, reading, invalid, partial(_place, name, table, group), is_json=False)
+        group_blocks = table_blocks(name, table, column, group)
+        yield from documents_of(group_blocks, reading, invalid, partial(_place, name, table, group), is_json=False)
 
 
 def _place(name: str, table: Table, group: int, row: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
-from ..reading import Documents, Invalid, Left, Reading, remote
+from ..reading import Documents, Invalid, Reading, SkippedText, remote
 from ..reading.names import files_named, is_url
 from ..values import Text
 from .reading import Found, Part, open_file, picked, read
@@ -47,7 +47,7 @@ class TrainingReport:
     notes: list[str] = field(default_factory=list)
     """Other notes, such as a vocabulary smaller than requested."""
 
-    def leave_out(self, text: Left) -> None:
+    def leave_out(self, text: SkippedText) -> None:
         """Record one more skipped text."""
         self.left_out[text.reason] = self.left_out.get(text.reason, 0) + 1
         if len(self.examples) < _SHOWN:
@@ -57,7 +57,7 @@ class TrainingReport:
         """The report, line by line.
 
         >>> report = TrainingReport()
-        >>> report.leave_out(Left("no field 'text'", "a.jsonl:7"))
+        >>> report.leave_out(SkippedText("no field 'text'", "a.jsonl:7"))
         >>> print(report)
         1 text was left out
           no field 'text': 1, e.g. at a.jsonl:7
@@ -118,13 +118,13 @@ class InputStream:
             for found in self._of(item):
                 if isinstance(found, Documents):
                     yield from self._batch(found)
-                elif isinstance(found, Left):
+                elif isinstance(found, SkippedText):
                     self._report.leave_out(found)
                 else:
                     yield from self._one(found)
 
     def _batch(self, found: Documents) -> Iterator[list[bytes]]:
-        for left in found.left:
+        for left in found.skipped:
             self._report.leave_out(left)
         if len(found):
             self._report.texts += len(found)
@@ -133,7 +133,7 @@ class InputStream:
 
     def _one(self, found: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
         for checked in self._utf8.part(found) if isinstance(found, Part) else [self._utf8.text(*found)]:
-            if isinstance(checked, Left):
+            if isinstance(checked, SkippedText):
                 self._report.leave_out(checked)
                 continue
             self._report.texts += not isinstance(checked, Part) or checked.is_last
@@ -158,9 +158,9 @@ class InputStream:
                 _check_no_name(item)
             yield self._picked(item)
 
-    def _picked(self, item: Any) -> tuple[Text, str] | Left:
+    def _picked(self, item: Any) -> tuple[Text, str] | SkippedText:
         found = picked(item, self._reading.names, f"text {self._number}")
-        if isinstance(found, Left) and self._reading.records == "error":
+        if isinstance(found, SkippedText) and self._reading.records == "error":
             raise FormatError(f"{found}; records='skip' leaves such texts out")
         return found
 
@@ -201,7 +201,7 @@ def _paths(name: str) -> list[os.PathLike[str]]:
 def _size(path: Any) -> int:
     try:
         if isinstance(path, remote.Url):
-            return remote.facts(path.url)[0]
+            return remote.size_and_stamp(path.url)[0]
         return os.stat(path).st_size if isinstance(path, os.PathLike) else 0
     except OSError:
         return 0

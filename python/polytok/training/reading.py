@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from ..errors import ArgumentError, FileError, FormatError, PolytokError
-from ..reading import Documents, Invalid, Left, Reading, remote
+from ..reading import Documents, Invalid, Reading, SkippedText, remote
 from ..reading.blocks import Block, blocks
-from ..reading.documents import damage, documents_of
+from ..reading.documents import damage_report, documents_of
 from ..reading.kinds import FIRST, format_of
 from ..reading.names import is_url
-from ..reading.opened import Content, Damaged, begun, decompressed
+from ..reading.streams import Content, Damaged, decompress, peek_first_bytes
 from ..reading.tables import table_documents
 from .counting import COUNTS
 
@@ -32,14 +32,14 @@ class Part:
     place: str
 
 
-Found = Documents | Part | Left
+Found = Documents | Part | SkippedText
 """Texts of a file, or a part of one, or the report of a missing one."""
 
 
 def open_file(name: str) -> IO[bytes]:
     """Open a file for reading; FileError if it does not exist."""
     if is_url(name):
-        return remote.open_url(name, ranges=remote.takes_ranges(name))
+        return remote.open_url(name, can_seek=remote.can_read_ranges(name))
     try:
         return open(name, "rb")
     except OSError as error:
@@ -49,7 +49,7 @@ def open_file(name: str) -> IO[bytes]:
 def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
     """The content of an open file of bytes or of characters. Parts are unchanged, texts are checked."""
     try:
-        with remote.reading(name) if is_url(name) else nullcontext():
+        with remote.translated_errors(name) if is_url(name) else nullcontext():
             yield from _found(name, given, reading, invalid)
     except PolytokError:
         raise
@@ -60,7 +60,7 @@ def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[
 
 
 def _found(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
-    file, first = begun(given, max(FIRST, len(COUNTS)))
+    file, first = peek_first_bytes(given, max(FIRST, len(COUNTS)))
     if first.startswith(COUNTS):
         raise ArgumentError(
             f"{name} is a file of counts, and is taken for texts here: train from a list of such files and nothing "
@@ -70,7 +70,7 @@ def _found(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterato
     if format in ("parquet", "arrow"):
         yield from table_documents(name, file, first, format, reading, invalid=invalid)
         return
-    content = decompressed(name, file, first)
+    content = decompress(name, file, first)
     if format == "text" and reading.unit == "file":
         yield from _parts(name, content, reading)
         return
@@ -100,7 +100,7 @@ class _Lines:
         return f"{self._name}:{self._before + inner}"
 
 
-def _parts(name: str, content: Content, reading: Reading) -> Iterator[Part | Left]:
+def _parts(name: str, content: Content, reading: Reading) -> Iterator[Part | SkippedText]:
     """A whole file as one text; of a damaged file, the content before the damage."""
     data, lost = _next(name, content, reading)
     while data:
@@ -111,14 +111,14 @@ def _parts(name: str, content: Content, reading: Reading) -> Iterator[Part | Lef
         yield lost
 
 
-def _next(name: str, content: Content, reading: Reading) -> tuple[bytes, Left | None]:
+def _next(name: str, content: Content, reading: Reading) -> tuple[bytes, SkippedText | None]:
     try:
         return content.read(_CHUNK), None
     except Damaged as error:
-        return b"", damage(error, reading, name)
+        return b"", damage_report(error, reading, name)
 
 
-def picked(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | Left:
+def picked(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:
     """A field of a record by its path; a record that is a text is its own field."""
     value = record
     for name in () if isinstance(record, (str, bytes)) else names:
@@ -126,4 +126,4 @@ def picked(record: Any, names: list[str], place: str) -> tuple[bytes | str, str]
     if isinstance(value, (str, bytes)):
         return value, place
     field = ".".join(names)
-    return Left(f"no field {field!r}" if value is None else f"the field {field!r} is no text", place)
+    return SkippedText(f"no field {field!r}" if value is None else f"the field {field!r} is no text", place)

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterator
 
 from ..errors import EncodeError
-from ..reading import Invalid, Left
+from ..reading import Invalid, SkippedText
 from ..reading.documents import NO_UTF8
 from ..values import Text
 from .reading import Part
@@ -20,7 +20,7 @@ class Utf8:
         self._decoder: codecs.IncrementalDecoder | None = None
         self._held: list[bytes] = []
 
-    def text(self, text: Text, place: str) -> bytes | Left:
+    def text(self, text: Text, place: str) -> bytes | SkippedText:
         """A text's bytes. Surrogates are repaired as in `polytok.Tokenizer`, unless they are an error."""
         try:
             if isinstance(text, str):
@@ -41,13 +41,13 @@ class Utf8:
                 raise
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
-    def _refused(self, place: str, error: UnicodeError) -> Left:
+    def _refused(self, place: str, error: UnicodeError) -> SkippedText:
         if self._invalid == "skip":
-            return Left(NO_UTF8, place)
+            return SkippedText(NO_UTF8, place)
         where = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
         raise EncodeError(f"{place}: no UTF-8{where}; invalid='replace' or 'skip' says what to do with it") from error
 
-    def part(self, part: Part) -> Iterator[Part | Left]:
+    def part(self, part: Part) -> Iterator[Part | SkippedText]:
         """A part of a text, which can end inside a character. A text that can be skipped is buffered to its end."""
         if self._invalid == "keep":
             yield part
@@ -56,7 +56,7 @@ class Utf8:
             if part.is_last:
                 text = self.text(b"".join(self._held), part.place)
                 self._held = []
-                yield text if isinstance(text, Left) else Part(text, True, part.place)
+                yield text if isinstance(text, SkippedText) else Part(text, True, part.place)
         else:
             yield Part(self._decoded(part), part.is_last, part.place)
 

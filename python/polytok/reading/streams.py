@@ -1,0 +1,240 @@
+"""Reads any file object as a stream of decompressed bytes.
+
+One loop reads all four compressions. In each of them, a file can consist of several members (called frames in zstd and
+streams in xz). The content before damage or truncation is returned before `Damaged` is raised.
+"""
+
+from __future__ import annotations
+
+import bz2
+import importlib
+import io
+import lzma
+import zlib
+from typing import IO, Any, Protocol, cast
+
+from ..errors import ArgumentError, FormatError
+
+GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00"
+
+# The last three bytes of the 16 magic numbers of zstd's skippable frames. Files of pzstd begin with such a frame.
+_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
+
+# The compressed bytes for each step, so that a step returns at most 8 MB: 8 kB of gzip expand to 8 MB at most. In zstd,
+# 4 bytes can expand to 128 kB, and the package zstandard has no limit for its output. The other packages return at most
+# the requested size.
+_STEP_BYTES = 1 << 13
+_ZSTD_STEP_BYTES = 1 << 8
+_MAX_OUTPUT_BYTES = 1 << 22
+
+# The logarithm of zstd's largest window, 2 GiB, as `zstd --long=31` writes it. By default, packages reject windows of
+# more than 128 MiB.
+_ZSTD_WINDOW_LOG = 31
+
+
+class Damaged(FormatError):
+    """The error for compressed data, or a table, that cannot be read from some position on."""
+
+
+class Content(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Reads up to ``size`` bytes; returns no bytes at the end."""
+
+
+def peek_first_bytes(file: Any, count: int) -> tuple[IO[bytes], bytes]:
+    """Returns the file as a binary file, and its first ``count`` bytes, which the binary file still returns."""
+    if isinstance(file.read(0), str):
+        file = _EncodedTextFile(file)
+    start = file.tell() if hasattr(file, "seekable") and file.seekable() else None
+    first = b""
+    while len(first) < count and (data := file.read(count - len(first))):
+        first += data
+    if start is None:
+        return cast("IO[bytes]", _PeekedFile(first, file)), first
+    file.seek(start)
+    return file, first
+
+
+class _EncodedTextFile:
+    """A binary file with the UTF-8 of a text file. Lone surrogates are encoded too, as invalid UTF-8."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._pending = b""
+
+    def read(self, size: int) -> bytes:
+        data = self._pending or cast("str", self._file.read(size)).encode("utf-8", "surrogatepass")
+        self._pending = data[size:]
+        return data[:size]
+
+
+class _PeekedFile(io.RawIOBase):
+    """A file that cannot seek, with its first bytes, which were already read from the file."""
+
+    def __init__(self, first: bytes, file: Any) -> None:
+        self._first = first
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._first:
+            return self._file.read(size) or b""
+        data = self._first if size < 0 else self._first[:size]
+        self._first = self._first[len(data) :]
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def is_compressed(first: bytes) -> bool:
+    """Reports whether a file with these first bytes is compressed."""
+    return first.startswith((GZIP, BZIP2, XZ)) or _is_zstandard(first)
+
+
+def _is_zstandard(first: bytes) -> bool:
+    return first.startswith(ZSTD) or (first[1:4] == _ZSTD_SKIPPABLE and 0x50 <= first[0] <= 0x5F)
+
+
+def decompress(name: str, file: IO[bytes], first: bytes) -> Content:
+    """Returns a stream of the decompressed content of a file. The first bytes of the file select the compression.
+
+    Reading the stream raises `Damaged` at damage. Raises `ArgumentError` if a package for zstd is missing.
+    """
+    if first.startswith(GZIP):
+        return _MemberReader(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, is_padded=True)
+    if first.startswith(BZIP2):
+        return _MemberReader(name, file, bz2.BZ2Decompressor, OSError)
+    if first.startswith(XZ):
+        return _MemberReader(name, file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError, is_padded=True)
+    if _is_zstandard(first):
+        package = _zstd_package(name)
+        return _MemberReader(
+            name, file, lambda: _frame_decompressor(package), package.ZstdError, step_bytes=_ZSTD_STEP_BYTES
+        )
+    return file
+
+
+class _MemberReader:
+    """A stream of the content of all members of a compressed file. The last member must be complete."""
+
+    def __init__(
+        self,
+        name: str,
+        file: IO[bytes],
+        create_decompressor: Any,
+        error: type[Exception],
+        *,
+        is_padded: bool = False,
+        step_bytes: int = _STEP_BYTES,
+    ) -> None:
+        self._name = name
+        self._file = file
+        self._create_decompressor = create_decompressor
+        self._error = error
+        self._is_padded = is_padded
+        self._step_bytes = step_bytes
+        self._member: Any = None
+        self._compressed = b""
+        self._bytes_consumed = 0
+        self._damage: Damaged | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """Reads at least ``size`` bytes, or all remaining bytes if there are fewer; returns no bytes at the end."""
+        parts: list[bytes] = []
+        length = 0
+        while length < size and (data := self._read_step()) is not None:
+            parts.append(data)
+            length += len(data)
+        if not length and self._damage is not None:
+            raise self._damage
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _read_step(self) -> bytes | None:
+        """Decompresses one step and returns its bytes, which can be empty; returns None at the end or at damage."""
+        if self._damage is not None:
+            return None
+        try:
+            if self._has_input():
+                return self._decompress()
+            self._check_complete()
+        except self._error as error:
+            if isinstance(error, OSError) and error.errno is not None:  # an error of the system, not of bzip2
+                raise
+            self._damage = Damaged(
+                f"{self._name} cannot be decompressed after its byte {self._bytes_consumed}: {error}"
+            )
+            self._damage.__cause__ = error
+        return None
+
+    def _has_input(self) -> bool:
+        """Reads compressed bytes if the decompressor needs them. Returns False at the end of the file."""
+        if self._member is not None and not getattr(self._member, "needs_input", True):
+            return True
+        while not self._compressed:
+            self._compressed = self._file.read(_STEP_BYTES)
+            if not self._compressed:
+                return False
+            if self._member is None and self._is_padded and self._bytes_consumed:
+                self._skip_padding()
+        return True
+
+    def _skip_padding(self) -> None:
+        remaining = self._compressed.lstrip(b"\0")
+        self._bytes_consumed += len(self._compressed) - len(remaining)
+        self._compressed = remaining
+
+    def _check_complete(self) -> None:
+        if self._member is not None:
+            self._damage = Damaged(
+                f"{self._name} cannot be decompressed completely: it is truncated after byte {self._bytes_consumed}; "
+                "get the complete file"
+            )
+
+    def _decompress(self) -> bytes:
+        """Decompresses buffered bytes, at most to the end of the member."""
+        if self._member is None:
+            self._member = self._create_decompressor()
+        member = self._member
+        if hasattr(member, "needs_input"):
+            step_input, self._compressed = self._compressed, b""
+            data: bytes = member.decompress(step_input, _MAX_OUTPUT_BYTES)
+        else:
+            step_input, self._compressed = self._compressed[: self._step_bytes], self._compressed[self._step_bytes :]
+            data = member.decompress(step_input)
+        self._bytes_consumed += len(step_input)
+        if member.eof:
+            self._bytes_consumed -= len(member.unused_data)
+            self._compressed = member.unused_data + self._compressed
+            self._member = None
+            if self._is_padded:
+                self._skip_padding()
+        return data
+
+
+def _frame_decompressor(package: Any) -> Any:
+    """Returns a decompressor for one frame with a window of any size."""
+    if hasattr(package, "DecompressionParameter"):  # the module of Python 3.14
+        return package.ZstdDecompressor(options={package.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG})
+    return package.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG).decompressobj()
+
+
+def _zstd_package(name: str) -> Any:
+    """Returns the module compression.zstd of Python 3.14, or the package zstandard.
+
+    Both have a class ZstdDecompressor and a class ZstdError. Raises `ArgumentError` if neither is installed.
+    """
+    for module in ("compression.zstd", "zstandard"):
+        try:
+            return importlib.import_module(module)
+        except ImportError:
+            continue
+    raise ArgumentError(
+        f"{name} is compressed with zstd, which needs the package zstandard: pip install 'polytok[zstd]'"
+    )
