@@ -197,7 +197,7 @@ def test_a_block_is_of_so_many_texts_at_most(tmp_path: Path, reading: Reading) -
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\n" * 1_000_000 + b"x" * 1_000_000 + b"\n\n")
     lengths = [len(found) for found in found_in(plan(path), reading)]
-    assert max(lengths) <= blocks_module.MOST_TEXTS
+    assert max(lengths) <= blocks_module.MAX_BLOCK_TEXTS
     assert sum(lengths) == (1_000_002 if reading is LINES else 500_001)
 
 

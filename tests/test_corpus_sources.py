@@ -71,7 +71,7 @@ def test_what_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(ArgumentError, match="in the output folder"):
             plan(inputs, outside="out")
     assert plan("a.txt", outside="out").tasks and plan("out/b.txt", outside="ou").tasks
-    with pytest.raises(FileError, match="text file that lists names"):
+    with pytest.raises(FileError, match="list of files"):
         names_in("absent")
     with pytest.raises(ArgumentError, match="shard_size=0"):
         plan("a.txt", shard_size=0)

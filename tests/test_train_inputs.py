@@ -330,7 +330,7 @@ def test_counts_are_no_texts(tmp_path: Path) -> None:
     "how", [{"unit": "lines"}, {"format": "json"}, {"invalid": "ignore"}, {"records": "drop"}, {"field": ""}]
 )
 def test_reading_is_checked_at_once(how: dict[str, Any]) -> None:
-    with pytest.raises(ArgumentError, match="is none of '|is no name"):
+    with pytest.raises(ArgumentError, match="is none of '|is not the name"):
         Reading(**how)
 
 
