@@ -9,7 +9,7 @@ use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::segmenter::{Context, Segmenter};
 use crate::sink::lengths::{Lengths, Tiles};
-use crate::split::cursor::Cursor;
+use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
 
 /// Pieces that are asked for at a time.
@@ -129,7 +129,7 @@ fn find_words(segmenter: &Segmenter, text: &[u8], words: &mut Vec<u32>) -> bool 
         return true;
     }
     let Ok(text) = std::str::from_utf8(text) else { return false };
-    let (mut cursor, mut pieces) = (Cursor::new(), [(0, 0); PIECES]);
+    let (mut cursor, mut pieces) = (SplitCursor::new(), [(0, 0); PIECES]);
     loop {
         match splits.fill(text, &mut cursor, &mut pieces) {
             Ok(0) => return true,

@@ -8,7 +8,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{Error, Result};
-use crate::native::{Part, PartWriter, Stored};
+use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
 
 /// A slot without an entry; no place has all its bits set.
@@ -121,7 +121,7 @@ impl Stored for Slots {
         out.table("place_bits", &[self.place_bits]);
     }
 
-    fn read(part: &Part) -> Result<Slots> {
+    fn read(part: &FilePart) -> Result<Slots> {
         let slots: Table<u32> = part.table("slots")?;
         let place_bits = part.number("place_bits")?;
         if !slots.len().is_power_of_two() || slots.len() < 2 || !(1..32).contains(&place_bits) {

@@ -79,14 +79,15 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::Key;
+    use crate::cache::PieceKey;
     use crate::token_id::TokenId;
 
     #[test]
     fn caches_are_cleared_and_limited() {
         let pool = Pool::default();
-        let insert =
-            |scratch: &mut Scratch| scratch.segmenter.cache.insert(b"a", Key::new(b"a", 0, 1, false), &[TokenId(1)]);
+        let insert = |scratch: &mut Scratch| {
+            scratch.segmenter.cache.insert(b"a", PieceKey::new(b"a", 0, 1, false), &[TokenId(1)])
+        };
         pool.with(insert);
         assert!(pool.cached() > 0);
         pool.clear();

@@ -14,7 +14,7 @@ use crate::huge::release;
 use crate::model::{CompiledModel, ModelScratch};
 use crate::post::{Fallback, Out, Sink};
 use crate::segment::Segment;
-use crate::split::chain::Chain;
+use crate::split::chain::SplitChain;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -23,7 +23,7 @@ pub(crate) use blocks::push_to;
 /// The compiled parts that encode normalized text.
 pub(crate) struct Segmenter {
     pub vocab: Arc<Vocab>,
-    pub splits: Chain,
+    pub splits: SplitChain,
     pub model: CompiledModel,
     /// Finds boundaries in long pieces, and in texts without a split.
     pub boundary: Option<Boundary>,

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::spec::{Kind, Matching, SpecialToken};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
-use finder::Finder;
+use finder::SpecialFinder;
 
 mod finder;
 mod partition;
@@ -40,8 +40,8 @@ struct Printed {
 
 /// Some special tokens, compiled for searching: those searched for in the text itself, and those in normalized text.
 pub struct SpecialSet {
-    raw: Option<Finder>,
-    normalized: Option<Finder>,
+    raw: Option<SpecialFinder>,
+    normalized: Option<SpecialFinder>,
 }
 
 /// A part of a text, with its first byte and the byte after its last.
@@ -125,8 +125,8 @@ impl Specials {
         let normalized_texts: Vec<Vec<u8>> =
             of_normalized.iter().map(|(token, _)| normalize(&token.text)).collect::<Result<_>>()?;
         let raw_texts = of_raw.iter().map(|(token, _)| token.text.clone()).collect();
-        let raw = Finder::new(of_raw, raw_texts, self.matching)?;
-        let normalized = Finder::new(of_normalized, normalized_texts, self.matching)?;
+        let raw = SpecialFinder::new(of_raw, raw_texts, self.matching)?;
+        let normalized = SpecialFinder::new(of_normalized, normalized_texts, self.matching)?;
         let is_empty = raw.is_none() && normalized.is_none();
         Ok((!is_empty).then_some(SpecialSet { raw, normalized }))
     }
@@ -140,7 +140,8 @@ impl Specials {
             .map(|token| (token.clone(), true))
             .collect();
         let texts = refused.iter().map(|(token, _)| token.text.clone()).collect();
-        Ok(Finder::new(refused, texts, self.matching)?.map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
+        Ok(SpecialFinder::new(refused, texts, self.matching)?
+            .map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
     }
 }
 
@@ -190,7 +191,7 @@ fn printed(tokens: &[SpecialToken], normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>
     Ok(printed)
 }
 
-fn cut(finder: Option<&Finder>, text: &[u8], mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
+fn cut(finder: Option<&SpecialFinder>, text: &[u8], mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
     match finder {
         Some(finder) => finder.cut(text, part),
         None if text.is_empty() => Ok(()),

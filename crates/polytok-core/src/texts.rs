@@ -20,7 +20,7 @@ pub use json::{Left, json_lines};
 
 /// What is known of the bytes of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Encoding {
+enum TextEncoding {
     /// Nothing.
     Unknown,
     /// They are UTF-8.
@@ -38,13 +38,13 @@ pub struct Texts {
     places: Option<Vec<usize>>,
     /// The rows that are null, in ascending order.
     nulls: Vec<usize>,
-    encoding: Encoding,
+    encoding: TextEncoding,
 }
 
 impl Texts {
     /// Texts at these places of a buffer, in which they must lie.
     pub fn new(buffer: Shared, spans: Vec<Range<usize>>) -> Texts {
-        Texts { buffer, spans, places: None, nulls: Vec::new(), encoding: Encoding::Unknown }
+        Texts { buffer, spans, places: None, nulls: Vec::new(), encoding: TextEncoding::Unknown }
     }
 
     /// The same, with these rows, which ascend, as null.
@@ -136,7 +136,7 @@ impl Texts {
 
     /// The rows that are no UTF-8.
     pub fn undecodable(&self) -> Vec<usize> {
-        if self.encoding == Encoding::Utf8 {
+        if self.encoding == TextEncoding::Utf8 {
             return Vec::new();
         }
         let bytes = self.bytes();
@@ -165,13 +165,13 @@ impl Texts {
         let one = |text: Option<&[u8]>| {
             let (from, text) = (buffer.len(), text.unwrap_or_default());
             match self.encoding {
-                Encoding::Surrogates => push_without_surrogates(text, &mut buffer),
+                TextEncoding::Surrogates => push_without_surrogates(text, &mut buffer),
                 _ => buffer.extend_from_slice(String::from_utf8_lossy(text).as_bytes()),
             }
             from..buffer.len()
         };
         let spans = self.slices().into_iter().map(one).collect();
-        let texts = Texts { encoding: Encoding::Utf8, ..Texts::new(Arc::new(buffer), spans) };
+        let texts = Texts { encoding: TextEncoding::Utf8, ..Texts::new(Arc::new(buffer), spans) };
         Texts { places: Some(self.places()), nulls: self.nulls.clone(), ..texts }
     }
 

@@ -17,11 +17,11 @@ use crate::post::{Fallback, Sink, Spelling};
 use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::segmenter::Segmenter;
-use crate::sink::trim::{Piece, trim};
+use crate::sink::trim::{TokenText, trim};
 use crate::sink::{Count, Spans, Token, Tokens};
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
-use crate::split::chain::Chain;
+use crate::split::chain::SplitChain;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -124,7 +124,7 @@ impl Tokenizer {
         let segmenter = Segmenter {
             boundary: model.boundary(tables)?,
             model,
-            splits: Chain::compile_apart(&spec.split, &apart)?,
+            splits: SplitChain::compile_apart(&spec.split, &apart)?,
             user_defined,
             fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
             vocab,
@@ -266,12 +266,12 @@ impl Tokenizer {
     }
 
     /// The text in which `trim` counts spaces.
-    fn piece_of<'a>(&'a self, token: &'a Token) -> Piece<'a> {
+    fn piece_of<'a>(&'a self, token: &'a Token) -> TokenText<'a> {
         if let Some(text) = token.found().or(self.unknown_text(token)) {
-            return Piece::Text(text);
+            return TokenText::Text(text);
         }
         let piece = self.segmenter.vocab.row(token.id).map_or(&[][..], |row| self.segmenter.vocab.bytes(row));
-        if self.byte_level { Piece::Bytes(piece) } else { Piece::Text(piece) }
+        if self.byte_level { TokenText::Bytes(piece) } else { TokenText::Text(piece) }
     }
 
     /// The bytes of ids; special tokens are left out if `skip_special`.

@@ -8,7 +8,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
-use crate::native::{Part, PartWriter, Stored, Tables};
+use crate::native::{FilePart, PartWriter, Stored, Tables};
 use crate::table::Table;
 
 /// No value, or no node.
@@ -17,13 +17,13 @@ pub const NONE: u32 = u32::MAX;
 /// From the low bits up: the label (8 bits), the base (24) and the value (32).
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
-pub struct Node(u64);
+pub struct TrieNode(u64);
 
-impl Node {
+impl TrieNode {
     /// `base` has 24 bits.
     #[inline]
-    pub fn new(label: u8, base: u32, value: u32) -> Node {
-        Node((value as u64) << 32 | (base as u64) << 8 | label as u64)
+    pub fn new(label: u8, base: u32, value: u32) -> TrieNode {
+        TrieNode((value as u64) << 32 | (base as u64) << 8 | label as u64)
     }
 
     /// The byte that leads to it.
@@ -45,8 +45,8 @@ impl Node {
     }
 
     /// The same node with another value.
-    pub fn with_value(self, value: u32) -> Node {
-        Node::new(self.label(), self.base(), value)
+    pub fn with_value(self, value: u32) -> TrieNode {
+        TrieNode::new(self.label(), self.base(), value)
     }
 }
 
@@ -64,7 +64,7 @@ pub const ROOT: u32 = 0;
 
 /// An immutable map from byte strings to `u32` values below `NONE`.
 pub struct Trie {
-    nodes: Table<Node>,
+    nodes: Table<TrieNode>,
     /// No key is longer.
     longest: usize,
 }
@@ -76,7 +76,7 @@ impl Trie {
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
         keys.dedup_by(|later, first| later.0 == first.0);
         let longest = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-        Ok(Builder::default().build(&keys)?.with_longest(longest))
+        Ok(TrieBuilder::default().build(&keys)?.with_longest(longest))
     }
 
     /// The trie of a file, or the one that is built, whose keys are not longer than `longest`. The values of a file must
@@ -103,7 +103,7 @@ impl Trie {
     }
 
     /// All nodes, those that no key leads to among them.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[TrieNode] {
         &self.nodes
     }
 
@@ -177,26 +177,26 @@ impl Stored for Trie {
 
     /// Steps are checked where they are taken; a step that leads astray ends in another node of the same array. No key is found
     /// before `with_longest` says how long they are.
-    fn read(part: &Part) -> Result<Trie> {
-        let nodes: Table<Node> = part.table("nodes")?;
+    fn read(part: &FilePart) -> Result<Trie> {
+        let nodes: Table<TrieNode> = part.table("nodes")?;
         if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
     }
 }
 
 /// Places nodes in blocks of 256, first fit over the blocks that still have room.
 #[derive(Default)]
-struct Builder {
-    nodes: Vec<Node>,
+struct TrieBuilder {
+    nodes: Vec<TrieNode>,
     /// Places that hold a node, and bases that a node has.
-    taken: Vec<Places>,
-    used: Vec<Places>,
-    open: Vec<Block>,
+    taken: Vec<PlaceSet>,
+    used: Vec<PlaceSet>,
+    open: Vec<NodeBlock>,
 }
 
 const BLOCK: usize = 256;
 
 /// A block with free places, and how often a search in it failed.
-struct Block {
+struct NodeBlock {
     number: usize,
     free: u16,
     misses: u8,
@@ -204,9 +204,9 @@ struct Block {
 
 /// A set of places of a block, a bit for each.
 #[derive(Clone, Copy, Default)]
-struct Places([u64; BLOCK / 64]);
+struct PlaceSet([u64; BLOCK / 64]);
 
-impl Places {
+impl PlaceSet {
     #[inline]
     fn add(&mut self, low: usize) {
         self.0[low / 64] |= 1 << (low % 64);
@@ -218,22 +218,22 @@ impl Places {
     }
 
     #[inline]
-    fn or(self, other: Places) -> Places {
-        let (Places([a, b, c, d]), Places([e, f, g, h])) = (self, other);
-        Places([a | e, b | f, c | g, d | h])
+    fn or(self, other: PlaceSet) -> PlaceSet {
+        let (PlaceSet([a, b, c, d]), PlaceSet([e, f, g, h])) = (self, other);
+        PlaceSet([a | e, b | f, c | g, d | h])
     }
 
     /// The places `low` for which `low ^ byte` is here. Plain code: closures over arrays are not always inlined.
     #[inline]
-    fn xor(self, byte: u8) -> Places {
-        let Places([a, b, c, d]) = self;
+    fn xor(self, byte: u8) -> PlaceSet {
+        let PlaceSet([a, b, c, d]) = self;
         let [a, b, c, d] = match byte >> 6 {
             0 => [a, b, c, d],
             1 => [b, a, d, c],
             2 => [c, d, a, b],
             _ => [d, c, b, a],
         };
-        Places([swapped(a, byte), swapped(b, byte), swapped(c, byte), swapped(d, byte)])
+        PlaceSet([swapped(a, byte), swapped(b, byte), swapped(c, byte), swapped(d, byte)])
     }
 
     /// The first place that is not here.
@@ -257,7 +257,7 @@ fn swapped(mut word: u64, byte: u8) -> u64 {
     word
 }
 
-impl Builder {
+impl TrieBuilder {
     fn build(mut self, keys: &[(&[u8], u32)]) -> Result<Trie> {
         self.add_block()?;
         self.used[0].add(LEAF as usize);
@@ -281,7 +281,7 @@ impl Builder {
                 }
             }
             let base = if labels.is_empty() { LEAF } else { self.place(&labels)? };
-            self.nodes[node as usize] = Node::new(label, base, value);
+            self.nodes[node as usize] = TrieNode::new(label, base, value);
             for (k, &(byte, start)) in labels.iter().enumerate() {
                 let child = base ^ byte as u32;
                 self.take(child, byte);
@@ -298,16 +298,16 @@ impl Builder {
         if nodes > MOST_NODES as usize {
             return Err(Error::Spec(format!("the vocabulary is too large: its trie has more than {MOST_NODES} nodes")));
         }
-        self.open.push(Block { number: self.taken.len(), free: BLOCK as u16, misses: 0 });
-        self.nodes.resize(nodes, Node::new(0, LEAF, NONE));
-        self.taken.push(Places::default());
-        self.used.push(Places::default());
+        self.open.push(NodeBlock { number: self.taken.len(), free: BLOCK as u16, misses: 0 });
+        self.nodes.resize(nodes, TrieNode::new(0, LEAF, NONE));
+        self.taken.push(PlaceSet::default());
+        self.used.push(PlaceSet::default());
         Ok(())
     }
 
     fn take(&mut self, place: u32, label: u8) {
         let (number, low) = (place as usize / BLOCK, place as usize % BLOCK);
-        self.nodes[place as usize] = Node::new(label, LEAF, NONE);
+        self.nodes[place as usize] = TrieNode::new(label, LEAF, NONE);
         self.taken[number].add(low);
         if let Some(i) = self.open.iter().rposition(|block| block.number == number) {
             self.open[i].free -= 1;
@@ -356,7 +356,7 @@ impl Builder {
             let root = (number == 0).then_some(ROOT as usize);
             for low in (0..BLOCK).filter(|&low| !taken.has(low)).chain(root) {
                 let node = self.nodes[number * BLOCK + low];
-                self.nodes[number * BLOCK + low] = Node::new((low ^ base) as u8, node.base(), node.value());
+                self.nodes[number * BLOCK + low] = TrieNode::new((low ^ base) as u8, node.base(), node.value());
             }
         }
     }
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn nodes_that_lead_in_circles_end_the_walk() {
-        let node = Node::new(b'a', 0, 7);
+        let node = TrieNode::new(b'a', 0, 7);
         let nodes = vec![node; 256].into();
         let trie = Trie { nodes, longest: 3 };
         assert_eq!(trie.longest_prefix(&[b'a'; 1000]), Some((3, 7)));
@@ -408,13 +408,13 @@ mod tests {
 
     #[test]
     fn places_under_a_byte_are_found_at_once() {
-        let mut places = Places::default();
+        let mut places = PlaceSet::default();
         [0, 1, 7, 63, 64, 100, 255].into_iter().for_each(|low| places.add(low));
         for byte in 0..=255u8 {
             let moved = places.xor(byte);
             assert!((0..BLOCK).all(|low| moved.has(low) == places.has(low ^ byte as usize)));
         }
-        assert_eq!((places.first_other(), Places([u64::MAX; 4]).first_other()), (Some(2), None));
+        assert_eq!((places.first_other(), PlaceSet([u64::MAX; 4]).first_other()), (Some(2), None));
     }
 
     #[test]

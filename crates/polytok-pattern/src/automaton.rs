@@ -41,6 +41,15 @@ struct Thread {
 /// The threads of one search, the one to be preferred first.
 type Level = Vec<Thread>;
 
+/// The kind of a piece that ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PieceKind {
+    /// A match of the pattern.
+    Match,
+    /// A character that no match covers.
+    Gap,
+}
+
 /// What to do for a class in a state.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cell(u32);
@@ -49,9 +58,9 @@ pub(super) struct Cell(u32);
 const NOTED: u32 = 1 << 15;
 
 impl Cell {
-    fn new(row: usize, store: usize, commit: usize, accepted: Option<bool>) -> Cell {
-        let noted = if accepted.is_some() { NOTED } else { 0 };
-        let gap = if accepted == Some(true) { GAP } else { 0 };
+    fn new(row: usize, store: usize, commit: usize, ended: Option<PieceKind>) -> Cell {
+        let noted = if ended.is_some() { NOTED } else { 0 };
+        let gap = if ended == Some(PieceKind::Gap) { GAP } else { 0 };
         Cell((row as u32) << 16 | (store as u32) << 8 | commit as u32 | noted | gap)
     }
 
@@ -108,7 +117,8 @@ impl Automaton {
     pub(super) fn build(steps: &[Step], masks: &[Mask], starts: &[u16], classes: usize) -> Option<Automaton> {
         let threads = starts.iter().map(|&pc| Thread { pc, held: 0 });
         let fresh: Level = threads.chain([Thread { pc: ANY, held: 0 }]).collect();
-        let mut builder = Builder { steps, masks, fresh, end: classes as u8 - 1, seen: Vec::new(), cut: false };
+        let mut builder =
+            AutomatonBuilder { steps, masks, fresh, end: classes as u8 - 1, seen: Vec::new(), cut: false };
         let stride = classes.next_power_of_two();
         let mut states = vec![vec![builder.fresh.clone()]];
         let mut known: HashMap<Vec<Level>, usize> = HashMap::from([(states[0].clone(), 0)]);
@@ -116,12 +126,12 @@ impl Automaton {
         let mut state = 0;
         while state < states.len() {
             for class in 0..classes as u8 {
-                let Change { levels, store, commit, accepted } = builder.change(&states[state], class)?;
+                let Change { levels, store, commit, ended } = builder.change(&states[state], class)?;
                 let next = *known.entry(levels).or_insert_with_key(|levels| {
                     states.push(levels.clone());
                     states.len() - 1
                 });
-                cells.push(Cell::new(next * stride, store, commit, accepted));
+                cells.push(Cell::new(next * stride, store, commit, ended));
             }
             state += 1;
             cells.resize(state * stride, Cell::default());
@@ -156,11 +166,11 @@ struct Change {
     levels: Vec<Level>,
     store: usize,
     commit: usize,
-    /// A match ends here; true: it is a gap.
-    accepted: Option<bool>,
+    /// The kind of the piece that ends before the character, if a piece ends there.
+    ended: Option<PieceKind>,
 }
 
-struct Builder<'a> {
+struct AutomatonBuilder<'a> {
     steps: &'a [Step],
     masks: &'a [Mask],
     /// The level that a search begins with.
@@ -173,20 +183,20 @@ struct Builder<'a> {
     cut: bool,
 }
 
-impl Builder<'_> {
+impl AutomatonBuilder<'_> {
     /// None if there are too many levels.
     fn change(&mut self, state: &[Level], class: u8) -> Option<Change> {
-        let mut change = Change { levels: Vec::new(), store: state.len() - 1, commit: 0, accepted: None };
+        let mut change = Change { levels: Vec::new(), store: state.len() - 1, commit: 0, ended: None };
         for (index, level) in state.iter().enumerate() {
-            let (next, accepted) = self.step(level, class);
+            let (next, ended) = self.step(level, class);
             if next.is_empty() && change.levels.is_empty() {
                 change.commit = index + 1;
             } else {
                 change.levels.push(next);
             }
-            if accepted.is_some() {
+            if ended.is_some() {
                 change.store = index;
-                change.accepted = accepted;
+                change.ended = ended;
                 let fresh = self.fresh.clone();
                 change.levels.push(self.step(&fresh, class).0);
                 break;
@@ -200,14 +210,14 @@ impl Builder<'_> {
         (change.levels.len() <= MAX_LEVELS).then_some(change)
     }
 
-    /// The level after a character of `class`, and whether a match ends before it (true: it is a gap).
-    fn step(&mut self, level: &[Thread], class: u8) -> (Level, Option<bool>) {
+    /// Returns the level after a character of `class`, and the kind of the piece that ends before the character.
+    fn step(&mut self, level: &[Thread], class: u8) -> (Level, Option<PieceKind>) {
         self.seen.clear();
         self.cut = false;
         let mut next = Level::new();
         for &thread in level {
             if self.follow(thread, class, &mut next) {
-                return (next, Some(thread.pc == ANY));
+                return (next, Some(if thread.pc == ANY { PieceKind::Gap } else { PieceKind::Match }));
             }
             if self.cut {
                 break;

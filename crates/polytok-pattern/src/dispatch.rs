@@ -32,7 +32,7 @@ impl Dispatch {
         let count = classes.count();
         let mut table = Dispatch { cells: vec![(0, 0); count * STRIDE], entries: Vec::new() };
         let mut known: HashMap<Vec<Entry>, (u16, u16)> = HashMap::new();
-        let mut builder = Builder { steps, masks, resumed: HashMap::new() };
+        let mut builder = DispatchBuilder { steps, masks, resumed: HashMap::new() };
         for cell in 0..count * count {
             let pair = [(cell / count) as u8, (cell % count) as u8];
             let cell = &mut table.cells[pair[0] as usize * STRIDE + pair[1] as usize];
@@ -66,14 +66,14 @@ fn start_of(pc: usize) -> Point {
     Point { pc, held: 0 }
 }
 
-struct Builder<'a> {
+struct DispatchBuilder<'a> {
     steps: &'a mut Vec<Step>,
     masks: &'a [Mask],
     /// The step that stands for a run under way.
     resumed: HashMap<Point, u16>,
 }
 
-impl Builder<'_> {
+impl DispatchBuilder<'_> {
     fn list(&mut self, starts: &[u16], pair: &[u8]) -> Vec<Entry> {
         let mut list = Vec::new();
         for &start in starts {

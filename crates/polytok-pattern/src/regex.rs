@@ -34,7 +34,7 @@ pub(super) struct Regex {
 }
 
 /// What the engine finds.
-type Found = fancy_regex::Result<Option<(usize, usize)>>;
+type SearchResult = fancy_regex::Result<Option<(usize, usize)>>;
 
 /// Where the search of one text stands.
 #[derive(Default)]
@@ -151,7 +151,7 @@ fn build(pattern: &str, limit: usize) -> fancy_regex::Result<fancy_regex::Regex>
     builder.build()
 }
 
-fn find(regex: &fancy_regex::Regex, input: RegexInput<str>) -> Found {
+fn find(regex: &fancy_regex::Regex, input: RegexInput<str>) -> SearchResult {
     Ok(regex.find_input(input)?.map(|found| (found.start(), found.end())))
 }
 

@@ -50,13 +50,13 @@ pub(super) struct Stream {
 }
 
 /// Pieces that were found, and where the last one ends.
-struct Found<'p> {
+struct FoundPieces<'p> {
     pieces: &'p mut [(u32, u32)],
     count: usize,
     from: u32,
 }
 
-impl Found<'_> {
+impl FoundPieces<'_> {
     #[inline]
     fn end(&mut self, end: u32, is_gap: bool) {
         self.pieces[self.count] = (self.from, end);
@@ -107,7 +107,7 @@ impl Stream {
         assert!(pieces.len() >= ROOM, "room for {ROOM} pieces is needed");
         let rule = self.rule(classes, text, cursor);
         let mut block = Block::new();
-        let mut found = Found { pieces, count: 0, from: cursor.from };
+        let mut found = FoundPieces { pieces, count: 0, from: cursor.from };
         while found.has_room_for(ROOM as u32) && cursor.at <= text.len() {
             match rule {
                 Some(rule) if cursor.ask <= found.from as usize && cursor.at <= found.from as usize + NEAR => {
@@ -172,7 +172,7 @@ impl Stream {
     }
 
     /// Reads some characters.
-    fn by_automaton(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut Found, most: usize) {
+    fn by_automaton(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut FoundPieces, most: usize) {
         let mut ends = [0; ROOM];
         ends[..MAX_LEVELS].copy_from_slice(&cursor.waiting);
         let count = self.read(classes, text, cursor, most, &mut ends);
@@ -182,7 +182,7 @@ impl Stream {
 
     /// Goes through a long run of characters of one class by the cycle that they lead the automaton through, if they do. Once a
     /// candidate can be no older than the cycle, each end stands a cycle behind the one of the cycle before.
-    fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut Found) -> bool {
+    fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, found: &mut FoundPieces) -> bool {
         let Some(start @ &[first @ 0..0x80, ..]) = text.get(cursor.at..).and_then(<[u8]>::first_chunk::<CHUNK>) else {
             return false;
         };
@@ -233,7 +233,14 @@ impl Stream {
 
 /// Finds ends by the rule, up to the first place at which it asks. The cursor then stands at the last end, with the automaton
 /// at its beginning.
-fn by_rule(rule: &Rule, classes: &Classes, text: &[u8], block: &mut Block, cursor: &mut Cursor, found: &mut Found) {
+fn by_rule(
+    rule: &Rule,
+    classes: &Classes,
+    text: &[u8],
+    block: &mut Block,
+    cursor: &mut Cursor,
+    found: &mut FoundPieces,
+) {
     let from = cursor.sure.max(found.from as usize);
     let start = block.place(from).unwrap_or_else(|| {
         block.read(rule, classes, text, from);

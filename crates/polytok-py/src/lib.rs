@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
-    module.add_class::<tokenizer::PyOptions>()?;
+    module.add_class::<tokenizer::PyResolvedOptions>()?;
     module.add_class::<tokenizer::PyTokenColumns>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
     module.add_class::<checksum::PyChecksum>()?;

@@ -31,7 +31,7 @@ const FEW_BYTES_PER_ID: usize = 3;
 
 /// The options of an encoding, resolved for one tokenizer: with the sets of special tokens to recognise and to refuse.
 #[pyclass(frozen, name = "ResolvedOptions")]
-pub struct PyOptions {
+pub struct PyResolvedOptions {
     #[pyo3(get)]
     add_special: bool,
     special: Option<SpecialSet>,
@@ -39,11 +39,11 @@ pub struct PyOptions {
 }
 
 /// Options, or None for the defaults.
-type Options<'a, 'py> = Option<&'a Bound<'py, PyOptions>>;
+type Options<'a, 'py> = Option<&'a Bound<'py, PyResolvedOptions>>;
 
 fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
     options.map_or_else(EncodeOptions::default, |options| {
-        let PyOptions { add_special, special, reject } = options.get();
+        let PyResolvedOptions { add_special, special, reject } = options.get();
         EncodeOptions { add_special: *add_special, special: special.as_ref(), reject: reject.as_ref() }
     })
 }
@@ -138,12 +138,17 @@ impl PyTokenizer {
     }
 
     /// Options with the special tokens of these texts to recognise, and those to refuse; the texts must be known.
-    fn options(&self, add_special: bool, special: HashSet<Vec<u8>>, reject: HashSet<Vec<u8>>) -> PyResult<PyOptions> {
+    fn options(
+        &self,
+        add_special: bool,
+        special: HashSet<Vec<u8>>,
+        reject: HashSet<Vec<u8>>,
+    ) -> PyResult<PyResolvedOptions> {
         let chosen = || self.tokenizer.special_set(|text| special.contains(text)).map_err(to_python);
         // Without a set the engine recognises the tokens that are always recognised, by a set of its own.
         let special = if special.is_empty() { None } else { chosen()? };
         let reject = self.tokenizer.specials().refused(|text| reject.contains(text)).map_err(to_python)?;
-        Ok(PyOptions { add_special, special, reject })
+        Ok(PyResolvedOptions { add_special, special, reject })
     }
 
     /// Bytes that the cache of each thread may take.

@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Kind, Line, VocabColumns};
-use polytok_core::wire::sentencepiece_check::{ModelType, Rules, check_pieces};
+use polytok_core::wire::sentencepiece_check::{ModelType, PieceRules, check_pieces};
 use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -90,7 +90,7 @@ fn sentencepiece_write<'py>(py: Python<'py>, vocab: Columns<'py>, details: &[u8]
 /// Raises FormatError at the first piece that SentencePiece would refuse.
 #[pyfunction]
 fn sentencepiece_check(vocab: Columns<'_>, model_type: u8, byte_fallback: bool, line: &str) -> PyResult<()> {
-    let rules = Rules {
+    let rules = PieceRules {
         model: match model_type {
             2 => ModelType::Bpe,
             3 => ModelType::Word,

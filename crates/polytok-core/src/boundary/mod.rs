@@ -16,13 +16,13 @@ pub(crate) mod pair_set;
 mod sides;
 
 use crate::error::Result;
-use crate::native::{Part, PartWriter, Stored};
+use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
 use crate::utf8;
 use neighbours::{CharPairs, EntryUnits, pack};
 use pair_set::{PairSet, pair};
-use sides::{Sides, Unit};
+use sides::{CharUnit, Sides};
 
 /// Equal characters that are passed at once.
 const RUN: usize = 16;
@@ -103,7 +103,7 @@ impl Boundary {
 
     /// The character that starts at `at`.
     #[inline]
-    fn unit(&self, text: &[u8], at: usize) -> Unit {
+    fn unit(&self, text: &[u8], at: usize) -> CharUnit {
         let rest = &text[at..];
         self.sides.unit(&rest[..utf8::char_len(rest)])
     }
@@ -124,7 +124,7 @@ impl Boundary {
     }
 
     #[inline]
-    fn joins_units(&self, left: Unit, right: Unit) -> bool {
+    fn joins_units(&self, left: CharUnit, right: CharUnit) -> bool {
         // Entries of bytes may start and end inside a character.
         match self.symbols {
             Symbols::Bytes => Sides::any(left, right, |end, start| self.has(end, start)),
@@ -146,7 +146,7 @@ impl Stored for Boundary {
         self.pairs.write(out);
     }
 
-    fn read(part: &Part) -> Result<Boundary> {
+    fn read(part: &FilePart) -> Result<Boundary> {
         let ascii: Table<u128> = part.table("ascii")?;
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
         let number: u32 = part.number("symbols")?;

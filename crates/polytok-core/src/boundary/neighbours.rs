@@ -157,12 +157,12 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    type Pairs = HashSet<(Vec<u8>, Vec<u8>)>;
+    type UnitPairs = HashSet<(Vec<u8>, Vec<u8>)>;
 
     /// The twin: at each place of each entry where a unit can begin, the unit before it and the unit after it.
-    fn naive_pairs(entries: &[Vec<u8>], units: EntryUnits) -> Pairs {
+    fn naive_pairs(entries: &[Vec<u8>], units: EntryUnits) -> UnitPairs {
         let can_begin = |byte: u8| units == EntryUnits::Bytes || byte & 0xC0 != 0x80;
-        let mut pairs = Pairs::new();
+        let mut pairs = UnitPairs::new();
         for entry in entries {
             let mut borders: Vec<usize> = (1..entry.len()).filter(|&at| can_begin(entry[at])).collect();
             borders.insert(0, 0);
@@ -174,11 +174,11 @@ mod tests {
         pairs
     }
 
-    fn char_pairs(pairs: &CharPairs) -> Pairs {
+    fn char_pairs(pairs: &CharPairs) -> UnitPairs {
         let ascii = pairs.ascii_chars().map(|(left, right)| (vec![left as u8], vec![right as u8]));
         let unit = |packed: u32| unpack(packed).bytes().to_vec();
         let others: Vec<_> = pairs.others.iter().map(|&pair| (unit((pair >> 32) as u32), unit(pair as u32))).collect();
-        let all: Pairs = ascii.chain(others.iter().cloned()).collect();
+        let all: UnitPairs = ascii.chain(others.iter().cloned()).collect();
         assert_eq!(all.len(), pairs.ascii_chars().count() + others.len(), "each pair once");
         all
     }
@@ -192,7 +192,7 @@ mod tests {
         fn pairs_of_bytes_are_those_of_the_twin(entries in prop::collection::vec(prop::collection::vec(0u8..=255, 0..6), 0..8)) {
             let pairs = BytePairs::of(entries.iter().map(Vec::as_slice));
             let all = (0..=255u8).flat_map(|left| (0..=255u8).map(move |right| (left, right)));
-            let pairs: Pairs = all.filter(|&(left, right)| pairs.has(left, right)).map(|(left, right)| (vec![left], vec![right])).collect();
+            let pairs: UnitPairs = all.filter(|&(left, right)| pairs.has(left, right)).map(|(left, right)| (vec![left], vec![right])).collect();
             prop_assert_eq!(pairs, naive_pairs(&entries, EntryUnits::Bytes));
         }
 
@@ -203,7 +203,7 @@ mod tests {
             let expected = naive_pairs(&entries, EntryUnits::Chars);
             prop_assert_eq!(&char_pairs(&pairs), &expected);
             let bytes = |c: char| c.to_string().into_bytes();
-            let chars: Pairs = pairs.ascii_chars().chain(pairs.other_chars()).map(|(left, right)| (bytes(left), bytes(right))).collect();
+            let chars: UnitPairs = pairs.ascii_chars().chain(pairs.other_chars()).map(|(left, right)| (bytes(left), bytes(right))).collect();
             prop_assert_eq!(chars, expected);
         }
 

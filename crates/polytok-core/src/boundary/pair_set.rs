@@ -4,7 +4,7 @@
 //! a hundred tests of others hits. A false hit joins what need not be joined, which is slower, never wrong.
 
 use crate::error::Result;
-use crate::native::{Part, PartWriter, Stored};
+use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
 
 /// Bits of the set for each pair in it.
@@ -40,7 +40,7 @@ impl Stored for PairSet {
         out.table("pairs", &self.words);
     }
 
-    fn read(part: &Part) -> Result<PairSet> {
+    fn read(part: &FilePart) -> Result<PairSet> {
         let words: Table<u64> = part.table("pairs")?;
         match words.len().is_power_of_two() {
             true => Ok(PairSet { words }),

@@ -17,7 +17,7 @@ pub struct Sides(pub Table<u8>);
 
 /// A character, with what is known of it.
 #[derive(Clone, Copy)]
-pub struct Unit {
+pub struct CharUnit {
     /// Its bytes as one number.
     pub packed: u32,
     /// How many there are.
@@ -37,15 +37,15 @@ impl Sides {
 
     /// A character, looked up.
     #[inline]
-    pub fn unit(&self, bytes: &[u8]) -> Unit {
+    pub fn unit(&self, bytes: &[u8]) -> CharUnit {
         let flags = code(bytes).and_then(|code| self.0.get(code)).copied().unwrap_or(u8::MAX);
-        Unit { packed: pack(bytes), len: bytes.len(), flags }
+        CharUnit { packed: pack(bytes), len: bytes.len(), flags }
     }
 
     /// Whether `joins` holds for an end of the left character and a start of the right one, of those that occur. A part is a
     /// number of which the lowest byte is the first.
     #[inline]
-    pub fn any(left: Unit, right: Unit, joins: impl Fn(u32, u32) -> bool) -> bool {
+    pub fn any(left: CharUnit, right: CharUnit, joins: impl Fn(u32, u32) -> bool) -> bool {
         let (mut ends, starts) = (left.flags & 15, right.flags >> 4);
         if ends == 0 || starts == 0 {
             return false;

@@ -2,7 +2,7 @@
 //! fetches cache lines in parallel, which is most of the cost of a lookup.
 
 use super::short::IDS;
-use super::{Cache, Key};
+use super::{Cache, PieceKey};
 use crate::token_id::TokenId;
 
 /// The number of pieces of a block.
@@ -10,7 +10,7 @@ pub const BLOCK: usize = 128;
 
 /// A piece of the text: where it is, and whether it was cut out of a longer one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct BlockPiece {
     /// First byte.
     pub start: usize,
     /// The byte after the last one.
@@ -25,7 +25,7 @@ pub struct Block {
     ranges: [(u32, u32); BLOCK],
     are_parts: [bool; BLOCK],
     count: usize,
-    keys: [Key; BLOCK],
+    keys: [PieceKey; BLOCK],
     hashes: [u32; BLOCK],
     /// Ids of cached pieces, one after the other.
     pub(crate) ids: [TokenId; BLOCK * IDS],
@@ -38,7 +38,7 @@ impl Block {
             ranges: [(0, 0); BLOCK],
             are_parts: [false; BLOCK],
             count: 0,
-            keys: [Key::default(); BLOCK],
+            keys: [PieceKey::default(); BLOCK],
             hashes: [0; BLOCK],
             ids: [TokenId(0); BLOCK * IDS],
         }
@@ -75,9 +75,9 @@ impl Block {
 
     /// The piece at `at`.
     #[inline]
-    pub fn piece(&self, at: usize) -> Piece {
+    pub fn piece(&self, at: usize) -> BlockPiece {
         let (start, end) = self.ranges[at];
-        Piece { start: start as usize, end: end as usize, is_part: self.are_parts[at] }
+        BlockPiece { start: start as usize, end: end as usize, is_part: self.are_parts[at] }
     }
 
     /// Computes the keys of all pieces and has the processor fetch their cache lines. `parts_differ`: parts may have other ids
@@ -87,7 +87,7 @@ impl Block {
         let pieces = self.ranges.iter().zip(&self.are_parts).take(self.count);
         let slots = self.keys.iter_mut().zip(&mut self.hashes);
         for ((&(start, end), &is_part), (key, hash)) in pieces.zip(slots) {
-            *key = Key::new(text, start as usize, end as usize, is_part & parts_differ);
+            *key = PieceKey::new(text, start as usize, end as usize, is_part & parts_differ);
             *hash = key.hash();
             cache.prefetch(*hash);
             if !key.is_short() {
@@ -105,7 +105,7 @@ impl Block {
 
     /// The key of the piece at `at`.
     #[inline]
-    pub fn key(&self, at: usize) -> Key {
+    pub fn key(&self, at: usize) -> PieceKey {
         self.keys[at]
     }
 }

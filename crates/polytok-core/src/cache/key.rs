@@ -23,26 +23,26 @@ const LEN: u64 = 15 << 56;
 /// entry.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 #[repr(C, align(16))]
-pub struct Key {
+pub struct PieceKey {
     pub(super) low: u64,
     pub(super) high: u64,
 }
 
-impl PartialEq for Key {
+impl PartialEq for PieceKey {
     /// Without a branch between the halves.
     #[inline]
-    fn eq(&self, other: &Key) -> bool {
+    fn eq(&self, other: &PieceKey) -> bool {
         (self.low ^ other.low) | (self.high ^ other.high) == 0
     }
 }
 
-impl Key {
+impl PieceKey {
     /// That of no piece.
-    pub(crate) const NONE: Key = Key { low: 0, high: 0 };
+    pub(crate) const NONE: PieceKey = PieceKey { low: 0, high: 0 };
 
     /// The key of `text[start..end]`; one that is not kept if that is too long.
     #[inline]
-    pub fn new(text: &[u8], start: usize, end: usize, flag: bool) -> Key {
+    pub fn new(text: &[u8], start: usize, end: usize, flag: bool) -> PieceKey {
         let window = match text.get(start..).and_then(<[u8]>::first_chunk) {
             Some(&window) => u128::from_le_bytes(window),
             None => window_at_end(text, start),
@@ -51,7 +51,7 @@ impl Key {
         let len = (end - start).min(KEY + 1);
         let bytes = window & BYTES[len];
         let high = (bytes >> 64) as u64 | (len as u64) << 56 & LEN | if flag { FLAG } else { 0 };
-        Key { low: bytes as u64, high }
+        PieceKey { low: bytes as u64, high }
     }
 
     /// Whether such a piece is kept as a short one.

@@ -1,6 +1,6 @@
 //! Entries of 64 bytes: up to 32 bytes of text and 7 ids.
 
-use super::key::{Key, fold};
+use super::key::{PieceKey, fold};
 use super::sets::CacheEntry;
 use crate::token_id::TokenId;
 
@@ -21,7 +21,7 @@ pub(super) struct LongKey {
 impl LongKey {
     /// None if the piece is too long.
     #[inline]
-    pub(super) fn new(piece: &[u8], key: Key) -> Option<LongKey> {
+    pub(super) fn new(piece: &[u8], key: PieceKey) -> Option<LongKey> {
         let (first, last) = match (piece.first_chunk(), piece.last_chunk()) {
             (Some(&first), Some(&last)) => (u128::from_le_bytes(first), u128::from_le_bytes(last)),
             _ => (key.low as u128, key.high as u128),

@@ -17,8 +17,8 @@ mod sets;
 mod short;
 
 use crate::token_id::TokenId;
-pub use block::{BLOCK, Block, Piece};
-pub use key::{KEY, Key};
+pub use block::{BLOCK, Block, BlockPiece};
+pub use key::{KEY, PieceKey};
 pub use short::IDS;
 
 pub(crate) use long::LONGEST;
@@ -69,7 +69,7 @@ impl Cache {
     /// Writes the ids of a short piece to the start of `ids` and says how many they are; 0 if it is not here. Which of the two
     /// entries it is, and how many ids, cannot be foreseen, so neither is a branch.
     #[inline]
-    pub fn get(&self, key: Key, hash: u32, ids: &mut [TokenId; IDS]) -> usize {
+    pub fn get(&self, key: PieceKey, hash: u32, ids: &mut [TokenId; IDS]) -> usize {
         let Some(entry) = self.short.candidate(hash, &key) else { return 0 };
         *ids = entry.ids();
         entry.count_if(key)
@@ -77,7 +77,7 @@ impl Cache {
 
     /// The ids of a piece of any length that `get` did not find.
     #[inline]
-    pub fn get_long(&self, piece: &[u8], key: Key) -> Option<&[TokenId]> {
+    pub fn get_long(&self, piece: &[u8], key: PieceKey) -> Option<&[TokenId]> {
         if key.is_short() && !self.may_have_many(key) {
             return None;
         }
@@ -87,7 +87,7 @@ impl Cache {
 
     /// Keeps the ids of a piece, if they and it are not too long.
     #[inline]
-    pub fn insert(&mut self, piece: &[u8], key: Key, ids: &[TokenId]) {
+    pub fn insert(&mut self, piece: &[u8], key: PieceKey, ids: &[TokenId]) {
         if let Some(entry) = ShortEntry::new(key, ids) {
             return self.short.insert(entry);
         }
@@ -104,7 +104,7 @@ impl Cache {
 
     /// Whether a short piece may be elsewhere. That is seldom, and the line it would be in is far away.
     #[inline]
-    fn may_have_many(&self, key: Key) -> bool {
+    fn may_have_many(&self, key: PieceKey) -> bool {
         let bit = key.hash() as usize % MANY;
         self.many.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
@@ -114,7 +114,7 @@ impl Cache {
     pub fn remember<E: Iterator<Item = (impl AsRef<[u8]>, TokenId)>>(
         &mut self,
         piece: &[u8],
-        key: Key,
+        key: PieceKey,
         ids: &[TokenId],
         count: usize,
         own_entries: impl FnOnce() -> Option<E>,
@@ -136,7 +136,7 @@ impl Cache {
     /// Adds at most `count` whole pieces of one id each. Long pieces are skipped.
     #[cold]
     fn add_entries(&mut self, count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, TokenId)>) {
-        let key = |piece: &[u8]| Key::new(piece, 0, piece.len(), false);
+        let key = |piece: &[u8]| PieceKey::new(piece, 0, piece.len(), false);
         let entries = entries.filter_map(|(piece, id)| ShortEntry::new(key(piece.as_ref()), &[id]));
         self.short.add_older(count, entries);
         self.has_entries = true;
@@ -150,7 +150,7 @@ impl Cache {
 
     /// The same for a long piece.
     #[inline]
-    pub fn prefetch_long(&self, piece: &[u8], key: Key) {
+    pub fn prefetch_long(&self, piece: &[u8], key: PieceKey) {
         match LongKey::new(piece, key) {
             Some(key) => self.long.prefetch(key.hash()),
             None => self.records.prefetch(piece, key.is_part()),

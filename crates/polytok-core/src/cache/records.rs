@@ -16,7 +16,7 @@ const FEWEST: usize = 1 << 12;
 
 #[derive(Debug)]
 pub(super) struct Records {
-    places: Sets<Place>,
+    places: Sets<RecordPosition>,
     /// For each record its head, the number of its ids, its text, zeros up to the next word, its ids.
     words: Vec<u32>,
     most: usize,
@@ -24,15 +24,15 @@ pub(super) struct Records {
 
 /// Where the record of a hash starts.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RecordPosition {
     /// 0 is no record.
     hash: u64,
     at: u32,
 }
 
-impl CacheEntry for Place {
+impl CacheEntry for RecordPosition {
     type Key = u64;
-    const EMPTY: Place = Place { hash: 0, at: 0 };
+    const EMPTY: RecordPosition = RecordPosition { hash: 0, at: 0 };
 
     fn is_empty(&self) -> bool {
         self.hash == 0
@@ -84,7 +84,7 @@ impl Records {
             self.places.clear();
         }
         self.reserve(more);
-        self.places.insert(Place { hash, at: self.words.len() as u32 });
+        self.places.insert(RecordPosition { hash, at: self.words.len() as u32 });
         self.words.extend([head(piece, is_part), ids.len() as u32]);
         let (whole, rest) = piece.as_chunks();
         self.words.extend(whole.iter().map(|&word| u32::from_ne_bytes(word)));

@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-fn key(text: &[u8], start: usize, end: usize, is_part: bool) -> Key {
-    Key::new(text, start, end, is_part)
+fn key(text: &[u8], start: usize, end: usize, is_part: bool) -> PieceKey {
+    PieceKey::new(text, start, end, is_part)
 }
 
 /// What the cache says of a piece, by both ways.

@@ -28,7 +28,7 @@ pub(super) struct LlamaCppDecoder {
 
 /// The state between ids.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct LlamaCppState {
     has_token: bool,
     /// The bytes that each pass holds back.
     held: [Vec<u8>; 3],
@@ -49,24 +49,24 @@ impl LlamaCppDecoder {
 
     /// Whether texts are appended unchanged.
     #[inline]
-    pub fn is_settled(&self, state: &State) -> bool {
+    pub fn is_settled(&self, state: &LlamaCppState) -> bool {
         state.has_token && !self.cleans_spaces
     }
 
     /// Appends a text.
-    pub fn push_text(&self, text: &[u8], state: &mut State, out: &mut Vec<u8>) {
+    pub fn push_text(&self, text: &[u8], state: &mut LlamaCppState, out: &mut Vec<u8>) {
         let is_first = !std::mem::replace(&mut state.has_token, true);
         let text = if is_first && self.strips_space { text.strip_prefix(b" ").unwrap_or(text) } else { text };
         if self.cleans_spaces { clean(text, 0, state, out) } else { out.extend_from_slice(text) }
     }
 
     /// A special token that is skipped still counts as the first token.
-    pub fn skip(&self, state: &mut State) {
+    pub fn skip(&self, state: &mut LlamaCppState) {
         state.has_token = true;
     }
 
     /// Appends the bytes that are held back.
-    pub fn finish(&self, state: &mut State, out: &mut Vec<u8>) {
+    pub fn finish(&self, state: &mut LlamaCppState, out: &mut Vec<u8>) {
         for pass in 0..PASSES.len() {
             let held = std::mem::take(&mut state.held[pass]);
             clean(&held, pass + 1, state, out);
@@ -75,7 +75,7 @@ impl LlamaCppDecoder {
 }
 
 /// Sends a text through this pass and the ones after it.
-fn clean(text: &[u8], first: usize, state: &mut State, out: &mut Vec<u8>) {
+fn clean(text: &[u8], first: usize, state: &mut LlamaCppState, out: &mut Vec<u8>) {
     let mut input = text.to_vec();
     for (pass, rules) in PASSES.iter().enumerate().skip(first) {
         let mut output = std::mem::take(&mut state.text);
@@ -184,7 +184,7 @@ mod tests {
 
     fn stream(parts: &[&[u8]]) -> Vec<u8> {
         let decoder = LlamaCppDecoder::compile(Family::Wpm, false, true, false);
-        let (mut state, mut out) = (State::default(), Vec::new());
+        let (mut state, mut out) = (LlamaCppState::default(), Vec::new());
         parts.iter().for_each(|part| decoder.push_text(part, &mut state, &mut out));
         decoder.finish(&mut state, &mut out);
         out
@@ -215,7 +215,7 @@ mod tests {
         ];
         let decode = |family, escaped, numbers: &[u32]| {
             let decoder = LlamaCppDecoder::compile(family, true, false, escaped);
-            let (mut state, mut out) = (State::default(), Vec::new());
+            let (mut state, mut out) = (LlamaCppState::default(), Vec::new());
             let vocab = vocab(&rows);
             numbers.iter().for_each(|&row| decoder.push_text(&decoder.print(&vocab, Row(row)), &mut state, &mut out));
             decoder.finish(&mut state, &mut out);

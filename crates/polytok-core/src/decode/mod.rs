@@ -18,7 +18,7 @@ use crate::spec::{Decode, Line};
 use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
-use chain::{Chain, ChainState};
+use chain::{ChainState, DecodeChain};
 use llama_cpp::LlamaCppDecoder;
 use row_texts::{RowTexts, Settled};
 use sentencepiece::SentencePieceDecoder;
@@ -35,17 +35,17 @@ enum DecodeRules {
     SentencePiece(Box<SentencePieceDecoder>),
     Llama2c,
     LlamaCpp(LlamaCppDecoder),
-    Chain(Chain),
+    Chain(DecodeChain),
 }
 
 /// The state of a decoder between ids; each family has its own part.
 #[derive(Clone, Debug, Default)]
 pub struct DecodeState {
-    sentencepiece: sentencepiece::State,
+    sentencepiece: sentencepiece::SentencePieceState,
     chain: ChainState,
     /// llama2.c: the previous id.
     last: Option<TokenId>,
-    llama_cpp: llama_cpp::State,
+    llama_cpp: llama_cpp::LlamaCppState,
 }
 
 impl Decoder {
@@ -54,7 +54,9 @@ impl Decoder {
         let rules = match decode {
             Decode::Bytes { .. } => DecodeRules::Bytes,
             Decode::Llama2c => DecodeRules::Llama2c,
-            Decode::Chain { steps, byte_level } => DecodeRules::Chain(Chain::compile(steps.as_deref(), *byte_level)?),
+            Decode::Chain { steps, byte_level } => {
+                DecodeRules::Chain(DecodeChain::compile(steps.as_deref(), *byte_level)?)
+            }
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
                 let strips = *add_dummy_prefix || *remove_extra_whitespaces;
                 let collapses = *remove_extra_whitespaces;

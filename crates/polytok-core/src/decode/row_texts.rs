@@ -24,13 +24,13 @@ pub(super) enum Settled<'a> {
 /// The texts of all rows. A text of up to 15 bytes is in its slot, followed by its length: copying a fixed number of
 /// bytes and truncating the copy is faster than copying a variable number.
 pub(super) struct RowTexts {
-    slots: Vec<Slot>,
+    slots: Vec<TextSlot>,
     /// The longer texts; their slots hold the index.
     long: Vec<Box<[u8]>>,
 }
 
 /// A text, and in the last byte its length, or one of these marks.
-type Slot = [u8; SLOT];
+type TextSlot = [u8; SLOT];
 const SLOT: usize = 16;
 /// In place of a length: the text is a long one.
 const LONG: u8 = u8::MAX;
@@ -123,7 +123,7 @@ impl RowTexts {
     }
 
     /// Appends a text that is long or can be skipped; false if the rules decide.
-    fn append_odd(&self, slot: &Slot, skip_special: bool, out: &mut Vec<u8>) -> bool {
+    fn append_odd(&self, slot: &TextSlot, skip_special: bool, out: &mut Vec<u8>) -> bool {
         match slot[SLOT - 1] {
             LONG => out.extend_from_slice(self.long(slot)),
             BYTE | DEPENDS => return false,
@@ -133,14 +133,14 @@ impl RowTexts {
         true
     }
 
-    fn long(&self, slot: &Slot) -> &[u8] {
+    fn long(&self, slot: &TextSlot) -> &[u8] {
         let [number @ .., _, _, _, _, _, _, _, _] = slot;
         &self.long[u64::from_le_bytes(*number) as usize]
     }
 }
 
 /// A slot with a number and a mark.
-fn numbered(number: u64, mark: u8) -> Slot {
+fn numbered(number: u64, mark: u8) -> TextSlot {
     let mut slot = [0; SLOT];
     slot[..8].copy_from_slice(&number.to_le_bytes());
     slot[SLOT - 1] = mark;

@@ -37,7 +37,7 @@ enum Print {
 
 /// The state between ids.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct SentencePieceState {
     /// Bytes of byte pieces that are not yet a character.
     pending: Vec<u8>,
     has_text: bool,
@@ -83,13 +83,13 @@ impl SentencePieceDecoder {
 
     /// The place for settled texts: within a text nothing is stripped and nothing is pending.
     #[inline]
-    pub fn settled<'a>(&self, state: &'a mut State, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
+    pub fn settled<'a>(&self, state: &'a mut SentencePieceState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
         let is_settled = state.has_text && state.pending.is_empty();
         is_settled.then_some(if self.denormalizer.is_some() { &mut state.held } else { out })
     }
 
     /// Appends the bytes of a row.
-    pub fn push(&self, vocab: &Vocab, row: Row, state: &mut State, out: &mut Vec<u8>) {
+    pub fn push(&self, vocab: &Vocab, row: Row, state: &mut SentencePieceState, out: &mut Vec<u8>) {
         if self.denormalizer.is_none() {
             return self.push_piece(vocab, row, state, out);
         }
@@ -99,7 +99,7 @@ impl SentencePieceDecoder {
     }
 
     /// Appends a text that is not a piece.
-    pub fn push_text(&self, text: &[u8], state: &mut State, out: &mut Vec<u8>) {
+    pub fn push_text(&self, text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
         let mut held = std::mem::take(&mut state.held);
         let out = if self.denormalizer.is_some() { &mut held } else { out };
         flush_characters(state, out, true);
@@ -108,7 +108,7 @@ impl SentencePieceDecoder {
     }
 
     /// Appends the bytes that are held back.
-    pub fn finish(&self, state: &mut State, out: &mut Vec<u8>) {
+    pub fn finish(&self, state: &mut SentencePieceState, out: &mut Vec<u8>) {
         let Some(denormalizer) = &self.denormalizer else { return flush_characters(state, out, true) };
         let mut held = std::mem::take(&mut state.held);
         flush_characters(state, &mut held, true);
@@ -116,7 +116,7 @@ impl SentencePieceDecoder {
     }
 
     /// The rules for one piece (their order is the reference's).
-    fn push_piece(&self, vocab: &Vocab, row: Row, state: &mut State, out: &mut Vec<u8>) {
+    fn push_piece(&self, vocab: &Vocab, row: Row, state: &mut SentencePieceState, out: &mut Vec<u8>) {
         if let Print::Byte(byte) = self.prints[row.index()] {
             state.pending.push(byte);
             flush_characters(state, out, false);
@@ -164,14 +164,14 @@ fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
     Ok(prints)
 }
 
-fn append(text: &[u8], state: &mut State, out: &mut Vec<u8>) {
+fn append(text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
     state.has_text |= !text.is_empty();
     out.extend_from_slice(text);
 }
 
 /// Moves complete characters from the pending bytes to the output; each byte that cannot be part of one becomes U+FFFD.
 /// The start of a character stays pending, unless this is the end of the run.
-fn flush_characters(state: &mut State, out: &mut Vec<u8>, is_end: bool) {
+fn flush_characters(state: &mut SentencePieceState, out: &mut Vec<u8>, is_end: bool) {
     let mut at = 0;
     while at < state.pending.len() {
         let rest = &state.pending[at..];

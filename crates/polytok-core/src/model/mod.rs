@@ -26,7 +26,7 @@ use longest::Longest;
 use plamo2::{Plamo2, Plamo2Scratch};
 use unigram::wide::{WideScratch, WideUnigram};
 use unigram::{Unigram, UnigramScratch};
-use whole::{Unit, Whole};
+use whole::{LookupUnit, Whole};
 use word_level::WordLevel;
 use wordpiece::WordPiece;
 
@@ -96,8 +96,10 @@ impl CompiledModel {
                 CompiledModel::Unigram(Arc::new(Unigram::compile(vocab, line, tables)?))
             }
             Model::Longest => CompiledModel::Longest(Longest::compile(vocab, tables)?),
-            Model::Word => CompiledModel::Whole(Whole::compile(vocab.clone(), Unit::Word, line, tables)?),
-            Model::Char => CompiledModel::Whole(Whole::compile(vocab.clone(), Unit::Char(user_defined), line, tables)?),
+            Model::Word => CompiledModel::Whole(Whole::compile(vocab.clone(), LookupUnit::Word, line, tables)?),
+            Model::Char => {
+                CompiledModel::Whole(Whole::compile(vocab.clone(), LookupUnit::Char(user_defined), line, tables)?)
+            }
             Model::WordLevel => CompiledModel::WordLevel(WordLevel::compile(vocab.clone())?),
             Model::WordPiece { continuing_prefix, max_chars, phantom_space } => CompiledModel::WordPiece(
                 WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space, tables)?,

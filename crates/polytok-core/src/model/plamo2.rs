@@ -40,7 +40,7 @@ pub struct Plamo2 {
 
 /// The best way from a place to the end.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct TextPosition {
     cost: i64,
     id: TokenId,
     len: u32,
@@ -49,7 +49,7 @@ struct Place {
 /// Memory that calls share.
 #[derive(Debug, Default)]
 pub struct Plamo2Scratch {
-    places: Vec<Place>,
+    places: Vec<TextPosition>,
     starts: Vec<u32>,
 }
 
@@ -77,7 +77,7 @@ impl Plamo2 {
         let mut at = if text.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
         self.search(text, at, scratch);
         while at < text.len() {
-            let Place { id, len, .. } = scratch.places[at];
+            let TextPosition { id, len, .. } = scratch.places[at];
             emit(Segment { id, start: at as u32, end: at as u32 + len })?;
             at += len as usize;
         }
@@ -90,7 +90,7 @@ impl Plamo2 {
     fn search(&self, text: &[u8], from: usize, scratch: &mut Plamo2Scratch) {
         let Plamo2Scratch { places, starts } = scratch;
         places.clear();
-        places.resize(text.len() + 1, Place { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 });
+        places.resize(text.len() + 1, TextPosition { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 });
         places[text.len()].cost = 0;
         starts.clear();
         let mut at = from;
@@ -104,11 +104,14 @@ impl Plamo2 {
     }
 
     /// The best way from here; `places` starts here too.
-    fn best(&self, text: &[u8], places: &[Place]) -> Place {
+    fn best(&self, text: &[u8], places: &[TextPosition]) -> TextPosition {
         let char_len = char_len(text);
-        let unknown =
-            Place { cost: places[char_len].cost - UNKNOWN_SCORE as i64, id: TokenId::UNKNOWN, len: char_len as u32 };
-        let mut best = Place { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 };
+        let unknown = TextPosition {
+            cost: places[char_len].cost - UNKNOWN_SCORE as i64,
+            id: TokenId::UNKNOWN,
+            len: char_len as u32,
+        };
+        let mut best = TextPosition { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 };
         let mut ends_list = false;
         // Shortest first, the reverse of the reference's order: a later one wins ties, and one that ends the list undoes all before.
         self.trie.prefixes(text, |len, entry| {
@@ -121,7 +124,7 @@ impl Plamo2 {
             }
             let cost = places[len].cost - score as i64;
             if cost <= best.cost {
-                best = Place { cost, id, len: len as u32 };
+                best = TextPosition { cost, id, len: len as u32 };
             }
         });
         if !ends_list && unknown.cost < best.cost { unknown } else { best }

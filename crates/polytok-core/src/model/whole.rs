@@ -21,7 +21,7 @@ const SPACE: &[u8] = "\u{2581}".as_bytes();
 
 /// What is looked up.
 #[derive(Clone)]
-pub enum Unit {
+pub enum LookupUnit {
     /// A stretch from one escaped space to the next.
     Word,
     /// A user-defined piece or a character.
@@ -32,12 +32,12 @@ pub enum Unit {
 pub struct Whole {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
-    unit: Unit,
+    unit: LookupUnit,
 }
 
 impl Whole {
     /// Indexes the vocabulary.
-    pub fn compile(vocab: Arc<Vocab>, unit: Unit, line: Line, tables: &mut Tables) -> Result<Whole> {
+    pub fn compile(vocab: Arc<Vocab>, unit: LookupUnit, line: Line, tables: &mut Tables) -> Result<Whole> {
         let dictionary = Dictionary::new(&vocab, Reach::SentencePiece(line), tables)?;
         Ok(Whole { vocab, dictionary, unit })
     }
@@ -47,8 +47,8 @@ impl Whole {
         let mut at = 0;
         while at < text.len() {
             let len = match &self.unit {
-                Unit::Word => word_len(&text[at..]),
-                Unit::Char(user_defined) => user_defined
+                LookupUnit::Word => word_len(&text[at..]),
+                LookupUnit::Char(user_defined) => user_defined
                     .as_ref()
                     .and_then(|trie| trie.longest_prefix(&text[at..]))
                     .map_or_else(|| utf8::char_len(&text[at..]), |(len, _)| len),

@@ -34,9 +34,9 @@ impl Image {
     /// A copy of these bytes, aligned as it must be.
     pub fn copy(file: &[u8]) -> Result<Image> {
         // What is behind the file's end is cut off again.
-        let mut blocks = vec![Block([0; BLOCK]); file.len().div_ceil(BLOCK)];
-        bytemuck::cast_slice_mut::<Block, u8>(&mut blocks)[..file.len()].copy_from_slice(file);
-        Image::open(std::sync::Arc::new(Aligned { blocks, len: file.len() }))
+        let mut blocks = vec![AlignedBlock([0; BLOCK]); file.len().div_ceil(BLOCK)];
+        bytemuck::cast_slice_mut::<AlignedBlock, u8>(&mut blocks)[..file.len()].copy_from_slice(file);
+        Image::open(std::sync::Arc::new(AlignedBytes { blocks, len: file.len() }))
     }
 
     /// The compiled tables are of this engine's version.
@@ -113,16 +113,16 @@ fn damaged(what: &str) -> Error {
 }
 
 /// Bytes aligned to 64.
-struct Aligned {
-    blocks: Vec<Block>,
+struct AlignedBytes {
+    blocks: Vec<AlignedBlock>,
     len: usize,
 }
 
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
-struct Block([u8; BLOCK]);
+struct AlignedBlock([u8; BLOCK]);
 
-impl AsRef<[u8]> for Aligned {
+impl AsRef<[u8]> for AlignedBytes {
     fn as_ref(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.blocks)[..self.len]
     }

@@ -22,7 +22,7 @@ mod tables;
 mod write;
 
 pub use image::{Image, MAGIC};
-pub use tables::{Part, PartWriter, Stored, Tables};
+pub use tables::{FilePart, PartWriter, Stored, Tables};
 pub use write::Sections;
 
 /// The version of the container and of the Spec in it; files of later ones are refused.

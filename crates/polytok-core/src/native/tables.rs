@@ -12,7 +12,7 @@ pub trait Stored: Sized {
     /// Adds its sections.
     fn write(&self, out: &mut PartWriter);
     /// Reads them. Whatever they hold, what comes out must be safe to use.
-    fn read(part: &Part) -> Result<Self>;
+    fn read(part: &FilePart) -> Result<Self>;
 }
 
 /// The source of tables.
@@ -46,7 +46,7 @@ impl Tables {
     /// The file's part of this name, or what `build` gives.
     pub fn get<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         if let Some(image) = self.image.as_ref().filter(|image| image.has_tables()) {
-            return S::read(&Part { image, name: name.to_owned() });
+            return S::read(&FilePart { image, name: name.to_owned() });
         }
         let built = build()?;
         self.keep(name, &built);
@@ -56,7 +56,7 @@ impl Tables {
     /// The same for what belongs to the format, whatever the version of the tables.
     pub fn get_always<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         match &self.image {
-            Some(image) => S::read(&Part { image, name: name.to_owned() }),
+            Some(image) => S::read(&FilePart { image, name: name.to_owned() }),
             None => {
                 let built = build()?;
                 self.keep(name, &built);
@@ -78,15 +78,15 @@ impl Tables {
 }
 
 /// A part of a file: sections whose names start with its own.
-pub struct Part<'a> {
+pub struct FilePart<'a> {
     image: &'a Image,
     name: String,
 }
 
-impl Part<'_> {
+impl FilePart<'_> {
     /// A part of the part.
-    pub fn part(&self, name: &str) -> Part<'_> {
-        Part { image: self.image, name: self.full(name) }
+    pub fn part(&self, name: &str) -> FilePart<'_> {
+        FilePart { image: self.image, name: self.full(name) }
     }
 
     /// An array of it.

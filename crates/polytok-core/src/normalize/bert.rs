@@ -19,7 +19,7 @@ use super::unicode_form::is_canonical;
 
 /// The options of a [`Bert`].
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct BertOptions {
     /// Control characters are removed, white space becomes a space.
     pub clean_text: bool,
     /// Spaces around ideographs.
@@ -32,7 +32,7 @@ pub struct Options {
 
 /// A compiled step.
 pub struct Bert {
-    options: Options,
+    options: BertOptions,
     unchanged: Unchanged,
 }
 
@@ -41,7 +41,7 @@ type Placed = (char, usize);
 
 impl Bert {
     /// Compiles a step.
-    pub fn compile(options: Options) -> Bert {
+    pub fn compile(options: BertOptions) -> Bert {
         Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)) }
     }
 
@@ -103,7 +103,7 @@ impl Bert {
     }
 }
 
-impl Options {
+impl BertOptions {
     /// Writes a character that `Bert::alone` gave.
     fn write_alone<O: Output>(&self, c: char, at: usize, out: &mut O) {
         if self.clean_text && is_removed(c) {
@@ -134,7 +134,7 @@ impl Options {
 
     /// The same but for spaces, which it may become or get.
     fn only_spaces(&self, c: char) -> bool {
-        let options = Options { handle_chinese_chars: false, ..*self };
+        let options = BertOptions { handle_chinese_chars: false, ..*self };
         options.leaves(c) || c.is_whitespace() && !(self.clean_text && is_removed(c))
     }
 
@@ -221,11 +221,11 @@ mod tests {
     use super::*;
     use crate::normalize::output::{Aligned, spans_of};
     use crate::spec::{Behavior, Pattern, Split};
-    use crate::split::chain::Chain;
+    use crate::split::chain::SplitChain;
     use proptest::prelude::*;
 
     /// Each stretch cleaned the long way.
-    fn slow<O: Output>(options: Options, text: &str, out: &mut O) {
+    fn slow<O: Output>(options: BertOptions, text: &str, out: &mut O) {
         let (mut at, mut stretch) = (0, Vec::new());
         while at < text.len() {
             let end = at + options.stretch(&text[at..], at, &mut stretch);
@@ -234,18 +234,18 @@ mod tests {
         }
     }
 
-    fn options(flags: u8) -> Options {
+    fn options(flags: u8) -> BertOptions {
         let flag = |bit: u8| flags >> bit & 1 == 1;
-        Options { clean_text: flag(0), handle_chinese_chars: flag(1), strip_accents: flag(2), lowercase: flag(3) }
+        BertOptions { clean_text: flag(0), handle_chinese_chars: flag(1), strip_accents: flag(2), lowercase: flag(3) }
     }
 
     /// If only spaces are made of a text, its words are those of the cleaned one; whether it is so.
-    fn check_words(text: &str, options: Options, [raw, cleaned]: &[Chain; 2]) -> bool {
+    fn check_words(text: &str, options: BertOptions, [raw, cleaned]: &[SplitChain; 2]) -> bool {
         let bert = Bert::compile(options);
         let mut out = Vec::new();
         bert.apply(text, &mut out);
         let out = String::from_utf8(out).unwrap();
-        let words = |chain: &Chain, text: &str| {
+        let words = |chain: &SplitChain, text: &str| {
             let mut words = Vec::new();
             chain.split(text, |start, end| words.push(text[start..end].to_owned())).unwrap();
             words
@@ -255,14 +255,14 @@ mod tests {
         is_so
     }
 
-    fn chains(options: Options) -> [Chain; 2] {
+    fn chains(options: BertOptions) -> [SplitChain; 2] {
         let step = |text: &str, behavior| Split::Pattern {
             pattern: Pattern { text: text.into(), is_regex: true, unicode: None },
             behavior,
             invert: false,
         };
         let steps = [step(r"\s", Behavior::Removed), step(r"[\x{21}-\x{2F}\x{3002}]", Behavior::Isolated)];
-        [Bert::compile(options).apart(), String::new()].map(|apart| Chain::compile_apart(&steps, &apart).unwrap())
+        [Bert::compile(options).apart(), String::new()].map(|apart| SplitChain::compile_apart(&steps, &apart).unwrap())
     }
 
     #[test]

@@ -24,9 +24,9 @@ const HEADER: usize = 4;
 
 /// The array.
 #[derive(Clone, Copy)]
-struct Units<'a>(&'a [[u8; 4]]);
+struct DoubleArrayUnits<'a>(&'a [[u8; 4]]);
 
-impl Units<'_> {
+impl DoubleArrayUnits<'_> {
     fn len(self) -> usize {
         self.0.len()
     }
@@ -77,7 +77,7 @@ impl Charsmap {
         if replacements.last() != Some(&0) {
             return Err(broken("its replacement strings do not end in NUL".into()));
         }
-        let units = Units(array.as_chunks().0);
+        let units = DoubleArrayUnits(array.as_chunks().0);
         if line == Line::V0_2_3 {
             check_units(units, replacements.len())?;
         }
@@ -86,8 +86,8 @@ impl Charsmap {
     }
 
     #[inline]
-    fn units(&self) -> Units<'_> {
-        Units(self.blob[HEADER..HEADER + self.size].as_chunks().0)
+    fn units(&self) -> DoubleArrayUnits<'_> {
+        DoubleArrayUnits(self.blob[HEADER..HEADER + self.size].as_chunks().0)
     }
 
     /// The longest key that `text` starts with: its length and its replacement.
@@ -169,7 +169,7 @@ impl Charsmap {
             }
         }
         let root = units.root();
-        let mut chars = Chars { map: self, first, next, todo: vec![(root, 0)], budget: 16 * units.len() };
+        let mut chars = CharWalk { map: self, first, next, todo: vec![(root, 0)], budget: 16 * units.len() };
         let mut is_seen = vec![false; units.len()];
         let mut at = 0;
         // Shorter keys come first, as places are read in the order in which they are found.
@@ -203,7 +203,7 @@ pub struct KeyChar<'a> {
 }
 
 /// A walk over the characters of all keys; keys may share places of the array.
-struct Chars<'a> {
+struct CharWalk<'a> {
     map: &'a Charsmap,
     first: Vec<usize>,
     next: Vec<usize>,
@@ -213,7 +213,7 @@ struct Chars<'a> {
     budget: usize,
 }
 
-impl<'a> Chars<'a> {
+impl<'a> CharWalk<'a> {
     /// The characters under a place, of which these bytes were read.
     fn under(&mut self, base: usize, depth: usize, bytes: &mut Vec<u8>, found: &mut impl FnMut(KeyChar<'a>)) -> bool {
         let mut at = self.first.get(base).copied().unwrap_or(0);
@@ -280,7 +280,7 @@ fn offset(unit: u32) -> usize {
 }
 
 /// 0.2.3's check: every offset stays inside the array, every value inside the strings, every leaf is a value.
-fn check_units(units: Units, strings: usize) -> Result<()> {
+fn check_units(units: DoubleArrayUnits, strings: usize) -> Result<()> {
     let bad = |at: usize| Err(broken(format!("unit {at} of its trie points outside")));
     let inside = |at: usize| (at ^ offset(units.at(at))) | 0xFF < units.len();
     let root = units.at(0);
@@ -302,7 +302,7 @@ fn check_units(units: Units, strings: usize) -> Result<()> {
     Ok(())
 }
 
-fn second_bytes(units: Units) -> Box<[[u64; 4]; 256]> {
+fn second_bytes(units: DoubleArrayUnits) -> Box<[[u64; 4]; 256]> {
     let mut seconds = Box::new([[0; 4]; 256]);
     let child = |from: usize, byte: usize| {
         let unit = units.get(from ^ byte).filter(|&unit| label(unit) == byte as u32);

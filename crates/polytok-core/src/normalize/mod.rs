@@ -35,11 +35,11 @@ pub use escape::{Escape, Prefix};
 use growth::{Bounded, limit, too_long};
 use origin::Origin;
 use output::{Aligned, Output, Span, spans_of};
-pub use plain::Plain;
+pub use plain::PlainText;
 use sentencepiece::SentencePieceNormalizer;
 
 /// A compiled step.
-enum Step {
+enum NormalizeStep {
     SentencePiece(Box<SentencePieceNormalizer>),
     PrefixSpace,
     Bert(bert::Bert),
@@ -49,7 +49,7 @@ enum Step {
     Lowercase(lowercase::Lowercase),
     Nmt(nmt::Nmt),
     Precompiled(Box<precompiled::Precompiled>),
-    Replace(replace::Replace),
+    Replace(replace::Replacer),
     Prepend(String),
     ReplaceInvalid(invalid::ReplaceInvalid),
     Ugm(Box<ugm::UgmNormalize>),
@@ -59,7 +59,7 @@ enum Step {
 
 /// All steps, in turn.
 pub struct Normalizer {
-    steps: Vec<Step>,
+    steps: Vec<NormalizeStep>,
 }
 
 impl Normalizer {
@@ -70,8 +70,10 @@ impl Normalizer {
         user_defined: Option<&Arc<Trie>>,
         line: Line,
     ) -> Result<Normalizer> {
-        let steps =
-            steps.into_iter().map(|step| Step::compile(step, vocab, user_defined, line)).collect::<Result<_>>()?;
+        let steps = steps
+            .into_iter()
+            .map(|step| NormalizeStep::compile(step, vocab, user_defined, line))
+            .collect::<Result<_>>()?;
         Ok(Normalizer { steps })
     }
 
@@ -85,13 +87,17 @@ impl Normalizer {
     pub fn escape(&self) -> Option<Escape> {
         let escape = |prefix, covers_first| Some(Escape { prefix, covers_first, mends: false });
         match &self.steps[..] {
-            [Step::SentencePiece(step)] => step.escape(),
-            [Step::PrefixSpace, Step::Replace(step)] if step.is_escape() => escape(Prefix::Always, false),
-            [Step::Replace(step)] | [Step::ReplaceInvalid(_), Step::Replace(step)] if step.is_escape() => {
+            [NormalizeStep::SentencePiece(step)] => step.escape(),
+            [NormalizeStep::PrefixSpace, NormalizeStep::Replace(step)] if step.is_escape() => {
+                escape(Prefix::Always, false)
+            }
+            [NormalizeStep::Replace(step)] | [NormalizeStep::ReplaceInvalid(_), NormalizeStep::Replace(step)]
+                if step.is_escape() =>
+            {
                 escape(Prefix::Never, false)
             }
-            [Step::Prepend(mark), Step::Replace(step)]
-            | [Step::ReplaceInvalid(_), Step::Prepend(mark), Step::Replace(step)]
+            [NormalizeStep::Prepend(mark), NormalizeStep::Replace(step)]
+            | [NormalizeStep::ReplaceInvalid(_), NormalizeStep::Prepend(mark), NormalizeStep::Replace(step)]
                 if step.is_escape() && mark == space_mark::TEXT =>
             {
                 escape(Prefix::Always, true)
@@ -102,17 +108,19 @@ impl Normalizer {
 
     /// Whether text that is UTF-8 stays as it is.
     pub fn keeps_text(&self) -> bool {
-        matches!(self.steps[..], [] | [Step::ReplaceInvalid(_)])
+        matches!(self.steps[..], [] | [NormalizeStep::ReplaceInvalid(_)])
     }
 
     /// SentencePiece's step, if it is the only one.
     pub fn sentencepiece(&self) -> Option<&SentencePieceNormalizer> {
-        if let [Step::SentencePiece(step)] = &self.steps[..] { Some(step) } else { None }
+        if let [NormalizeStep::SentencePiece(step)] = &self.steps[..] { Some(step) } else { None }
     }
 
     /// BERT's step, if it is the only one for text that is UTF-8.
     pub fn bert(&self) -> Option<&bert::Bert> {
-        if let [Step::Bert(step)] | [Step::ReplaceInvalid(_), Step::Bert(step)] = &self.steps[..] {
+        if let [NormalizeStep::Bert(step)] | [NormalizeStep::ReplaceInvalid(_), NormalizeStep::Bert(step)] =
+            &self.steps[..]
+        {
             Some(step)
         } else {
             None
@@ -121,7 +129,9 @@ impl Normalizer {
 
     /// llama.cpp's step for BERT, if it is the only one for text that is UTF-8.
     pub fn wpm(&self) -> Option<&wpm::WpmNormalize> {
-        if let [Step::Wpm(step)] | [Step::ReplaceInvalid(_), Step::Wpm(step)] = &self.steps[..] {
+        if let [NormalizeStep::Wpm(step)] | [NormalizeStep::ReplaceInvalid(_), NormalizeStep::Wpm(step)] =
+            &self.steps[..]
+        {
             Some(step)
         } else {
             None
@@ -130,7 +140,7 @@ impl Normalizer {
 
     /// Whether every text gets a space before it.
     pub fn has_prefix_space(&self) -> bool {
-        matches!(self.steps.last(), Some(Step::PrefixSpace))
+        matches!(self.steps.last(), Some(NormalizeStep::PrefixSpace))
     }
 
     /// The normalized text, in `out`; `spare` is memory for intermediate results.
@@ -170,7 +180,7 @@ impl Normalizer {
         let mut normalized = text.to_vec();
         let bytes = || (0..text.len() as u32).map(|at| (at, at + 1)).collect();
         // Bytes that are only moved keep their own places.
-        let mut spans = if matches!(self.steps[..], [Step::PrefixSpace]) { bytes() } else { spans_of(text) };
+        let mut spans = if matches!(self.steps[..], [NormalizeStep::PrefixSpace]) { bytes() } else { spans_of(text) };
         for step in &self.steps {
             let mut out = Aligned::new(&spans);
             step.run_aligned(&normalized, &spans, limit(text.len()), &mut out)?;
@@ -180,32 +190,38 @@ impl Normalizer {
     }
 }
 
-impl Step {
-    fn compile(step: Normalize, vocab: &Vocab, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<Step> {
+impl NormalizeStep {
+    fn compile(step: Normalize, vocab: &Vocab, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<NormalizeStep> {
         Ok(match step {
-            Normalize::SentencePiece(spec) => {
-                Step::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, user_defined.cloned(), line)?))
-            }
-            Normalize::PrefixSpace => Step::PrefixSpace,
+            Normalize::SentencePiece(spec) => NormalizeStep::SentencePiece(Box::new(SentencePieceNormalizer::compile(
+                spec,
+                user_defined.cloned(),
+                line,
+            )?)),
+            Normalize::PrefixSpace => NormalizeStep::PrefixSpace,
             Normalize::Bert { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
-                let options = bert::Options { clean_text, handle_chinese_chars, strip_accents, lowercase };
-                Step::Bert(bert::Bert::compile(options))
+                let options = bert::BertOptions { clean_text, handle_chinese_chars, strip_accents, lowercase };
+                NormalizeStep::Bert(bert::Bert::compile(options))
             }
-            Normalize::Strip { left, right } => Step::Strip(strip::Strip::compile(left, right)),
-            Normalize::StripAccents => Step::StripAccents(accents::StripAccents::compile()),
-            Normalize::Unicode(form) => Step::Unicode(unicode_form::UnicodeForm::compile(form)),
-            Normalize::Lowercase => Step::Lowercase(lowercase::Lowercase::compile()),
-            Normalize::Nmt => Step::Nmt(nmt::Nmt::compile()),
-            Normalize::Precompiled(blob) => Step::Precompiled(Box::new(precompiled::Precompiled::compile(blob)?)),
-            Normalize::Replace(spec) => Step::Replace(replace::Replace::compile(&spec)?),
-            Normalize::Prepend(prefix) => Step::Prepend(prefix),
-            Normalize::ByteLevel => Step::ByteLevel,
-            Normalize::ReplaceInvalid { lenient } => Step::ReplaceInvalid(invalid::ReplaceInvalid::compile(lenient)),
-            Normalize::Ugm { charsmap, add_space_prefix, remove_extra_whitespaces } => Step::Ugm(Box::new(
+            Normalize::Strip { left, right } => NormalizeStep::Strip(strip::Strip::compile(left, right)),
+            Normalize::StripAccents => NormalizeStep::StripAccents(accents::StripAccents::compile()),
+            Normalize::Unicode(form) => NormalizeStep::Unicode(unicode_form::UnicodeForm::compile(form)),
+            Normalize::Lowercase => NormalizeStep::Lowercase(lowercase::Lowercase::compile()),
+            Normalize::Nmt => NormalizeStep::Nmt(nmt::Nmt::compile()),
+            Normalize::Precompiled(blob) => {
+                NormalizeStep::Precompiled(Box::new(precompiled::Precompiled::compile(blob)?))
+            }
+            Normalize::Replace(spec) => NormalizeStep::Replace(replace::Replacer::compile(&spec)?),
+            Normalize::Prepend(prefix) => NormalizeStep::Prepend(prefix),
+            Normalize::ByteLevel => NormalizeStep::ByteLevel,
+            Normalize::ReplaceInvalid { lenient } => {
+                NormalizeStep::ReplaceInvalid(invalid::ReplaceInvalid::compile(lenient))
+            }
+            Normalize::Ugm { charsmap, add_space_prefix, remove_extra_whitespaces } => NormalizeStep::Ugm(Box::new(
                 ugm::UgmNormalize::compile(charsmap, add_space_prefix, remove_extra_whitespaces, vocab)?,
             )),
             Normalize::Wpm { lowercase, strip_accents } => {
-                Step::Wpm(Box::new(wpm::WpmNormalize::compile(lowercase, strip_accents)?))
+                NormalizeStep::Wpm(Box::new(wpm::WpmNormalize::compile(lowercase, strip_accents)?))
             }
         })
     }
@@ -213,7 +229,7 @@ impl Step {
     /// Writes at most `most` bytes; more is an error.
     fn run(&self, text: &[u8], most: usize, out: &mut Vec<u8>) -> Result<()> {
         match self {
-            Step::SentencePiece(step) => {
+            NormalizeStep::SentencePiece(step) => {
                 step.normalize(text, out);
                 if out.len() > most { Err(too_long("normalization")) } else { Ok(()) }
             }
@@ -223,7 +239,7 @@ impl Step {
 
     fn run_aligned(&self, text: &[u8], source: &[Span], most: usize, out: &mut Aligned) -> Result<()> {
         match self {
-            Step::SentencePiece(step) => {
+            NormalizeStep::SentencePiece(step) => {
                 let mut offsets = Vec::new();
                 step.normalize_with_offsets(text, &mut out.text, &mut offsets);
                 out.spans.extend(offsets.windows(2).map(|ends| stretch(source, ends[0] as usize, ends[1] as usize)));
@@ -235,17 +251,17 @@ impl Step {
 
     fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
         match self {
-            Step::SentencePiece(_) => {}
-            Step::PrefixSpace if text.is_empty() => {}
-            Step::PrefixSpace => {
+            NormalizeStep::SentencePiece(_) => {}
+            NormalizeStep::PrefixSpace if text.is_empty() => {}
+            NormalizeStep::PrefixSpace => {
                 out.insert(b" ", 0);
                 out.keep(text, 0, text.len());
             }
-            Step::ReplaceInvalid(step) => step.apply(text, out),
-            Step::Ugm(step) => step.apply(text, out),
-            Step::Wpm(step) => step.apply(text, out),
-            Step::Replace(step) if step.is_plain() => step.apply(text, out)?,
-            Step::ByteLevel => byte_level::ByteLevel.apply(text, (0, text.len()), out),
+            NormalizeStep::ReplaceInvalid(step) => step.apply(text, out),
+            NormalizeStep::Ugm(step) => step.apply(text, out),
+            NormalizeStep::Wpm(step) => step.apply(text, out),
+            NormalizeStep::Replace(step) if step.is_plain() => step.apply(text, out)?,
+            NormalizeStep::ByteLevel => byte_level::ByteLevel.apply(text, (0, text.len()), out),
             _ => self.apply_to_text(valid(text).map_err(not_utf8)?, out)?,
         }
         Ok(())
@@ -254,23 +270,27 @@ impl Step {
     /// The steps that take characters.
     fn apply_to_text<O: Output>(&self, text: &str, out: &mut O) -> Result<()> {
         match self {
-            Step::Bert(step) => step.apply(text, out),
-            Step::Strip(step) => step.apply(text, out),
-            Step::StripAccents(step) => step.apply(text, out),
-            Step::Unicode(step) => step.apply(text, out),
-            Step::Lowercase(step) => step.apply(text, out),
-            Step::Nmt(step) => step.apply(text, out),
-            Step::Precompiled(step) => step.apply(text, out),
-            Step::Replace(step) => step.apply(text.as_bytes(), out)?,
-            Step::Prepend(prefix) if !text.is_empty() => {
+            NormalizeStep::Bert(step) => step.apply(text, out),
+            NormalizeStep::Strip(step) => step.apply(text, out),
+            NormalizeStep::StripAccents(step) => step.apply(text, out),
+            NormalizeStep::Unicode(step) => step.apply(text, out),
+            NormalizeStep::Lowercase(step) => step.apply(text, out),
+            NormalizeStep::Nmt(step) => step.apply(text, out),
+            NormalizeStep::Precompiled(step) => step.apply(text, out),
+            NormalizeStep::Replace(step) => step.apply(text.as_bytes(), out)?,
+            NormalizeStep::Prepend(prefix) if !text.is_empty() => {
                 // It stands for what the first character stands for.
                 out.change(prefix.as_bytes(), 0);
                 out.keep(text.as_bytes(), 0, text.len());
             }
-            Step::Prepend(_) => {}
+            NormalizeStep::Prepend(_) => {}
             // `apply` runs these.
-            Step::SentencePiece(_) | Step::PrefixSpace | Step::ReplaceInvalid(_) | Step::Ugm(_) | Step::Wpm(_) => {}
-            Step::ByteLevel => {}
+            NormalizeStep::SentencePiece(_)
+            | NormalizeStep::PrefixSpace
+            | NormalizeStep::ReplaceInvalid(_)
+            | NormalizeStep::Ugm(_)
+            | NormalizeStep::Wpm(_) => {}
+            NormalizeStep::ByteLevel => {}
         }
         Ok(())
     }

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use memchr::{memchr_iter, memmem, memrchr_iter};
 
 use super::unchanged::Unchanged;
-use super::{Normalizer, Step};
+use super::{NormalizeStep, Normalizer};
 
 /// Bytes that are looked at in one go, so that a text that is replaced is not searched for far beyond the next one.
 const WINDOW: usize = 1 << 14;
 
 /// What is plain to a normalizer.
-pub struct Plain {
+pub struct PlainText {
     chars: Unchanged,
     replaced: Vec<memmem::Finder<'static>>,
     /// For each byte, whether a space beside it can be a cut.
@@ -27,20 +27,23 @@ pub struct Plain {
     has_lower_case: bool,
 }
 
-impl Plain {
+impl PlainText {
     /// What is plain to this normalizer; None if that is not known.
-    pub fn of(normalizer: &Arc<Normalizer>) -> Option<Plain> {
+    pub fn of(normalizer: &Arc<Normalizer>) -> Option<PlainText> {
         let (cuts, has_lower_case) = match normalizer.steps_for_utf8() {
-            [Step::Bert(step)] => ([true; 256], step.lowercases()),
-            [Step::Wpm(step)] => ([true; 256], step.lowercases()),
+            [NormalizeStep::Bert(step)] => ([true; 256], step.lowercases()),
+            [NormalizeStep::Wpm(step)] => ([true; 256], step.lowercases()),
             [] => return None,
             steps => (cuts(normalizer, steps)?, false),
         };
-        let replaced =
-            normalizer.steps.iter().filter_map(Step::replaced).map(|text| memmem::Finder::new(text).into_owned());
+        let replaced = normalizer
+            .steps
+            .iter()
+            .filter_map(NormalizeStep::replaced)
+            .map(|text| memmem::Finder::new(text).into_owned());
         let (replaced, normalizer) = (replaced.collect(), normalizer.clone());
         let chars = Unchanged::new(move |c| normalizer.leaves(c));
-        Some(Plain { chars, replaced, cuts, has_lower_case })
+        Some(PlainText { chars, replaced, cuts, has_lower_case })
     }
 
     /// Whether ASCII characters may be in lower case beforehand: normalization gives the same text then.
@@ -88,16 +91,19 @@ impl Plain {
 }
 
 /// The bytes beside which a space can be a cut in all of the steps; None if a step is not known to allow cuts.
-fn cuts(normalizer: &Normalizer, steps: &[Step]) -> Option<[bool; 256]> {
-    let mut replaced = steps.iter().filter_map(Step::replaced).flatten().copied().peekable();
+fn cuts(normalizer: &Normalizer, steps: &[NormalizeStep]) -> Option<[bool; 256]> {
+    let mut replaced = steps.iter().filter_map(NormalizeStep::replaced).flatten().copied().peekable();
     let (last, others) = steps.split_last()?;
-    let is_local = |step: &Step| match step {
-        Step::Replace(step) => step.replaced().is_some_and(|text| !text.contains(char::is_whitespace)),
-        Step::ReplaceInvalid(_) | Step::Unicode(_) | Step::StripAccents(_) | Step::Lowercase(_) => true,
+    let is_local = |step: &NormalizeStep| match step {
+        NormalizeStep::Replace(step) => step.replaced().is_some_and(|text| !text.contains(char::is_whitespace)),
+        NormalizeStep::ReplaceInvalid(_)
+        | NormalizeStep::Unicode(_)
+        | NormalizeStep::StripAccents(_)
+        | NormalizeStep::Lowercase(_) => true,
         _ => false,
     };
     // Its clusters can take a character along that a later step would need.
-    let is_last = matches!(last, Step::Precompiled(_)) || is_local(last);
+    let is_last = matches!(last, NormalizeStep::Precompiled(_)) || is_local(last);
     if !is_last || !others.iter().all(is_local) || !normalizer.leaves(' ') {
         return None;
     }
@@ -108,8 +114,8 @@ fn cuts(normalizer: &Normalizer, steps: &[Step]) -> Option<[bool; 256]> {
 
 impl Normalizer {
     /// The steps that do something to text that is UTF-8.
-    fn steps_for_utf8(&self) -> &[Step] {
-        if let [Step::ReplaceInvalid(_), rest @ ..] = &self.steps[..] { rest } else { &self.steps }
+    fn steps_for_utf8(&self) -> &[NormalizeStep] {
+        if let [NormalizeStep::ReplaceInvalid(_), rest @ ..] = &self.steps[..] { rest } else { &self.steps }
     }
 
     /// Whether nothing is done to a character beside plain ones, texts that are replaced apart, except that white space can become
@@ -120,23 +126,23 @@ impl Normalizer {
     }
 }
 
-impl Step {
+impl NormalizeStep {
     /// What a character becomes beside plain ones, if that is known and the character itself or white space.
     fn plain(&self, c: char) -> Option<char> {
         match self {
-            Step::Bert(step) => Some(c).filter(|&c| step.only_spaces(c)),
-            Step::Wpm(step) => Some(c).filter(|&c| step.leaves(c)),
-            Step::Replace(_) | Step::ReplaceInvalid(_) => Some(c),
-            Step::Unicode(step) => Some(c).filter(|&c| step.leaves(c)),
-            Step::StripAccents(step) => Some(c).filter(|&c| step.leaves(c)),
-            Step::Lowercase(step) => Some(c).filter(|&c| step.leaves(c)),
-            Step::Precompiled(step) => step.plain(c),
+            NormalizeStep::Bert(step) => Some(c).filter(|&c| step.only_spaces(c)),
+            NormalizeStep::Wpm(step) => Some(c).filter(|&c| step.leaves(c)),
+            NormalizeStep::Replace(_) | NormalizeStep::ReplaceInvalid(_) => Some(c),
+            NormalizeStep::Unicode(step) => Some(c).filter(|&c| step.leaves(c)),
+            NormalizeStep::StripAccents(step) => Some(c).filter(|&c| step.leaves(c)),
+            NormalizeStep::Lowercase(step) => Some(c).filter(|&c| step.leaves(c)),
+            NormalizeStep::Precompiled(step) => step.plain(c),
             _ => None,
         }
     }
 
     /// The text that the step replaces, if that is all it does.
     fn replaced(&self) -> Option<&[u8]> {
-        if let Step::Replace(step) = self { step.replaced().map(str::as_bytes) } else { None }
+        if let NormalizeStep::Replace(step) = self { step.replaced().map(str::as_bytes) } else { None }
     }
 }

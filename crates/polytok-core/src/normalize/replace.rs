@@ -5,20 +5,20 @@
 
 use super::output::Output;
 use crate::error::Result;
-use crate::finder::Finder;
+use crate::finder::PatternFinder;
 use crate::space_mark;
 use crate::spec;
 
 /// A compiled step.
-pub struct Replace {
-    finder: Finder,
+pub struct Replacer {
+    finder: PatternFinder,
     content: String,
 }
 
-impl Replace {
+impl Replacer {
     /// Compiles a step.
-    pub fn compile(spec: &spec::Replace) -> Result<Replace> {
-        Ok(Replace { finder: Finder::compile(&spec.pattern)?, content: spec.content.clone() })
+    pub fn compile(spec: &spec::Replace) -> Result<Replacer> {
+        Ok(Replacer { finder: PatternFinder::compile(&spec.pattern)?, content: spec.content.clone() })
     }
 
     /// Writes `text` with its matches replaced; bytes that are not UTF-8 match nothing. `Error::Encode` if the search

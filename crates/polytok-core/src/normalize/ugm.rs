@@ -31,7 +31,7 @@ pub struct UgmNormalize {
 }
 
 /// What stands at a place of the text.
-enum Unit<'a> {
+enum TextUnit<'a> {
     /// So many bytes that stay.
     Kept(usize),
     /// So many bytes that become others.
@@ -40,7 +40,7 @@ enum Unit<'a> {
 
 /// Where the walk is among words.
 #[derive(Default)]
-struct Words {
+struct WordState {
     is_inside: bool,
     has_prefix: bool,
 }
@@ -66,17 +66,17 @@ impl UgmNormalize {
 
     /// Writes the normalized text.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
-        let mut words = Words::default();
+        let mut words = WordState::default();
         let mut replaced = Vec::new();
         // What stays is kept in runs.
         let (mut kept, mut at) = (0, 0);
         while at < text.len() {
             match self.unit(text, at) {
-                Unit::Kept(len) => {
+                TextUnit::Kept(len) => {
                     self.keep(text, (&mut kept, at, at + len), &mut words, out);
                     at += len;
                 }
-                Unit::Replaced(len, by) => {
+                TextUnit::Replaced(len, by) => {
                     out.keep(text, kept, at);
                     replaced.clear();
                     by.iter().for_each(|&byte| self.push(byte, &mut words, &mut replaced));
@@ -94,7 +94,7 @@ impl UgmNormalize {
         &self,
         text: &[u8],
         (kept, from, to): (&mut usize, usize, usize),
-        words: &mut Words,
+        words: &mut WordState,
         out: &mut O,
     ) {
         for (at, &byte) in text.iter().enumerate().take(to).skip(from) {
@@ -114,7 +114,7 @@ impl UgmNormalize {
     }
 
     /// The same for a byte of a replacement.
-    fn push(&self, byte: u8, words: &mut Words, out: &mut Vec<u8>) {
+    fn push(&self, byte: u8, words: &mut WordState, out: &mut Vec<u8>) {
         if byte == b' ' {
             words.is_inside = false;
             if !self.merges_spaces {
@@ -129,7 +129,7 @@ impl UgmNormalize {
     }
 
     /// A word starts; whether a space goes before it.
-    fn starts_word(&self, words: &mut Words) -> bool {
+    fn starts_word(&self, words: &mut WordState) -> bool {
         words.is_inside = true;
         let wants_space = self.merges_spaces || (self.add_space_prefix && !words.has_prefix);
         words.has_prefix |= wants_space;
@@ -137,17 +137,17 @@ impl UgmNormalize {
     }
 
     #[inline]
-    fn unit(&self, text: &[u8], at: usize) -> Unit<'_> {
+    fn unit(&self, text: &[u8], at: usize) -> TextUnit<'_> {
         let rest = &text[at..];
         if let Some(len) = self.user_defined.as_ref().map(|trie| path_len(trie, rest)).filter(|&len| len > 0) {
-            return Unit::Kept(len);
+            return TextUnit::Kept(len);
         }
         if let Some((len, by)) = self.charsmap.as_ref().and_then(|map| map.longest_prefix_llama_cpp(rest)) {
-            return Unit::Replaced(len, by);
+            return TextUnit::Replaced(len, by);
         }
         match decode_lenient(rest) {
-            Some((_, len)) => Unit::Kept(len),
-            None => Unit::Replaced(1, REPLACEMENT),
+            Some((_, len)) => TextUnit::Kept(len),
+            None => TextUnit::Replaced(1, REPLACEMENT),
         }
     }
 }

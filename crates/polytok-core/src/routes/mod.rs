@@ -19,13 +19,13 @@ use crate::segmenter::{Context, Segmenter};
 use crate::spec::Line;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
 use sentencepiece_unigram::SentencePieceUnigram;
-use words::Words;
+use words::WordsRoute;
 
 /// The route of a tokenizer.
 pub(crate) enum Route {
     SentencePieceBpe(Box<SentencePieceBpe>),
     SentencePieceUnigram(SentencePieceUnigram),
-    Words(Box<Words>),
+    Words(Box<WordsRoute>),
 }
 
 /// The memory of routes.
@@ -59,7 +59,7 @@ impl Route {
             CompiledModel::Unigram(unigram) if splits.is_empty() => {
                 SentencePieceUnigram::choose(unigram, normalizer, segmenter).map(Route::SentencePieceUnigram)
             }
-            _ => Words::choose(normalizer, segmenter).map(Box::new).map(Route::Words),
+            _ => WordsRoute::choose(normalizer, segmenter).map(Box::new).map(Route::Words),
         }
     }
 

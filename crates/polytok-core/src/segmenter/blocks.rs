@@ -6,7 +6,7 @@
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
-use crate::cache::{Block, Cache, Key, LONGEST, Piece};
+use crate::cache::{Block, BlockPiece, Cache, LONGEST, PieceKey};
 use crate::error::Result;
 use crate::model::ModelScratch;
 use crate::post::{IdSink, Out, Sink};
@@ -34,7 +34,7 @@ impl<S: Sink> Context<'_, '_, S> {
         Ok(())
     }
 
-    fn encode_with_spans(&mut self, text: &[u8], Piece { start, end, is_part }: Piece) -> Result<()> {
+    fn encode_with_spans(&mut self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Result<()> {
         let Context { segmenter, scratch, out } = self;
         if !is_part || start == 0 {
             out.begin_word();
@@ -55,7 +55,7 @@ impl<S: IdSink> Context<'_, '_, S> {
     pub fn look_up(
         &mut self,
         block: &mut Block,
-        mut encode_missed: impl FnMut(&mut Self, Piece, Key) -> Result<()>,
+        mut encode_missed: impl FnMut(&mut Self, BlockPiece, PieceKey) -> Result<()>,
     ) -> Result<()> {
         let mut count = 0;
         for at in 0..block.count() {
@@ -74,7 +74,7 @@ impl<S: IdSink> Context<'_, '_, S> {
 
     /// Encodes a piece that is not among the cache's short ones.
     #[inline(never)]
-    fn encode_missed(&mut self, text: &[u8], piece: Piece, key: Key) -> Result<()> {
+    fn encode_missed(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey) -> Result<()> {
         let bytes = &text[piece.start..piece.end];
         if self.take_long(bytes, key) {
             return Ok(());
@@ -89,13 +89,13 @@ impl<S: IdSink> Context<'_, '_, S> {
     }
 
     /// Outputs the ids of a piece, and returns true, if it is among the cache's long ones.
-    pub fn take_long(&mut self, piece: &[u8], key: Key) -> bool {
+    pub fn take_long(&mut self, piece: &[u8], key: PieceKey) -> bool {
         let ids = self.scratch.cache.get_long(piece, key);
         ids.inspect(|ids| self.out.take_ids(ids)).is_some()
     }
 
     /// Encodes a long piece part by part, and caches it as a whole.
-    fn encode_cached_long(&mut self, text: &[u8], piece: Piece, key: Key, boundary: &Boundary) -> Result<()> {
+    fn encode_cached_long(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey, boundary: &Boundary) -> Result<()> {
         let mut ids = std::mem::take(&mut self.scratch.long_ids);
         ids.clear();
         let mut out = Out::new(&self.segmenter.fallback, &mut ids);
@@ -111,14 +111,14 @@ impl<S: IdSink> Context<'_, '_, S> {
     }
 
     /// Encodes a long piece part by part.
-    fn encode_long(&mut self, text: &[u8], piece: Piece, boundary: &Boundary) -> Result<()> {
+    fn encode_long(&mut self, text: &[u8], piece: BlockPiece, boundary: &Boundary) -> Result<()> {
         let mut parts = self.scratch.block();
         self.encode_parts(boundary, text, (piece.start, piece.end), &mut parts)?;
         self.encode_last_block(text, parts)
     }
 
     /// Encodes a piece that is not cached, and caches it if all of it is known.
-    fn encode_new(&mut self, text: &[u8], Piece { start, end, is_part }: Piece, key: Key) -> Result<()> {
+    fn encode_new(&mut self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece, key: PieceKey) -> Result<()> {
         let Context { segmenter, scratch, out } = self;
         let bytes = &text[start..end];
         let is_known = scratch.segment(|model_scratch, segments| {
@@ -143,7 +143,7 @@ impl Segmenter {
 
     /// Caches the ids of a piece, unless they depend on its place in the text.
     #[inline]
-    fn remember(&self, piece: &[u8], at: usize, key: Key, ids: &[TokenId], cache: &mut Cache) {
+    fn remember(&self, piece: &[u8], at: usize, key: PieceKey, ids: &[TokenId], cache: &mut Cache) {
         if !self.model.depends_on_place(piece, at) {
             cache.remember(piece, key, ids, self.vocab.len(), || self.model.own_entries(&self.vocab));
         }

@@ -8,8 +8,8 @@ use crate::normalize::origin::{Origin, Place};
 use crate::normalize::user_defined;
 use crate::post::Sink;
 use crate::segment::Segment;
-use crate::split::chain::Chain;
-use crate::split::cursor::Cursor;
+use crate::split::chain::SplitChain;
+use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
 
 impl<S: Sink> Context<'_, '_, S> {
@@ -58,9 +58,9 @@ impl<S: Sink> Context<'_, '_, S> {
     }
 
     /// Encodes each piece of UTF-8 text that `splits` finds.
-    pub fn encode_pieces(&mut self, splits: &Chain, text: &str) -> Result<()> {
+    pub fn encode_pieces(&mut self, splits: &SplitChain, text: &str) -> Result<()> {
         let mut block = self.scratch.block();
-        let mut cursor = Cursor::new();
+        let mut cursor = SplitCursor::new();
         while block.fill(|pieces| splits.fill(text, &mut cursor, pieces))? > 0 {
             self.encode_block(text.as_bytes(), &mut block)?;
         }

@@ -9,24 +9,24 @@ use crate::byte_level::char_of;
 use crate::sink::Token;
 
 /// A token's own text.
-pub enum Piece<'a> {
+pub enum TokenText<'a> {
     /// Bytes that GPT-2's table makes visible.
     Bytes(&'a [u8]),
     /// Text as it is.
     Text(&'a [u8]),
 }
 
-impl Piece<'_> {
+impl TokenText<'_> {
     /// How many spaces are at the start and at the end. The visible space is one, wherever it comes from.
     pub fn spaces(&self) -> (usize, usize) {
         let is_space = |c: &char| *c == char_of(b' ') || c.is_whitespace();
         match self {
             // No other character of the table is white space.
-            Piece::Bytes(bytes) => {
+            TokenText::Bytes(bytes) => {
                 let count = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|&&byte| byte == b' ').count();
                 (count(&mut bytes.iter()), count(&mut bytes.iter().rev()))
             }
-            Piece::Text(text) => {
+            TokenText::Text(text) => {
                 let text = String::from_utf8_lossy(text);
                 (text.chars().take_while(is_space).count(), text.chars().rev().take_while(is_space).count())
             }
@@ -86,7 +86,7 @@ mod tests {
             text.as_bytes(),
             add_prefix_space,
             |i| i == 0,
-            |token| Piece::Text(if token.id == TokenId(1) { piece.as_bytes() } else { b"" }).spaces(),
+            |token| TokenText::Text(if token.id == TokenId(1) { piece.as_bytes() } else { b"" }).spaces(),
         );
         (tokens[1].start, tokens[1].end)
     }

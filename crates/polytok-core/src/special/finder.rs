@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::spec::{Matching, SpecialToken};
 
 /// The tokens that are searched for in one text.
-pub(super) struct Finder {
+pub(super) struct SpecialFinder {
     pub automaton: AhoCorasick,
     pub tokens: Vec<SpecialToken>,
     /// Whether each token is recognised; one that is not only hides the tokens that it overlaps.
@@ -20,9 +20,13 @@ pub(super) struct Finder {
     matching: Matching,
 }
 
-impl Finder {
+impl SpecialFinder {
     /// `texts` are what is searched for, in the order of the tokens, each of which comes with whether it is recognised.
-    pub fn new(tokens: Vec<(SpecialToken, bool)>, texts: Vec<Vec<u8>>, matching: Matching) -> Result<Option<Finder>> {
+    pub fn new(
+        tokens: Vec<(SpecialToken, bool)>,
+        texts: Vec<Vec<u8>>,
+        matching: Matching,
+    ) -> Result<Option<SpecialFinder>> {
         if tokens.is_empty() {
             return Ok(None);
         }
@@ -36,7 +40,7 @@ impl Finder {
             .build(&texts)
             .map_err(|error| Error::Spec(format!("special tokens: {error}")))?;
         let (tokens, is_recognized) = tokens.into_iter().unzip();
-        Ok(Some(Finder { automaton, tokens, is_recognized, matching }))
+        Ok(Some(SpecialFinder { automaton, tokens, is_recognized, matching }))
     }
 
     /// Calls `part` for every part of the text, in order.
@@ -82,7 +86,7 @@ mod tests {
     use super::*;
     use crate::token_id::TokenId;
 
-    fn finder(tokens: &[(&str, bool, bool)]) -> Finder {
+    fn finder(tokens: &[(&str, bool, bool)]) -> SpecialFinder {
         let token = |(id, &(text, lstrip, rstrip)): (usize, &(&str, bool, bool))| {
             (
                 SpecialToken { text: text.into(), id: TokenId(id as u32), lstrip, rstrip, ..SpecialToken::default() },
@@ -90,11 +94,11 @@ mod tests {
             )
         };
         let texts = tokens.iter().map(|(text, ..)| text.as_bytes().to_vec()).collect();
-        Finder::new(tokens.iter().enumerate().map(token).collect(), texts, Matching::Longest).unwrap().unwrap()
+        SpecialFinder::new(tokens.iter().enumerate().map(token).collect(), texts, Matching::Longest).unwrap().unwrap()
     }
 
     /// The parts, and the number of characters that were looked at for white space.
-    fn cut(finder: &Finder, text: &[u8]) -> (Vec<TextPart>, usize) {
+    fn cut(finder: &SpecialFinder, text: &[u8]) -> (Vec<TextPart>, usize) {
         let (mut parts, mut space) = (Vec::new(), WhiteSpace::new(text));
         let push = |part| {
             parts.push(part);

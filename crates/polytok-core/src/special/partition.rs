@@ -9,11 +9,11 @@
 use memchr::memmem;
 
 use super::TextPart;
-use super::finder::Finder;
+use super::finder::SpecialFinder;
 use crate::error::Result;
 use crate::spec::SpecialToken;
 
-impl Finder {
+impl SpecialFinder {
     pub(super) fn partition(&self, text: &[u8], mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         let mut parts = vec![TextPart::Text(0, text.len())];
         for token in self.occurring(text) {

@@ -4,15 +4,15 @@
 //! and gaps come in turn, left to right, without empty gaps; an empty match still counts as one when its neighbours
 //! are joined, but empty pieces are dropped at the end. No list of matches is kept. Cost: that of the search.
 
-use super::cursor::Cursor;
+use super::cursor::SplitCursor;
 use crate::error::Result;
-use crate::finder::Finder;
+use crate::finder::PatternFinder;
 use crate::spec::{Behavior, Pattern};
 use polytok_pattern::Splitter;
 
 /// A pattern and what is done with it.
 pub struct PatternSplit {
-    finder: Finder,
+    finder: PatternFinder,
     behavior: Behavior,
     invert: bool,
     /// Matches are the pieces, and there is nothing else.
@@ -22,7 +22,7 @@ pub struct PatternSplit {
 impl PatternSplit {
     /// Compiles a step.
     pub fn compile(pattern: &Pattern, behavior: Behavior, invert: bool) -> Result<PatternSplit> {
-        let finder = Finder::compile(pattern)?;
+        let finder = PatternFinder::compile(pattern)?;
         let is_filled = match (behavior, invert) {
             (Behavior::Matches, false) | (Behavior::Removed, true) => true,
             (Behavior::Isolated, _) => finder.covers_text(),
@@ -67,7 +67,12 @@ impl PatternSplit {
     }
 
     /// Writes the next pieces to `pieces` and says how many; None if this step cannot go on from where it stopped.
-    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<Option<usize>> {
+    pub(super) fn fill(
+        &self,
+        text: &str,
+        cursor: &mut SplitCursor,
+        pieces: &mut [(u32, u32)],
+    ) -> Result<Option<usize>> {
         if self.is_filled { self.finder.fill(text, &mut cursor.matches, pieces) } else { Ok(None) }
     }
 

@@ -1,15 +1,15 @@
 //! The split steps one after the other: some cut pieces further, some rewrite them.
 //!
 //! As long as no piece is rewritten, pieces are stretches of the text and the last step's are handed on as they are found
-//! ([`Chain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`Pieces`]).
+//! ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`RewrittenPieces`]).
 
 use super::behavior::PatternSplit;
-use super::cursor::Cursor;
+use super::cursor::SplitCursor;
 use super::digit_groups::DigitGroups;
 use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
 use super::script::ScriptSplit;
-use super::words::Words;
+use super::words::WordPattern;
 use crate::error::{Result, not_utf8};
 use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::escape::Escape;
@@ -19,29 +19,29 @@ use crate::space_mark;
 use crate::spec::{Behavior, Scheme, Split};
 
 /// A step that cuts.
-enum Cut {
+enum CutStep {
     Pattern(PatternSplit),
-    Words(Box<Words>),
+    Words(Box<WordPattern>),
     Script(ScriptSplit),
     FixedLength(FixedLength),
     DigitGroups(DigitGroups),
 }
 
 /// A step that rewrites.
-enum Rewrite {
+enum RewriteStep {
     Metaspace(Metaspace),
     PieceSpace,
     ByteLevel,
 }
 
-enum Step {
-    Cut(Cut),
-    Rewrite(Rewrite),
+enum SplitStep {
+    Cut(CutStep),
+    Rewrite(RewriteStep),
 }
 
 /// All steps.
-pub struct Chain {
-    steps: Vec<Step>,
+pub struct SplitChain {
+    steps: Vec<SplitStep>,
     needs_spans: bool,
     cuts_words: bool,
     marks_words: bool,
@@ -49,7 +49,7 @@ pub struct Chain {
 
 /// Pieces of a text of their own.
 #[derive(Debug, Default)]
-pub struct Pieces {
+pub struct RewrittenPieces {
     /// The rewritten text.
     pub text: Vec<u8>,
     /// What each byte of it stands for, if that is known.
@@ -58,15 +58,15 @@ pub struct Pieces {
     pub ranges: Vec<(usize, usize)>,
 }
 
-impl Chain {
+impl SplitChain {
     /// Compiles the steps.
-    pub fn compile(steps: &[Split]) -> Result<Chain> {
-        Chain::compile_apart(steps, "")
+    pub fn compile(steps: &[Split]) -> Result<SplitChain> {
+        SplitChain::compile_apart(steps, "")
     }
 
     /// The same for texts in which the characters `apart`, a class if there are any, have spaces on both sides, so that it may be taken
     /// for granted that they are cut off: then they need not have them.
-    pub fn compile_apart(steps: &[Split], apart: &str) -> Result<Chain> {
+    pub fn compile_apart(steps: &[Split], apart: &str) -> Result<SplitChain> {
         let mut compiled = Vec::new();
         let mut cuts_words = false;
         let mut rest = steps;
@@ -76,40 +76,41 @@ impl Chain {
                 others.split_first().and_then(|(next, behind)| Some((words(step, next, apart)?, behind)))
             {
                 cuts_words = steps.len() == 2;
-                compiled.push(Step::Cut(Cut::Words(Box::new(words))));
+                compiled.push(SplitStep::Cut(CutStep::Words(Box::new(words))));
                 rest = behind;
                 continue;
             }
             let step = match step {
                 Split::Pattern { pattern, behavior, invert } => {
-                    Step::Cut(Cut::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
+                    SplitStep::Cut(CutStep::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
                 }
                 Split::Metaspace { replacement, prepend, split } => {
-                    compiled.push(Step::Rewrite(Rewrite::Metaspace(Metaspace::compile(replacement, *prepend))));
+                    compiled
+                        .push(SplitStep::Rewrite(RewriteStep::Metaspace(Metaspace::compile(replacement, *prepend))));
                     if !split {
                         continue;
                     }
-                    Step::Cut(Cut::Pattern(Metaspace::cut(replacement)?))
+                    SplitStep::Cut(CutStep::Pattern(Metaspace::cut(replacement)?))
                 }
-                Split::PieceSpace => Step::Rewrite(Rewrite::PieceSpace),
-                Split::ByteLevel => Step::Rewrite(Rewrite::ByteLevel),
-                Split::Script => Step::Cut(Cut::Script(ScriptSplit::compile()?)),
-                Split::FixedLength(length) => Step::Cut(Cut::FixedLength(FixedLength::compile(*length)?)),
+                Split::PieceSpace => SplitStep::Rewrite(RewriteStep::PieceSpace),
+                Split::ByteLevel => SplitStep::Rewrite(RewriteStep::ByteLevel),
+                Split::Script => SplitStep::Cut(CutStep::Script(ScriptSplit::compile()?)),
+                Split::FixedLength(length) => SplitStep::Cut(CutStep::FixedLength(FixedLength::compile(*length)?)),
                 Split::DigitGroups { unicode } => {
-                    Step::Cut(Cut::DigitGroups(DigitGroups::compile(unicode.as_deref())?))
+                    SplitStep::Cut(CutStep::DigitGroups(DigitGroups::compile(unicode.as_deref())?))
                 }
             };
             compiled.push(step);
         }
         let needs_spans = steps.iter().any(|step| matches!(step, Split::Metaspace { prepend: Scheme::First, .. }));
-        Ok(Chain { steps: compiled, needs_spans, cuts_words, marks_words: marks_words(steps) })
+        Ok(SplitChain { steps: compiled, needs_spans, cuts_words, marks_words: marks_words(steps) })
     }
 
     /// Words between white space; characters of `alone`, a class, are words of their own. None if the class is not understood.
-    pub fn of_words(alone: Option<&str>) -> Option<Chain> {
-        let words = Words::compile(r"\s", alone.as_slice())?;
-        let steps = vec![Step::Cut(Cut::Words(Box::new(words)))];
-        Some(Chain { steps, needs_spans: false, cuts_words: true, marks_words: false })
+    pub fn of_words(alone: Option<&str>) -> Option<SplitChain> {
+        let words = WordPattern::compile(r"\s", alone.as_slice())?;
+        let steps = vec![SplitStep::Cut(CutStep::Words(Box::new(words)))];
+        Some(SplitChain { steps, needs_spans: false, cuts_words: true, marks_words: false })
     }
 
     /// White space is left out, marks and the characters that were named stand alone, and nothing else is done.
@@ -126,12 +127,12 @@ impl Chain {
 
     /// This text is left out wherever it stands, and nothing else is done.
     pub fn removes(&self, text: &str) -> bool {
-        matches!(&self.steps[..], [Step::Cut(Cut::Pattern(step))] if step.removes(text))
+        matches!(&self.steps[..], [SplitStep::Cut(CutStep::Pattern(step))] if step.removes(text))
     }
 
     /// What is done to a text, if nothing is split and spaces are only made visible.
     pub fn escape(&self) -> Option<Escape> {
-        if let [Step::Rewrite(Rewrite::Metaspace(step))] = &self.steps[..] { step.escape() } else { None }
+        if let [SplitStep::Rewrite(RewriteStep::Metaspace(step))] = &self.steps[..] { step.escape() } else { None }
     }
 
     /// Nothing is cut.
@@ -143,7 +144,7 @@ impl Chain {
     /// Some step rewrites pieces: `pieces` must be called, and not `split`.
     #[inline]
     pub fn rewrites(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Rewrite(_)))
+        self.steps.iter().any(|step| matches!(step, SplitStep::Rewrite(_)))
     }
 
     /// The pieces depend on where in the original text they stand, so that `pieces` must know it.
@@ -155,8 +156,8 @@ impl Chain {
     /// `fill` reads on from where it stopped, so that pieces are known before the end of the text.
     pub fn is_stream(&self) -> bool {
         match &self.steps[..] {
-            [Step::Cut(Cut::Pattern(pattern))] => pattern.streamed().is_some(),
-            [Step::Cut(Cut::Words(_))] => true,
+            [SplitStep::Cut(CutStep::Pattern(pattern))] => pattern.streamed().is_some(),
+            [SplitStep::Cut(CutStep::Words(_))] => true,
             _ => false,
         }
     }
@@ -164,8 +165,8 @@ impl Chain {
     /// A place behind `from` in `text` where a piece ends whatever stands before it; none where there is no fast way to tell.
     pub fn certain(&self, text: &str, from: usize) -> Option<usize> {
         match &self.steps[..] {
-            [Step::Cut(Cut::Pattern(pattern))] => pattern.streamed()?.certain(text, from),
-            [Step::Cut(Cut::Words(words))] => words.certain(text, from),
+            [SplitStep::Cut(CutStep::Pattern(pattern))] => pattern.streamed()?.certain(text, from),
+            [SplitStep::Cut(CutStep::Words(words))] => words.certain(text, from),
             _ => None,
         }
     }
@@ -187,10 +188,10 @@ impl Chain {
     /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and says how many; 0 when there are no
     /// more. The steps must not rewrite.
     /// `cursor` is new at first and then that of the call before.
-    pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
+    pub fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         let filled = match &self.steps[..] {
-            [Step::Cut(Cut::Pattern(pattern))] => pattern.fill(text, cursor, pieces)?,
-            [Step::Cut(Cut::Words(words))] => Some(words.fill(text, cursor, pieces)),
+            [SplitStep::Cut(CutStep::Pattern(pattern))] => pattern.fill(text, cursor, pieces)?,
+            [SplitStep::Cut(CutStep::Words(words))] => Some(words.fill(text, cursor, pieces)),
             _ => None,
         };
         if let Some(count) = filled {
@@ -218,16 +219,16 @@ impl Chain {
     }
 
     /// Rewrites and cuts a text that starts at byte `at` of the original one. With `spans` of the text, those of the pieces are kept.
-    pub fn pieces(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<Pieces> {
+    pub fn pieces(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<RewrittenPieces> {
         let mut pieces =
-            Pieces { text: text.to_vec(), spans: spans.map(<[Span]>::to_vec), ranges: vec![(0, text.len())] };
+            RewrittenPieces { text: text.to_vec(), spans: spans.map(<[Span]>::to_vec), ranges: vec![(0, text.len())] };
         for step in &self.steps {
             match step {
-                Step::Cut(_) => {
+                SplitStep::Cut(_) => {
                     let text = std::str::from_utf8(&pieces.text).map_err(|error| not_utf8(error.valid_up_to()))?;
                     pieces.ranges = step.cut_all(text, &pieces.ranges)?;
                 }
-                Step::Rewrite(rewrite) => pieces = rewrite.run(pieces, at, limit(text.len()))?,
+                SplitStep::Rewrite(rewrite) => pieces = rewrite.run(pieces, at, limit(text.len()))?,
             }
         }
         Ok(pieces)
@@ -249,7 +250,7 @@ fn marks_words(steps: &[Split]) -> bool {
 }
 
 /// White space goes and each character of a class stands alone: BERT's two steps as one. So do those of `apart`.
-fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<Words> {
+fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<WordPattern> {
     let class = |step: &Split, cuts: Behavior| match step {
         Split::Pattern { pattern, behavior, invert: false } => {
             let is_plain = *behavior == cuts && pattern.is_regex && pattern.unicode.is_none();
@@ -263,27 +264,27 @@ fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<Words> {
         return None;
     }
     let named = [class.as_str(), apart];
-    Words::compile(&spaces, &named[..1 + !apart.is_empty() as usize])
+    WordPattern::compile(&spaces, &named[..1 + !apart.is_empty() as usize])
 }
 
-impl Step {
+impl SplitStep {
     #[inline]
     fn cut(&self, text: &str, (from, to): (usize, usize), piece: &mut impl FnMut(usize, usize)) -> Result<()> {
         match self {
-            Step::Cut(cut) => {
+            SplitStep::Cut(cut) => {
                 let (text, piece) = (&text[from..to], |start, end| piece(from + start, from + end));
                 match cut {
-                    Cut::Pattern(step) => step.split(text, piece),
-                    Cut::Words(step) => {
+                    CutStep::Pattern(step) => step.split(text, piece),
+                    CutStep::Words(step) => {
                         step.split(text, piece);
                         Ok(())
                     }
-                    Cut::Script(step) => step.split(text, piece),
-                    Cut::FixedLength(step) => step.split(text, piece),
-                    Cut::DigitGroups(step) => step.split(text, piece),
+                    CutStep::Script(step) => step.split(text, piece),
+                    CutStep::FixedLength(step) => step.split(text, piece),
+                    CutStep::DigitGroups(step) => step.split(text, piece),
                 }
             }
-            Step::Rewrite(_) => {
+            SplitStep::Rewrite(_) => {
                 piece(from, to);
                 Ok(())
             }
@@ -299,22 +300,22 @@ impl Step {
     }
 }
 
-impl Rewrite {
+impl RewriteStep {
     /// Rewrites every piece. `at` is where the text starts in the original one, `most` how long it may become.
-    fn run(&self, pieces: Pieces, at: usize, most: usize) -> Result<Pieces> {
-        let Pieces { text, spans, ranges } = &pieces;
+    fn run(&self, pieces: RewrittenPieces, at: usize, most: usize) -> Result<RewrittenPieces> {
+        let RewrittenPieces { text, spans, ranges } = &pieces;
         Ok(match spans {
             Some(spans) => {
                 let mut out = Aligned::new(spans);
                 let is_first = |start: usize| spans.get(start).is_some_and(|span| at + span.0 as usize == 0);
                 let ranges = Bounded::run(most, &mut out, |out| self.run_into(text, ranges, is_first, out))?;
-                Pieces { text: out.text, spans: Some(out.spans), ranges }
+                RewrittenPieces { text: out.text, spans: Some(out.spans), ranges }
             }
             None => {
                 let mut out = Vec::with_capacity(text.len() + ranges.len());
                 let is_first = |start| at + start == 0;
                 let ranges = Bounded::run(most, &mut out, |out| self.run_into(text, ranges, is_first, out))?;
-                Pieces { text: out, spans: None, ranges }
+                RewrittenPieces { text: out, spans: None, ranges }
             }
         })
     }
@@ -337,8 +338,8 @@ impl Rewrite {
 
     fn apply<O: Output>(&self, text: &[u8], (start, end): (usize, usize), is_first: bool, out: &mut O) {
         match self {
-            Rewrite::Metaspace(step) => step.apply(text, (start, end), is_first, out),
-            Rewrite::PieceSpace => {
+            RewriteStep::Metaspace(step) => step.apply(text, (start, end), is_first, out),
+            RewriteStep::PieceSpace => {
                 if start < end {
                     if text[start] != b' ' {
                         out.change(b" ", start);
@@ -346,7 +347,7 @@ impl Rewrite {
                     out.keep(text, start, end);
                 }
             }
-            Rewrite::ByteLevel => ByteLevel.apply(text, (start, end), out),
+            RewriteStep::ByteLevel => ByteLevel.apply(text, (start, end), out),
         }
     }
 }
@@ -364,15 +365,15 @@ mod tests {
                 pattern: Pattern { text: text.into(), is_regex: true, unicode: None }, behavior, invert: false,
             };
             let steps = [step(r"\s", Behavior::Removed), step(r"[\x{2C}-\x{2E}\x{3002}\x{A}]", Behavior::Isolated)];
-            let pieces = |chain: &Chain| {
+            let pieces = |chain: &SplitChain| {
                 let mut found = Vec::new();
                 chain.split(&text, |start, end| found.push((start, end))).unwrap();
                 found
             };
-            let both = Chain::compile(&steps).unwrap();
+            let both = SplitChain::compile(&steps).unwrap();
             prop_assert_eq!(both.steps.len(), 1);
-            let single = |step: &Split| Chain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
-            let chain = Chain { steps: steps.iter().map(single).collect(), needs_spans: false, cuts_words: false, marks_words: false };
+            let single = |step: &Split| SplitChain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
+            let chain = SplitChain { steps: steps.iter().map(single).collect(), needs_spans: false, cuts_words: false, marks_words: false };
             prop_assert_eq!(pieces(&both), pieces(&chain));
         }
     }

@@ -2,7 +2,7 @@
 
 /// The state of a search. One for each text; made without an allocation.
 #[derive(Default)]
-pub struct Cursor {
+pub struct SplitCursor {
     /// For a pattern.
     pub(super) matches: polytok_pattern::Cursor,
     /// For words: what was read. Beyond the text: its end was, too.
@@ -11,11 +11,11 @@ pub struct Cursor {
     pub(super) rest: Option<Vec<(u32, u32)>>,
 }
 
-impl Cursor {
+impl SplitCursor {
     /// Nothing is found yet.
     #[inline]
-    pub fn new() -> Cursor {
-        Cursor::default()
+    pub fn new() -> SplitCursor {
+        SplitCursor::default()
     }
 
     /// The end of the text was read: what was found last may depend on it.

@@ -3,11 +3,11 @@
 //! Each character is of one of three kinds, and a piece ends between two characters unless both are letters of a word. Nothing else
 //! matters, so all ends and starts of 64 bytes are a few operations on words of bits, a bit for each byte. The kinds of ASCII
 //! characters are looked up 32 at a time by their two half bytes (AVX2; elsewhere one by one); each other character is looked up by
-//! itself, and its last bytes are of the kind of its first. Twin: [`Words::split`], character by character. Cost: linear.
+//! itself, and its last bytes are of the kind of its first. Twin: [`WordPattern::split`], character by character. Cost: linear.
 
 use polytok_pattern::ClassTable;
 
-use super::cursor::Cursor;
+use super::cursor::SplitCursor;
 
 /// The kinds of characters, as bits; a mark has none.
 const LETTER: u8 = 1;
@@ -18,7 +18,7 @@ const BLOCK: usize = 64;
 const READ: usize = BLOCK + 3;
 
 /// A compiled step.
-pub(super) struct Words {
+pub(super) struct WordPattern {
     /// The kind of each character.
     kinds: ClassTable,
     letters: AsciiSet,
@@ -43,15 +43,15 @@ impl AsciiSet {
     }
 }
 
-impl Words {
+impl WordPattern {
     /// Words between `spaces`, without the characters of `alone`, all of them classes as regular expressions have them; None if one of
     /// these is not understood.
-    pub(super) fn compile(spaces: &str, alone: &[&str]) -> Option<Words> {
+    pub(super) fn compile(spaces: &str, alone: &[&str]) -> Option<WordPattern> {
         let classes: Vec<(&str, u8)> =
             [(spaces, SPACE)].into_iter().chain(alone.iter().map(|&class| (class, 0))).collect();
         let kinds = ClassTable::compile(&classes, LETTER)?;
         let ascii = |kind: u8| AsciiSet::new(|byte| kinds.ascii()[byte] == kind);
-        Some(Words { letters: ascii(LETTER), spaces: ascii(SPACE), kinds })
+        Some(WordPattern { letters: ascii(LETTER), spaces: ascii(SPACE), kinds })
     }
 
     /// Calls `piece(start, end)` for each piece, left to right.
@@ -71,7 +71,7 @@ impl Words {
     }
 
     /// Writes the next pieces to `pieces` and says how many; 0 when there are no more.
-    pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
+    pub(super) fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();
         let (mut at, mut count) = (cursor.at, 0);
         let mut from = 0;
@@ -185,9 +185,9 @@ mod avx2 {
     use super::*;
     use std::arch::x86_64::*;
 
-    /// See `Words::ascii`.
+    /// See `WordPattern::ascii`.
     #[target_feature(enable = "avx2")]
-    pub(super) fn ascii(words: &Words, bytes: &[u8; READ]) -> (Bits, u64) {
+    pub(super) fn ascii(words: &WordPattern, bytes: &[u8; READ]) -> (Bits, u64) {
         let (low, high) = (half(words, bytes), half(words, &bytes[32..]));
         let both = |i: usize| u64::from(low[i]) | u64::from(high[i]) << 32;
         (Bits { letters: both(0), spaces: both(1), begins: both(2) }, both(2) & both(3))
@@ -195,7 +195,7 @@ mod avx2 {
 
     /// For 32 bytes: letters, spaces, first bytes of characters, and what is not ASCII.
     #[target_feature(enable = "avx2")]
-    fn half(words: &Words, bytes: &[u8]) -> [u32; 4] {
+    fn half(words: &WordPattern, bytes: &[u8]) -> [u32; 4] {
         assert!(bytes.len() >= 32);
         // SAFETY: 32 bytes are there.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
@@ -229,14 +229,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn words() -> Words {
-        Words::compile(r"\s", &[r"[!-/:-@\x{3002}\x{A}]", r"[\x{4E00}-\x{9FFF}\x{20000}-\x{2A6DF}]"]).unwrap()
+    fn words() -> WordPattern {
+        WordPattern::compile(r"\s", &[r"[!-/:-@\x{3002}\x{A}]", r"[\x{4E00}-\x{9FFF}\x{20000}-\x{2A6DF}]"]).unwrap()
     }
 
-    fn check(words: &Words, text: &str, room: usize) {
+    fn check(words: &WordPattern, text: &str, room: usize) {
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         words.split(text, |start, end| expected.push((start as u32, end as u32)));
-        let (mut cursor, mut pieces) = (Cursor::new(), vec![(0, 0); room]);
+        let (mut cursor, mut pieces) = (SplitCursor::new(), vec![(0, 0); room]);
         loop {
             match words.fill(text, &mut cursor, &mut pieces) {
                 0 => break,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr2, memrchr};
 
-use super::{Encoding, Texts};
+use super::{TextEncoding, Texts};
 use crate::utf8::valid;
 
 /// Why a line has no text.
@@ -44,7 +44,7 @@ pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize
     let used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
     let data = &data[..used];
     let is_utf8 = valid(data).is_ok();
-    let mut fields = Fields { texts: Vec::with_capacity(used), path, has_surrogate: false, stack: Vec::new() };
+    let mut fields = FieldTexts { texts: Vec::with_capacity(used), path, has_surrogate: false, stack: Vec::new() };
     let (mut spans, mut places, mut left) = (Vec::new(), Vec::new(), Vec::new());
     let mut from = 0;
     while from < used {
@@ -60,12 +60,12 @@ pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize
         }
         from = end + 1;
     }
-    let encoding = if fields.has_surrogate { Encoding::Surrogates } else { Encoding::Utf8 };
+    let encoding = if fields.has_surrogate { TextEncoding::Surrogates } else { TextEncoding::Utf8 };
     (Texts { places: Some(places), encoding, ..Texts::new(Arc::new(fields.texts), spans) }, used, left)
 }
 
 /// The texts of a field, one behind the other.
-struct Fields<'a> {
+struct FieldTexts<'a> {
     texts: Vec<u8>,
     path: &'a [Vec<u8>],
     /// There may be one in the texts.
@@ -73,7 +73,7 @@ struct Fields<'a> {
     stack: Vec<u8>,
 }
 
-impl Fields<'_> {
+impl FieldTexts<'_> {
     /// Appends the text of a line's field; None if the line is blank.
     fn push(&mut self, line: &[u8], is_utf8: bool) -> Option<Result<(), Left>> {
         let before = self.texts.len();
@@ -81,7 +81,7 @@ impl Fields<'_> {
             return Some(Err(Left::Broken(at, true)));
         }
         let json = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-        let mut reader = Reader { line: json, at: 0, has_surrogate: false, stack: &mut self.stack };
+        let mut reader = JsonReader { line: json, at: 0, has_surrogate: false, stack: &mut self.stack };
         let path = if reader.peek()? == b'"' { &[] } else { self.path };
         let found = match reader.find(path, &mut self.texts) {
             Some(found) if reader.peek().is_none() => found,
@@ -95,8 +95,15 @@ impl Fields<'_> {
     }
 }
 
+/// The result of a comparison of an object's key with the key that is searched for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeyMatch {
+    Same,
+    Different,
+}
+
 /// Reads values; None is what is not JSON.
-struct Reader<'a> {
+struct JsonReader<'a> {
     line: &'a [u8],
     at: usize,
     /// A surrogate was met that lacks its other half.
@@ -105,7 +112,7 @@ struct Reader<'a> {
     stack: &'a mut Vec<u8>,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     /// The next byte that is no white space.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
@@ -138,9 +145,9 @@ impl Reader<'_> {
             return Some(found);
         }
         loop {
-            let is_it = self.key(key)?;
+            let key_match = self.key(key)?;
             self.expect(b':')?;
-            if is_it {
+            if key_match == KeyMatch::Same {
                 out.truncate(before);
                 found = self.find(rest, out)?;
             } else {
@@ -164,12 +171,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a key and tells whether it is this one.
-    fn key(&mut self, key: &[u8]) -> Option<bool> {
+    /// Reads the next key of an object and compares it with `key`.
+    fn key(&mut self, key: &[u8]) -> Option<KeyMatch> {
         let mut rest = Some(key);
         self.peek()?;
         self.string(|part| rest = rest.and_then(|rest| rest.strip_prefix(part)))?;
-        Some(rest.is_some_and(<[u8]>::is_empty))
+        Some(if rest.is_some_and(<[u8]>::is_empty) { KeyMatch::Same } else { KeyMatch::Different })
     }
 
     /// Reads a string part by part.

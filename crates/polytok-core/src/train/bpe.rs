@@ -45,11 +45,11 @@ use crate::error::{Error, Result};
 pub use alphabet::{AlphabetOptions, alphabet};
 use cells::Cells;
 use learner::Learner;
-pub(crate) use learner::Stop;
+pub(crate) use learner::StopReason;
 pub use learner::{Merge, MergeLimits, Ties};
-pub(crate) use spread::Sizes;
+pub(crate) use spread::ItemSizes;
 use start::each_word;
-pub use start::{Affixes, Unit};
+pub use start::{Affixes, WordUnit};
 pub use texts::SymbolTexts;
 
 /// The result of learning: the texts of all symbols by id, the initial ones first, and the merges in order.
@@ -109,7 +109,7 @@ impl MergeWatch for NoProgress {}
 #[derive(Clone, Debug)]
 pub struct MergeRules {
     /// The initial symbols of words.
-    pub unit: Unit,
+    pub unit: WordUnit,
     /// The affixes of characters.
     pub affixes: Affixes,
     /// Which of equally frequent pairs is merged first.

@@ -19,12 +19,12 @@ use std::sync::Arc;
 use super::progress::Progress;
 use super::room::{limit_for, megabytes};
 use super::words::WordCounts;
-use crate::cache::Key;
+use crate::cache::PieceKey;
 use crate::error::{Error, Result};
 use entry::WordEntry;
 use merge::merge;
-use runs::{Run, RunWriter};
-use table::Table;
+use runs::{RunWriter, WordRun};
+use table::WordTable;
 
 pub use entry::Order;
 pub use runs::{RunFile, Spill};
@@ -52,8 +52,8 @@ pub type EachCount<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<()>;
 /// Counts distinct words.
 #[derive(Default)]
 pub struct WordCounter {
-    table: Table,
-    runs: Vec<Run>,
+    table: WordTable,
+    runs: Vec<WordRun>,
     limit: Option<Limit>,
     next: u64,
     /// Facts about the texts that depend on their order; always in memory.
@@ -77,7 +77,7 @@ impl WordCounter {
 
     /// Counts a word at an ordinal that the caller chooses. Such a caller gives the ordinals of all words.
     pub fn add_at(&mut self, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
-        let key = Key::new(word, 0, word.len(), false);
+        let key = PieceKey::new(word, 0, word.len(), false);
         let hash = self.table.hash(key, word);
         self.add_hashed(word, key, hash, times, ordinal)
     }
@@ -86,9 +86,9 @@ impl WordCounter {
     pub fn add_pieces(&mut self, text: &[u8], pieces: &[(u32, u32)], base: u64) -> Result<()> {
         const AHEAD: usize = 64;
         for pieces in pieces.chunks(AHEAD) {
-            let mut hashed = [(Key::default(), 0); AHEAD];
+            let mut hashed = [(PieceKey::default(), 0); AHEAD];
             for (&(start, end), hashed) in pieces.iter().zip(&mut hashed) {
-                let key = Key::new(text, start as usize, end as usize, false);
+                let key = PieceKey::new(text, start as usize, end as usize, false);
                 let hash = self.table.hash(key, &text[start as usize..end as usize]);
                 self.table.prefetch(hash);
                 *hashed = (key, hash);
@@ -101,7 +101,7 @@ impl WordCounter {
     }
 
     #[inline]
-    fn add_hashed(&mut self, word: &[u8], key: Key, hash: u64, times: u64, ordinal: u64) -> Result<()> {
+    fn add_hashed(&mut self, word: &[u8], key: PieceKey, hash: u64, times: u64, ordinal: u64) -> Result<()> {
         match self.table.find(key, hash, word) {
             Some((count, first)) => {
                 *count = count.checked_add(times).ok_or_else(|| entry::count_overflow(word))?;
@@ -113,7 +113,7 @@ impl WordCounter {
     }
 
     #[inline(never)]
-    fn insert(&mut self, word: &[u8], key: Key, hash: u64, entry: WordEntry) -> Result<()> {
+    fn insert(&mut self, word: &[u8], key: PieceKey, hash: u64, entry: WordEntry) -> Result<()> {
         if entry.count == 0 {
             return Ok(());
         }
@@ -176,7 +176,7 @@ impl WordCounter {
         if !self.table.is_empty() {
             self.spill()?;
         }
-        self.table = Table::default();
+        self.table = WordTable::default();
         merge(&mut self.runs, Order::Bytes, each)
     }
 
@@ -192,7 +192,7 @@ impl WordCounter {
             None => self.table.visit(order, &mut visit),
             Some(_) if order == Order::Bytes => self.stream(&mut visit),
             Some(limit) => {
-                let mut sorter = Sorter { limit, order, table: Table::default(), runs: Vec::new() };
+                let mut sorter = Sorter { limit, order, table: WordTable::default(), runs: Vec::new() };
                 self.stream(&mut |word, entry| sorter.push(word, entry))?;
                 sorter.finish(&mut visit)
             }
@@ -262,7 +262,7 @@ impl Reporter<'_> {
 }
 
 /// Merges all runs into one.
-fn merge_runs(runs: &mut Vec<Run>, order: Order, limit: &Limit) -> Result<()> {
+fn merge_runs(runs: &mut Vec<WordRun>, order: Order, limit: &Limit) -> Result<()> {
     let mut writer = RunWriter::new(limit.spill.create()?);
     merge(runs, order, &mut |word, entry| writer.push(word, entry))?;
     *runs = vec![writer.finish()?];
@@ -273,13 +273,13 @@ fn merge_runs(runs: &mut Vec<Run>, order: Order, limit: &Limit) -> Result<()> {
 struct Sorter {
     limit: Limit,
     order: Order,
-    table: Table,
-    runs: Vec<Run>,
+    table: WordTable,
+    runs: Vec<WordRun>,
 }
 
 impl Sorter {
     fn push(&mut self, word: &[u8], entry: WordEntry) -> Result<()> {
-        let key = Key::new(word, 0, word.len(), false);
+        let key = PieceKey::new(word, 0, word.len(), false);
         if !self.table.is_empty() && self.table.needed(key, word) > self.limit.bytes {
             self.spill()?;
         }
@@ -296,10 +296,10 @@ impl Sorter {
 
     fn finish(mut self, each: entry::EachEntry) -> Result<()> {
         self.spill()?;
-        self.table = Table::default();
+        self.table = WordTable::default();
         merge(&mut self.runs, self.order, each)
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes};
-use crate::native::{Part, PartWriter, Stored, Tables};
+use crate::native::{FilePart, PartWriter, Stored, Tables};
 use crate::spec::{Kind, Line};
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
@@ -90,7 +90,7 @@ impl Stored for Rows {
     }
 
     /// Rows are checked where they are found.
-    fn read(part: &Part) -> Result<Rows> {
+    fn read(part: &FilePart) -> Result<Rows> {
         Ok(Rows { slots: Slots::read(part)?, seed: part.number("seed")? })
     }
 }

@@ -6,7 +6,7 @@ mod row;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::native::{Part, PartWriter, Stored};
+use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::{Kind, VocabColumns};
 use crate::table::Table;
 use crate::token_id::TokenId;
@@ -15,7 +15,7 @@ pub use row::Row;
 /// A checked vocabulary. Rows are in file order; ids may have holes (tiktoken's p50k_base) and need not be in row order.
 #[derive(Debug)]
 pub struct Vocab {
-    columns: Columns,
+    columns: VocabTables,
     rows: RowOfId,
     size: u32,
     /// The rows whose kind is not Normal, or not any more: few, as a rule.
@@ -24,7 +24,7 @@ pub struct Vocab {
 
 /// The columns of a [`VocabColumns`], or of a file.
 #[derive(Debug)]
-struct Columns {
+struct VocabTables {
     blob: Table<u8>,
     offsets: Table<u32>,
     ids: Table<TokenId>,
@@ -49,7 +49,7 @@ const NO_ROW: Row = Row(u32::MAX);
 impl Vocab {
     /// Checks the columns against each other and indexes the ids.
     pub fn new(columns: VocabColumns) -> Result<Vocab> {
-        Vocab::check(Columns {
+        Vocab::check(VocabTables {
             blob: columns.blob.into(),
             offsets: columns.offsets.into(),
             ids: TokenId::vec_of(columns.ids).into(),
@@ -60,7 +60,7 @@ impl Vocab {
         })
     }
 
-    fn check(columns: Columns) -> Result<Vocab> {
+    fn check(columns: VocabTables) -> Result<Vocab> {
         let n = columns.ids.len();
         let lengths_agree = columns.offsets.len() == n + 1
             && columns.scores.len() == n
@@ -200,7 +200,7 @@ impl Vocab {
 
 impl Stored for Vocab {
     fn write(&self, out: &mut PartWriter) {
-        let Columns { blob, offsets, ids, scores, wide_scores, kinds, active_kinds } = &self.columns;
+        let VocabTables { blob, offsets, ids, scores, wide_scores, kinds, active_kinds } = &self.columns;
         let numbers = |kinds: &[Kind]| -> Vec<u8> { kinds.iter().map(|&kind| kind as u8).collect() };
         out.table("blob", blob);
         out.table("offsets", offsets);
@@ -215,13 +215,13 @@ impl Stored for Vocab {
         }
     }
 
-    fn read(part: &Part) -> Result<Vocab> {
+    fn read(part: &FilePart) -> Result<Vocab> {
         // Copied, so that they stay kinds whatever becomes of the file.
         let kinds = |numbers: Table<u8>| match bytemuck::checked::try_cast_slice::<u8, Kind>(&numbers) {
             Ok(kinds) => Ok(kinds.to_vec()),
             Err(_) => Err(part.wrong("kinds", "are not 1 to 6")),
         };
-        Vocab::check(Columns {
+        Vocab::check(VocabTables {
             blob: part.table("blob")?,
             offsets: part.table("offsets")?,
             ids: part.table("ids")?,

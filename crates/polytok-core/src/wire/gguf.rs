@@ -32,14 +32,14 @@ pub struct Metadata {
     /// How many tensors follow.
     pub tensors: u64,
     /// The keys.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<GgufEntry>,
     /// Where the metadata ends.
     pub end: usize,
 }
 
 /// A key and the place of its value.
 #[derive(Debug)]
-pub struct Entry {
+pub struct GgufEntry {
     /// The key's bytes.
     pub key: Range<usize>,
     /// The number of its type, of GGUF's table.
@@ -54,7 +54,7 @@ pub struct Entry {
 
 /// Texts one after the other.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Texts {
+pub struct GgufTexts {
     /// Their bytes.
     pub blob: Vec<u8>,
     /// Borders in `blob`, one more than there are texts.
@@ -63,7 +63,7 @@ pub struct Texts {
 
 /// Reads the metadata of a file, or of its beginning.
 pub fn read(data: &[u8]) -> Result<Metadata> {
-    let mut reader = Reader { data, at: 0, big_endian: false };
+    let mut reader = GgufReader { data, at: 0, big_endian: false };
     if reader.take(4, "the magic")? != b"GGUF" {
         return Err(Error::Format("the file does not begin with GGUF".into()));
     }
@@ -95,9 +95,9 @@ pub fn read(data: &[u8]) -> Result<Metadata> {
 }
 
 /// The strings of an array: the bytes of its value, and how many.
-pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<Texts> {
-    let mut reader = Reader { data: value, at: 0, big_endian };
-    let mut texts = Texts { blob: Vec::new(), offsets: vec![0] };
+pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> {
+    let mut reader = GgufReader { data: value, at: 0, big_endian };
+    let mut texts = GgufTexts { blob: Vec::new(), offsets: vec![0] };
     for _ in 0..count {
         let text = reader.string("an element")?;
         texts.push(&value[text])?;
@@ -106,7 +106,7 @@ pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<Texts> {
 }
 
 /// The bytes of an array's value, for `strings`.
-pub fn write_strings(texts: &Texts, big_endian: bool) -> Vec<u8> {
+pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(texts.blob.len() + 8 * texts.len());
     for text in texts.iter() {
         let length = text.len() as u64;
@@ -116,19 +116,19 @@ pub fn write_strings(texts: &Texts, big_endian: bool) -> Vec<u8> {
     out
 }
 
-impl Texts {
+impl GgufTexts {
     /// No text.
-    pub fn new() -> Texts {
-        Texts { blob: Vec::new(), offsets: vec![0] }
+    pub fn new() -> GgufTexts {
+        GgufTexts { blob: Vec::new(), offsets: vec![0] }
     }
 
     /// Checks that the borders fit the blob.
-    pub fn checked(blob: Vec<u8>, offsets: Vec<u32>) -> Result<Texts> {
+    pub fn checked(blob: Vec<u8>, offsets: Vec<u32>) -> Result<GgufTexts> {
         if offsets.first() == Some(&0)
             && offsets.is_sorted()
             && offsets.last().map(|&end| end as usize) == Some(blob.len())
         {
-            return Ok(Texts { blob, offsets });
+            return Ok(GgufTexts { blob, offsets });
         }
         Err(Error::Format("the borders of the texts do not fit their bytes".into()))
     }
@@ -163,13 +163,13 @@ impl Texts {
     }
 }
 
-struct Reader<'a> {
+struct GgufReader<'a> {
     data: &'a [u8],
     at: usize,
     big_endian: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> GgufReader<'a> {
     fn take(&mut self, length: u64, what: &str) -> Result<&'a [u8]> {
         let rest = &self.data[self.at..];
         let taken = usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or_else(|| {
@@ -201,16 +201,16 @@ impl<'a> Reader<'a> {
         Ok(self.at - length as usize..self.at)
     }
 
-    fn entry(&mut self) -> Result<Entry> {
+    fn entry(&mut self) -> Result<GgufEntry> {
         let key = self.string("a key")?;
         let named = |error: Error| match error {
             Error::Format(what) => Error::Format(format!("key {}: {what}", show(&self.data[key.clone()]))),
             other => other,
         };
-        let mut inner = Reader { data: self.data, at: self.at, big_endian: self.big_endian };
+        let mut inner = GgufReader { data: self.data, at: self.at, big_endian: self.big_endian };
         let (kind, element, count, value) = inner.value().map_err(named)?;
         self.at = inner.at;
-        Ok(Entry { key, kind, element, count, value })
+        Ok(GgufEntry { key, kind, element, count, value })
     }
 
     fn value(&mut self) -> Result<(u32, u32, u64, Range<usize>)> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// A field's value, as far as the wire tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum FieldValue<'a> {
     /// Wire type 0.
     Varint(u64),
     /// Wire type 5.
@@ -24,7 +24,7 @@ pub struct Field<'a> {
     /// Its number, 1 to 2^29 - 1.
     pub number: u32,
     /// Its value.
-    pub value: Value<'a>,
+    pub value: FieldValue<'a>,
     /// The whole field as it stands in the message, tag included.
     pub raw: &'a [u8],
     /// Where it starts in the message.
@@ -33,7 +33,7 @@ pub struct Field<'a> {
 
 /// The fields of a message, in file order. The first error ends the iteration.
 #[derive(Debug)]
-pub struct Fields<'a> {
+pub struct MessageFields<'a> {
     data: &'a [u8],
     at: usize,
 }
@@ -41,10 +41,10 @@ pub struct Fields<'a> {
 const GROUP_START: u8 = 3;
 const GROUP_END: u8 = 4;
 
-impl<'a> Fields<'a> {
+impl<'a> MessageFields<'a> {
     /// Reads `data` as one message.
-    pub fn new(data: &'a [u8]) -> Fields<'a> {
-        Fields { data, at: 0 }
+    pub fn new(data: &'a [u8]) -> MessageFields<'a> {
+        MessageFields { data, at: 0 }
     }
 
     /// A field of bytes whose tag and length are one byte each, as nearly all of a vocabulary are.
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         let end = 2 + length as usize;
         let bytes = left.get(2..end).filter(|_| tag & 7 == 2)?;
         self.at = start + end;
-        Some(Field { number: u32::from(tag >> 3), value: Value::Bytes(bytes), raw: &left[..end], at: start })
+        Some(Field { number: u32::from(tag >> 3), value: FieldValue::Bytes(bytes), raw: &left[..end], at: start })
     }
 
     fn next_field(&mut self) -> Result<Field<'a>> {
@@ -78,24 +78,24 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn value(&mut self, wire_type: u8) -> Result<Value<'a>> {
+    fn value(&mut self, wire_type: u8) -> Result<FieldValue<'a>> {
         let start = self.at;
         Ok(match wire_type {
-            0 => Value::Varint(self.varint()?),
-            1 => self.take(8).map(|_| Value::Other)?,
+            0 => FieldValue::Varint(self.varint()?),
+            1 => self.take(8).map(|_| FieldValue::Other)?,
             2 => {
                 let length = usize::try_from(self.varint()?).map_err(|_| broken(start, "a length out of range"))?;
-                Value::Bytes(self.take(length)?)
+                FieldValue::Bytes(self.take(length)?)
             }
             5 => {
                 let bytes = self.take(4)?;
-                Value::Fixed32([bytes[0], bytes[1], bytes[2], bytes[3]])
+                FieldValue::Fixed32([bytes[0], bytes[1], bytes[2], bytes[3]])
             }
             _ => return Err(broken(start, "a wire type that does not exist")),
         })
     }
 
-    fn skip_group(&mut self, number: u32) -> Result<Value<'a>> {
+    fn skip_group(&mut self, number: u32) -> Result<FieldValue<'a>> {
         let mut open = vec![number];
         while let Some(&innermost) = open.last() {
             let start = self.at;
@@ -106,7 +106,7 @@ impl<'a> Fields<'a> {
                 (_, wire_type) => drop(self.value(wire_type)?),
             }
         }
-        Ok(Value::Other)
+        Ok(FieldValue::Other)
     }
 
     fn varint(&mut self) -> Result<u64> {
@@ -139,7 +139,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'a> Iterator for Fields<'a> {
+impl<'a> Iterator for MessageFields<'a> {
     type Item = Result<Field<'a>>;
 
     #[inline]
@@ -178,7 +178,7 @@ pub fn varint_len(value: u64) -> usize {
 
 /// Reads one varint from the front of `data`: the value and what follows.
 pub fn split_varint(data: &[u8]) -> Result<(u64, &[u8])> {
-    let mut fields = Fields::new(data);
+    let mut fields = MessageFields::new(data);
     let value = fields.varint()?;
     Ok((value, &data[fields.at..]))
 }
@@ -201,17 +201,17 @@ mod tests {
     fn groups_are_skipped_without_recursion() {
         let mut data = vec![0x0B; 100_000];
         data.extend(vec![0x0C; 100_000]);
-        let fields: Vec<_> = Fields::new(&data).collect::<Result<_>>().unwrap();
+        let fields: Vec<_> = MessageFields::new(&data).collect::<Result<_>>().unwrap();
         assert_eq!(fields.len(), 1);
         assert_eq!(fields[0].raw.len(), data.len());
         data.pop();
-        assert!(Fields::new(&data).next().unwrap().is_err());
+        assert!(MessageFields::new(&data).next().unwrap().is_err());
     }
 
     #[test]
     fn damage_is_an_error() {
         for data in [&[0x0C][..], &[0x07], &[0x0A, 5, 1], &[0x00, 0], &[0xFF; 11], &[0x09, 0], &[0x0B, 0x14]] {
-            assert!(Fields::new(data).any(|field| field.is_err()), "{data:?}");
+            assert!(MessageFields::new(data).any(|field| field.is_err()), "{data:?}");
         }
     }
 }

@@ -7,14 +7,14 @@
 //! `details` is a sequence of records {varint: rows since the record before; u8: flags; varint: length; unknown fields}.
 //! Cost: one pass over the file.
 
-use super::protobuf::{Fields, Value, push_varint, split_varint, varint_len};
+use super::protobuf::{FieldValue, MessageFields, push_varint, split_varint, varint_len};
 use super::{no_rows, push_row, rows};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
 /// What stands in a `.model`: the pieces, and everything else as a protobuf message.
 #[derive(Debug)]
-pub struct Pieces<'a> {
+pub struct ModelPieces<'a> {
     /// The pieces in columns.
     pub columns: VocabColumns,
     /// How pieces that the trainer would have written differently were written; empty for most files.
@@ -37,9 +37,9 @@ const TYPE_WRITTEN: u8 = 2;
 /// Whether the bytes have the shape of a `.model`: fields to the end, of which the first with number 1 is a piece.
 pub fn probe(data: &[u8]) -> Result<()> {
     let mut has_piece = false;
-    for field in Fields::new(data) {
+    for field in MessageFields::new(data) {
         let field = field?;
-        if let (1, Value::Bytes(message), false) = (field.number, field.value, has_piece) {
+        if let (1, FieldValue::Bytes(message), false) = (field.number, field.value, has_piece) {
             read_piece(message, &mut no_rows())?;
             has_piece = true;
         }
@@ -51,13 +51,13 @@ pub fn probe(data: &[u8]) -> Result<()> {
 }
 
 /// Takes the pieces out of a `.model`.
-pub fn read_pieces(data: &[u8]) -> Result<Pieces<'_>> {
-    let mut pieces = Pieces { columns: no_rows(), details: Vec::new(), rest: Vec::new(), charsmap: None };
+pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
+    let mut pieces = ModelPieces { columns: no_rows(), details: Vec::new(), rest: Vec::new(), charsmap: None };
     let (mut last_detail, mut has_normalizer) = (0, false);
-    for field in Fields::new(data) {
+    for field in MessageFields::new(data) {
         let field = field?;
         match (field.number, field.value) {
-            (1, Value::Bytes(message)) => {
+            (1, FieldValue::Bytes(message)) => {
                 let row = pieces.columns.ids.len();
                 let (flags, unknown) = read_piece(message, &mut pieces.columns)
                     .map_err(|error| Error::Format(format!("piece {row} (byte {}): {error}", field.at)))?;
@@ -69,7 +69,7 @@ pub fn read_pieces(data: &[u8]) -> Result<Pieces<'_>> {
                     last_detail = row;
                 }
             }
-            (NORMALIZER, Value::Bytes(message)) if !has_normalizer => {
+            (NORMALIZER, FieldValue::Bytes(message)) if !has_normalizer => {
                 has_normalizer = true;
                 pieces.charsmap = push_without_charsmap(&mut pieces.rest, message);
                 if pieces.charsmap.is_none() {
@@ -86,9 +86,9 @@ pub fn read_pieces(data: &[u8]) -> Result<Pieces<'_>> {
 /// message that has rules once. This spares copies of some hundred kilobytes.
 fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'a [u8]> {
     let mut found = None;
-    for field in Fields::new(message) {
+    for field in MessageFields::new(message) {
         let field = field.ok()?;
-        if let (CHARSMAP, Value::Bytes(charsmap)) = (field.number, &field.value)
+        if let (CHARSMAP, FieldValue::Bytes(charsmap)) = (field.number, &field.value)
             && found.replace((field, *charsmap)).is_some()
         {
             return None;
@@ -130,13 +130,13 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         return Ok((flags, Vec::new()));
     }
     let (mut text, mut score, mut kind, mut unknown) = (&[][..], None, None, Vec::new());
-    for field in Fields::new(message) {
+    for field in MessageFields::new(message) {
         let field = field?;
         match (field.number, field.value) {
-            (1, Value::Bytes(bytes)) => text = bytes,
-            (2, Value::Fixed32(bytes)) => score = Some(f32::from_le_bytes(bytes)),
+            (1, FieldValue::Bytes(bytes)) => text = bytes,
+            (2, FieldValue::Fixed32(bytes)) => score = Some(f32::from_le_bytes(bytes)),
             // A type that the enum does not have is an unknown field to protobuf, and the piece is NORMAL.
-            (3, Value::Varint(number)) if (1..=6).contains(&(number as i32)) => {
+            (3, FieldValue::Varint(number)) if (1..=6).contains(&(number as i32)) => {
                 kind = Some(Kind::try_from(number as u8)?);
             }
             _ => unknown.extend_from_slice(field.raw),

@@ -3,7 +3,7 @@
 //! The messages are ours, the order is the reference's: the first wrong piece by id, then what is wrong with the whole.
 //! Cost: one pass and a map of all texts.
 
-use super::texts::Texts;
+use super::texts::TextIndex;
 use super::{rows, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Line, VocabColumns};
@@ -23,7 +23,7 @@ pub enum ModelType {
 
 /// What the rules for pieces depend on.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct PieceRules {
     /// The model's type.
     pub model: ModelType,
     /// Text without a piece becomes byte pieces.
@@ -32,19 +32,19 @@ pub struct Rules {
     pub line: Line,
 }
 
-impl Rules {
+impl PieceRules {
     fn newest(&self) -> bool {
         self.line == Line::V0_2_3
     }
 }
 
 /// Refuses the pieces that SentencePiece refuses to load, at the first piece that is wrong.
-pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
+pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
     // Ordinary and reserved pieces may share a text, but for BPE in the newest line.
     let one_set = rules.newest() && rules.model == ModelType::Bpe;
     let is_reserved = |kind: Kind| matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
     let room = if one_set { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
-    let (mut ordinary, mut reserved) = (Texts::new(columns), Texts::with_room(columns, room));
+    let (mut ordinary, mut reserved) = (TextIndex::new(columns), TextIndex::with_room(columns, room));
     let mut unknown = None;
     let mut bytes = 0;
     for (row, text) in rows(columns).enumerate() {
@@ -70,7 +70,7 @@ pub fn check_pieces(columns: &VocabColumns, rules: &Rules) -> Result<()> {
     check_whole(columns, rules, unknown.is_some(), bytes)
 }
 
-fn check_text(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
+fn check_text(text: &[u8], rules: &PieceRules) -> std::result::Result<(), String> {
     if text.is_empty() {
         return Err("a piece must not be empty".into());
     }
@@ -83,7 +83,7 @@ fn check_text(text: &[u8], rules: &Rules) -> std::result::Result<(), String> {
     Ok(())
 }
 
-fn check_kind(text: &[u8], kind: Kind, score: f32, rules: &Rules) -> std::result::Result<(), String> {
+fn check_kind(text: &[u8], kind: Kind, score: f32, rules: &PieceRules) -> std::result::Result<(), String> {
     if kind == Kind::Byte && !rules.byte_fallback {
         return Err("a piece of type BYTE, but the model has no byte_fallback".into());
     }
@@ -101,7 +101,7 @@ fn is_byte_text(text: &[u8]) -> bool {
     matches!(text, [b'<', b'0', b'x', high, low, b'>'] if upper_hex(high) && upper_hex(low))
 }
 
-fn check_whole(columns: &VocabColumns, rules: &Rules, has_unknown: bool, bytes: usize) -> Result<()> {
+fn check_whole(columns: &VocabColumns, rules: &PieceRules, has_unknown: bool, bytes: usize) -> Result<()> {
     let ordinary = |kind: &Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
     let may_lack_unknown = rules.newest() && rules.byte_fallback;
     if !has_unknown && !may_lack_unknown {
@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn pieces_that_do_not_load() {
-        let rules = Rules { model: ModelType::Bpe, byte_fallback: false, line: Line::V0_2_3 };
-        let old = Rules { line: Line::V0_2_1, ..rules };
+        let rules = PieceRules { model: ModelType::Bpe, byte_fallback: false, line: Line::V0_2_3 };
+        let old = PieceRules { line: Line::V0_2_1, ..rules };
         let unk: (&[u8], f32, Kind) = (b"<unk>", 0.0, Kind::Unknown);
         let error = |pieces: &[(&[u8], f32, Kind)], rules| match check_pieces(&columns(pieces), rules) {
             Err(Error::Format(text)) => text,

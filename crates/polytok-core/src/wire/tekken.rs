@@ -20,7 +20,7 @@ use crate::spec::{Kind, VocabColumns};
 
 /// What the vocabulary holds.
 #[derive(Debug)]
-pub struct Entries {
+pub struct TekkenEntries {
     /// The live entries.
     pub columns: VocabColumns,
     /// Rows whose `token_str` is not what their bytes decode to, and that string.
@@ -49,14 +49,18 @@ pub struct Layout {
 
 /// Where the value of the top-level key `vocab` stands in a JSON document.
 pub fn vocab_range(data: &[u8]) -> Result<Range<usize>> {
-    let Document(vocab) = serde_json::from_slice(data).map_err(|error| Error::Format(error.to_string()))?;
+    let TekkenDocument(vocab) = serde_json::from_slice(data).map_err(|error| Error::Format(error.to_string()))?;
     Ok(range_in(data, vocab.get()))
 }
 
 /// Reads the array; the row of index i gets the id `first_id` + i.
-pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<Entries> {
-    let mut reader =
-        Reader { vocab, live, first_id, entries: Entries { columns: no_rows(), odd_texts: Vec::new(), unused: None } };
+pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
+    let mut reader = TekkenReader {
+        vocab,
+        live,
+        first_id,
+        entries: TekkenEntries { columns: no_rows(), odd_texts: Vec::new(), unused: None },
+    };
     let mut json = serde_json::Deserializer::from_slice(vocab);
     let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(message(&error)))?;
     if count < live {
@@ -125,13 +129,13 @@ fn message(error: &serde_json::Error) -> String {
 }
 
 /// A JSON object with the key `vocab`, once.
-struct Document<'a>(&'a RawValue);
+struct TekkenDocument<'a>(&'a RawValue);
 
-impl<'de> Deserialize<'de> for Document<'de> {
+impl<'de> Deserialize<'de> for TekkenDocument<'de> {
     fn deserialize<D: Deserializer<'de>>(json: D) -> std::result::Result<Self, D::Error> {
         struct Keys;
         impl<'de> Visitor<'de> for Keys {
-            type Value = Document<'de>;
+            type Value = TekkenDocument<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON object with the key \"vocab\"")
@@ -139,14 +143,14 @@ impl<'de> Deserialize<'de> for Document<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
                 let mut vocab = None;
-                while let Some(Text(key)) = map.next_key()? {
+                while let Some(BorrowedText(key)) = map.next_key()? {
                     if key == "vocab" {
                         once(&mut vocab, map.next_value()?, "vocab")?;
                     } else {
                         map.next_value::<IgnoredAny>()?;
                     }
                 }
-                vocab.map(Document).ok_or_else(|| A::Error::missing_field("vocab"))
+                vocab.map(TekkenDocument).ok_or_else(|| A::Error::missing_field("vocab"))
             }
         }
         json.deserialize_map(Keys)
@@ -154,14 +158,14 @@ impl<'de> Deserialize<'de> for Document<'de> {
 }
 
 /// Takes the entries as they come.
-struct Reader<'a> {
+struct TekkenReader<'a> {
     vocab: &'a [u8],
     live: u32,
     first_id: u32,
-    entries: Entries,
+    entries: TekkenEntries,
 }
 
-impl<'de> Visitor<'de> for &mut Reader<'_> {
+impl<'de> Visitor<'de> for &mut TekkenReader<'_> {
     type Value = u32;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,9 +187,9 @@ impl<'de> Visitor<'de> for &mut Reader<'_> {
     }
 }
 
-impl Reader<'_> {
+impl TekkenReader<'_> {
     fn take(&mut self, index: u32, json: &str) -> std::result::Result<(), String> {
-        let entry: Entry = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let entry: TekkenEntry = serde_json::from_str(json).map_err(|error| error.to_string())?;
         if entry.rank != u64::from(index) {
             return Err(format!("the rank is {}", entry.rank));
         }
@@ -205,13 +209,13 @@ impl Reader<'_> {
 }
 
 /// One entry; all three keys, each once.
-struct Entry<'a> {
+struct TekkenEntry<'a> {
     rank: u64,
     token_bytes: Cow<'a, str>,
     token_str: Option<Cow<'a, str>>,
 }
 
-impl<'de> Deserialize<'de> for Entry<'de> {
+impl<'de> Deserialize<'de> for TekkenEntry<'de> {
     fn deserialize<D: Deserializer<'de>>(json: D) -> std::result::Result<Self, D::Error> {
         json.deserialize_map(EntryKeys)
     }
@@ -220,24 +224,24 @@ impl<'de> Deserialize<'de> for Entry<'de> {
 struct EntryKeys;
 
 impl<'de> Visitor<'de> for EntryKeys {
-    type Value = Entry<'de>;
+    type Value = TekkenEntry<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of rank, token_bytes and token_str")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entry<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<TekkenEntry<'de>, A::Error> {
         let (mut rank, mut token_bytes, mut token_str) = (None, None, None);
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(BorrowedText(key)) = map.next_key()? {
             match &*key {
                 "rank" => once(&mut rank, map.next_value()?, "rank")?,
-                "token_bytes" => once(&mut token_bytes, map.next_value::<Text>()?.0, "token_bytes")?,
-                "token_str" => once(&mut token_str, map.next_value::<Option<Text>>()?, "token_str")?,
+                "token_bytes" => once(&mut token_bytes, map.next_value::<BorrowedText>()?.0, "token_bytes")?,
+                "token_str" => once(&mut token_str, map.next_value::<Option<BorrowedText>>()?, "token_str")?,
                 other => return Err(A::Error::unknown_field(other, &["rank", "token_bytes", "token_str"])),
             }
         }
         let missing = |name| move || A::Error::missing_field(name);
-        Ok(Entry {
+        Ok(TekkenEntry {
             rank: rank.ok_or_else(missing("rank"))?,
             token_bytes: token_bytes.ok_or_else(missing("token_bytes"))?,
             token_str: token_str.ok_or_else(missing("token_str"))?.map(|text| text.0),
@@ -248,7 +252,7 @@ impl<'de> Visitor<'de> for EntryKeys {
 /// A string, borrowed where nothing in it is escaped.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 fn once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T, name: &'static str) -> std::result::Result<(), E> {
     match slot.replace(value) {

@@ -8,7 +8,7 @@ use crate::hash::hash_bytes;
 use crate::spec::VocabColumns;
 
 /// Rows of one vocabulary, of which no two have the same text.
-pub(super) struct Texts<'a> {
+pub(super) struct TextIndex<'a> {
     columns: &'a VocabColumns,
     /// Row + 1 in the low bits and a part of the hash in the others, or 0 for a free slot; the length is a power of two.
     slots: Vec<u32>,
@@ -16,20 +16,20 @@ pub(super) struct Texts<'a> {
     seed: u64,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> TextIndex<'a> {
     /// An empty set with room for all rows.
-    pub(super) fn new(columns: &'a VocabColumns) -> Texts<'a> {
-        Texts::with_room(columns, columns.ids.len())
+    pub(super) fn new(columns: &'a VocabColumns) -> TextIndex<'a> {
+        TextIndex::with_room(columns, columns.ids.len())
     }
 
     /// An empty set with room for so many rows.
-    pub(super) fn with_room(columns: &'a VocabColumns, rows: usize) -> Texts<'a> {
+    pub(super) fn with_room(columns: &'a VocabColumns, rows: usize) -> TextIndex<'a> {
         let slots = vec![0; (2 * rows).next_power_of_two().max(2)];
         let row_mask = (columns.ids.len() as u32)
             .saturating_add(1)
             .checked_next_power_of_two()
             .map_or(u32::MAX, |above| above - 1);
-        Texts { columns, slots, row_mask, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
+        TextIndex { columns, slots, row_mask, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
     }
 
     /// Adds a row, or gives the row that has its text already.
@@ -53,7 +53,7 @@ impl<'a> Texts<'a> {
 
 /// The first row whose text an earlier row has: (earlier, row).
 pub(super) fn first_twice(columns: &VocabColumns) -> Option<(usize, usize)> {
-    let mut texts = Texts::new(columns);
+    let mut texts = TextIndex::new(columns);
     (0..columns.ids.len()).find_map(|row| texts.insert(row).map(|first| (first, row)))
 }
 

@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use polytok_core::error::Result;
 use polytok_core::train::bpe::{
-    self, Affixes, AlphabetOptions, Merge, MergeLimits, MergeRules, MergeWatch, Ties, Unit,
+    self, Affixes, AlphabetOptions, Merge, MergeLimits, MergeRules, MergeWatch, Ties, WordUnit,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,11 +21,11 @@ struct Units {
 }
 
 impl Units {
-    fn to_core(&self) -> PyResult<(Unit, Affixes)> {
+    fn to_core(&self) -> PyResult<(WordUnit, Affixes)> {
         let unit = match self.unit.as_str() {
-            "bytes" => Unit::Bytes,
-            "byte_level" => Unit::ByteLevel,
-            "chars" => Unit::Chars,
+            "bytes" => WordUnit::Bytes,
+            "byte_level" => WordUnit::ByteLevel,
+            "chars" => WordUnit::Chars,
             other => {
                 return Err(PyValueError::new_err(format!(
                     "unit={other:?} is not \"bytes\", \"byte_level\" or \"chars\""

@@ -11,12 +11,12 @@ use polytok_core::train::progress::Progress;
 use polytok_core::train::sentencepiece::alphabet::{Alphabet, CharCounts};
 use polytok_core::train::sentencepiece::corpus::Corpus;
 use polytok_core::train::sentencepiece::loader::Skipped;
-use polytok_core::train::sentencepiece::options::{Options, Sentences as Sentence};
-use polytok_core::train::sentencepiece::units::{self, Units};
+use polytok_core::train::sentencepiece::options::{SentencePieceOptions, SentenceUnit};
+use polytok_core::train::sentencepiece::units::{self, UnitCounter};
 use polytok_core::train::sentencepiece::validity::Validity;
 use polytok_core::train::sentencepiece::whole::{self, WordSink};
-use polytok_core::train::sentencepiece::{Scored, bpe, charsmap};
-use polytok_core::train::unigram::sentences::{self, Sentences};
+use polytok_core::train::sentencepiece::{ScoredPiece, bpe, charsmap};
+use polytok_core::train::unigram::sentences::{self, SentenceCounter};
 use polytok_core::train::unigram::{self, UnigramOptions};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -63,7 +63,7 @@ fn core_line(line: &str) -> Result<Line> {
 /// The options as a dictionary, by the names of the engine's.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct PyOptions {
+pub struct PyTrainerOptions {
     line: String,
     vocab_size: usize,
     meta: Vec<Vec<u8>>,
@@ -91,15 +91,15 @@ pub struct PyOptions {
     threads: usize,
 }
 
-impl PyOptions {
+impl PyTrainerOptions {
     /// The engine's.
-    pub fn to_core(&self) -> Result<Options> {
-        Ok(Options {
+    pub fn to_core(&self) -> Result<SentencePieceOptions> {
+        Ok(SentencePieceOptions {
             line: core_line(&self.line)?,
             sentences: match self.sentences.as_str() {
-                "lines" => Sentence::Lines,
-                "items" => Sentence::Items,
-                "texts" => Sentence::Texts,
+                "lines" => SentenceUnit::Lines,
+                "items" => SentenceUnit::Items,
+                "texts" => SentenceUnit::Texts,
                 other => return Err(Error::Argument(format!("unknown kind of sentences: {other:?}"))),
             },
             normalize: SentencePieceNormalize {
@@ -135,10 +135,10 @@ impl PyOptions {
 
 /// What is read, by what is counted.
 enum Sinks {
-    Units(Corpus<Units>),
+    Units(Corpus<UnitCounter>),
     Words(Corpus<WordSink>),
     Chars(Corpus<CharCounts>),
-    Sentences(Corpus<Sentences>),
+    Sentences(Corpus<SentenceCounter>),
 }
 
 /// Does the same with each.
@@ -165,7 +165,7 @@ pub struct PySentenceCounter {
 impl PySentenceCounter {
     /// For a model, "bpe", "unigram", "word" or "char". `limit` is a number of bytes and a folder.
     #[new]
-    fn new(model: &str, options: PyOptions, limit: PyLimit) -> PyResult<PySentenceCounter> {
+    fn new(model: &str, options: PyTrainerOptions, limit: PyLimit) -> PyResult<PySentenceCounter> {
         let options = options.to_core().map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
         let sinks = sinks(model, &options, limit.as_ref()).map_err(to_python)?;
@@ -197,18 +197,18 @@ fn finished() -> PyErr {
     to_python(Error::Argument("this counter is finished; count further texts with a new one".into()))
 }
 
-fn sinks(model: &str, options: &Options, limit: Option<&Limit>) -> Result<Sinks> {
+fn sinks(model: &str, options: &SentencePieceOptions, limit: Option<&Limit>) -> Result<Sinks> {
     let threads = 0..options.threads.max(1);
     let counter = || WordCounter::new(limit.cloned());
     Ok(match model {
         "bpe" => {
             let validity = Arc::new(Validity::new(options)?);
-            let sink = |_| Units::new(validity.clone(), counter(), options);
+            let sink = |_| UnitCounter::new(validity.clone(), counter(), options);
             Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
         }
         "word" => Sinks::Words(Corpus::new(options, threads.map(|_| WordSink::new(counter())).collect())?),
         "char" => Sinks::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
-        "unigram" => Sinks::Sentences(Corpus::new(options, Sentences::each(options, limit))?),
+        "unigram" => Sinks::Sentences(Corpus::new(options, SentenceCounter::each(options, limit))?),
         other => return Err(unknown(other)),
     })
 }
@@ -238,7 +238,7 @@ fn train_sentencepiece<'py>(
     py: Python<'py>,
     model: &str,
     counted: &mut PyWordCounter,
-    options: PyOptions,
+    options: PyTrainerOptions,
     most: usize,
     keep: bool,
     room: Option<usize>,
@@ -259,14 +259,14 @@ fn train_sentencepiece<'py>(
 /// What is learnt of counts.
 struct Learning<'m> {
     model: &'m str,
-    options: Options,
+    options: SentencePieceOptions,
     most: usize,
     room: Option<usize>,
     fit: Option<UnigramOptions>,
 }
 
 impl Learning<'_> {
-    fn run(&self, mut counted: impl BorrowMut<WordCounter>, progress: &mut dyn Progress) -> Result<Vec<Scored>> {
+    fn run(&self, mut counted: impl BorrowMut<WordCounter>, progress: &mut dyn Progress) -> Result<Vec<ScoredPiece>> {
         let (options, most) = (&self.options, self.most);
         match (self.model, &self.fit) {
             ("bpe", _) => self.bpe(counted, progress),
@@ -277,7 +277,7 @@ impl Learning<'_> {
         }
     }
 
-    fn bpe(&self, mut units: impl BorrowMut<WordCounter>, progress: &mut dyn Progress) -> Result<Vec<Scored>> {
+    fn bpe(&self, mut units: impl BorrowMut<WordCounter>, progress: &mut dyn Progress) -> Result<Vec<ScoredPiece>> {
         let (options, most, room) = (&self.options, self.most, self.room);
         let (counts, validity) = (units::characters(units.borrow_mut())?, Validity::new(options)?);
         if options.auto_character_coverage {

@@ -2,23 +2,23 @@
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use polytok_core::error::{Error, Result};
-use polytok_core::wire::gguf::{self, Texts};
+use polytok_core::wire::gguf::{self, GgufTexts};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::raised;
 
 /// Blob and borders.
-type PyTexts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u32>>);
+type PyTextColumn<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u32>>);
 /// A key, its type, its elements' type, their number, and the borders of the value.
 type PyEntry<'py> = (Bound<'py, PyBytes>, u32, u32, u64, usize, usize);
 
-fn to_python(py: Python<'_>, texts: Texts) -> PyTexts<'_> {
+fn to_python(py: Python<'_>, texts: GgufTexts) -> PyTextColumn<'_> {
     (PyBytes::new(py, &texts.blob), texts.offsets.into_pyarray(py))
 }
 
-fn to_core(texts: (Bound<'_, PyBytes>, PyReadonlyArray1<'_, u32>)) -> PyResult<Texts> {
-    Texts::checked(texts.0.as_bytes().to_vec(), texts.1.as_array().to_vec()).map_err(raised)
+fn to_core(texts: (Bound<'_, PyBytes>, PyReadonlyArray1<'_, u32>)) -> PyResult<GgufTexts> {
+    GgufTexts::checked(texts.0.as_bytes().to_vec(), texts.1.as_array().to_vec()).map_err(raised)
 }
 
 /// Version, whether big endian, number of tensors, keys, and where the metadata ends.
@@ -29,7 +29,7 @@ fn gguf_read<'py>(
 ) -> PyResult<(u32, bool, u64, Vec<PyEntry<'py>>, usize)> {
     let data = data.as_slice()?;
     let read = gguf::read(data).map_err(raised)?;
-    let entry = |entry: gguf::Entry| {
+    let entry = |entry: gguf::GgufEntry| {
         let key = PyBytes::new(py, &data[entry.key]);
         (key, entry.kind, entry.element, entry.count, entry.value.start, entry.value.end)
     };
@@ -38,7 +38,7 @@ fn gguf_read<'py>(
 
 /// The strings of an array's value.
 #[pyfunction]
-fn gguf_strings<'py>(py: Python<'py>, value: &[u8], count: u64, big_endian: bool) -> PyResult<PyTexts<'py>> {
+fn gguf_strings<'py>(py: Python<'py>, value: &[u8], count: u64, big_endian: bool) -> PyResult<PyTextColumn<'py>> {
     Ok(to_python(py, gguf::strings(value, count, big_endian).map_err(raised)?))
 }
 
@@ -58,7 +58,7 @@ fn gguf_byte_level<'py>(
     py: Python<'py>,
     texts: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
     mapped: PyReadonlyArray1<'py, bool>,
-) -> PyResult<(PyTexts<'py>, Bound<'py, PyArray1<u32>>)> {
+) -> PyResult<(PyTextColumn<'py>, Bound<'py, PyArray1<u32>>)> {
     let mapped = flags(&mapped, &texts.1)?;
     let (bytes, foreign) = gguf::byte_level(&to_core(texts)?, |index| mapped[index]).map_err(raised)?;
     Ok((to_python(py, bytes), foreign.into_pyarray(py)))
@@ -70,7 +70,7 @@ fn gguf_byte_level_texts<'py>(
     py: Python<'py>,
     texts: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
     mapped: PyReadonlyArray1<'py, bool>,
-) -> PyResult<PyTexts<'py>> {
+) -> PyResult<PyTextColumn<'py>> {
     let mapped = flags(&mapped, &texts.1)?;
     Ok(to_python(py, gguf::byte_level_texts(&to_core(texts)?, |index| mapped[index]).map_err(raised)?))
 }
@@ -100,10 +100,10 @@ fn gguf_merge_lines<'py>(
     py: Python<'py>,
     tokens: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
     merges: PyReadonlyArray2<'py, u32>,
-) -> PyResult<PyTexts<'py>> {
+) -> PyResult<PyTextColumn<'py>> {
     let merges = merges.as_array();
     let pairs = merges.rows().into_iter().filter_map(|row| Some((*row.get(0)?, *row.get(1)?)));
-    let lines: Result<Texts> = gguf::merge_lines(&to_core(tokens)?, pairs);
+    let lines: Result<GgufTexts> = gguf::merge_lines(&to_core(tokens)?, pairs);
     Ok(to_python(py, lines.map_err(raised)?))
 }
 

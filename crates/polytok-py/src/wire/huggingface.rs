@@ -3,14 +3,14 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use polytok_core::error::Result;
 use polytok_core::spec::{Kind, VocabColumns};
-use polytok_core::wire::huggingface::{self, Parts};
+use polytok_core::wire::huggingface::{self, VocabParts};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::raised;
 
 /// The columns as Python has them: blob, offsets, ids, scores, kinds; scores are float64 if the file has any.
-type PyColumns<'py> = (
+type PyScoredColumns<'py> = (
     Bound<'py, PyBytes>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
@@ -20,7 +20,7 @@ type PyColumns<'py> = (
 
 type PyMerges<'py> = Bound<'py, PyArray2<u32>>;
 
-fn to_python(py: Python<'_>, columns: VocabColumns) -> PyColumns<'_> {
+fn to_python(py: Python<'_>, columns: VocabColumns) -> PyScoredColumns<'_> {
     let kinds: Vec<u8> = columns.kinds.iter().map(|&kind| kind as u8).collect();
     let scores = match columns.wide_scores {
         Some(wide) => wide.into_pyarray(py).into_any(),
@@ -36,7 +36,7 @@ fn merges_to_python<'py>(py: Python<'py>, merges: &[[u32; 3]]) -> PyResult<PyMer
 
 /// The columns of a `polytok.spec.Vocab`; the scores only if they are float64.
 #[derive(FromPyObject)]
-struct Columns<'py> {
+struct ScoredColumns<'py> {
     blob: Bound<'py, PyBytes>,
     offsets: PyReadonlyArray1<'py, u32>,
     ids: PyReadonlyArray1<'py, u32>,
@@ -50,7 +50,7 @@ enum Scores<'py> {
     Wide(PyReadonlyArray1<'py, f64>),
 }
 
-impl Columns<'_> {
+impl ScoredColumns<'_> {
     fn to_core(&self) -> PyResult<VocabColumns> {
         let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
         let (scores, wide_scores) = match &self.scores {
@@ -89,7 +89,7 @@ fn huggingface_probe(data: &[u8]) -> PyResult<()> {
 fn huggingface_read<'py>(
     py: Python<'py>,
     data: &[u8],
-) -> PyResult<(PyColumns<'py>, Option<PyMerges<'py>>, bool, Option<Bound<'py, PyArray1<f64>>>, usize, String)> {
+) -> PyResult<(PyScoredColumns<'py>, Option<PyMerges<'py>>, bool, Option<Bound<'py, PyArray1<f64>>>, usize, String)> {
     let read = huggingface::read(data).map_err(raised)?;
     let merges = read.merges.map(|merges| merges_to_python(py, &merges)).transpose()?;
     let exact = read.exact_scores.map(|scores| scores.into_pyarray(py));
@@ -98,14 +98,14 @@ fn huggingface_read<'py>(
 
 /// The columns of a vocab.json, and how many texts were replaced by later ones.
 #[pyfunction]
-fn huggingface_vocab<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<'py>, usize)> {
+fn huggingface_vocab<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyScoredColumns<'py>, usize)> {
     let (columns, replaced) = huggingface::vocab_file(data).map_err(raised)?;
     Ok((to_python(py, columns), replaced))
 }
 
 /// The merges (m, 3) of a merges.txt.
 #[pyfunction]
-fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: Columns<'py>) -> PyResult<PyMerges<'py>> {
+fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: ScoredColumns<'py>) -> PyResult<PyMerges<'py>> {
     merges_to_python(py, &huggingface::merges_file(data, &vocab.to_core()?).map_err(raised)?)
 }
 
@@ -113,23 +113,23 @@ fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: Columns<'py>) ->
 #[pyfunction]
 fn huggingface_bytes<'py>(
     py: Python<'py>,
-    vocab: Columns<'py>,
+    vocab: ScoredColumns<'py>,
     merges: Option<PyReadonlyArray2<'py, u32>>,
-) -> PyResult<Option<(PyColumns<'py>, bool)>> {
+) -> PyResult<Option<(PyScoredColumns<'py>, bool)>> {
     let found = huggingface::to_bytes(&vocab.to_core()?, &merges_to_core(merges)).map_err(raised)?;
     Ok(found.map(|(columns, complete)| (to_python(py, columns), complete)))
 }
 
 /// The row of each text, or None; of several the last.
 #[pyfunction]
-fn huggingface_rows(vocab: Columns<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<Option<usize>>> {
+fn huggingface_rows(vocab: ScoredColumns<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<Option<usize>>> {
     Ok(huggingface::rows_of(&vocab.to_core()?, &texts))
 }
 
 /// The JSON values of `vocab` and `merges`.
 #[pyfunction]
 fn huggingface_write(
-    vocab: Columns<'_>,
+    vocab: ScoredColumns<'_>,
     merges: Option<PyReadonlyArray2<'_, u32>>,
     exact_scores: Option<PyReadonlyArray1<'_, f64>>,
     byte_level: bool,
@@ -139,7 +139,7 @@ fn huggingface_write(
     let (columns, merges) = (vocab.to_core()?, merges_to_core(merges));
     let exact = exact_scores.map(|scores| scores.as_array().to_vec());
     let exact_scores = exact.as_deref();
-    huggingface::write(&Parts { columns: &columns, merges: &merges, exact_scores, byte_level, pairs, indent })
+    huggingface::write(&VocabParts { columns: &columns, merges: &merges, exact_scores, byte_level, pairs, indent })
         .map_err(raised)
 }
 

@@ -4,34 +4,34 @@
 //! matches between all characters, as in `str::replace`.
 
 use super::flow::Flow;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
 
-pub(super) struct Bpe {
+pub(super) struct BpeDecoder {
     pub suffix: String,
 }
 
-impl Bpe {
-    fn pass(&self, state: &mut State, with: &str, out: &mut Flow) {
+impl BpeDecoder {
+    fn pass(&self, state: &mut StepState, with: &str, out: &mut Flow) {
         if let Some(mut token) = state.before.take() {
             out.token(take_text(&mut token).replace(&self.suffix, with).as_bytes());
         }
     }
 }
 
-impl Step for Bpe {
-    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+impl ChainStep for BpeDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
         state.held.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         self.pass(state, " ", out);
         state.before = Some(std::mem::take(&mut state.held));
         Ok(())
     }
 
-    fn finish(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn finish(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         self.pass(state, "", out);
         Ok(())
     }

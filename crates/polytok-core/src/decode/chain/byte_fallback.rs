@@ -5,16 +5,16 @@
 //! reads its digits as a number, which includes `<0x+F>`. A token that grows beyond six bytes passes unchanged.
 
 use super::flow::Flow;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use crate::error::Result;
 
 /// The length of `<0xHH>`.
 const LEN: usize = 6;
 
-pub(super) struct ByteFallback;
+pub(super) struct ByteFallbackDecoder;
 
-impl Step for ByteFallback {
-    fn text(&self, state: &mut State, text: &[u8], out: &mut Flow) {
+impl ChainStep for ByteFallbackDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow) {
         if !state.passes && state.held.len() + text.len() <= LEN {
             state.held.extend_from_slice(text);
             return;
@@ -28,7 +28,7 @@ impl Step for ByteFallback {
         out.push(text);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         if std::mem::take(&mut state.passes) {
             out.end();
         } else if let Some(byte) = byte_of(&state.held) {
@@ -41,7 +41,7 @@ impl Step for ByteFallback {
         Ok(())
     }
 
-    fn finish(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn finish(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         flush(state, out);
         Ok(())
     }
@@ -50,7 +50,7 @@ impl Step for ByteFallback {
         (!is_part && byte_of(token).is_none()).then(|| token.to_vec())
     }
 
-    fn is_settled(&self, state: &State) -> bool {
+    fn is_settled(&self, state: &StepState) -> bool {
         state.run.is_empty()
     }
 
@@ -74,7 +74,7 @@ fn byte_of(token: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-fn flush(state: &mut State, out: &mut Flow) {
+fn flush(state: &mut StepState, out: &mut Flow) {
     if std::str::from_utf8(&state.run).is_err() {
         for _ in 0..state.run.len() {
             out.token("\u{FFFD}".as_bytes());

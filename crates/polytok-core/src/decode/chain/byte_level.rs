@@ -4,20 +4,20 @@
 //! the chain bytes that are not UTF-8 become U+FFFD, and the start of a character is held back.
 
 use super::flow::Flow;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use crate::byte_level::to_bytes;
 use crate::error::Result;
 
-pub(super) struct ByteLevel {
+pub(super) struct ByteLevelDecoder {
     pub is_last: bool,
 }
 
-impl Step for ByteLevel {
-    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+impl ChainStep for ByteLevelDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
         state.held.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         let bytes = bytes_of(&state.held);
         state.held.clear();
         if self.is_last {
@@ -29,7 +29,7 @@ impl Step for ByteLevel {
         Ok(())
     }
 
-    fn finish(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn finish(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         out.token(String::from_utf8_lossy(&state.run).as_bytes());
         state.run.clear();
         Ok(())
@@ -40,7 +40,7 @@ impl Step for ByteLevel {
         (!is_part && (self.is_last || std::str::from_utf8(&bytes).is_ok())).then_some(bytes)
     }
 
-    fn is_settled(&self, state: &State) -> bool {
+    fn is_settled(&self, state: &StepState) -> bool {
         state.run.is_empty()
     }
 

@@ -3,22 +3,22 @@
 
 use super::cleanup::cleanup;
 use super::flow::Flow;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
 
-pub(super) struct Ctc {
+pub(super) struct CtcDecoder {
     pub pad: String,
     pub delimiter: String,
     pub cleanup: bool,
 }
 
-impl Step for Ctc {
-    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+impl ChainStep for CtcDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
         state.held.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         if state.before.as_ref() == Some(&state.held) {
             state.held.clear();
             return Ok(());

@@ -1,22 +1,22 @@
 //! The two ways to join tokens: Fuse, and the spaces between tokens when there is no chain.
 
 use super::flow::Flow;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use crate::error::Result;
 
 /// All tokens become one, which grows until the end; no tokens become an empty token.
-pub(super) struct Fuse;
+pub(super) struct FuseDecoder;
 
-impl Step for Fuse {
-    fn text(&self, _state: &mut State, text: &[u8], out: &mut Flow) {
+impl ChainStep for FuseDecoder {
+    fn text(&self, _state: &mut StepState, text: &[u8], out: &mut Flow) {
         out.push(text);
     }
 
-    fn end(&self, _state: &mut State, _out: &mut Flow) -> Result<()> {
+    fn end(&self, _state: &mut StepState, _out: &mut Flow) -> Result<()> {
         Ok(())
     }
 
-    fn finish(&self, _state: &mut State, out: &mut Flow) -> Result<()> {
+    fn finish(&self, _state: &mut StepState, out: &mut Flow) -> Result<()> {
         out.end();
         Ok(())
     }
@@ -37,12 +37,12 @@ impl Step for Fuse {
 /// A space before every token but the first.
 pub(super) struct Join;
 
-impl Step for Join {
-    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+impl ChainStep for Join {
+    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
         state.held.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         if std::mem::replace(&mut state.is_later, true) {
             out.push(b" ");
         }
@@ -55,7 +55,7 @@ impl Step for Join {
         (!is_part).then(|| [b" ", token].concat())
     }
 
-    fn is_settled(&self, state: &State) -> bool {
+    fn is_settled(&self, state: &StepState) -> bool {
         state.is_later
     }
 }

@@ -3,33 +3,33 @@
 
 use super::flow::Flow;
 use super::literal::Literal;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use crate::error::Result;
 use crate::spec::Scheme;
 
-pub(super) struct Metaspace {
+pub(super) struct MetaspaceDecoder {
     literal: Literal,
     first: &'static [u8],
 }
 
-impl Metaspace {
-    pub fn new(replacement: &str, prepend: Scheme) -> Metaspace {
+impl MetaspaceDecoder {
+    pub fn new(replacement: &str, prepend: Scheme) -> MetaspaceDecoder {
         let first: &[u8] = if prepend == Scheme::Never { b" " } else { b"" };
-        Metaspace { literal: Literal::new(replacement.as_bytes()), first }
+        MetaspaceDecoder { literal: Literal::new(replacement.as_bytes()), first }
     }
 
-    fn content(&self, state: &State) -> &'static [u8] {
+    fn content(&self, state: &StepState) -> &'static [u8] {
         if state.is_later { b" " } else { self.first }
     }
 }
 
-impl Step for Metaspace {
-    fn text(&self, state: &mut State, text: &[u8], out: &mut Flow) {
+impl ChainStep for MetaspaceDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow) {
         let content = self.content(state);
         self.literal.push(&mut state.count, text, content, out);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         let content = self.content(state);
         self.literal.finish(&mut state.count, content, out);
         out.end();
@@ -41,7 +41,7 @@ impl Step for Metaspace {
         self.literal.replace(token, b" ", usize::MAX).filter(|_| !is_part)
     }
 
-    fn is_settled(&self, state: &State) -> bool {
+    fn is_settled(&self, state: &StepState) -> bool {
         state.is_later
     }
 }

@@ -36,11 +36,11 @@ use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 use byte_fallback::append_run;
 use flow::Flow;
-use step::{State, Step};
+use step::{ChainStep, StepState};
 
 /// A compiled chain.
-pub struct Chain {
-    steps: Vec<Box<dyn Step>>,
+pub struct DecodeChain {
+    steps: Vec<Box<dyn ChainStep>>,
     byte_level: bool,
     /// The ByteFallback after which all steps are idle.
     fallback: Option<usize>,
@@ -49,7 +49,7 @@ pub struct Chain {
 /// The state of a chain between ids.
 #[derive(Clone, Debug, Default)]
 pub struct ChainState {
-    steps: Vec<State>,
+    steps: Vec<StepState>,
     is_settled: bool,
     /// The run of bytes while the steps are settled.
     run: Vec<u8>,
@@ -70,16 +70,16 @@ pub fn room(vocab: &Vocab) -> usize {
     (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20)
 }
 
-impl Chain {
+impl DecodeChain {
     /// Compiles the steps, or the joining with spaces if there are none. With `byte_level` rows are bytes, which first
     /// become GPT-2's characters.
-    pub fn compile(steps: Option<&[DecodeStep]>, byte_level: bool) -> Result<Chain> {
+    pub fn compile(steps: Option<&[DecodeStep]>, byte_level: bool) -> Result<DecodeChain> {
         let steps = match steps {
-            None => vec![Box::new(fuse::Join) as Box<dyn Step>],
+            None => vec![Box::new(fuse::Join) as Box<dyn ChainStep>],
             Some(steps) => compile_steps(steps)?,
         };
         let fallback = fallback(&steps);
-        Ok(Chain { steps, byte_level, fallback })
+        Ok(DecodeChain { steps, byte_level, fallback })
     }
 
     /// The output of a row when every step is settled; its length is taken from the `room`.
@@ -153,7 +153,7 @@ impl Chain {
 
     /// Makes the steps ready for input.
     fn leave_fast(&self, state: &mut ChainState) {
-        state.steps.resize_with(self.steps.len(), State::default);
+        state.steps.resize_with(self.steps.len(), StepState::default);
         if let Some(fallback) = self.fallback {
             std::mem::swap(&mut state.run, &mut state.steps[fallback].run);
         }
@@ -206,7 +206,7 @@ fn valid(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn Step>>> {
+fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn ChainStep>>> {
     // A Fuse at the end changes no text, but after it a ByteLevel would not be the last step.
     let len = steps.iter().rposition(|step| !matches!(step, DecodeStep::Fuse)).map_or(0, |last| last + 1);
     let mut compiled = Vec::with_capacity(len);
@@ -220,33 +220,37 @@ fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn Step>>> {
 }
 
 /// `grows`: there is one token, and it ends with the input.
-fn compile_step(step: &DecodeStep, is_last: bool, grows: bool) -> Result<Box<dyn Step>> {
+fn compile_step(step: &DecodeStep, is_last: bool, grows: bool) -> Result<Box<dyn ChainStep>> {
     Ok(match step {
-        DecodeStep::ByteLevel => Box::new(byte_level::ByteLevel { is_last }),
-        DecodeStep::Bpe { suffix } => Box::new(bpe::Bpe { suffix: suffix.clone() }),
+        DecodeStep::ByteLevel => Box::new(byte_level::ByteLevelDecoder { is_last }),
+        DecodeStep::Bpe { suffix } => Box::new(bpe::BpeDecoder { suffix: suffix.clone() }),
         DecodeStep::WordPiece { prefix, cleanup } => {
-            Box::new(wordpiece::WordPiece { prefix: prefix.clone(), cleanup: *cleanup })
+            Box::new(wordpiece::WordPieceDecoder { prefix: prefix.clone(), cleanup: *cleanup })
         }
-        DecodeStep::Metaspace { replacement, prepend } => Box::new(metaspace::Metaspace::new(replacement, *prepend)),
+        DecodeStep::Metaspace { replacement, prepend } => {
+            Box::new(metaspace::MetaspaceDecoder::new(replacement, *prepend))
+        }
         DecodeStep::Ctc { pad, delimiter, cleanup } => {
-            Box::new(ctc::Ctc { pad: pad.clone(), delimiter: delimiter.clone(), cleanup: *cleanup })
+            Box::new(ctc::CtcDecoder { pad: pad.clone(), delimiter: delimiter.clone(), cleanup: *cleanup })
         }
         DecodeStep::Replace(spec) => replace::compile(spec)?,
-        DecodeStep::Strip { content, start, stop } => Box::new(strip::Strip::new(*content, *start, *stop, grows)),
-        DecodeStep::ByteFallback => Box::new(byte_fallback::ByteFallback),
-        DecodeStep::Fuse => Box::new(fuse::Fuse),
+        DecodeStep::Strip { content, start, stop } => {
+            Box::new(strip::StripDecoder::new(*content, *start, *stop, grows))
+        }
+        DecodeStep::ByteFallback => Box::new(byte_fallback::ByteFallbackDecoder),
+        DecodeStep::Fuse => Box::new(fuse::FuseDecoder),
     })
 }
 
 /// The step that collects bytes, if the steps before it take whole tokens and those after it are idle.
-fn fallback(steps: &[Box<dyn Step>]) -> Option<usize> {
+fn fallback(steps: &[Box<dyn ChainStep>]) -> Option<usize> {
     let found = steps.iter().position(|step| step.byte(b"<0x00>").is_some())?;
     let is_whole = !steps[..found].iter().any(|step| step.fuses());
     (is_whole && steps[found + 1..].iter().all(|step| step.is_idle())).then_some(found)
 }
 
 /// The output of a token when every step is settled.
-fn settle(steps: &[Box<dyn Step>], fallback: Option<usize>, token: &[u8]) -> Settled<'static> {
+fn settle(steps: &[Box<dyn ChainStep>], fallback: Option<usize>, token: &[u8]) -> Settled<'static> {
     let mut text = token.to_vec();
     let mut is_part = false;
     for (i, step) in steps.iter().enumerate() {

@@ -5,32 +5,35 @@
 
 use super::flow::Flow;
 use super::literal::Literal;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
 use crate::normalize::growth::{Bounded, limit};
-use crate::normalize::replace::Replace;
+use crate::normalize::replace::Replacer;
 use crate::spec;
 
-pub(super) fn compile(spec: &spec::Replace) -> Result<Box<dyn Step>> {
+pub(super) fn compile(spec: &spec::Replace) -> Result<Box<dyn ChainStep>> {
     Ok(if spec.pattern.is_regex {
-        Box::new(Matches { replace: Replace::compile(spec)? })
+        Box::new(RegexReplaceDecoder { replace: Replacer::compile(spec)? })
     } else {
-        Box::new(Plain { literal: Literal::new(spec.pattern.text.as_bytes()), content: spec.content.clone().into() })
+        Box::new(TextReplaceDecoder {
+            literal: Literal::new(spec.pattern.text.as_bytes()),
+            content: spec.content.clone().into(),
+        })
     })
 }
 
-struct Plain {
+struct TextReplaceDecoder {
     literal: Literal,
     content: Vec<u8>,
 }
 
-impl Step for Plain {
-    fn text(&self, state: &mut State, text: &[u8], out: &mut Flow) {
+impl ChainStep for TextReplaceDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow) {
         self.literal.push(&mut state.count, text, &self.content, out);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         self.literal.finish(&mut state.count, &self.content, out);
         out.end();
         Ok(())
@@ -41,11 +44,11 @@ impl Step for Plain {
     }
 }
 
-struct Matches {
-    replace: Replace,
+struct RegexReplaceDecoder {
+    replace: Replacer,
 }
 
-impl Matches {
+impl RegexReplaceDecoder {
     fn apply(&self, token: &str) -> Result<Vec<u8>> {
         let mut text = Vec::new();
         Bounded::run(limit(token.len()), &mut text, |out| self.replace.apply(token.as_bytes(), out))??;
@@ -53,12 +56,12 @@ impl Matches {
     }
 }
 
-impl Step for Matches {
-    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+impl ChainStep for RegexReplaceDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
         state.held.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         out.token(&self.apply(&take_text(&mut state.held))?);
         Ok(())
     }

@@ -4,15 +4,15 @@ use super::flow::Flow;
 use crate::error::Result;
 
 /// A compiled step. Each call appends to `out` everything that can no longer change.
-pub(super) trait Step: Send + Sync {
+pub(super) trait ChainStep: Send + Sync {
     /// More of the token that is growing.
-    fn text(&self, state: &mut State, text: &[u8], out: &mut Flow);
+    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow);
 
     /// The token is complete.
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()>;
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()>;
 
     /// There are no more tokens.
-    fn finish(&self, _state: &mut State, _out: &mut Flow) -> Result<()> {
+    fn finish(&self, _state: &mut StepState, _out: &mut Flow) -> Result<()> {
         Ok(())
     }
 
@@ -23,7 +23,7 @@ pub(super) trait Step: Send + Sync {
     }
 
     /// Whether the state is settled.
-    fn is_settled(&self, _state: &State) -> bool {
+    fn is_settled(&self, _state: &StepState) -> bool {
         true
     }
 
@@ -45,7 +45,7 @@ pub(super) trait Step: Send + Sync {
 
 /// The state of a step; each step uses the fields that it needs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct StepState {
     /// Text of the growing token that is held back.
     pub held: Vec<u8>,
     /// Bytes of earlier tokens that are held back.

@@ -4,10 +4,10 @@
 //! `stop` exceeds the token. Up to `stop` of these characters at the end of a growing token are held back, as a number.
 
 use super::flow::Flow;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use crate::error::Result;
 
-pub(super) struct Strip {
+pub(super) struct StripDecoder {
     content: Vec<u8>,
     start: usize,
     stop: usize,
@@ -15,9 +15,9 @@ pub(super) struct Strip {
     grows: bool,
 }
 
-impl Strip {
-    pub fn new(content: char, start: usize, stop: usize, grows: bool) -> Strip {
-        Strip { content: content.to_string().into_bytes(), start, stop, grows }
+impl StripDecoder {
+    pub fn new(content: char, start: usize, stop: usize, grows: bool) -> StripDecoder {
+        StripDecoder { content: content.to_string().into_bytes(), start, stop, grows }
     }
 
     /// Strips the start; `count` is the number of characters stripped. True if the start is over.
@@ -51,8 +51,8 @@ impl Strip {
     }
 }
 
-impl Step for Strip {
-    fn text(&self, state: &mut State, mut text: &[u8], out: &mut Flow) {
+impl ChainStep for StripDecoder {
+    fn text(&self, state: &mut StepState, mut text: &[u8], out: &mut Flow) {
         if !state.passes {
             state.passes = self.strip_start(&mut state.count, &mut text);
             if !state.passes {
@@ -65,8 +65,8 @@ impl Step for Strip {
         }
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
-        *state = State::default();
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+        *state = StepState::default();
         out.end();
         Ok(())
     }
@@ -76,11 +76,11 @@ impl Step for Strip {
             return (self.stop == 0).then(|| token.to_vec());
         }
         let mut out = Flow::default();
-        self.text(&mut State::default(), token, &mut out);
+        self.text(&mut StepState::default(), token, &mut out);
         Some(out.text().to_vec())
     }
 
-    fn is_settled(&self, state: &State) -> bool {
+    fn is_settled(&self, state: &StepState) -> bool {
         state.passes || !self.grows
     }
 

@@ -3,16 +3,16 @@
 
 use super::cleanup::cleanup;
 use super::flow::Flow;
-use super::step::{State, Step};
+use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
 
-pub(super) struct WordPiece {
+pub(super) struct WordPieceDecoder {
     pub prefix: String,
     pub cleanup: bool,
 }
 
-impl WordPiece {
+impl WordPieceDecoder {
     fn pass(&self, token: String, is_later: bool) -> String {
         let token = match token.strip_prefix(&self.prefix) {
             _ if !is_later => token,
@@ -23,12 +23,12 @@ impl WordPiece {
     }
 }
 
-impl Step for WordPiece {
-    fn text(&self, state: &mut State, text: &[u8], _out: &mut Flow) {
+impl ChainStep for WordPieceDecoder {
+    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
         state.held.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut State, out: &mut Flow) -> Result<()> {
+    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         let is_later = std::mem::replace(&mut state.is_later, true);
         out.token(self.pass(take_text(&mut state.held), is_later).as_bytes());
         Ok(())
@@ -38,7 +38,7 @@ impl Step for WordPiece {
         (!is_part).then(|| self.pass(take_text(&mut token.to_vec()), true).into_bytes())
     }
 
-    fn is_settled(&self, state: &State) -> bool {
+    fn is_settled(&self, state: &StepState) -> bool {
         state.is_later
     }
 }

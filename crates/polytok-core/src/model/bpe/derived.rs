@@ -15,7 +15,7 @@
 use hashbrown::HashSet;
 
 use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
-use super::merging::Cuts;
+use super::merging::RowCutter;
 use super::pairs::{Growing, Pair};
 use super::symbol::{Rank, Symbol, SymbolKind};
 use super::units::Numbering;
@@ -82,7 +82,7 @@ struct Late<'a> {
     ranks: &'a [Rank],
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
-    cuts: Option<Cuts<'a>>,
+    cuts: Option<RowCutter<'a>>,
     rows: HashSet<Row>,
 }
 
@@ -90,7 +90,7 @@ impl Late<'_> {
     /// Adds the row's cuts that have a late half; all cuts if it is too long. What merging starts from is not late.
     fn push(&mut self, row: Row, units: &mut Numbering, pairs: &mut Vec<Pair>) {
         let &mut Late { ranks, vocab, dictionary, ref mut cuts, ref mut rows } = self;
-        let cuts = cuts.get_or_insert_with(|| Cuts::new(vocab, dictionary, units.kind));
+        let cuts = cuts.get_or_insert_with(|| RowCutter::new(vocab, dictionary, units.kind));
         let (rank, piece, before) = (ranks[row.index()], vocab.bytes(row), pairs.len());
         cuts.push(row, rank, units, pairs);
         let is_late = |half: Symbol| {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::pairs::{Growing, Pairs};
-use super::short::{self, Short};
+use super::short::{self, ShortPiece};
 use super::symbol::{Rank, Symbol};
 use super::windows::Window;
 
@@ -95,7 +95,7 @@ impl Watch for Unwatched {
 /// Memory of a merge run, kept between runs.
 #[derive(Debug, Default)]
 pub struct MergeScratch {
-    pub(super) short: Box<Short>,
+    pub(super) short: Box<ShortPiece>,
     pub(super) windows: Vec<Window>,
     /// Those of one window.
     pub(super) symbols: Vec<PlacedSymbol>,
@@ -119,7 +119,7 @@ pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, scratch: &mut
     }
 }
 
-fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, short: &mut Short) {
+fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, short: &mut ShortPiece) {
     short.clear();
     for (i, symbol) in symbols.iter().enumerate() {
         let end = symbols.get(i + 1).map(|next| next.start);

@@ -9,12 +9,12 @@ use hashbrown::HashMap;
 use super::derived::derived_pairs;
 use super::merge::Watch;
 use super::pairs::{NO_VALUE, Pair, Pairs};
-use super::short::{self, Short};
+use super::short::{self, ShortPiece};
 use super::symbol::{Rank, Symbol};
 use super::units::{Numbering, Space, UnitSymbols};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
-use crate::native::{Part, PartWriter, Stored};
+use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::{Priority, Symbols};
 use crate::table::Table;
 use crate::token_id::TokenId;
@@ -114,7 +114,7 @@ impl Merging {
     /// Starts a run with the first symbols of a text that starts at byte `offset` of the piece, as many as have room; where
     /// they end in the text.
     #[inline]
-    pub(super) fn start(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
+    pub(super) fn start(&self, text: &[u8], offset: usize, run: &mut ShortPiece) -> usize {
         match self.units.kind {
             Symbols::Bytes => self.start_bytes(text, offset, run),
             _ => self.start_chars(text, offset, Space::Space, run),
@@ -122,7 +122,7 @@ impl Merging {
     }
 
     #[inline]
-    fn start_bytes(&self, text: &[u8], offset: usize, run: &mut Short) -> usize {
+    fn start_bytes(&self, text: &[u8], offset: usize, run: &mut ShortPiece) -> usize {
         run.clear();
         let text = &text[..text.len().min(short::MOST)];
         let symbols = self.units.of_bytes();
@@ -138,7 +138,7 @@ impl Merging {
 
     /// The same where symbols are characters, for what a space stands for.
     #[inline]
-    pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut Short) -> usize {
+    pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut ShortPiece) -> usize {
         run.clear();
         let count = self.units.of_places().len();
         let (mut at, mut last) = (0, (Symbol::INERT, None));
@@ -179,7 +179,7 @@ impl Stored for Merging {
         out.table("late", &self.late);
     }
 
-    fn read(part: &Part) -> Result<Merging> {
+    fn read(part: &FilePart) -> Result<Merging> {
         Ok(Merging {
             units: UnitSymbols::read(&part.part("units"))?,
             pairs: Pairs::read(&part.part("pairs"))?,
@@ -223,7 +223,7 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 
 /// Every way to cut reachable rows into two symbols.
 fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[Rank]) -> Vec<Pair> {
-    let cuts = Cuts::new(vocab, dictionary, units.kind);
+    let cuts = RowCutter::new(vocab, dictionary, units.kind);
     let mut pairs = Vec::with_capacity(2 * vocab.len());
     for (row, &rank) in vocab.rows().zip(ranks) {
         let piece = vocab.bytes(row);
@@ -236,7 +236,7 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
 }
 
 /// Cuts rows into two symbols.
-pub(super) struct Cuts<'a> {
+pub(super) struct RowCutter<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
     /// Whether something that may be a half has so many bytes: a reachable row, or a character. A file of one huge entry has
@@ -246,16 +246,16 @@ pub(super) struct Cuts<'a> {
     cuts_chars: bool,
 }
 
-impl Cuts<'_> {
+impl RowCutter<'_> {
     /// Of the rows that text reaches.
-    pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> Cuts<'a> {
+    pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> RowCutter<'a> {
         let rows = || vocab.rows().filter(|&row| dictionary.reaches(vocab, row));
         let mut lengths = vec![false; vocab.longest().max(4) + 1];
         lengths[1..=4].fill(true);
         rows().for_each(|row| lengths[vocab.bytes(row).len()] = true);
         let is_whole = |row: Row| std::str::from_utf8(vocab.bytes(row)).is_ok();
         let cuts_chars = kind == Symbols::Bytes || !rows().all(is_whole);
-        Cuts { vocab, dictionary, lengths, cuts_chars }
+        RowCutter { vocab, dictionary, lengths, cuts_chars }
     }
 
     /// Adds every way to cut a row. Halves that are characters but no rows get their symbols here.

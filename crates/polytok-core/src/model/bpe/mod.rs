@@ -73,7 +73,7 @@ pub struct Bpe {
     exceptions: HashMap<Row, Emit>,
     whole_piece_first: bool,
     /// User-defined pieces, matched before merging (SentencePiece), to their ids.
-    frozen: Option<Arc<Trie>>,
+    user_defined: Option<Arc<Trie>>,
     /// Rows of kind Unused may be merged into, so that they must be split again.
     resegments: bool,
     /// The normalizer puts a space before every text: a symbol of its own that takes no continuation bytes (llama2.c).
@@ -109,11 +109,11 @@ impl Bpe {
         vocab: Arc<Vocab>,
         priority: &Priority,
         rules: &BpeRules,
-        frozen: Option<Arc<Trie>>,
+        user_defined: Option<Arc<Trie>>,
         tables: &mut Tables,
     ) -> Result<Bpe> {
         let &BpeRules { symbols, whole_piece_first, reach, has_prefix, .. } = rules;
-        if frozen.is_some() && vocab.size() > Symbol::USER_DEFINED {
+        if user_defined.is_some() && vocab.size() > Symbol::USER_DEFINED {
             let limit = Symbol::USER_DEFINED;
             return Err(Error::Spec(format!("vocab: with user-defined pieces ids must be below {limit}")));
         }
@@ -150,7 +150,7 @@ impl Bpe {
             all_pairs: Lazy::default(),
             exceptions,
             whole_piece_first,
-            frozen,
+            user_defined,
             resegments,
             has_prefix,
             own_row_bits: Lazy::default(),
@@ -179,8 +179,8 @@ impl Bpe {
     }
 
     /// Whether there are pieces that are matched before merging.
-    pub fn has_frozen(&self) -> bool {
-        self.frozen.is_some()
+    pub fn has_user_defined(&self) -> bool {
+        self.user_defined.is_some()
     }
 
     /// Whether symbols are bytes, so that any bytes can be encoded.
@@ -329,7 +329,7 @@ impl Bpe {
         symbols: &mut Vec<PlacedSymbol>,
         push: impl Fn(Range<usize>, &mut Vec<PlacedSymbol>),
     ) {
-        for (start, end, id) in user_defined::matches(self.frozen.as_deref(), text) {
+        for (start, end, id) in user_defined::matches(self.user_defined.as_deref(), text) {
             push(at..start, symbols);
             symbols.push(PlacedSymbol::new(Symbol::user_defined(id), start));
             at = end;

@@ -4,7 +4,7 @@
 //! at least eight for each pair let one in nine of those through that are not there, and the table tells.
 
 use crate::error::Result;
-use crate::native::{Part, PartWriter};
+use crate::native::{FilePart, PartWriter};
 use crate::table::Table;
 
 /// Bits for each pair, at least.
@@ -39,7 +39,7 @@ impl Filter {
         out.table("filter", &self.words);
     }
 
-    pub(super) fn read(part: &Part) -> Result<Filter> {
+    pub(super) fn read(part: &FilePart) -> Result<Filter> {
         let words: Table<u64> = part.table("filter")?;
         if words.len() < 2 || !words.len().is_power_of_two() {
             return Err(part.wrong("filter", "is not a table's"));

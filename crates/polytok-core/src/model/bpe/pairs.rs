@@ -18,7 +18,7 @@ use super::pair_filter::Filter;
 use super::symbol::{Rank, Symbol};
 use crate::error::{Error, Result};
 use crate::hash::hash_number;
-use crate::native::{Part, PartWriter, Stored};
+use crate::native::{FilePart, PartWriter, Stored};
 use crate::prefetch::prefetch;
 use crate::table::Table;
 
@@ -280,7 +280,7 @@ impl Stored for Pairs {
     }
 
     /// Places are checked where they are followed; what a pair becomes is for its user to check.
-    fn read(part: &Part) -> Result<Pairs> {
+    fn read(part: &FilePart) -> Result<Pairs> {
         let buckets: Table<Bucket> = part.table("buckets")?;
         if buckets.len() < 2 || !buckets.len().is_power_of_two() {
             return Err(part.wrong("buckets", "are not a table's"));

@@ -94,7 +94,7 @@ impl Scalars {
                 "this BPE takes characters, and the text is not UTF-8: replace what is not (errors=\"replace\")".into(),
             )
         })?;
-        let mut run = Run { symbols, len: 0, waiting: None };
+        let mut run = SymbolRun { symbols, len: 0, waiting: None };
         for (at, c) in text.char_indices() {
             let (is_first, is_last) = (at == 0, at + c.len_utf8() == text.len());
             let len = c.len_utf8() as u32;
@@ -110,7 +110,7 @@ impl Scalars {
     }
 
     /// The entries of a character's bytes, affixes included; false if one is missing.
-    fn push_bytes(&self, text: &str, is_first: bool, is_last: bool, run: &mut Run) -> bool {
+    fn push_bytes(&self, text: &str, is_first: bool, is_last: bool, run: &mut SymbolRun) -> bool {
         let Some(rows) = &self.bytes else { return false };
         let [prefix, suffix] = &self.affixes;
         let prefix = if is_first { &[][..] } else { prefix };
@@ -123,7 +123,7 @@ impl Scalars {
         true
     }
 
-    fn push_unknown(&self, c: char, len: u32, run: &mut Run) -> Result<()> {
+    fn push_unknown(&self, c: char, len: u32, run: &mut SymbolRun) -> Result<()> {
         match self.unknown {
             OnUnknown::Row(row) => {
                 if !self.fuses {
@@ -141,14 +141,14 @@ impl Scalars {
 }
 
 /// Symbols that are being written.
-struct Run<'a> {
+struct SymbolRun<'a> {
     symbols: &'a mut Vec<PlacedSymbol>,
     len: u32,
     /// An unknown that is not written yet, and its length.
     waiting: Option<(Row, u32)>,
 }
 
-impl Run<'_> {
+impl SymbolRun<'_> {
     fn add(&mut self, row: Row, len: u32) {
         self.symbols.push(PlacedSymbol::new(Symbol::row(row), self.len as usize));
         self.len += len;

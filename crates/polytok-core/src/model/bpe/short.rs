@@ -16,7 +16,7 @@ const NEVER: f64 = f64::INFINITY;
 
 /// Symbols that are merged. What is behind `len` is left over from earlier runs.
 #[derive(Debug)]
-pub struct Short {
+pub struct ShortPiece {
     symbols: [Symbol; MOST],
     starts: [u32; MOST],
     /// The rank of the pair that starts here, and behind it the place.
@@ -33,14 +33,14 @@ fn lesser(one: f64, other: f64) -> f64 {
     if other < one { other } else { one }
 }
 
-impl Default for Short {
-    fn default() -> Short {
+impl Default for ShortPiece {
+    fn default() -> ShortPiece {
         let symbols = [Symbol::INERT; MOST];
-        Short { symbols, starts: [0; MOST], due: [NEVER; MOST], merged: symbols, len: 0, alive: 0 }
+        ShortPiece { symbols, starts: [0; MOST], due: [NEVER; MOST], merged: symbols, len: 0, alive: 0 }
     }
 }
 
-impl Short {
+impl ShortPiece {
     /// Starts anew.
     #[inline]
     pub fn clear(&mut self) {

@@ -97,9 +97,9 @@ proptest! {
             columns.kinds.push(*kind);
         }
         let vocab = Arc::new(Vocab::new(columns).unwrap());
-        let frozen = if reserved { None } else { prefix_matcher(&vocab, line).unwrap() };
+        let user_defined = if reserved { None } else { prefix_matcher(&vocab, line).unwrap() };
         let rules = BpeRules::new(Symbols::Chars, reserved, line);
-        let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, frozen.clone(), &mut Tables::default());
+        let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, user_defined.clone(), &mut Tables::default());
         let tabled = compile().unwrap();
         tabled.merging.now(|| tabled.source().build().ok());
         for text in texts {
@@ -171,10 +171,10 @@ proptest! {
 }
 
 /// Piece, score and kind of entries.
-type Rows = Vec<(Vec<u8>, f32, Kind)>;
+type EntryRows = Vec<(Vec<u8>, f32, Kind)>;
 
 /// Entries that merging may make out of each other, and texts with repetitions in them.
-fn many_pieces() -> impl Strategy<Value = (Rows, Vec<String>)> {
+fn many_pieces() -> impl Strategy<Value = (EntryRows, Vec<String>)> {
     let score = prop::sample::select(vec![-9.0, -8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0]);
     let word = prop_oneof![4 => "[ab]{1,3}", 4 => "[ab]{2,9}", 1 => "(ab){1,40}", 1 => "a{1,70}", 1 => "[abé世]{1,4}"];
     let row = (word, score).prop_map(|(word, score)| (word.into_bytes(), score, Kind::Normal));

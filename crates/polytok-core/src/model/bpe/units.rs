@@ -9,7 +9,7 @@ use super::merge::PlacedSymbol;
 use super::symbol::Symbol;
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes, hash_number};
-use crate::native::{Part, PartWriter, Stored};
+use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
 use crate::token_id::TokenId;
@@ -39,7 +39,7 @@ pub(super) struct UnitSymbols {
     ascii: [Symbol; PLACES],
     /// Symbols of single bytes: what bytes start as, or fall back to.
     bytes: [Symbol; 256],
-    chars: Chars,
+    chars: CharSymbols,
 }
 
 /// The same while symbols are still being numbered.
@@ -54,7 +54,7 @@ pub(super) struct Numbering {
 
 /// Symbols of characters, by `unit_key`.
 #[derive(Debug)]
-struct Chars {
+struct CharSymbols {
     slots: Slots,
     entries: Table<UnitEntry>,
     seed: u64,
@@ -131,7 +131,7 @@ impl Numbering {
         let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
         let ascii = |at| if at == MARK { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
         let ascii = std::array::from_fn(ascii);
-        Ok(UnitSymbols { kind: self.kind, ascii, bytes: self.bytes, chars: Chars::build(self.chars)? })
+        Ok(UnitSymbols { kind: self.kind, ascii, bytes: self.bytes, chars: CharSymbols::build(self.chars)? })
     }
 }
 
@@ -142,8 +142,8 @@ impl UnitEntry {
     }
 }
 
-impl Chars {
-    fn build(symbols: HashMap<u64, Symbol>) -> Result<Chars> {
+impl CharSymbols {
+    fn build(symbols: HashMap<u64, Symbol>) -> Result<CharSymbols> {
         let entry = |(key, symbol): (u64, Symbol)| UnitEntry { len: (key >> 32) as u32, bytes: key as u32, symbol };
         let mut entries: Vec<UnitEntry> = symbols.into_iter().map(entry).collect();
         entries.sort_unstable(); // the same symbols make the same table
@@ -152,7 +152,7 @@ impl Chars {
         let hash = |place| hash_number(key(place), seed);
         let places = 0..entries.len() as u32;
         let slots = Slots::build(places, entries.len(), hash, false, |one, other| key(one) == key(other))?;
-        Ok(Chars { slots, entries: entries.into(), seed })
+        Ok(CharSymbols { slots, entries: entries.into(), seed })
     }
 
     #[inline]
@@ -265,12 +265,13 @@ impl Stored for UnitSymbols {
     }
 
     /// Symbols may be any number: merging and what comes after it do without them being right.
-    fn read(part: &Part) -> Result<UnitSymbols> {
+    fn read(part: &FilePart) -> Result<UnitSymbols> {
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
         let number: u32 = part.number("kind")?;
         let kind = kinds.into_iter().find(|&kind| kind as u32 == number);
         let (ascii, bytes): (Table<Symbol>, Table<Symbol>) = (part.table("ascii")?, part.table("bytes")?);
-        let chars = Chars { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
+        let chars =
+            CharSymbols { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
         match (kind, <[Symbol; PLACES]>::try_from(&*ascii), <[Symbol; 256]>::try_from(&*bytes)) {
             (Some(kind), Ok(ascii), Ok(bytes)) => Ok(UnitSymbols { kind, ascii, bytes, chars }),
             _ => Err(part.wrong("kind", "or of its neighbours are not those of units")),

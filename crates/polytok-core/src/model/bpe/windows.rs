@@ -37,14 +37,14 @@ pub(super) struct Window {
 pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
     let end = merging.start(text, 0, &mut scratch.short);
     if end < text.len() {
-        return Run::new(merging, text).merge(symbols, scratch);
+        return WindowRun::new(merging, text).merge(symbols, scratch);
     }
     scratch.short.merge(&merging.pairs);
     symbols.extend(scratch.short.left());
 }
 
 /// A text on its way.
-struct Run<'a> {
+struct WindowRun<'a> {
     merging: &'a Merging,
     text: &'a [u8],
     /// The most symbols of a window.
@@ -54,9 +54,9 @@ struct Run<'a> {
     failures: u32,
 }
 
-impl<'a> Run<'a> {
-    fn new(merging: &'a Merging, text: &'a [u8]) -> Run<'a> {
-        Run { merging, text, size: short::MOST, calm: 0, failures: 0 }
+impl<'a> WindowRun<'a> {
+    fn new(merging: &'a Merging, text: &'a [u8]) -> WindowRun<'a> {
+        WindowRun { merging, text, size: short::MOST, calm: 0, failures: 0 }
     }
 
     #[cold]

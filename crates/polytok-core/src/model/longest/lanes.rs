@@ -11,7 +11,7 @@
 
 use crate::boundary::neighbours::BytePairs;
 use crate::token_id::TokenId;
-use crate::trie::{LEAF, NONE, Node, ROOT, Trie};
+use crate::trie::{LEAF, NONE, ROOT, Trie, TrieNode};
 
 const LANES: usize = 4;
 
@@ -26,17 +26,17 @@ const DEEPEST: usize = 256;
 
 /// The trie as the lanes walk it.
 pub(super) struct Lanes {
-    /// The value of each is what `Found` reads. All bases lead to nodes of the table.
-    nodes: Box<[Node]>,
+    /// The value of each is what `FoundEntry` reads. All bases lead to nodes of the table.
+    nodes: Box<[TrieNode]>,
     /// The children of the root.
-    first: Box<[Node; 256]>,
+    first: Box<[TrieNode; 256]>,
     joined: BytePairs,
 }
 
 /// One walk.
 #[derive(Clone, Copy)]
 struct Lane {
-    node: Node,
+    node: TrieNode,
     /// The next byte.
     at: usize,
     /// Where the next id goes.
@@ -44,13 +44,13 @@ struct Lane {
 }
 
 /// The longest entry on the way to a node, and how many bytes ago it ended.
-trait Found {
+trait FoundEntry {
     fn id(self) -> TokenId;
     fn back(self) -> usize;
     fn with_found(self, id: TokenId, back: usize) -> Self;
 }
 
-impl Found for Node {
+impl FoundEntry for TrieNode {
     #[inline]
     fn id(self) -> TokenId {
         TokenId(self.value() >> 8)
@@ -61,7 +61,7 @@ impl Found for Node {
         (self.value() & 0xFF) as usize
     }
 
-    fn with_found(self, id: TokenId, back: usize) -> Node {
+    fn with_found(self, id: TokenId, back: usize) -> TrieNode {
         self.with_value(id.0 << 8 | back as u32)
     }
 }
@@ -200,10 +200,10 @@ impl Lanes {
 
 /// The nodes, each with the longest entry on the way to it. Nothing if they are no tree, or one that is too deep, or if an id has
 /// more than 24 bits.
-fn with_found(nodes: &[Node]) -> Option<Box<[Node]>> {
+fn with_found(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
     let owners = owners(nodes)?;
     let parent = |place: usize| owners[place ^ nodes[place].label() as usize];
-    let mut found: Vec<Node> = nodes.iter().map(|node| node.with_found(TokenId(0), 0)).collect();
+    let mut found: Vec<TrieNode> = nodes.iter().map(|node| node.with_found(TokenId(0), 0)).collect();
     let mut depths = vec![None; nodes.len()];
     depths[ROOT as usize] = Some(0);
     let mut path = Vec::new();
@@ -237,7 +237,7 @@ fn with_found(nodes: &[Node]) -> Option<Box<[Node]>> {
 }
 
 /// Which node has each base. Nothing if two have the same, or if a base leads out of the table, a node to the root or a leaf on.
-fn owners(nodes: &[Node]) -> Option<Vec<u32>> {
+fn owners(nodes: &[TrieNode]) -> Option<Vec<u32>> {
     let mut owners = vec![NONE; nodes.len()];
     for (node, place) in nodes.iter().zip(0u32..) {
         let base = node.base();
@@ -331,19 +331,20 @@ mod tests {
     fn no_trees() {
         let (trie, _) = lanes(&[b"ab".to_vec()]);
         let a = trie.child(ROOT, b'a') as usize;
-        let forged = |change: &dyn Fn(&mut Vec<Node>)| {
+        let forged = |change: &dyn Fn(&mut Vec<TrieNode>)| {
             let mut nodes = trie.nodes().to_vec();
             change(&mut nodes);
             with_found(&nodes).is_some()
         };
-        let base = |base: u32| move |nodes: &mut Vec<Node>| nodes[a] = Node::new(b'a', base, 0);
+        let base = |base: u32| move |nodes: &mut Vec<TrieNode>| nodes[a] = TrieNode::new(b'a', base, 0);
         assert!(forged(&|_| ()));
         assert!(!forged(&base(trie.nodes()[ROOT as usize].base())));
         assert!(!forged(&base(1 << 20)));
-        assert!(!forged(&|nodes| nodes[5] = Node::new(5, LEAF, 0)));
+        assert!(!forged(&|nodes| nodes[5] = TrieNode::new(5, LEAF, 0)));
         assert!(
-            !forged(&|nodes| nodes[ROOT as usize] = Node::new(nodes[a].base() as u8, nodes[ROOT as usize].base(), 0))
-                || trie.nodes()[a].base() > 255
+            !forged(
+                &|nodes| nodes[ROOT as usize] = TrieNode::new(nodes[a].base() as u8, nodes[ROOT as usize].base(), 0)
+            ) || trie.nodes()[a].base() > 255
         );
     }
 }

@@ -25,7 +25,7 @@ pub(super) const UNKNOWN_ENTRY: u32 = u32::MAX;
 
 /// The best way to reach a place.
 #[derive(Clone, Copy)]
-pub(super) struct State<Sum> {
+pub(super) struct PathState<Sum> {
     score: Sum,
     /// Where its last piece starts; `NONE` while no way is known. After the search: where the next piece ends.
     link: u32,
@@ -41,7 +41,7 @@ pub(super) trait Score: Copy {
     fn beats(sum: Self, best: Self::Sum) -> bool;
     fn round(sum: Self) -> Self::Sum;
     /// Makes sums smaller where they need it: all of these, which start at the place with the sum `here`. That sum afterwards.
-    fn rebased(_states: &mut [State<Self::Sum>], here: Self::Sum) -> Self::Sum {
+    fn rebased(_states: &mut [PathState<Self::Sum>], here: Self::Sum) -> Self::Sum {
         here
     }
 
@@ -71,10 +71,10 @@ pub(super) fn search<S: Score>(
     unknown_score: S::Sum,
     text: &[u8],
     from: S::Sum,
-    states: &mut Vec<State<S::Sum>>,
+    states: &mut Vec<PathState<S::Sum>>,
 ) -> (S::Sum, bool) {
     states.clear();
-    states.resize(text.len() + 1, State { score: S::Sum::default(), link: NONE, entry: UNKNOWN_ENTRY });
+    states.resize(text.len() + 1, PathState { score: S::Sum::default(), link: NONE, entry: UNKNOWN_ENTRY });
     states[0].score = from;
     let (mut frontier, mut start, mut has_unknown) = (0, 0, false);
     while start < text.len() {
@@ -89,7 +89,7 @@ pub(super) fn search<S: Score>(
             let sum = scores[entry as usize].plus(here);
             let state = &mut states[end];
             if state.link == NONE || S::beats(sum, state.score) {
-                *state = State { score: S::round(sum), link: start as u32, entry };
+                *state = PathState { score: S::round(sum), link: start as u32, entry };
             }
         });
         if !single {
@@ -97,7 +97,7 @@ pub(super) fn search<S: Score>(
             let sum = unknown_score + here;
             let state = &mut states[char_end];
             if state.link == NONE || sum > state.score {
-                *state = State { score: sum, link: start as u32, entry: UNKNOWN_ENTRY };
+                *state = PathState { score: sum, link: start as u32, entry: UNKNOWN_ENTRY };
                 has_unknown = true;
             }
         }
@@ -108,7 +108,7 @@ pub(super) fn search<S: Score>(
 
 /// Calls `piece(start, end, entry)` for the pieces of the best way to the end, left to right.
 #[inline]
-pub(super) fn walk<Sum>(states: &mut [State<Sum>], mut piece: impl FnMut(u32, u32, u32)) {
+pub(super) fn walk<Sum>(states: &mut [PathState<Sum>], mut piece: impl FnMut(u32, u32, u32)) {
     reverse_links(states);
     let mut start = 0;
     while start + 1 < states.len() {
@@ -119,7 +119,7 @@ pub(super) fn walk<Sum>(states: &mut [State<Sum>], mut piece: impl FnMut(u32, u3
 }
 
 /// Turns the links of the best path around: from each piece's start to its end.
-fn reverse_links<Sum>(states: &mut [State<Sum>]) {
+fn reverse_links<Sum>(states: &mut [PathState<Sum>]) {
     let mut end = states.len() - 1;
     let mut link = states[end].link;
     while end > 0 {
@@ -195,7 +195,7 @@ impl Score for f32 {
     }
 
     #[inline]
-    fn rebased(states: &mut [State<f32>], here: f32) -> f32 {
+    fn rebased(states: &mut [PathState<f32>], here: f32) -> f32 {
         if here.abs() <= REBASE_BEYOND || here.is_nan() {
             return here;
         }
@@ -206,7 +206,7 @@ impl Score for f32 {
 
 /// Subtracts `here` from the first state and from all others that are reached.
 #[cold]
-fn rebase(states: &mut [State<f32>], here: f32) {
+fn rebase(states: &mut [PathState<f32>], here: f32) {
     for (i, state) in states.iter_mut().enumerate() {
         if i == 0 || state.link != NONE {
             state.score -= here;

@@ -49,7 +49,7 @@ pub(super) fn is_tame(score: f64) -> bool {
 
 /// The best way to a place.
 #[derive(Clone, Copy)]
-struct Place {
+struct WordPosition {
     sum: f64,
     /// Of the next best.
     second: f64,
@@ -62,12 +62,18 @@ struct Place {
     chars: u8,
 }
 
-const UNREACHED: Place =
-    Place { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, entry: UNKNOWN_ENTRY, link: 0, pieces: 0, chars: 0 };
+const UNREACHED: WordPosition = WordPosition {
+    sum: f64::NEG_INFINITY,
+    second: f64::NEG_INFINITY,
+    entry: UNKNOWN_ENTRY,
+    link: 0,
+    pieces: 0,
+    chars: 0,
+};
 
-const START: Place = Place { sum: 0.0, ..UNREACHED };
+const START: WordPosition = WordPosition { sum: 0.0, ..UNREACHED };
 
-impl Place {
+impl WordPosition {
     /// Which way is the better one cannot be foreseen, so it is no branch.
     #[inline]
     fn offer(&mut self, sum: f64, link: usize, entry: u32, pieces: u8) {
@@ -87,20 +93,20 @@ impl Place {
 }
 
 /// A word that is searched.
-pub(super) struct Word {
-    places: [Place; LONGEST + 1],
+pub(super) struct SearchedWord {
+    places: [WordPosition; LONGEST + 1],
     /// The last search's path.
     path: [(u32, u32); LONGEST],
     len: usize,
 }
 
-impl Default for Word {
-    fn default() -> Word {
-        Word { places: [UNREACHED; LONGEST + 1], path: [(0, 0); LONGEST], len: 0 }
+impl Default for SearchedWord {
+    fn default() -> SearchedWord {
+        SearchedWord { places: [UNREACHED; LONGEST + 1], path: [(0, 0); LONGEST], len: 0 }
     }
 }
 
-impl Word {
+impl SearchedWord {
     /// Searches a word of at most `LONGEST` bytes. The code of sums below which the path is certain; 0 if it never is.
     pub fn search<S: Score>(&mut self, trie: &Trie, scores: &[S], unknown_score: f64, word: &[u8]) -> u8 {
         let places = &mut self.places[..=word.len()];
@@ -109,7 +115,7 @@ impl Word {
         let (mut start, mut chars, mut reach) = (0, 0, 0f64);
         while start < word.len() {
             places[start].chars = chars;
-            let Place { sum: here, pieces, .. } = places[start];
+            let WordPosition { sum: here, pieces, .. } = places[start];
             let char_end = start + char_len(&word[start..]);
             let mut single = false;
             trie.prefixes(&word[start..], |len, entry| {

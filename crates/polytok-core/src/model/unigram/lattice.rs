@@ -18,7 +18,7 @@ pub(super) const BEGIN: u32 = 0;
 
 /// A piece at a place; `start` and `end` count characters.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct LatticeNode {
     pub id: TokenId,
     pub start: u32,
     pub end: u32,
@@ -26,7 +26,7 @@ pub(super) struct Node {
 }
 
 pub(super) struct Lattice {
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<LatticeNode>,
     /// The first byte of each character, and the text's length.
     char_starts: Vec<u32>,
     /// Node indices by the place at which the nodes end.
@@ -46,7 +46,7 @@ impl Lattice {
     pub fn new(unigram: &Unigram, norm: &[u8]) -> Lattice {
         let char_starts = char_starts(norm);
         let chars = char_starts.len() - 1;
-        let mut nodes = vec![Node { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 }];
+        let mut nodes = vec![LatticeNode { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 }];
         for (start, &byte) in char_starts[..chars].iter().enumerate() {
             add_nodes(unigram, &norm[byte as usize..], (start as u32, chars as u32), &mut nodes);
         }
@@ -55,15 +55,15 @@ impl Lattice {
 
     /// The lattice of nodes given as id, start, end and score, in their order, over so many places.
     pub fn of(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line) -> Lattice {
-        let begin = Node { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
-        let given = nodes.iter().map(|&(id, start, end, score)| Node { id: TokenId(id), start, end, score });
+        let begin = LatticeNode { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
+        let given = nodes.iter().map(|&(id, start, end, score)| LatticeNode { id: TokenId(id), start, end, score });
         Lattice::between(std::iter::once(begin).chain(given).collect(), Vec::new(), places, line)
     }
 
     /// Adds the end to nodes that begin with the text's beginning.
-    fn between(mut nodes: Vec<Node>, char_starts: Vec<u32>, places: usize, line: Line) -> Lattice {
+    fn between(mut nodes: Vec<LatticeNode>, char_starts: Vec<u32>, places: usize, line: Line) -> Lattice {
         let (ending, ending_at) = by_end(&nodes, places);
-        nodes.push(Node { id: TokenId::UNKNOWN, start: places as u32, end: NONE, score: 0.0 });
+        nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: places as u32, end: NONE, score: 0.0 });
         Lattice { nodes, char_starts, ending, ending_at, line }
     }
 
@@ -158,22 +158,22 @@ fn char_starts(norm: &[u8]) -> Vec<u32> {
 }
 
 /// Adds the nodes that start with the character `start` of `chars`, at which `rest` begins.
-fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: &mut Vec<Node>) {
+fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: &mut Vec<LatticeNode>) {
     let mut single = false;
     unigram.trie.prefixes(rest, |_, entry| {
         let entry = entry as usize;
         // A file's lengths may be wrong.
         let end = start.saturating_add(unigram.char_lens[entry]).clamp(start + 1, chars);
         single |= end == start + 1;
-        nodes.push(Node { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
+        nodes.push(LatticeNode { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
     });
     if !single {
-        nodes.push(Node { id: TokenId::UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
+        nodes.push(LatticeNode { id: TokenId::UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
     }
 }
 
 /// Sorts the nodes by their ends, stably.
-fn by_end(nodes: &[Node], chars: usize) -> (Vec<u32>, Vec<u32>) {
+fn by_end(nodes: &[LatticeNode], chars: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ending_at = vec![0u32; chars + 2];
     for node in nodes {
         ending_at[node.end as usize + 1] += 1;

@@ -68,15 +68,15 @@ impl Letter {
 
 /// A character of a text.
 #[derive(Clone, Copy)]
-pub(super) struct Char {
+pub(super) struct LetterChar {
     pub letter: Letter,
     pub code: u32,
     pub len: usize,
 }
 
-impl Char {
+impl LetterChar {
     /// Behind the text.
-    const END: Char = Char { letter: Letter::UNKNOWN, code: 0, len: 0 };
+    const END: LetterChar = LetterChar { letter: Letter::UNKNOWN, code: 0, len: 0 };
 
     #[inline]
     fn is_end(self) -> bool {
@@ -178,20 +178,20 @@ impl Letters {
 
     /// The character at `at`. What is none is unknown, and rewritten.
     #[inline(always)]
-    pub fn char_at(&self, text: &[u8], at: usize) -> Char {
+    pub fn char_at(&self, text: &[u8], at: usize) -> LetterChar {
         match text[at..] {
-            [] => Char::END,
-            [byte @ 0..128, ..] => Char { letter: self.ascii[byte as usize], code: byte as u32, len: 1 },
+            [] => LetterChar::END,
+            [byte @ 0..128, ..] => LetterChar { letter: self.ascii[byte as usize], code: byte as u32, len: 1 },
             [a, b, c, d, ..] => self.char_beyond(decode_four([a, b, c, d]), &text[at..]),
             _ => self.char_beyond(decode_strict(&text[at..]).map(|(char, len)| (char as u32, len)), &text[at..]),
         }
     }
 
     #[inline]
-    fn char_beyond(&self, decoded: Option<(u32, usize)>, text: &[u8]) -> Char {
+    fn char_beyond(&self, decoded: Option<(u32, usize)>, text: &[u8]) -> LetterChar {
         match decoded {
-            Some((code, len)) => Char { letter: self.of(code), code, len },
-            None => Char { letter: Letter(Letter::ENTRY | Letter::REWRITTEN), code: 0, len: char_len(text) },
+            Some((code, len)) => LetterChar { letter: self.of(code), code, len },
+            None => LetterChar { letter: Letter(Letter::ENTRY | Letter::REWRITTEN), code: 0, len: char_len(text) },
         }
     }
 
@@ -211,7 +211,14 @@ impl Letters {
     /// The stretch at `at`, where this character stands, and the character behind it. No other has one of the flags `stop`: none,
     /// or `NOT_COPIED`.
     #[inline(always)]
-    pub fn stretch(&self, text: &[u8], at: usize, char: Char, has_space: bool, stop: u32) -> (Stretch, Char) {
+    pub fn stretch(
+        &self,
+        text: &[u8],
+        at: usize,
+        char: LetterChar,
+        has_space: bool,
+        stop: u32,
+    ) -> (Stretch, LetterChar) {
         let char_end = at + char.len;
         let (end, next, what) = if char.letter.joins() {
             let (end, next) = self.word_end(text, char_end, char, stop);
@@ -229,7 +236,13 @@ impl Letters {
     /// The end of the characters that are joined to the one that ends at `end`, and have none of the flags `stop`; and the
     /// character behind them.
     #[inline(always)]
-    fn word_end(&self, text: &[u8], mut end: usize, Char { mut code, .. }: Char, stop: u32) -> (usize, Char) {
+    fn word_end(
+        &self,
+        text: &[u8],
+        mut end: usize,
+        LetterChar { mut code, .. }: LetterChar,
+        stop: u32,
+    ) -> (usize, LetterChar) {
         loop {
             if code < 128 {
                 end = self.ascii_end(text, end, stop);
@@ -276,7 +289,7 @@ impl Letters {
     /// The end of the characters from `end` on that are in no piece and have none of the flags `stop`, the character behind them,
     /// and how many they are.
     #[inline]
-    fn unknown_end(&self, text: &[u8], mut end: usize, stop: u32) -> (usize, Char, u32) {
+    fn unknown_end(&self, text: &[u8], mut end: usize, stop: u32) -> (usize, LetterChar, u32) {
         let mut count = 0;
         loop {
             let next = self.char_at(text, end);

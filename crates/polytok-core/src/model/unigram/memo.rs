@@ -5,7 +5,7 @@
 //! its start, at most 15, and whether it has one. A path is up to five entries of three bytes. Words whose path is never certain
 //! are kept too, so that it is not computed again.
 
-use crate::cache::{CacheEntry, Key, Sets};
+use crate::cache::{CacheEntry, PieceKey, Sets};
 use crate::space_mark;
 
 /// Longest path.
@@ -17,14 +17,14 @@ const MOST_BYTES: usize = 8 << 20;
 
 /// A path of up to five entries, and below which code of the sum it is certain (`certain::code`); 0: never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Path(u128);
+pub(super) struct PackedPath(u128);
 
-impl Path {
+impl PackedPath {
     /// Nothing is known.
-    const NONE: Path = Path(0);
+    const NONE: PackedPath = PackedPath(0);
 
     /// None if the path is too long or its entries are too big.
-    pub fn new(entries: impl ExactSizeIterator<Item = u32>, limit: u8) -> Option<Path> {
+    pub fn new(entries: impl ExactSizeIterator<Item = u32>, limit: u8) -> Option<PackedPath> {
         if entries.len() > PATH {
             return None;
         }
@@ -35,11 +35,11 @@ impl Path {
             }
             packed ^= ((entry ^ END) as u128) << (24 * i);
         }
-        Some(Path(packed | (limit as u128) << 120))
+        Some(PackedPath(packed | (limit as u128) << 120))
     }
 
     /// A path that is never certain.
-    pub const UNCERTAIN: Path = Path(u128::MAX >> 8);
+    pub const UNCERTAIN: PackedPath = PackedPath(u128::MAX >> 8);
 
     #[inline]
     pub fn limit(self) -> u32 {
@@ -48,7 +48,7 @@ impl Path {
 
     #[inline]
     pub fn is_known(self) -> bool {
-        self != Path::NONE
+        self != PackedPath::NONE
     }
 
     /// One of the entries; `END` behind the last.
@@ -60,34 +60,34 @@ impl Path {
 
 /// The key of the word `text[start..end]`.
 #[inline]
-pub(super) fn word_key(text: &[u8], start: usize, end: usize) -> Key {
+pub(super) fn word_key(text: &[u8], start: usize, end: usize) -> PieceKey {
     match text[start..end] {
-        [0xE2, 0x96, 0x81, ..] => Key::new(text, start + space_mark::BYTES.len(), end, true),
-        _ => Key::new(text, start, end, false),
+        [0xE2, 0x96, 0x81, ..] => PieceKey::new(text, start + space_mark::BYTES.len(), end, true),
+        _ => PieceKey::new(text, start, end, false),
     }
 }
 
 /// A word and its path.
 #[derive(Clone, Copy)]
 struct WordPath {
-    key: Key,
-    path: Path,
+    key: PieceKey,
+    path: PackedPath,
 }
 
 impl CacheEntry for WordPath {
-    type Key = Key;
-    const EMPTY: WordPath = WordPath { key: Key::NONE, path: Path::NONE };
+    type Key = PieceKey;
+    const EMPTY: WordPath = WordPath { key: PieceKey::NONE, path: PackedPath::NONE };
 
     fn is_empty(&self) -> bool {
         !self.path.is_known()
     }
 
     #[inline]
-    fn is_of(&self, key: &Key) -> bool {
+    fn is_of(&self, key: &PieceKey) -> bool {
         self.key == *key
     }
 
-    fn key(&self) -> Key {
+    fn key(&self) -> PieceKey {
         self.key
     }
 
@@ -116,21 +116,21 @@ impl Memo {
         self.0.bytes()
     }
 
-    /// The path of a word, or `Path::NONE`. Words that are too long have a key that no entry has.
+    /// The path of a word, or `PackedPath::NONE`. Words that are too long have a key that no entry has.
     #[inline]
-    pub fn get(&self, key: Key) -> Path {
-        let Some(entry) = self.0.candidate(key.hash(), &key) else { return Path::NONE };
-        if entry.is_of(&key) { entry.path } else { Path::NONE }
+    pub fn get(&self, key: PieceKey) -> PackedPath {
+        let Some(entry) = self.0.candidate(key.hash(), &key) else { return PackedPath::NONE };
+        if entry.is_of(&key) { entry.path } else { PackedPath::NONE }
     }
 
     /// Asks the processor for the line of a word.
     #[inline]
-    pub fn prefetch(&self, key: Key) {
+    pub fn prefetch(&self, key: PieceKey) {
         self.0.prefetch(key.hash());
     }
 
     /// Keeps the path of a word, unless the word is too long.
-    pub fn insert(&mut self, key: Key, path: Path) {
+    pub fn insert(&mut self, key: PieceKey, path: PackedPath) {
         if key.is_short() {
             self.0.insert(WordPath { key, path });
         }
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn a_path_comes_back_from_its_bits() {
         for path in [&[][..], &[7], &[END - 1, 0], &[1, 2, 3, 4, 5], &[0; 5], &[END - 1; 5]] {
-            let packed = Path::new(path.iter().copied(), 200).unwrap();
+            let packed = PackedPath::new(path.iter().copied(), 200).unwrap();
             assert!(packed.is_known() && packed.limit() == 200);
             let entries: Vec<u32> = (0..PATH).map(|i| packed.entry(i)).take_while(|&entry| entry != END).collect();
             assert_eq!(entries, path);
         }
-        assert!(Path::new([0; 6].into_iter(), 1).is_none() && Path::new([END].into_iter(), 1).is_none());
-        assert!(Path::UNCERTAIN.is_known() && Path::UNCERTAIN.limit() == 0);
+        assert!(PackedPath::new([0; 6].into_iter(), 1).is_none() && PackedPath::new([END].into_iter(), 1).is_none());
+        assert!(PackedPath::UNCERTAIN.is_known() && PackedPath::UNCERTAIN.limit() == 0);
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
             assert!(key(word).is_short());
             assert_eq!(key(word), word_key(word.as_bytes(), 0, word.len()));
             let rest = word.trim_start_matches('▁');
-            assert_eq!(key(word), Key::new(rest.as_bytes(), 0, rest.len(), rest != *word));
+            assert_eq!(key(word), PieceKey::new(rest.as_bytes(), 0, rest.len(), rest != *word));
             assert!(words[..i].iter().all(|other| key(other) != key(word)));
         }
         // A U+2581 alone is one character, and so never a word.
@@ -175,7 +175,7 @@ mod tests {
         let mut memo = Memo::default();
         let words: Vec<String> = (0..200_000u32).map(|i| format!("▁{i:x}")).collect();
         let key = |word: &String| word_key(word.as_bytes(), 0, word.len());
-        let path = |id: u32| Path::new([id, id + 1].into_iter(), 9).unwrap();
+        let path = |id: u32| PackedPath::new([id, id + 1].into_iter(), 9).unwrap();
         for (word, id) in words.iter().zip(0..) {
             memo.insert(key(word), path(id));
         }
@@ -196,7 +196,7 @@ mod tests {
             let mut memo = Memo::new(limit);
             let words: Vec<String> = (0..9000u32).map(|i| format!("{i}")).collect();
             let keys = words.iter().map(|word| word_key(word.as_bytes(), 0, word.len()));
-            keys.clone().for_each(|key| memo.insert(key, Path::UNCERTAIN));
+            keys.clone().for_each(|key| memo.insert(key, PackedPath::UNCERTAIN));
             assert_eq!(memo.bytes(), most);
             assert_eq!(keys.filter(|&key| memo.get(key).is_known()).count() > 0, most > 0);
         }

@@ -20,7 +20,7 @@ mod words;
 
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Warmup};
-use crate::native::{Part, PartWriter, Stored, Tables};
+use crate::native::{FilePart, PartWriter, Stored, Tables};
 use crate::segment::Segment;
 use crate::spec::{Kind, Line};
 use crate::table::Table;
@@ -52,20 +52,20 @@ pub struct Unigram {
 
 /// Scores as `segment` adds them, in the precision of the line.
 enum BestPathScores {
-    Double(Scores<f64>),
-    Single(Scores<f32>),
+    Double(EntryScores<f64>),
+    Single(EntryScores<f32>),
 }
 
 /// Scores by entry.
-struct Scores<S: 'static> {
+struct EntryScores<S: 'static> {
     table: Table<S>,
     /// See `rows`.
     rows: Lazy<Vec<ScoredId<S>>>,
 }
 
-impl<S: Score> Scores<S> {
-    fn new(table: Table<S>) -> Scores<S> {
-        Scores { table, rows: Lazy::default() }
+impl<S: Score> EntryScores<S> {
+    fn new(table: Table<S>) -> EntryScores<S> {
+        EntryScores { table, rows: Lazy::default() }
     }
 
     /// The same with ids, and a row that adds nothing; made when words are first asked for.
@@ -110,7 +110,7 @@ impl Unigram {
         let rows = dictionary_rows(vocab, line)?;
         let (min_score, max_score) = score_range(vocab);
         let used: Vec<Row> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
-        let columns = Columns { vocab, rows: &used, line, max_score };
+        let columns = UnigramColumns { vocab, rows: &used, line, max_score };
         Ok(Unigram {
             trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..))?,
             ids: used.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
@@ -160,10 +160,10 @@ impl Stored for Unigram {
         }
     }
 
-    fn read(part: &Part) -> Result<Unigram> {
+    fn read(part: &FilePart) -> Result<Unigram> {
         let (line, best_path) = match part.optional("double_scores")? {
-            Some(scores) => (Line::V0_2_1, BestPathScores::Double(Scores::new(scores))),
-            None => (Line::V0_2_3, BestPathScores::Single(Scores::new(part.table("single_scores")?))),
+            Some(scores) => (Line::V0_2_1, BestPathScores::Double(EntryScores::new(scores))),
+            None => (Line::V0_2_3, BestPathScores::Single(EntryScores::new(part.table("single_scores")?))),
         };
         let unigram = Unigram {
             trie: Trie::read(part)?,
@@ -253,14 +253,14 @@ fn char_count(piece: &[u8]) -> u32 {
     chars
 }
 
-struct Columns<'a> {
+struct UnigramColumns<'a> {
     vocab: &'a Vocab,
     rows: &'a [Row],
     line: Line,
     max_score: f32,
 }
 
-impl Columns<'_> {
+impl UnigramColumns<'_> {
     /// The score of each row, in double precision because 0.2.1's user-defined pieces have it. The best path measures
     /// those in bytes, the lattice in characters.
     fn scores(&self, user_defined_len: impl Fn(&[u8]) -> u32) -> impl Iterator<Item = f64> {
@@ -283,9 +283,9 @@ impl Columns<'_> {
     fn best_path_scores(&self) -> BestPathScores {
         let scores = self.scores(|piece| piece.len() as u32);
         match self.line {
-            Line::V0_2_1 => BestPathScores::Double(Scores::new(scores.collect::<Vec<_>>().into())),
+            Line::V0_2_1 => BestPathScores::Double(EntryScores::new(scores.collect::<Vec<_>>().into())),
             Line::V0_2_3 => {
-                BestPathScores::Single(Scores::new(scores.map(|score| score as f32).collect::<Vec<_>>().into()))
+                BestPathScores::Single(EntryScores::new(scores.map(|score| score as f32).collect::<Vec<_>>().into()))
             }
         }
     }

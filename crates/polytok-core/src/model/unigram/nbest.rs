@@ -30,10 +30,10 @@ const MAX_CUTS: usize = 10;
 const MAX_HYPOTHESES: usize = 1 << 25;
 
 /// A segmentation and its score.
-pub type Scored = (Vec<Segment>, f32);
+pub type ScoredSegmentation = (Vec<Segment>, f32);
 
 /// The nodes of a path, left to right, and its score or priority.
-pub(super) type Path = (Vec<u32>, f32);
+pub(super) type NodePath = (Vec<u32>, f32);
 
 /// How many segmentations may be asked for.
 pub fn max_nbest(line: Line) -> usize {
@@ -46,7 +46,7 @@ pub fn max_nbest(line: Line) -> usize {
 impl Unigram {
     /// The `n` best segmentations, best first; fewer if there are fewer. With `n` of 0 or 1 it is the segmentation of
     /// [`Unigram::segment`], and its score is 0. 0.2.1 takes more than 1024 for 1024; 0.2.3 allows no more than 512.
-    pub fn nbest(&self, norm: &[u8], n: usize) -> Result<Vec<Scored>> {
+    pub fn nbest(&self, norm: &[u8], n: usize) -> Result<Vec<ScoredSegmentation>> {
         let max = max_nbest(self.line);
         if n > max && self.line == Line::V0_2_3 {
             return Err(Error::Argument(format!("nbest_size is {n}, the most is {max}")));
@@ -73,7 +73,7 @@ pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line
     let lattice = Lattice::of(nodes, places, line);
     let viterbi = lattice.viterbi();
     let paths = search(&lattice, line, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
-    let ids = |(path, _): &Path| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
+    let ids = |(path, _): &NodePath| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
     let [first, second] = &paths[..] else { return None };
     Some([ids(first), ids(second)])
 }
@@ -124,7 +124,7 @@ pub(super) fn search(
     line: Line,
     n: usize,
     strategy: &mut impl Strategy,
-) -> Result<Option<Vec<Path>>> {
+) -> Result<Option<Vec<NodePath>>> {
     let (priority, score) = strategy.root();
     let root = Hypothesis { node: lattice.end(), next: NONE, priority, score };
     let mut beam = Beam { held: vec![root], agenda: Agenda::default(), created: 1, cuts: 0, max_held: MAX_HELD };
@@ -282,7 +282,7 @@ mod tests {
     use crate::model::unigram::tests::{model, segments, show};
     use proptest::prelude::*;
 
-    fn shown(text: &str, nbest: &[Scored]) -> Vec<(String, f32)> {
+    fn shown(text: &str, nbest: &[ScoredSegmentation]) -> Vec<(String, f32)> {
         nbest.iter().map(|(path, score)| (show(text, path), *score)).collect()
     }
 

@@ -5,14 +5,14 @@
 //! into a single space is a space like any other: of several in a row one stays, as U+2581, and none at the end. So the text is cut
 //! as `letters` cuts the normalized one, with the U+2581 before a stretch as a mark, as long as characters are copied.
 //!
-//! Where something else comes, the steps are really taken, from the last cut that is certain whatever comes (`Stop`) up to the next
+//! Where something else comes, the steps are really taken, from the last cut that is certain whatever comes (`ScanStop`) up to the next
 //! certain cut before a character that is copied (`rewrite`). A cut needs both its neighbours as they will be: the left one must not be
 //! followed by a character that stands inside of a key, nor the right one, and neither may be rewritten. A character that no piece
 //! joins to another is cut off on both sides, whatever its neighbours.
 //!
 //! Cost: linear. Worst input: characters that are all rewritten, which costs what normalizing costs. Twin: the normalized text.
 
-use super::letters::{Char, Letter, Letters, STRETCHES, Stretch};
+use super::letters::{Letter, LetterChar, Letters, STRETCHES, Stretch};
 use crate::normalize::charsmap::KeyChar;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
@@ -37,7 +37,7 @@ pub(super) struct RawCursor {
 
 /// Why no more stretches come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum ScanStop {
     /// There is no more room.
     Full,
     /// From the cursor on, steps must be taken.
@@ -82,7 +82,12 @@ impl Letters {
     }
 
     /// The stretches from the cursor on; how many.
-    pub fn fill_raw(&self, text: &[u8], cursor: &mut RawCursor, stretches: &mut [Stretch; STRETCHES]) -> (usize, Stop) {
+    pub fn fill_raw(
+        &self,
+        text: &[u8],
+        cursor: &mut RawCursor,
+        stretches: &mut [Stretch; STRETCHES],
+    ) -> (usize, ScanStop) {
         let mut count = 0;
         let mut char = self.char_at(text, cursor.at);
         while count < STRETCHES {
@@ -93,31 +98,31 @@ impl Letters {
             }
             if cursor.at == text.len() {
                 // Spaces at the end are nothing.
-                return (count, Stop::End);
+                return (count, ScanStop::End);
             }
             if char.letter.is(STOP) {
                 // What follows a space may be one with it.
                 *cursor = if char.letter.is(Letter::FOLLOWS) { before } else { *cursor };
-                return (count, Stop::Rewrite);
+                return (count, ScanStop::Rewrite);
             }
             let Some((stretch, next, is_last)) = self.raw_stretch(text, *cursor, char) else {
-                return (count, Stop::Rewrite);
+                return (count, ScanStop::Rewrite);
             };
             stretches[count] = stretch;
             *cursor = RawCursor { at: stretch.end as usize, has_space: false };
             char = next;
             count += 1;
             if is_last {
-                return (count, Stop::Rewrite);
+                return (count, ScanStop::Rewrite);
             }
         }
-        (count, Stop::Full)
+        (count, ScanStop::Full)
     }
 
     /// The stretch at the cursor, where this copied character stands, the character behind it, and whether that is rewritten; None
     /// if the stretch does not end with a certain cut.
     #[inline(always)]
-    fn raw_stretch(&self, text: &[u8], cursor: RawCursor, char: Char) -> Option<(Stretch, Char, bool)> {
+    fn raw_stretch(&self, text: &[u8], cursor: RawCursor, char: LetterChar) -> Option<(Stretch, LetterChar, bool)> {
         let RawCursor { at, has_space } = cursor;
         if has_space && !char.letter.is(Letter::AFTER_SPACE) {
             // The space alone, if the next character stays what it is.

@@ -11,7 +11,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::unigram::lattice::{BEGIN, Lattice};
-use crate::model::unigram::nbest::{Hypothesis, Path, Scored, Strategy, search};
+use crate::model::unigram::nbest::{Hypothesis, NodePath, ScoredSegmentation, Strategy, search};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::rng::Rng;
 use crate::segment::Segment;
@@ -65,7 +65,12 @@ impl Unigram {
     /// Random segmentations with scores: the logarithm of a segmentation's probability if draws are replaced, else that
     /// of the probability that it is among the drawn. Nothing for an empty text. Without replacement one fewer comes
     /// out than there are segmentations, even if more were asked for: the last is used up as the threshold.
-    pub fn sample_with_score(&self, norm: &[u8], options: SampleOptions, rng: &mut Rng) -> Result<Vec<Scored>> {
+    pub fn sample_with_score(
+        &self,
+        norm: &[u8],
+        options: SampleOptions,
+        rng: &mut Rng,
+    ) -> Result<Vec<ScoredSegmentation>> {
         self.check_alpha(options.alpha)?;
         if options.num_samples > MAX_SAMPLES {
             return Err(Error::Argument(format!("num_samples is {}, the most is {MAX_SAMPLES}", options.num_samples)));
@@ -134,7 +139,7 @@ impl Draws<'_> {
         score - self.forward[self.lattice.end() as usize]
     }
 
-    fn with_replacement(&self, num_samples: usize, rng: &mut Rng) -> Vec<Path> {
+    fn with_replacement(&self, num_samples: usize, rng: &mut Rng) -> Vec<NodePath> {
         let draw = |_| {
             let path = draw_path(self.lattice, &self.forward, self.alpha, rng);
             let score = self.log_probability(&path);
@@ -143,7 +148,7 @@ impl Draws<'_> {
         (0..num_samples).map(draw).collect()
     }
 
-    fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<Path>> {
+    fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<NodePath>> {
         let strategy = &mut Perturbed { draws: self, rng };
         // 0.2.1's limits: 0.2.3 has no such function, and its single best path instead would be no sample.
         let found = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;

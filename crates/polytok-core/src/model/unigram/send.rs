@@ -1,6 +1,6 @@
 //! Paths of words on their way out.
 
-use super::memo::{END, PATH, Path};
+use super::memo::{END, PATH, PackedPath};
 use super::words::Receiver;
 use crate::error::Result;
 use crate::post::{Out, Sink};
@@ -36,7 +36,7 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
         Ok(())
     }
 
-    fn path_with_spans(&mut self, path: Path, mut start: u32) -> Result<()> {
+    fn path_with_spans(&mut self, path: PackedPath, mut start: u32) -> Result<()> {
         for entry in (0..PATH).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
             let end = start + self.lens[entry as usize];
             self.out.take(self.text, 0, Segment { id: self.id(entry), start, end })?;
@@ -53,7 +53,7 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
 
 impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
-    fn known(&mut self, path: Path, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()> {
+    fn known(&mut self, path: PackedPath, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()> {
         if S::by_ids(self.out).is_none() {
             return self.path_with_spans(path, start);
         }

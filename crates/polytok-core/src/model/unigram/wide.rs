@@ -8,7 +8,7 @@
 //!
 //! Memory: 16 bytes per byte of text. Twin of the latter: python/polytok/reference/llama_cpp_ugm.py.
 
-use super::best_path::{State, Wide, search, walk};
+use super::best_path::{PathState, Wide, search, walk};
 use crate::error::{Error, Result};
 use crate::native::Tables;
 use crate::segment::Segment;
@@ -40,7 +40,7 @@ pub struct WideUnigram {
 /// Memory that calls share.
 #[derive(Default)]
 pub struct WideScratch {
-    states: Vec<State<f64>>,
+    states: Vec<PathState<f64>>,
 }
 
 impl WideUnigram {

@@ -7,12 +7,12 @@
 //!
 //! Cost: linear for words seen before; a new word is searched once. Worst input: one long word, which costs what the twin costs.
 
-use super::best_path::{Score, State, UNKNOWN_ENTRY, search, walk};
-use super::certain::{LONGEST, Word, code};
+use super::best_path::{PathState, Score, UNKNOWN_ENTRY, search, walk};
+use super::certain::{LONGEST, SearchedWord, code};
 use super::letters::{Letters, STRETCHES, Stretch, What};
-use super::memo::{END, Memo, PATH, Path, word_key};
-use super::raw::{RawCursor, Stop};
-use crate::cache::Key;
+use super::memo::{END, Memo, PATH, PackedPath, word_key};
+use super::raw::{RawCursor, ScanStop};
+use crate::cache::PieceKey;
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
@@ -43,18 +43,18 @@ pub(in crate::model) struct WordDictionary<'a, S: Score> {
 /// Memory that calls share; one per thread.
 pub(in crate::model) struct WordsScratch<Sum> {
     memo: Memo,
-    word: Word,
+    word: SearchedWord,
     /// A word with the U+2581 before it.
     spelled: Vec<u8>,
     rewritten: Vec<u8>,
-    pub states: Vec<State<Sum>>,
+    pub states: Vec<PathState<Sum>>,
 }
 
 impl<Sum> Default for WordsScratch<Sum> {
     fn default() -> Self {
         WordsScratch {
             memo: Memo::default(),
-            word: Word::default(),
+            word: SearchedWord::default(),
             spelled: Vec::new(),
             rewritten: Vec::new(),
             states: Vec::new(),
@@ -89,7 +89,7 @@ impl<Sum> WordsScratch<Sum> {
 /// Where paths go. Places are those of the normalized text; without meaning for one that is not normalized.
 pub(in crate::model) trait Receiver {
     /// A path from memory that starts at this place; so many of these ids are its.
-    fn known(&mut self, path: Path, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()>;
+    fn known(&mut self, path: PackedPath, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()>;
     /// One piece.
     fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()>;
     /// Unknown characters.
@@ -128,9 +128,9 @@ impl<S: Score> WordDictionary<'_, S> {
             let (count, stop) = self.letters.fill_raw(text, &mut cursor, &mut stretches);
             sum = self.solve_stretches(sum, text, &stretches[..count], scratch, to)?;
             match stop {
-                Stop::Full => {}
-                Stop::End => return Ok(()),
-                Stop::Rewrite => {
+                ScanStop::Full => {}
+                ScanStop::End => return Ok(()),
+                ScanStop::Rewrite => {
                     let mut rewritten = std::mem::take(&mut scratch.rewritten);
                     self.letters.rewrite(normalizer, text, &mut cursor, &mut rewritten);
                     let result = self.solve_after(sum, &rewritten, &mut stretches, scratch, to);
@@ -170,7 +170,7 @@ impl<S: Score> WordDictionary<'_, S> {
         scratch: &mut WordsScratch<S::Sum>,
         to: &mut impl Receiver,
     ) -> Result<S::Sum> {
-        let mut keys = [Key::NONE; STRETCHES];
+        let mut keys = [PieceKey::NONE; STRETCHES];
         for (stretch, key) in stretches.iter().zip(&mut keys).filter(|(stretch, _)| stretch.what == What::Word) {
             *key = key_of(text, stretch);
             scratch.memo.prefetch(*key);
@@ -200,7 +200,7 @@ impl<S: Score> WordDictionary<'_, S> {
 
     /// Sends a path from memory; the sum behind it. How long it is cannot be foreseen, so it is no branch: the last row adds nothing.
     #[inline]
-    fn remembered(&self, path: Path, sum: S::Sum, start: u32, to: &mut impl Receiver) -> Result<S::Sum> {
+    fn remembered(&self, path: PackedPath, sum: S::Sum, start: u32, to: &mut impl Receiver) -> Result<S::Sum> {
         let (mut sum, mut ids, mut count) = (sum, [TokenId(0); PATH], 0);
         for (i, id) in ids.iter_mut().enumerate() {
             let entry = path.entry(i);
@@ -219,7 +219,7 @@ impl<S: Score> WordDictionary<'_, S> {
         &self,
         text: &[u8],
         stretch: Stretch,
-        (key, path): (Key, Path),
+        (key, path): (PieceKey, PackedPath),
         sum: S::Sum,
         scratch: &mut WordsScratch<S::Sum>,
         to: &mut impl Receiver,
@@ -241,7 +241,7 @@ impl<S: Score> WordDictionary<'_, S> {
         &self,
         word: &[u8],
         at: u32,
-        (key, path): (Key, Path),
+        (key, path): (PieceKey, PackedPath),
         sum: S::Sum,
         scratch: &mut WordsScratch<S::Sum>,
         to: &mut impl Receiver,
@@ -252,8 +252,8 @@ impl<S: Score> WordDictionary<'_, S> {
         let found = &mut scratch.word;
         let limit = found.search(self.trie, self.scores, self.unknown_score.exact(), word);
         if limit == 0 {
-            scratch.memo.insert(key, Path::UNCERTAIN);
-        } else if let Some(path) = Path::new(found.path().iter().map(|&(entry, _)| entry), limit) {
+            scratch.memo.insert(key, PackedPath::UNCERTAIN);
+        } else if let Some(path) = PackedPath::new(found.path().iter().map(|&(entry, _)| entry), limit) {
             // An unknown character is no entry, so this path has none.
             scratch.memo.insert(key, path);
         }
@@ -281,7 +281,7 @@ impl<S: Score> WordDictionary<'_, S> {
         word: &[u8],
         at: u32,
         sum: S::Sum,
-        states: &mut Vec<State<S::Sum>>,
+        states: &mut Vec<PathState<S::Sum>>,
         to: &mut impl Receiver,
     ) -> Result<S::Sum> {
         let (sum, _) = search(self.trie, self.scores, S::round(self.unknown_score), word, sum, states);
@@ -299,10 +299,10 @@ impl<S: Score> WordDictionary<'_, S> {
 }
 
 #[inline]
-fn key_of(text: &[u8], stretch: &Stretch) -> Key {
+fn key_of(text: &[u8], stretch: &Stretch) -> PieceKey {
     let (start, end) = (stretch.start as usize, stretch.end as usize);
     match stretch.has_space {
-        true => Key::new(text, start, end, true),
+        true => PieceKey::new(text, start, end, true),
         false => word_key(text, start, end),
     }
 }

@@ -1,6 +1,6 @@
 //! The tables of the route, from the entries of a vocabulary.
 
-use super::{BYTES, Frozen, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, VALUE};
+use super::{BYTES, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, UserDefinedPieces, VALUE};
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pair};
@@ -52,9 +52,9 @@ impl TextTables {
         let space = chars.get(MARK as u32);
         let (cuts, pairs) = (cuts(&joined), set_of(&joined));
         let ascii = [PIECE; 256];
-        let mut tables = TextTables { cuts, pairs, chars, ascii, frozen: None, bytes, replacement, invalid };
-        if bpe.has_frozen() {
-            tables.freeze(matched_pieces(vocab, Line::V0_2_3), bpe)?;
+        let mut tables = TextTables { cuts, pairs, chars, ascii, user_defined: None, bytes, replacement, invalid };
+        if bpe.has_user_defined() {
+            tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe)?;
         }
         *tables.chars.at(' ') = space;
         (0..128).for_each(|byte| tables.ascii[byte] = tables.chars.get(byte as u32) & VALUE);
@@ -62,7 +62,7 @@ impl TextTables {
     }
 
     /// Takes up the user-defined pieces. One that is a character, and starts no other, is like any character that joins nothing.
-    fn freeze(&mut self, mut pieces: Vec<(&[u8], TokenId)>, bpe: &Bpe) -> Option<()> {
+    fn add_user_defined(&mut self, mut pieces: Vec<(&[u8], TokenId)>, bpe: &Bpe) -> Option<()> {
         pieces.retain(|(piece, _)| !piece.contains(&b' ')); // spaces are gone when they are looked for
         let is_odd = |piece: &[u8]| {
             std::str::from_utf8(piece).map_or(true, |text| text.contains([MARK, char::REPLACEMENT_CHARACTER]))
@@ -80,7 +80,7 @@ impl TextTables {
         }
         if !searched.is_empty() {
             let starts = std::array::from_fn(|byte| searched.iter().any(|(piece, _)| piece[0] as usize == byte));
-            self.frozen = Some(Frozen { trie: Trie::build(searched).ok()?, starts });
+            self.user_defined = Some(UserDefinedPieces { trie: Trie::build(searched).ok()?, starts });
         }
         Some(())
     }

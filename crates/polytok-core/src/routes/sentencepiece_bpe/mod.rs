@@ -70,7 +70,7 @@ struct TextTables {
     /// What ASCII characters alone become; `PIECE` for other bytes.
     ascii: [u32; 256],
     pairs: PairSet,
-    frozen: Option<Frozen>,
+    user_defined: Option<UserDefinedPieces>,
     /// What unknown characters become byte by byte.
     bytes: Option<Box<[TokenId; 256]>>,
     /// What U+FFFD becomes, if that is ids.
@@ -80,7 +80,7 @@ struct TextTables {
 }
 
 /// User-defined pieces that are matched before anything else.
-struct Frozen {
+struct UserDefinedPieces {
     trie: Trie,
     /// Bytes that they start with.
     starts: [bool; 256],

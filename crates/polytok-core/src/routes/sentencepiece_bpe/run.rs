@@ -1,8 +1,8 @@
 //! The walk over a text: its parts are looked up in the cache, batch by batch; the model is asked for what is missing.
 
-use super::scan::{Parts, ROOM};
+use super::scan::{ROOM, ScannedParts};
 use super::{BYTES, INVALID, PADDING, PIECE, SentencePieceBpe, TextTables};
-use crate::cache::{IDS, Key};
+use crate::cache::{IDS, PieceKey};
 use crate::error::Result;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
@@ -13,16 +13,16 @@ use crate::token_id::TokenId;
 
 /// Room for parts of a text and their ids. Allocated once and then kept.
 pub(crate) struct TextParts {
-    parts: Parts,
+    parts: ScannedParts,
     /// Of those that the cache is asked for.
-    keys: [(Key, u32); ROOM],
+    keys: [(PieceKey, u32); ROOM],
     /// Ids of parts that were found, one after the other.
     ids: [TokenId; ROOM * IDS],
 }
 
 impl Default for TextParts {
     fn default() -> TextParts {
-        TextParts { parts: Parts::new(), keys: [(Key::default(), 0); ROOM], ids: [TokenId(0); ROOM * IDS] }
+        TextParts { parts: ScannedParts::new(), keys: [(PieceKey::default(), 0); ROOM], ids: [TokenId(0); ROOM * IDS] }
     }
 }
 
@@ -76,7 +76,7 @@ impl Walk<'_> {
     fn encode_parts<S: IdSink>(&self, room: &mut TextParts, context: &mut Context<S>) -> Result<()> {
         let TextParts { parts, keys, ids } = room;
         for ((start, end), slot) in parts.pieces().zip(keys.iter_mut()) {
-            let key = Key::new(self.text, start, end, false);
+            let key = PieceKey::new(self.text, start, end, false);
             let hash = key.hash();
             context.scratch.cache.prefetch(hash);
             *slot = (key, hash);
@@ -116,7 +116,7 @@ impl Walk<'_> {
         if value != PIECE {
             return context.out.take(piece, 0, Segment { id: TokenId::UNKNOWN, start: 0, end: piece.len() as u32 });
         }
-        let key = Key::new(self.text, start, end, false);
+        let key = PieceKey::new(self.text, start, end, false);
         if context.take_long(piece, key) {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! The walk over a text: a table for ASCII, 64 bytes at a time, and a number for each other character.
 
 use super::compile::MARK;
-use super::{Frozen, JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, VALUE};
+use super::{JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, UserDefinedPieces, VALUE};
 use crate::boundary::pair_set::pair;
 use crate::utf8::decode_four;
 
@@ -12,7 +12,7 @@ const BLOCK: usize = 64;
 pub(super) const ROOM: usize = 192;
 
 /// Parts in the order of the text; each starts where the one before it ends. Allocated once and then kept.
-pub(super) struct Parts {
+pub(super) struct ScannedParts {
     borders: [u32; ROOM + 1],
     values: [u32; ROOM],
     len: usize,
@@ -22,7 +22,7 @@ pub(super) struct Parts {
 }
 
 /// How far a text is cut.
-pub(super) struct Cursor {
+pub(super) struct ScanCursor {
     /// What is cut so far; the part that is open starts here.
     start: usize,
     /// What is looked at so far.
@@ -30,23 +30,23 @@ pub(super) struct Cursor {
     /// Where the next user-defined piece starts, or the end.
     stop: usize,
     /// Where that piece ends, and its id.
-    frozen: (usize, u32),
+    user_defined: (usize, u32),
     end: usize,
-    last: Char,
+    last: ScannedChar,
 }
 
 /// A character: its number in the table, its code point (a space for U+2581), its length.
 #[derive(Clone, Copy)]
-struct Char {
+struct ScannedChar {
     number: u32,
     code: u32,
     len: usize,
 }
 
-impl Parts {
+impl ScannedParts {
     /// An empty one.
-    pub fn new() -> Parts {
-        Parts { borders: [0; ROOM + 1], values: [PIECE; ROOM], len: 0, pieces: [0; ROOM], piece_count: 0 }
+    pub fn new() -> ScannedParts {
+        ScannedParts { borders: [0; ROOM + 1], values: [PIECE; ROOM], len: 0, pieces: [0; ROOM], piece_count: 0 }
     }
 
     /// Each part: its first byte, the byte after its last one, and its id if it has one (see `PIECE` and its neighbours).
@@ -86,23 +86,23 @@ impl Parts {
     }
 }
 
-impl Default for Parts {
-    fn default() -> Parts {
-        Parts::new()
+impl Default for ScannedParts {
+    fn default() -> ScannedParts {
+        ScannedParts::new()
     }
 }
 
 impl TextTables {
     /// The start of a text that ends at `end`.
-    pub fn cursor(&self, text: &[u8], end: usize) -> Cursor {
-        let nothing = Char { number: 0, code: 0, len: 0 };
-        let mut cursor = Cursor { start: 0, at: 0, stop: 0, frozen: (0, 0), end, last: nothing };
-        self.find_frozen(text, &mut cursor);
+    pub fn cursor(&self, text: &[u8], end: usize) -> ScanCursor {
+        let nothing = ScannedChar { number: 0, code: 0, len: 0 };
+        let mut cursor = ScanCursor { start: 0, at: 0, stop: 0, user_defined: (0, 0), end, last: nothing };
+        self.find_user_defined(text, &mut cursor);
         cursor
     }
 
     /// Puts the next parts into `parts`; false if these are the last.
-    pub fn fill(&self, text: &[u8], cursor: &mut Cursor, parts: &mut Parts) -> bool {
+    pub fn fill(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) -> bool {
         parts.begin(cursor.start);
         while parts.has_room() {
             if cursor.at < cursor.stop {
@@ -115,31 +115,31 @@ impl TextTables {
             if cursor.stop == cursor.end {
                 return false;
             }
-            let (end, id) = cursor.frozen;
+            let (end, id) = cursor.user_defined;
             parts.push(end, id);
             (cursor.start, cursor.at) = (end, end);
-            self.find_frozen(text, cursor);
+            self.find_user_defined(text, cursor);
         }
         true
     }
 
     /// Where the next user-defined piece is.
-    fn find_frozen(&self, text: &[u8], cursor: &mut Cursor) {
+    fn find_user_defined(&self, text: &[u8], cursor: &mut ScanCursor) {
         cursor.stop = cursor.end;
-        let Some(Frozen { trie, starts }) = &self.frozen else { return };
+        let Some(UserDefinedPieces { trie, starts }) = &self.user_defined else { return };
         let rest = &text[cursor.at..cursor.end];
         for (i, _) in rest.iter().enumerate().filter(|(_, byte)| starts[**byte as usize]) {
             if let Some((len, id)) = trie.longest_prefix(&rest[i..]) {
                 cursor.stop = cursor.at + i;
-                cursor.frozen = (cursor.stop + len, id);
+                cursor.user_defined = (cursor.stop + len, id);
                 return;
             }
         }
     }
 
     /// Goes on until the parts is full, or up to the next stop.
-    fn scan(&self, text: &[u8], cursor: &mut Cursor, parts: &mut Parts) {
-        let Cursor { mut start, mut at, stop, mut last, .. } = *cursor;
+    fn scan(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) {
+        let ScanCursor { mut start, mut at, stop, mut last, .. } = *cursor;
         while at < stop && parts.has_room() {
             if at > start && text[at - 1] < 128 {
                 let len = ascii_len(text, at).min(stop - at);
@@ -154,7 +154,7 @@ impl TextTables {
                     }
                     at += len;
                     let code = text[at - 1] as u32;
-                    last = Char { number: self.chars.get(code), code, len: 1 };
+                    last = ScannedChar { number: self.chars.get(code), code, len: 1 };
                     continue;
                 }
             }
@@ -186,24 +186,24 @@ impl TextTables {
     }
 
     #[inline]
-    fn joins(&self, left: Char, right: Char) -> bool {
+    fn joins(&self, left: ScannedChar, right: ScannedChar) -> bool {
         left.number & JOINS_RIGHT != 0 && right.number & JOINS_LEFT != 0 && self.pairs.has(pair(left.code, right.code))
     }
 
     /// The character at `at`, by strict decoding. The bytes after the text continue nothing.
     #[inline(always)]
-    fn char_at(&self, text: &[u8], at: usize) -> Char {
+    fn char_at(&self, text: &[u8], at: usize) -> ScannedChar {
         match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
             Some((code, len)) => {
                 let code = if code == MARK as u32 { ' ' as u32 } else { code };
-                Char { number: self.chars.get(code), code, len }
+                ScannedChar { number: self.chars.get(code), code, len }
             }
-            None => Char { number: self.invalid, code: char::REPLACEMENT_CHARACTER as u32, len: 1 },
+            None => ScannedChar { number: self.invalid, code: char::REPLACEMENT_CHARACTER as u32, len: 1 },
         }
     }
 }
 
-impl Char {
+impl ScannedChar {
     /// The id of a part that this character ends, if it is alone there.
     #[inline]
     fn value_from(self, start: usize, end: usize) -> u32 {

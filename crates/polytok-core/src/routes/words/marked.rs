@@ -5,18 +5,18 @@
 
 use memchr::memmem;
 
-use crate::cache::Key;
+use crate::cache::PieceKey;
 use crate::error::Result;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
 use crate::segmenter::{Context, push_to};
 use crate::space_mark;
-use crate::split::chain::Chain;
-use crate::split::cursor::Cursor;
+use crate::split::chain::SplitChain;
+use crate::split::cursor::SplitCursor;
 
 /// Encodes a normalized text, or plain text, whose words `words` finds. `buffer` is memory for a word.
 pub(super) fn encode<S: IdSink>(
-    words: &Chain,
+    words: &SplitChain,
     text: &str,
     buffer: &mut Vec<u8>,
     context: &mut Context<S>,
@@ -25,7 +25,7 @@ pub(super) fn encode<S: IdSink>(
         return context.encode_rewritten(text.as_bytes(), Place::default());
     }
     let mut block = context.scratch.block();
-    let mut cursor = Cursor::new();
+    let mut cursor = SplitCursor::new();
     while block.fill(|pieces| words.fill(text, &mut cursor, pieces))? > 0 {
         block.prepare(text.as_bytes(), &context.scratch.cache, false);
         context.look_up(&mut block, |context, piece, key| {
@@ -39,7 +39,7 @@ pub(super) fn encode<S: IdSink>(
 
 /// Encodes a word that is not among the short ones of the cache.
 #[inline(never)]
-fn encode_missed<S: IdSink>(word: &[u8], key: Key, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
+fn encode_missed<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
     if context.take_long(word, key) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Words: plain text, which normalization leaves alone except for spaces, is split as it is. The remainder is normalized from one cut to
 //! another; see `normalize::plain`. No word reaches across a cut, which is a space.
 //!
-//! Three families take this way. BERT's split has been told which characters get spaces around them (`Chain::compile_apart`), so
+//! Three families take this way. BERT's split has been told which characters get spaces around them (`SplitChain::compile_apart`), so
 //! they need not have them. llama.cpp's normalizer of BERT vocabularies finds the words itself, and has U+0000 between them. Hugging
 //! Face's Unigram puts U+2581 before each word; see `marked`.
 //!
@@ -17,19 +17,19 @@ use super::RouteScratch;
 use crate::error::Result;
 use crate::model::CompiledModel;
 use crate::normalize::origin::Place;
-use crate::normalize::{Normalizer, Plain};
+use crate::normalize::{Normalizer, PlainText};
 use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
-use crate::split::chain::Chain;
+use crate::split::chain::SplitChain;
 use crate::utf8::valid;
 
 /// At least this many bytes are normalized at a time, since each part has a cost of its own.
 const NORMALIZED: usize = 64;
 
 /// The route.
-pub(crate) struct Words {
+pub(crate) struct WordsRoute {
     normalizer: Arc<Normalizer>,
-    plain: Plain,
+    plain: PlainText,
     split: WordSplit,
     /// Words that are normalized part by part must have the same ids as in the normalized text.
     takes_all: bool,
@@ -40,9 +40,9 @@ enum WordSplit {
     /// By the split of normalized text, in all text.
     AsNormalized,
     /// In plain text by this one.
-    Plain(Chain),
+    Plain(SplitChain),
     /// In all text by this one, and U+2581 is put before them.
-    Marked(Chain),
+    Marked(SplitChain),
 }
 
 impl WordSplit {
@@ -50,20 +50,20 @@ impl WordSplit {
         match model {
             _ if normalizer.bert().is_some() => splits.cuts_words().then_some(WordSplit::AsNormalized),
             CompiledModel::WordPiece(_) if splits.removes("\0") => {
-                Chain::of_words(Some(&normalizer.wpm()?.alone())).map(WordSplit::Plain)
+                SplitChain::of_words(Some(&normalizer.wpm()?.alone())).map(WordSplit::Plain)
             }
-            CompiledModel::WideUnigram(_) if splits.marks_words() => Chain::of_words(None).map(WordSplit::Marked),
+            CompiledModel::WideUnigram(_) if splits.marks_words() => SplitChain::of_words(None).map(WordSplit::Marked),
             _ => None,
         }
     }
 }
 
-impl Words {
+impl WordsRoute {
     /// The route if it is known how words are found, and which text is plain.
-    pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<Words> {
+    pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<WordsRoute> {
         let split = WordSplit::choose(normalizer, segmenter)?;
         let takes_all = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
-        Some(Words { normalizer: normalizer.clone(), plain: Plain::of(normalizer)?, split, takes_all })
+        Some(WordsRoute { normalizer: normalizer.clone(), plain: PlainText::of(normalizer)?, split, takes_all })
     }
 
     pub fn takes(&self, text: &[u8]) -> bool {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::start::{Affixes, Unit, each_char};
+use super::start::{Affixes, WordUnit, each_char};
 use super::texts::SymbolTexts;
 use crate::error::Result;
 use crate::train::counter::WordCounter;
@@ -26,7 +26,7 @@ pub struct AlphabetOptions {
 pub fn alphabet(
     words: &mut WordCounter,
     options: &AlphabetOptions,
-    unit: Unit,
+    unit: WordUnit,
     affixes: &Affixes,
 ) -> Result<SymbolTexts> {
     let mut texts = SymbolTexts::new(&affixes.prefix);
@@ -45,7 +45,7 @@ pub fn alphabet(
 }
 
 /// The characters within the limit, by code point.
-fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: Unit) -> Result<Vec<char>> {
+fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUnit) -> Result<Vec<char>> {
     let mut counts: BTreeMap<char, u64> = BTreeMap::new();
     words.each_unordered(&mut |word, count| {
         each_char(word, unit, |c, _, _| {
@@ -68,7 +68,7 @@ fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: Unit) 
 fn texts_with_affixes(
     words: &mut WordCounter,
     texts: &SymbolTexts,
-    unit: Unit,
+    unit: WordUnit,
     affixes: &Affixes,
 ) -> Result<BTreeSet<Vec<u8>>> {
     let mut places: BTreeSet<(char, bool, bool)> = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! The changes of one merge to the pairs on one side of it, added up by symbol before any table is touched.
 
-use super::places::{List, PairPlaces, Place};
+use super::places::{PairPlaces, PairPosition, PlaceRange};
 
 /// Marks places that are dropped.
 const NOWHERE: usize = usize::MAX;
@@ -22,7 +22,7 @@ struct Change {
 pub struct Side {
     changes: Vec<Change>,
     touched: Vec<u32>,
-    gained: Vec<(u32, Place)>,
+    gained: Vec<(u32, PairPosition)>,
     /// The index for the next place of each symbol.
     next: Vec<usize>,
 }
@@ -50,7 +50,7 @@ impl Side {
 
     /// The new symbol is adjacent to this one, which has lost its neighbour. The new pair starts at `place`.
     #[inline]
-    pub fn gain(&mut self, symbol: u32, weight: u64, place: Place) {
+    pub fn gain(&mut self, symbol: u32, weight: u64, place: PairPosition) {
         let change = &mut self.changes[symbol as usize];
         change.gained += weight as i64;
         change.len += 1;
@@ -59,7 +59,7 @@ impl Side {
 
     /// The bytes that the places of the largest merge so far take.
     pub fn memory(&self) -> usize {
-        self.gained.capacity() * size_of::<(u32, Place)>()
+        self.gained.capacity() * size_of::<(u32, PairPosition)>()
     }
 
     /// The symbols that changed.
@@ -75,7 +75,7 @@ impl Side {
     }
 
     /// Chooses the list for the places of a symbol; None drops them.
-    pub fn send(&mut self, symbol: u32, list: Option<List>) {
+    pub fn send(&mut self, symbol: u32, list: Option<PlaceRange>) {
         self.next[symbol as usize] = list.map_or(NOWHERE, |list| list.start);
     }
 

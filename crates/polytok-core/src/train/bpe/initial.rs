@@ -2,7 +2,7 @@
 
 use super::learner::Learner;
 use super::pairs::{PairCounts, PairIndex, key};
-use super::places::{List, Place};
+use super::places::{PairPosition, PlaceRange};
 
 /// Marks a pair that is too rare to be listed.
 const NOWHERE: usize = usize::MAX;
@@ -38,7 +38,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.list_pairs(count, &which, &mut next, is_counted);
         for ((key, count, len), end) in distinct.into_iter().zip(next) {
             if end != NOWHERE {
-                self.push(key, count, List { start: end - len as usize, len });
+                self.push(key, count, PlaceRange { start: end - len as usize, len });
             }
         }
     }
@@ -61,7 +61,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             }
             let pair = if is_counted(left, right) { pairs.next() } else { None };
             if let Some(place) = pair.map(|&pair| &mut next[pair as usize]).filter(|place| **place != NOWHERE) {
-                places.set(*place, Place::new(at, count(word)));
+                places.set(*place, PairPosition::new(at, count(word)));
                 *place += 1;
             }
         });

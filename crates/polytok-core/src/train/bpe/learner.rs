@@ -6,7 +6,7 @@ use super::around::Side;
 use super::cells::{Cells, Neighbour};
 use super::forms::Forms;
 use super::pairs::{PairCounts, key, symbols};
-use super::places::{List, PairPlaces, Place, Weights};
+use super::places::{PairPlaces, PairPosition, PlaceRange, Weights};
 use super::queue::{PairQueue, QueuedPair};
 use super::{LearnedMerges, MergeWatch};
 use crate::error::Result;
@@ -54,7 +54,7 @@ pub struct Merge {
 
 /// Why merging stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// The requested number of symbols is reached.
     Reached,
     /// No pair occurs often enough.
@@ -69,7 +69,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Default)]
 struct PendingPair {
     key: u64,
-    list: List,
+    list: PlaceRange,
 }
 
 /// Learns merges. `HAS_FORMS`: occurrences of one symbol may have different lengths.
@@ -81,7 +81,7 @@ pub struct Learner<const HAS_FORMS: bool> {
     pub(super) places: PairPlaces,
     candidates: Vec<PendingPair>,
     free: Vec<u32>,
-    pending: Vec<(u64, List)>,
+    pending: Vec<(u64, PlaceRange)>,
     queue: PairQueue,
     /// Pairs with places outside of their list; empty unless `HAS_FORMS`.
     irregular: HashSet<u64>,
@@ -149,7 +149,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     /// Merges until the limits are reached or no pair is frequent; appends the merges to `learned`.
-    pub fn run(&mut self, learned: &mut LearnedMerges, watch: &mut impl MergeWatch) -> Result<Stop> {
+    pub fn run(&mut self, learned: &mut LearnedMerges, watch: &mut impl MergeWatch) -> Result<StopReason> {
         let (before, first) = (learned.merges.len(), learned.initial());
         let wanted = self.limits.symbols.saturating_sub(first);
         let least = self.limits.min_count.max(1);
@@ -158,18 +158,18 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 watch.report("merges", (learned.texts.len() - first) as u64, wanted as u64)?;
             }
             if learned.merges.len() > before && self.memory() > self.room {
-                return Ok(Stop::Full);
+                return Ok(StopReason::Full);
             }
-            let Some(best) = self.pop().filter(|best| best.count >= least) else { return Ok(Stop::Exhausted) };
+            let Some(best) = self.pop().filter(|best| best.count >= least) else { return Ok(StopReason::Exhausted) };
             let PendingPair { key, list } = std::mem::take(&mut self.candidates[best.number as usize]);
             let (left, right) = symbols(key);
             let symbol_id = learned.merge((left, right, best.count), self.stops_at_known, wanted, watch)?;
-            let Some(id) = symbol_id else { return Ok(Stop::Known) };
+            let Some(id) = symbol_id else { return Ok(StopReason::Known) };
             self.merge(left, right, id, list);
             self.free.push(best.number);
             self.collect();
         }
-        Ok(Stop::Reached)
+        Ok(StopReason::Reached)
     }
 
     /// Removes the best pair from the queue, with its current count.
@@ -194,7 +194,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     /// Merges a pair at all its places.
-    fn merge(&mut self, left: u32, right: u32, id: u32, list: List) {
+    fn merge(&mut self, left: u32, right: u32, id: u32, list: PlaceRange) {
         self.forms.start(left, right, id);
         self.left.make_room(id as usize + 1);
         self.right.make_room(id as usize + 1);
@@ -214,7 +214,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
 
     /// Merges a pair in every word that has a place in the list. tokenizers does so too, wherever the other places come
     /// from.
-    fn merge_words(&mut self, left: u32, right: u32, id: u32, list: List) {
+    fn merge_words(&mut self, left: u32, right: u32, id: u32, list: PlaceRange) {
         let mut after = 0;
         for index in list.range() {
             let place = self.places.get(index);
@@ -231,7 +231,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     #[inline]
-    fn merge_at(&mut self, left: u32, right: u32, id: u32, place: Place) {
+    fn merge_at(&mut self, left: u32, right: u32, id: u32, place: PairPosition) {
         let Some((second, after)) = self.forms.pair_at(&self.cells, left, right, place.at) else { return };
         let weight = self.weights.of(place);
         let form = self.forms.merged(self.cells.at(place.at), self.cells.at(second), id);
@@ -332,9 +332,9 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     /// Joins the lists of each pair, which can arise on both sides of a merge.
-    fn united(&mut self, mut pending: Vec<(u64, List)>) -> Vec<(u64, List)> {
+    fn united(&mut self, mut pending: Vec<(u64, PlaceRange)>) -> Vec<(u64, PlaceRange)> {
         pending.sort_unstable_by_key(|&(key, list)| (key, list.start));
-        let mut united: Vec<(u64, List)> = Vec::with_capacity(pending.len());
+        let mut united: Vec<(u64, PlaceRange)> = Vec::with_capacity(pending.len());
         for (key, list) in pending {
             match united.last_mut().filter(|last| last.0 == key) {
                 Some(last) => last.1 = self.places.join(last.1, list),
@@ -345,7 +345,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     /// Queues a pair.
-    pub(super) fn push(&mut self, key: u64, count: u64, list: List) {
+    pub(super) fn push(&mut self, key: u64, count: u64, list: PlaceRange) {
         let tie = match self.ties {
             Ties::LowerIds => key,
             Ties::FirstSeen => u64::from(self.places.get(list.start).at),
@@ -382,7 +382,7 @@ fn first_place<const HAS_FORMS: bool>(
     let (left, right) = symbols(candidate.key);
     let list = &mut candidate.list;
     while list.len > 0 && forms.pair_at(cells, left, right, places.get(list.start).at).is_none() {
-        *list = List { start: list.start + 1, len: list.len - 1 };
+        *list = PlaceRange { start: list.start + 1, len: list.len - 1 };
         places.free(1);
     }
     if list.len > 0 { u64::from(places.get(list.start).at) } else { u64::MAX }

@@ -1,11 +1,11 @@
 //! Learns merges of bytes or characters in rounds, within a memory limit.
 
 use super::cells::Cells;
-use super::learner::{Learner, Stop, Ties};
+use super::learner::{Learner, StopReason, Ties};
 use super::pairs::key;
 use super::passes::{CountedPair, Merged, is_next};
 use super::rounds::{Intake, RoundLearner};
-use super::spread::Sizes;
+use super::spread::ItemSizes;
 use super::start::each_word;
 use super::{LearnedMerges, MergeLimits, MergeRules, MergeWatch, add};
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub(super) fn learn(
     let learner = Learner::new(Cells::default(), Vec::new(), rules.ties, rules.limits);
     let mut limited = LimitedLearner { learned, lengths, learner, rules, watch };
     let stop = intake.learn(&mut limited, room, spill)?;
-    Ok((stop != Stop::Known).then_some(limited.learned))
+    Ok((stop != StopReason::Known).then_some(limited.learned))
 }
 
 /// The merges so far, and the learner of one round.
@@ -44,7 +44,7 @@ struct LimitedLearner<'a, W> {
 }
 
 impl<W: MergeWatch> RoundLearner for LimitedLearner<'_, W> {
-    const SIZES: Sizes = Sizes { cell: 4, segment: 8, place: 12, pair: 160 };
+    const SIZES: ItemSizes = ItemSizes { cell: 4, segment: 8, place: 12, pair: 160 };
     const KEEPS_WHOLE_WORDS: bool = false;
 
     fn least(&self) -> u64 {
@@ -66,12 +66,12 @@ impl<W: MergeWatch> RoundLearner for LimitedLearner<'_, W> {
         self.learner = learner;
     }
 
-    fn run(&mut self, _: u64, room: usize) -> Result<Stop> {
+    fn run(&mut self, _: u64, room: usize) -> Result<StopReason> {
         self.learner.stop_at(room, !self.rules.affixes.is_none());
         self.learner.run(&mut self.learned, self.watch)
     }
 
-    fn merge_counted(&mut self, mut pairs: Vec<CountedPair>) -> Result<(Vec<Merged>, Stop)> {
+    fn merge_counted(&mut self, mut pairs: Vec<CountedPair>) -> Result<(Vec<Merged>, StopReason)> {
         pairs.retain(|pair| self.is_open(pair.left, pair.right));
         pairs.sort_unstable_by_key(|pair| {
             let tie = if self.rules.ties == Ties::FirstSeen { pair.first } else { key(pair.left, pair.right) };
@@ -81,21 +81,21 @@ impl<W: MergeWatch> RoundLearner for LimitedLearner<'_, W> {
         let wanted = symbols.saturating_sub(self.learned.initial());
         for (index, &CountedPair { left, right, count, .. }) in pairs.iter().enumerate() {
             if self.learned.texts.len() >= symbols {
-                return Ok((merged, Stop::Reached));
+                return Ok((merged, StopReason::Reached));
             }
             if !is_next(&merged, &pairs, index) {
                 break;
             }
             let symbol_id =
                 self.learned.merge((left, right, count), !self.rules.affixes.is_none(), wanted, self.watch)?;
-            let Some(id) = symbol_id else { return Ok((merged, Stop::Known)) };
+            let Some(id) = symbol_id else { return Ok((merged, StopReason::Known)) };
             // If a merge has the text of an initial symbol, that symbol gets the length of the merge.
             self.lengths.resize(self.learned.texts.len(), 1);
             self.lengths[id as usize] = self.lengths[left as usize] + self.lengths[right as usize];
             merged.push((left, right, id));
         }
         self.watch.report("merges", self.learned.merges.len() as u64, wanted as u64)?;
-        Ok((merged, Stop::Full))
+        Ok((merged, StopReason::Full))
     }
 
     fn last_count(&self) -> u64 {

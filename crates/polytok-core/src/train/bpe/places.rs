@@ -11,25 +11,25 @@ const LEAST_GARBAGE: usize = 1 << 16;
 
 /// The start of a pair, and the count of its word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PairPosition {
     pub at: u32,
     weight: u32,
 }
 
-impl Place {
+impl PairPosition {
     /// A place in a word with this count.
-    pub fn new(at: u32, count: u64) -> Place {
-        Place { at, weight: count.min(u64::from(HEAVY)) as u32 }
+    pub fn new(at: u32, count: u64) -> PairPosition {
+        PairPosition { at, weight: count.min(u64::from(HEAVY)) as u32 }
     }
 
     /// Another place in the same word.
     #[inline]
-    pub fn moved(self, at: u32) -> Place {
-        Place { at, ..self }
+    pub fn moved(self, at: u32) -> PairPosition {
+        PairPosition { at, ..self }
     }
 }
 
-/// The counts that do not fit into a [`Place`], by the start of their words.
+/// The counts that do not fit into a [`PairPosition`], by the start of their words.
 #[derive(Default)]
 pub struct Weights {
     heavy: Vec<(u32, u64)>,
@@ -45,7 +45,7 @@ impl Weights {
 
     /// The count of the word of a place.
     #[inline]
-    pub fn of(&self, place: Place) -> u64 {
+    pub fn of(&self, place: PairPosition) -> u64 {
         if place.weight < HEAVY { u64::from(place.weight) } else { self.heavy(place.at) }
     }
 
@@ -58,12 +58,12 @@ impl Weights {
 
 /// The range of a list in the vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct List {
+pub struct PlaceRange {
     pub start: usize,
     pub len: u32,
 }
 
-impl List {
+impl PlaceRange {
     #[inline]
     pub fn range(self) -> Range<usize> {
         self.start..self.start + self.len as usize
@@ -73,27 +73,27 @@ impl List {
 /// All lists.
 #[derive(Default)]
 pub struct PairPlaces {
-    places: Vec<Place>,
+    places: Vec<PairPosition>,
     garbage: usize,
 }
 
 impl PairPlaces {
     /// A new list of `len` places, which [`PairPlaces::set`] fills.
-    pub fn reserve(&mut self, len: u32) -> List {
+    pub fn reserve(&mut self, len: u32) -> PlaceRange {
         let start = self.places.len();
-        self.places.resize(start + len as usize, Place::default());
-        List { start, len }
+        self.places.resize(start + len as usize, PairPosition::default());
+        PlaceRange { start, len }
     }
 
     /// Sets the place at an index of the vector.
     #[inline]
-    pub fn set(&mut self, index: usize, place: Place) {
+    pub fn set(&mut self, index: usize, place: PairPosition) {
         self.places[index] = place;
     }
 
     /// The place at an index of the vector.
     #[inline]
-    pub fn get(&self, index: usize) -> Place {
+    pub fn get(&self, index: usize) -> PairPosition {
         self.places[index]
     }
 
@@ -104,11 +104,11 @@ impl PairPlaces {
     }
 
     /// Joins two lists to one, in order.
-    pub fn join(&mut self, one: List, other: List) -> List {
+    pub fn join(&mut self, one: PlaceRange, other: PlaceRange) -> PlaceRange {
         let mut places = [&self.places[one.range()], &self.places[other.range()]].concat();
         places.sort_unstable_by_key(|place| place.at);
         self.free(one.len + other.len);
-        let list = List { start: self.places.len(), len: places.len() as u32 };
+        let list = PlaceRange { start: self.places.len(), len: places.len() as u32 };
         self.places.append(&mut places);
         list
     }
@@ -120,7 +120,7 @@ impl PairPlaces {
 
     /// The most bytes that the places take, also while they are compacted.
     pub fn memory(&self) -> usize {
-        self.places.len() * size_of::<Place>() * 3 / 2
+        self.places.len() * size_of::<PairPosition>() * 3 / 2
     }
 
     /// Whether more than half of the places are unused.
@@ -129,7 +129,7 @@ impl PairPlaces {
     }
 
     /// Compacts the vector to these lists.
-    pub fn collect<'a>(&mut self, lists: impl Iterator<Item = &'a mut List>) {
+    pub fn collect<'a>(&mut self, lists: impl Iterator<Item = &'a mut PlaceRange>) {
         let mut places = Vec::with_capacity(self.places.len() - self.garbage);
         for list in lists {
             let start = places.len();

@@ -16,9 +16,9 @@
 
 use super::bounds::Bounds;
 use super::cells::Cells;
-use super::learner::Stop;
+use super::learner::StopReason;
 use super::passes::{self, CountedPair, Merged, PairTally};
-use super::spread::{Fit, Sizes, Spread};
+use super::spread::{ItemSizes, MemoryFit, Spread};
 use super::store::{Store, StoreWriter};
 use crate::error::{Error, Result};
 use crate::train::counter::Spill;
@@ -36,7 +36,7 @@ const WHOLE: usize = 32;
 /// Merges pairs of the words of one round, in memory.
 pub(crate) trait RoundLearner {
     /// The sizes of what is in memory.
-    const SIZES: Sizes;
+    const SIZES: ItemSizes;
 
     /// Words are loaded whole and never merged as a stream, because rare pairs matter too.
     const KEEPS_WHOLE_WORDS: bool;
@@ -51,7 +51,7 @@ pub(crate) trait RoundLearner {
     fn load(&mut self, cells: Cells, counts: Vec<u64>, from: u64, is_frequent: impl Fn(u32, u32) -> bool);
 
     /// Merges the pairs that occur at least `from` times, until memory exceeds `room`; at least one pair.
-    fn run(&mut self, from: u64, room: usize) -> Result<Stop>;
+    fn run(&mut self, from: u64, room: usize) -> Result<StopReason>;
 
     /// The count of the pair merged last.
     fn last_count(&self) -> u64;
@@ -63,8 +63,8 @@ pub(crate) trait RoundLearner {
 
     /// Merges the best of these pairs without loading words, as long as the next one is certain. Returns the merges,
     /// and why merging stopped.
-    fn merge_counted(&mut self, _pairs: Vec<CountedPair>) -> Result<(Vec<Merged>, Stop)> {
-        Ok((Vec::new(), Stop::Exhausted))
+    fn merge_counted(&mut self, _pairs: Vec<CountedPair>) -> Result<(Vec<Merged>, StopReason)> {
+        Ok((Vec::new(), StopReason::Exhausted))
     }
 
     /// Returns the current words, and the number of cells of each symbol.
@@ -99,22 +99,25 @@ impl Intake {
     /// Learns from all words, until the requested number of symbols is reached or no pair is left to merge. It also
     /// stops at a pair with a known text, if the learner does not support that: then pairs can arise again, and the
     /// pairs that a round dropped can matter.
-    pub fn learn<L: RoundLearner>(self, learning: &mut L, room: usize, spill: &dyn Spill) -> Result<Stop> {
+    pub fn learn<L: RoundLearner>(self, learning: &mut L, room: usize, spill: &dyn Spill) -> Result<StopReason> {
         let count_bounds = CountBounds { bounds: self.bounds, ceiling: u64::MAX };
         let mut rounds = Rounds { store: self.writer.finish()?, count_bounds, loaded: LOADED, room, spill };
         let least = learning.least();
         loop {
             let from = match rounds.least_count(learning)? {
-                Fit::DownTo(from) => from.max(least),
-                Fit::Nothing { bytes, .. } if L::KEEPS_WHOLE_WORDS => return Err(rounds.too_little(bytes, learning)),
-                Fit::Nothing { from, bytes } => match rounds.merge_stream(learning, from.max(least), bytes)? {
-                    Stop::Full => continue,
+                MemoryFit::DownTo(from) => from.max(least),
+                MemoryFit::Nothing { bytes, .. } if L::KEEPS_WHOLE_WORDS => {
+                    return Err(rounds.too_little(bytes, learning));
+                }
+                MemoryFit::Nothing { from, bytes } => match rounds.merge_stream(learning, from.max(least), bytes)? {
+                    StopReason::Full => continue,
                     stop => return Ok(stop),
                 },
             };
             rounds.load(learning, from)?;
             let stop = learning.run(from, rounds.free(learning))?;
-            if matches!(stop, Stop::Reached | Stop::Known) || stop == Stop::Exhausted && from == least {
+            if matches!(stop, StopReason::Reached | StopReason::Known) || stop == StopReason::Exhausted && from == least
+            {
                 return Ok(stop);
             }
             rounds.store_round(learning, from)?;
@@ -135,10 +138,10 @@ struct Rounds<'a> {
 
 impl Rounds<'_> {
     /// Prepares the next round, given why the last one stopped and its last count.
-    fn end_round(&mut self, stop: Stop, from: u64, last: u64) {
+    fn end_round(&mut self, stop: StopReason, from: u64, last: u64) {
         (self.count_bounds.ceiling, self.loaded) = match stop {
             // Merging took more memory than its part.
-            Stop::Full => (last, (self.loaded * 3 / 4).max(1)),
+            StopReason::Full => (last, (self.loaded * 3 / 4).max(1)),
             _ => (from - 1, (self.loaded * 4 / 3 + 1).min(LOADED)),
         };
     }
@@ -159,7 +162,7 @@ impl Rounds<'_> {
     }
 
     /// The lowest count of pairs at which everything fits into memory.
-    fn least_count<L: RoundLearner>(&mut self, learning: &L) -> Result<Fit> {
+    fn least_count<L: RoundLearner>(&mut self, learning: &L) -> Result<MemoryFit> {
         let (mut spread, least, room) = (Spread::default(), learning.least(), self.free(learning));
         let Rounds { store, count_bounds, .. } = self;
         let mut bounds = Vec::new();
@@ -193,19 +196,19 @@ impl Rounds<'_> {
     }
 
     /// Merges the best pairs as a stream; `Full` if more merges remain.
-    fn merge_stream(&mut self, learning: &mut impl RoundLearner, from: u64, bytes: usize) -> Result<Stop> {
+    fn merge_stream(&mut self, learning: &mut impl RoundLearner, from: u64, bytes: usize) -> Result<StopReason> {
         let tally = self.tally(from, self.free(learning))?;
         let mut pairs = tally.ok_or_else(|| self.too_little(bytes, learning))?.into_pairs();
         pairs.retain(|pair| pair.count >= from);
         let (merged, stop) = learning.merge_counted(pairs)?;
-        if stop != Stop::Full || merged.is_empty() && from <= learning.least() {
-            return Ok(if stop == Stop::Full { Stop::Exhausted } else { stop });
+        if stop != StopReason::Full || merged.is_empty() && from <= learning.least() {
+            return Ok(if stop == StopReason::Full { StopReason::Exhausted } else { stop });
         }
         self.count_bounds.ceiling = if merged.is_empty() { from - 1 } else { learning.last_count() };
         if !merged.is_empty() {
             self.store_merged(learning, &merged)?;
         }
-        Ok(Stop::Full)
+        Ok(StopReason::Full)
     }
 
     /// Counts the pairs that can occur at least `from` times; None if they exceed `free` bytes.

@@ -6,7 +6,7 @@ const BITS: u32 = 3;
 
 /// Bytes in memory for each cell, segment, place and pair.
 #[derive(Clone, Copy)]
-pub(crate) struct Sizes {
+pub(crate) struct ItemSizes {
     pub cell: usize,
     pub segment: usize,
     pub place: usize,
@@ -25,7 +25,7 @@ struct FrequencyShare {
 
 impl FrequencyShare {
     /// A segment has one cell more than links, and a wall.
-    fn bytes(&self, sizes: Sizes) -> isize {
+    fn bytes(&self, sizes: ItemSizes) -> isize {
         let segment = (sizes.segment + 2 * sizes.cell) as isize;
         (self.pairs * sizes.pair + self.places * sizes.place + self.links * sizes.cell) as isize
             + self.segments * segment
@@ -78,23 +78,23 @@ impl Spread {
 
     /// The lowest count down to which everything takes at most `bytes`, or the highest count if that takes at most
     /// `room`.
-    pub fn least_count(&self, sizes: Sizes, bytes: usize, room: usize) -> Fit {
+    pub fn least_count(&self, sizes: ItemSizes, bytes: usize, room: usize) -> MemoryFit {
         let (mut sum, mut lowest) = (0, None);
         for (place, share) in self.shares.iter().enumerate().rev().filter(|(_, share)| !share.is_empty()) {
             sum += share.bytes(sizes);
             let taken = sum.max(0) as usize;
             match lowest {
-                Some(lowest) if taken > bytes => return Fit::DownTo(lowest),
-                None if taken > room => return Fit::Nothing { from: first_count(place), bytes: taken },
+                Some(lowest) if taken > bytes => return MemoryFit::DownTo(lowest),
+                None if taken > room => return MemoryFit::Nothing { from: first_count(place), bytes: taken },
                 _ => lowest = Some(first_count(place)),
             }
         }
-        Fit::DownTo(0)
+        MemoryFit::DownTo(0)
     }
 }
 
 /// What fits into memory.
-pub(super) enum Fit {
+pub(super) enum MemoryFit {
     /// Pairs that occur at least this often.
     DownTo(u64),
     /// Not even the most frequent pairs: they occur at least `from` times, and take `bytes`.

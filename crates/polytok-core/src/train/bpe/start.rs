@@ -12,7 +12,7 @@ const CHARS: usize = char::MAX as usize + 1;
 
 /// The initial symbols of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum WordUnit {
     /// Bytes.
     Bytes,
     /// Bytes, as the characters of GPT-2's table.
@@ -46,7 +46,7 @@ impl Affixes {
 }
 
 /// Calls `each(character, is first, is last)` for the characters of a word.
-pub fn each_char(word: &[u8], unit: Unit, mut each: impl FnMut(char, bool, bool)) {
+pub fn each_char(word: &[u8], unit: WordUnit, mut each: impl FnMut(char, bool, bool)) {
     let mut last: Option<(char, bool)> = None;
     let mut take = |c: char| {
         if let Some((before, is_first)) = last.replace((c, last.is_none())) {
@@ -54,9 +54,9 @@ pub fn each_char(word: &[u8], unit: Unit, mut each: impl FnMut(char, bool, bool)
         }
     };
     match unit {
-        Unit::Bytes => word.iter().for_each(|&byte| take(char::from(byte))),
-        Unit::ByteLevel => word.iter().for_each(|&byte| take(char_of(byte))),
-        Unit::Chars => word.utf8_chunks().for_each(|chunk| {
+        WordUnit::Bytes => word.iter().for_each(|&byte| take(char::from(byte))),
+        WordUnit::ByteLevel => word.iter().for_each(|&byte| take(char_of(byte))),
+        WordUnit::Chars => word.utf8_chunks().for_each(|chunk| {
             chunk.valid().chars().for_each(&mut take);
             if !chunk.invalid().is_empty() {
                 take(char::REPLACEMENT_CHARACTER);
@@ -90,14 +90,14 @@ pub fn each_word(
 /// The symbols of characters by their place in a word. Each is looked up by text once.
 struct SymbolTable<'a> {
     texts: &'a SymbolTexts,
-    unit: Unit,
+    unit: WordUnit,
     affixes: &'a Affixes,
     /// By (is first, is last): 0 if not looked up yet, 1 for none, else the symbol plus 2.
     known: [Vec<u32>; 4],
 }
 
 impl<'a> SymbolTable<'a> {
-    fn new(texts: &'a SymbolTexts, unit: Unit, affixes: &'a Affixes) -> SymbolTable<'a> {
+    fn new(texts: &'a SymbolTexts, unit: WordUnit, affixes: &'a Affixes) -> SymbolTable<'a> {
         SymbolTable { texts, unit, affixes, known: std::array::from_fn(|_| vec![0; 1 << 8]) }
     }
 
@@ -119,7 +119,7 @@ impl<'a> SymbolTable<'a> {
 
     #[cold]
     fn find(&self, c: char, is_first: bool, is_last: bool) -> Option<u32> {
-        if self.unit == Unit::Bytes {
+        if self.unit == WordUnit::Bytes {
             return self.texts.find(&[c as u8]);
         }
         self.texts.find(c.encode_utf8(&mut [0; 4]).as_bytes())?;

@@ -1,16 +1,16 @@
 use super::cells::Cells;
-use super::places::Place;
+use super::places::PairPosition;
 use super::*;
-use crate::train::counter::{Limit, RunFile, Spill};
+use crate::train::counter::Limit;
+use crate::train::counter::tests::MemorySpill;
 use proptest::prelude::*;
 use std::collections::HashMap;
-use std::io::{self, Cursor};
 use std::sync::Arc;
 
 const ALL: MergeLimits = MergeLimits { symbols: usize::MAX, min_count: 1, below_length: usize::MAX };
 
 fn rules(ties: Ties, limits: MergeLimits) -> MergeRules {
-    MergeRules { unit: Unit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
+    MergeRules { unit: WordUnit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
 }
 
 fn learned_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
@@ -28,14 +28,6 @@ fn learned_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) ->
     learned.merges
 }
 
-struct InMemory;
-
-impl Spill for InMemory {
-    fn create(&self) -> io::Result<Box<dyn RunFile>> {
-        Ok(Box::new(Cursor::new(Vec::new())))
-    }
-}
-
 /// The merges of words, which are counted within a limit if learning has one.
 fn learned(words: &[(Vec<u8>, u64)], rules: &MergeRules) -> Result<LearnedMerges> {
     learned_with(words, &[], rules)
@@ -43,13 +35,13 @@ fn learned(words: &[(Vec<u8>, u64)], rules: &MergeRules) -> Result<LearnedMerges
 
 /// The same with more initial symbols.
 fn learned_with(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &MergeRules) -> Result<LearnedMerges> {
-    let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(InMemory) });
+    let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) });
     let mut counter = WordCounter::new(limit);
     for (word, count) in words {
         counter.add(word, *count)?;
     }
     let initial: Vec<Vec<u8>> = match rules.unit {
-        Unit::Bytes => (0..=255).map(|byte| vec![byte]).collect(),
+        WordUnit::Bytes => (0..=255).map(|byte| vec![byte]).collect(),
         _ => {
             let texts = alphabet(&mut counter, &AlphabetOptions::default(), rules.unit, &rules.affixes)?;
             (0..texts.len() as u32).map(|id| texts.get(id).to_vec()).collect()
@@ -144,7 +136,7 @@ proptest! {
         };
         let below_length = if longest == 8 { usize::MAX } else { longest };
         let limits = MergeLimits { below_length, ..ALL };
-        let rules = MergeRules { unit: Unit::Chars, affixes, ..rules(Ties::LowerIds, limits) };
+        let rules = MergeRules { unit: WordUnit::Chars, affixes, ..rules(Ties::LowerIds, limits) };
         let (free, bound) = both(&words, rules, room);
         prop_assert_eq!(free.merges, bound.merges);
         prop_assert_eq!(free.texts.into_columns(), bound.texts.into_columns());
@@ -159,7 +151,7 @@ fn wide(symbols: &[u8]) -> Vec<u8> {
         symbols[(state >> 16) as usize % symbols.len()]
     };
     let word: Vec<u8> = (0..16_000).flat_map(|_| [b'q', b'z', next(), next()]).collect();
-    assert!(word.len() / 4 * size_of::<Place>() > NARROW);
+    assert!(word.len() / 4 * size_of::<PairPosition>() > NARROW);
     word
 }
 

@@ -5,12 +5,12 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::entry::{EachEntry, Order, WordEntry};
-use super::runs::Run;
+use super::runs::WordRun;
 use crate::error::Result;
 
 /// A run, ordered by its next word. The comparison is reversed, because a heap returns the greatest item.
 struct Head<'r> {
-    run: &'r mut Run,
+    run: &'r mut WordRun,
     order: Order,
 }
 
@@ -35,7 +35,7 @@ impl PartialEq for Head<'_> {
 impl Eq for Head<'_> {}
 
 /// Calls `each` for every word once. In an order other than [`Order::Bytes`], no word is in two runs.
-pub(super) fn merge(runs: &mut [Run], order: Order, each: EachEntry) -> Result<()> {
+pub(super) fn merge(runs: &mut [WordRun], order: Order, each: EachEntry) -> Result<()> {
     let mut heads = BinaryHeap::with_capacity(runs.len());
     for run in runs {
         run.rewind()?;

@@ -154,12 +154,12 @@ impl<R: Read> WordReader<R> {
 }
 
 /// A file of sorted words.
-pub(super) struct Run {
+pub(super) struct WordRun {
     reader: WordReader<BufReader<Box<dyn RunFile>>>,
     pub(super) entry: WordEntry,
 }
 
-impl Run {
+impl WordRun {
     /// The current word.
     pub(super) fn word(&self) -> &[u8] {
         &self.reader.word
@@ -192,10 +192,10 @@ impl RunWriter {
         Ok(self.0.push(word, entry)?)
     }
 
-    pub(super) fn finish(mut self) -> Result<Run> {
+    pub(super) fn finish(mut self) -> Result<WordRun> {
         self.0.end()?;
         let file = self.0.out.into_inner().map_err(|error| error.into_error())?;
         let reader = WordReader::new(BufReader::with_capacity(BUFFER, file));
-        Ok(Run { reader, entry: WordEntry { count: 0, ordinal: 0 } })
+        Ok(WordRun { reader, entry: WordEntry { count: 0, ordinal: 0 } })
     }
 }

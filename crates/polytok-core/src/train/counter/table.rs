@@ -12,7 +12,7 @@ use hashbrown::HashTable;
 
 use super::EachCount;
 use super::entry::{EachEntry, Order, WordEntry};
-use crate::cache::{KEY, Key};
+use crate::cache::{KEY, PieceKey};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::huge;
@@ -23,62 +23,62 @@ const FEWEST: usize = 1 << 10;
 /// A short word. A slot whose key is 0 is free.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(32))]
-struct Short {
-    key: Key,
+struct ShortWord {
+    key: PieceKey,
     count: u64,
     ordinal: u64,
 }
 
 /// A long word: the range of its bytes, and its entry.
-struct Long {
+struct LongWord {
     start: usize,
     end: usize,
     count: u64,
     ordinal: u64,
 }
 
-pub(super) struct Table {
+pub(super) struct WordTable {
     seeds: (u64, u64),
     /// Their number is a power of two, or 0.
-    slots: Vec<Short>,
+    slots: Vec<ShortWord>,
     shorts: usize,
-    longs: Vec<Long>,
+    longs: Vec<LongWord>,
     by_bytes: HashTable<u32>,
     bytes: Vec<u8>,
 }
 
 /// Empty slots.
-fn free_slots(count: usize) -> Vec<Short> {
+fn free_slots(count: usize) -> Vec<ShortWord> {
     let mut slots = huge::with_capacity(count);
-    slots.resize(count, Short::default());
+    slots.resize(count, ShortWord::default());
     slots
 }
 
-impl Default for Table {
-    fn default() -> Table {
+impl Default for WordTable {
+    fn default() -> WordTable {
         let random = RandomState::new();
         let seeds = (random.hash_one(1), random.hash_one(2));
         let (by_bytes, bytes) = (HashTable::new(), Vec::new());
-        Table { seeds, slots: Vec::new(), shorts: 0, longs: Vec::new(), by_bytes, bytes }
+        WordTable { seeds, slots: Vec::new(), shorts: 0, longs: Vec::new(), by_bytes, bytes }
     }
 }
 
-impl Short {
+impl ShortWord {
     fn entry(&self) -> WordEntry {
         WordEntry { count: self.count, ordinal: self.ordinal }
     }
 }
 
-impl Long {
+impl LongWord {
     fn entry(&self) -> WordEntry {
         WordEntry { count: self.count, ordinal: self.ordinal }
     }
 }
 
-impl Table {
+impl WordTable {
     /// The hash of a word with this key.
     #[inline]
-    pub(super) fn hash(&self, key: Key, word: &[u8]) -> u64 {
+    pub(super) fn hash(&self, key: PieceKey, word: &[u8]) -> u64 {
         if !key.is_short() {
             return hash_bytes(word, self.seeds.0);
         }
@@ -95,7 +95,7 @@ impl Table {
 
     /// The count and the ordinal of a word, if it is there.
     #[inline]
-    pub(super) fn find(&mut self, key: Key, hash: u64, word: &[u8]) -> Option<(&mut u64, &mut u64)> {
+    pub(super) fn find(&mut self, key: PieceKey, hash: u64, word: &[u8]) -> Option<(&mut u64, &mut u64)> {
         if key.is_short() {
             let place = self.place(key, hash)?;
             let slot = &mut self.slots[place];
@@ -110,11 +110,11 @@ impl Table {
 
     /// The slot of a short word, or the free slot for it; None if the table has no slots.
     #[inline]
-    fn place(&self, key: Key, hash: u64) -> Option<usize> {
+    fn place(&self, key: PieceKey, hash: u64) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut place = hash as usize & mask;
         // The loop ends because a quarter of the slots is free.
-        while self.slots[place].key != key && self.slots[place].key != Key::default() {
+        while self.slots[place].key != key && self.slots[place].key != PieceKey::default() {
             place = (place + 1) & mask;
         }
         Some(place)
@@ -124,7 +124,7 @@ impl Table {
     pub(super) fn insert(
         &mut self,
         word: &[u8],
-        key: Key,
+        key: PieceKey,
         hash: u64,
         WordEntry { count, ordinal }: WordEntry,
     ) -> Result<()> {
@@ -132,7 +132,7 @@ impl Table {
             if self.is_crowded() {
                 self.resize(self.grown_slots());
             }
-            self.set_slot(hash, Short { key, count, ordinal });
+            self.set_slot(hash, ShortWord { key, count, ordinal });
             self.shorts += 1;
             return Ok(());
         }
@@ -140,14 +140,14 @@ impl Table {
             .map_err(|_| Error::Argument("the texts have more than 2^32 distinct long words; set max_memory".into()))?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(word);
-        self.longs.push(Long { start, end: self.bytes.len(), count, ordinal });
+        self.longs.push(LongWord { start, end: self.bytes.len(), count, ordinal });
         let (longs, bytes, seed) = (&self.longs, &self.bytes, self.seeds.0);
         let rehash = |&at: &u32| hash_bytes(&bytes[longs[at as usize].start..longs[at as usize].end], seed);
         self.by_bytes.insert_unique(hash, at, rehash);
         Ok(())
     }
 
-    fn set_slot(&mut self, hash: u64, short: Short) {
+    fn set_slot(&mut self, hash: u64, short: ShortWord) {
         if let Some(place) = self.place(short.key, hash) {
             self.slots[place] = short;
         }
@@ -163,7 +163,7 @@ impl Table {
 
     fn resize(&mut self, count: usize) {
         for short in std::mem::replace(&mut self.slots, free_slots(count)) {
-            if short.key != Key::default() {
+            if short.key != PieceKey::default() {
                 self.set_slot(self.hash(short.key, &[]), short);
             }
         }
@@ -181,20 +181,20 @@ impl Table {
 
     /// Bytes of memory taken.
     pub(super) fn memory(&self) -> usize {
-        let fixed = self.slots.capacity() * size_of::<Short>() + self.longs.capacity() * size_of::<Long>();
+        let fixed = self.slots.capacity() * size_of::<ShortWord>() + self.longs.capacity() * size_of::<LongWord>();
         fixed + self.bytes.capacity() + self.by_bytes.allocation_size()
     }
 
     /// The most bytes taken while a new word is inserted: a buffer that grows exists twice.
-    pub(super) fn needed(&self, key: Key, word: &[u8]) -> usize {
+    pub(super) fn needed(&self, key: PieceKey, word: &[u8]) -> usize {
         let grown = |len: usize, more: usize, capacity: usize| {
             if len + more > capacity { (capacity * 2).max(len + more) } else { 0 }
         };
         let more = match key.is_short() {
-            true if self.is_crowded() => self.grown_slots() * size_of::<Short>(),
+            true if self.is_crowded() => self.grown_slots() * size_of::<ShortWord>(),
             true => 0,
             false => {
-                let longs = grown(self.longs.len(), 1, self.longs.capacity()) * size_of::<Long>();
+                let longs = grown(self.longs.len(), 1, self.longs.capacity()) * size_of::<LongWord>();
                 let places = grown(self.longs.len(), 1, self.by_bytes.capacity()) * 2 * size_of::<u32>();
                 longs + places + grown(self.bytes.len(), word.len(), self.bytes.capacity())
             }
@@ -205,9 +205,9 @@ impl Table {
     /// Gives an empty table more slots, if the limit has room for them.
     pub(super) fn grow_within(&mut self, limit: usize) {
         let count = self.grown_slots();
-        let others = self.memory() - self.slots.capacity() * size_of::<Short>();
+        let others = self.memory() - self.slots.capacity() * size_of::<ShortWord>();
         // Half of the limit remains for long words.
-        if self.is_empty() && others + count * size_of::<Short>() <= limit / 2 {
+        if self.is_empty() && others + count * size_of::<ShortWord>() <= limit / 2 {
             self.slots = Vec::new();
             self.slots = free_slots(count);
         }
@@ -219,7 +219,7 @@ impl Table {
         self.sort(order);
         self.each(order, each)?;
         self.slots.clear();
-        self.slots.resize(slots, Short::default());
+        self.slots.resize(slots, ShortWord::default());
         self.shorts = 0;
         self.longs.clear();
         self.by_bytes.clear();
@@ -239,7 +239,7 @@ impl Table {
 
     /// Calls `each` for all words with their counts, in any order.
     pub(super) fn each_unordered(&self, each: EachCount) -> Result<()> {
-        for short in self.slots.iter().filter(|short| short.key != Key::default()) {
+        for short in self.slots.iter().filter(|short| short.key != PieceKey::default()) {
             let (bytes, len) = short.key.spelled();
             each(&bytes[..len], short.count)?;
         }
@@ -248,18 +248,18 @@ impl Table {
 
     /// Sorts the words of both kinds. Lookups do not work until they are indexed again.
     fn sort(&mut self, order: Order) {
-        self.slots.retain(|short| short.key != Key::default());
+        self.slots.retain(|short| short.key != PieceKey::default());
         self.slots.sort_unstable_by(|one, other| {
             order.compare((one.key.sortable(), one.entry()), (other.key.sortable(), other.entry()))
         });
         let bytes = &self.bytes;
-        let word = |long: &Long| &bytes[long.start..long.end];
+        let word = |long: &LongWord| &bytes[long.start..long.end];
         self.longs.sort_unstable_by(|one, other| order.compare((word(one), one.entry()), (word(other), other.entry())));
     }
 
     /// Calls `each` for the sorted words of both kinds as one sequence.
     fn each(&self, order: Order, each: EachEntry) -> Result<()> {
-        let word = |long: &Long| &self.bytes[long.start..long.end];
+        let word = |long: &LongWord| &self.bytes[long.start..long.end];
         let (mut shorts, mut longs) = (self.slots.iter().peekable(), self.longs.iter().peekable());
         loop {
             let spelled = shorts.peek().map(|short| (short.key.spelled(), short.entry()));

@@ -8,16 +8,17 @@ use super::*;
 use crate::error::Error;
 use crate::train::progress::NoProgress;
 
-struct InMemory;
+/// Keeps the files of sorted words in memory.
+pub(in crate::train) struct MemorySpill;
 
-impl Spill for InMemory {
+impl Spill for MemorySpill {
     fn create(&self) -> io::Result<Box<dyn RunFile>> {
         Ok(Box::new(Cursor::new(Vec::new())))
     }
 }
 
 fn limited(bytes: usize) -> Option<Limit> {
-    Some(Limit { bytes, spill: Arc::new(InMemory) })
+    Some(Limit { bytes, spill: Arc::new(MemorySpill) })
 }
 
 const ORDERS: [Order; 3] = [Order::FirstSeen, Order::MostFrequent, Order::Bytes];

@@ -36,13 +36,13 @@ pub(super) struct CandidateLimits {
 
 /// A string and its count.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<'w> {
+pub(super) struct EntryCandidate<'w> {
     pub text: &'w [u8],
     pub count: u64,
     chars: usize,
 }
 
-impl Candidate<'_> {
+impl EntryCandidate<'_> {
     /// An estimate of the tokens that it saves.
     pub fn worth(&self) -> u64 {
         let parts = if self.chars > 1 { self.chars } else { self.text.len() };
@@ -55,7 +55,7 @@ pub(super) fn candidates<'w>(
     words: &'w WordCounts,
     limits: &CandidateLimits,
     progress: &mut dyn Progress,
-) -> Result<Vec<Candidate<'w>>> {
+) -> Result<Vec<EntryCandidate<'w>>> {
     let mut ids = vec![NONE; words.text().len()];
     let mut level = next_level(words, &mut ids, limits, &|_, character| Some(number(character)));
     let mut found = if limits.parts_of_chars { parts_of_chars(words, limits) } else { Vec::new() };
@@ -90,10 +90,10 @@ struct FrequentString {
 }
 
 impl FrequentString {
-    fn candidate<'w>(&self, words: &'w WordCounts, chars: usize) -> Candidate<'w> {
+    fn candidate<'w>(&self, words: &'w WordCounts, chars: usize) -> EntryCandidate<'w> {
         let text = &words.text()[self.at..];
         let len = (0..chars).fold(0, |len, _| len + width(&text[len..]));
-        Candidate { text: &text[..len], count: self.count, chars }
+        EntryCandidate { text: &text[..len], count: self.count, chars }
     }
 }
 
@@ -117,10 +117,10 @@ fn pair(ids: &[u32], first: usize) -> Option<u64> {
 }
 
 /// Returns the key of the string that begins at the first id. Its first character is given; the ids end with the word.
-type Key = dyn Fn(&[u32], &[u8]) -> Option<u64> + Sync;
+type StringKey = dyn Fn(&[u32], &[u8]) -> Option<u64> + Sync;
 
 /// Counts strings by their keys, and overwrites the ids with the numbers of the frequent strings.
-fn next_level(words: &WordCounts, ids: &mut [u32], limits: &CandidateLimits, key: &Key) -> Vec<FrequentString> {
+fn next_level(words: &WordCounts, ids: &mut [u32], limits: &CandidateLimits, key: &StringKey) -> Vec<FrequentString> {
     let tables = count(words, ids, limits, key);
     let find = |key: u64| {
         let hash = hash_number(key, 0);
@@ -147,7 +147,7 @@ fn next_level(words: &WordCounts, ids: &mut [u32], limits: &CandidateLimits, key
 }
 
 /// The tables of frequent strings. The hash of the key selects the table.
-fn count(words: &WordCounts, ids: &[u32], limits: &CandidateLimits, key: &Key) -> Vec<HashTable<FrequentString>> {
+fn count(words: &WordCounts, ids: &[u32], limits: &CandidateLimits, key: &StringKey) -> Vec<HashTable<FrequentString>> {
     let mut tables: Vec<HashTable<FrequentString>> = (0..limits.threads).map(|_| HashTable::new()).collect();
     in_threads(limits.threads, tables.iter_mut().enumerate(), |(share, table)| {
         for index in 0..words.len() {
@@ -191,7 +191,7 @@ fn each_character(word: &[u8], mut visit: impl FnMut(usize, &[u8])) {
 }
 
 /// The first two or three bytes of longer characters, if they are frequent.
-fn parts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<Candidate<'w>> {
+fn parts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<EntryCandidate<'w>> {
     let mut table = HashTable::new();
     for index in 0..words.len() {
         let (start, count) = (words.range(index).start, words.count(index));
@@ -204,5 +204,5 @@ fn parts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<Ca
     }
     let frequent = table.iter().filter(|found| found.count >= limits.min_count);
     let text = |found: &FrequentString| &words.text()[found.at..found.at + found.id as usize];
-    frequent.map(|found| Candidate { text: text(found), count: found.count, chars: 1 }).collect()
+    frequent.map(|found| EntryCandidate { text: text(found), count: found.count, chars: 1 }).collect()
 }

@@ -18,9 +18,9 @@ mod rounds;
 mod shares;
 mod tally;
 
-use candidates::{Candidate, CandidateLimits};
+use candidates::{CandidateLimits, EntryCandidate};
 use pool::StringPool;
-use rounds::Search;
+use rounds::EntrySearch;
 
 use super::progress::Progress;
 use super::words::WordCounts;
@@ -90,7 +90,7 @@ pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut d
             forced - 256
         )));
     }
-    let (is_entry, tokens) = Search::new(words, &pool, threads, progress).run(options.entries)?;
+    let (is_entry, tokens) = EntrySearch::new(words, &pool, threads, progress).run(options.entries)?;
     let entries = pool.texts.iter().zip(is_entry).filter(|(_, is_entry)| *is_entry).map(|(text, _)| text.to_vec());
     Ok(Trained { entries: entries.collect(), tokens: tokens as u64, min_count })
 }
@@ -101,7 +101,7 @@ fn frequent<'w>(
     options: &LongestMatchOptions,
     threads: usize,
     progress: &mut dyn Progress,
-) -> Result<(Vec<Candidate<'w>>, u64)> {
+) -> Result<(Vec<EntryCandidate<'w>>, u64)> {
     let usual = usual_min_count(words, options.entries)?;
     let mut min_count = options.min_count.unwrap_or(usual);
     loop {
@@ -116,7 +116,7 @@ fn frequent<'w>(
         if found.len() >= options.entries || options.min_count.is_some() || min_count == 2 {
             found.sort_unstable_by(|a, b| b.worth().cmp(&a.worth()).then(a.text.cmp(b.text)));
             let mut bytes = 0;
-            let fits = |candidate: &&Candidate| {
+            let fits = |candidate: &&EntryCandidate| {
                 bytes += candidate.text.len();
                 bytes <= CANDIDATE_BYTES
             };

@@ -24,7 +24,7 @@ const DROPPING: &str = "dropping entries";
 const SWAPPING: &str = "swapping entries";
 
 /// The search, over the words.
-pub(super) struct Search<'p> {
+pub(super) struct EntrySearch<'p> {
     words: &'p WordCounts,
     pool: &'p StringPool<'p>,
     threads: usize,
@@ -33,14 +33,14 @@ pub(super) struct Search<'p> {
     round: (&'static str, u64, u64),
 }
 
-impl<'p> Search<'p> {
+impl<'p> EntrySearch<'p> {
     pub fn new(
         words: &'p WordCounts,
         pool: &'p StringPool<'p>,
         threads: usize,
         progress: &'p mut dyn Progress,
-    ) -> Search<'p> {
-        Search { words, pool, threads, progress, round: (DROPPING, 0, 0) }
+    ) -> EntrySearch<'p> {
+        EntrySearch { words, pool, threads, progress, round: (DROPPING, 0, 0) }
     }
 
     /// Chooses `entries` entries. Returns for each string whether it is one, and the number of tokens of the words.

@@ -4,7 +4,7 @@
 //! are taken until their part of all characters reaches the coverage, both numbers as float32. The boundary counts but
 //! is no character; U+0000 does not count.
 
-use super::options::{Options, RARE};
+use super::options::{RARE, SentencePieceOptions};
 use crate::error::{Error, Result};
 
 const CODES: usize = 0x11_0000;
@@ -61,7 +61,7 @@ const NONE: u32 = u32::MAX;
 
 impl Alphabet {
     /// Chooses them.
-    pub fn choose(counts: &CharCounts, options: &Options) -> Result<Alphabet> {
+    pub fn choose(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
         let mut found = candidates(counts, options);
         let total = found.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.1)).ok_or_else(too_many)?;
         if total == 0 {
@@ -92,13 +92,13 @@ impl Alphabet {
     }
 
     /// All characters that occur, but U+0000 and the boundary.
-    pub fn all(counts: &CharCounts, options: &Options) -> Result<Alphabet> {
-        let all = Alphabet::choose(counts, &Options { use_all_vocab: true, ..options.clone() })?;
+    pub fn all(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
+        let all = Alphabet::choose(counts, &SentencePieceOptions { use_all_vocab: true, ..options.clone() })?;
         Ok(all)
     }
 
     /// An error if the pieces that are not reserved are fewer than the characters.
-    pub fn check_fits(&self, most: usize, options: &Options) -> Result<()> {
+    pub fn check_fits(&self, most: usize, options: &SentencePieceOptions) -> Result<()> {
         if self.chars.len() <= most {
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl Alphabet {
 }
 
 /// What occurs or is required: whether it is required, the count, the character.
-fn candidates(counts: &CharCounts, options: &Options) -> Vec<(bool, u64, char)> {
+fn candidates(counts: &CharCounts, options: &SentencePieceOptions) -> Vec<(bool, u64, char)> {
     let mut is_required = vec![false; CODES];
     options.required_chars.chars().for_each(|c| is_required[c as usize] = true);
     let all = ('\u{1}'..=char::MAX).filter(|&c| counts.counts[c as usize] > 0 || is_required[c as usize]);
@@ -149,7 +149,7 @@ fn candidates(counts: &CharCounts, options: &Options) -> Vec<(bool, u64, char)> 
 mod tests {
     use super::*;
 
-    fn chosen(text: &str, options: &Options) -> String {
+    fn chosen(text: &str, options: &SentencePieceOptions) -> String {
         let mut counts = CharCounts::default();
         counts.add(text, 1).unwrap();
         Alphabet::choose(&counts, options).unwrap().chars.iter().map(|&(c, _)| c).collect()
@@ -157,8 +157,18 @@ mod tests {
 
     #[test]
     fn frequent_ones_come_first() {
-        assert_eq!(chosen("cabbacb\0\u{1F}", &Options { character_coverage: 1.0, ..Options::default() }), "bac");
-        let required = Options { required_chars: "zc".into(), character_coverage: 0.3, ..Options::default() };
+        assert_eq!(
+            chosen(
+                "cabbacb\0\u{1F}",
+                &SentencePieceOptions { character_coverage: 1.0, ..SentencePieceOptions::default() }
+            ),
+            "bac"
+        );
+        let required = SentencePieceOptions {
+            required_chars: "zc".into(),
+            character_coverage: 0.3,
+            ..SentencePieceOptions::default()
+        };
         assert_eq!(chosen("cabbbb", &required), "bcz");
         assert!(Alphabet::choose(&CharCounts::default(), &required).is_err());
     }
@@ -167,7 +177,11 @@ mod tests {
     fn rare_ones_are_masked() {
         let mut counts = CharCounts::default();
         counts.add("aab", 1).unwrap();
-        let alphabet = Alphabet::choose(&counts, &Options { character_coverage: 0.5, ..Options::default() }).unwrap();
+        let alphabet = Alphabet::choose(
+            &counts,
+            &SentencePieceOptions { character_coverage: 0.5, ..SentencePieceOptions::default() },
+        )
+        .unwrap();
         let mut out = String::new();
         alphabet.mask("abca", &mut out);
         assert_eq!(out, "a▅▅a");

@@ -24,18 +24,18 @@ mod symbols;
 use std::borrow::BorrowMut;
 use std::collections::HashSet;
 
-use super::Scored;
+use super::ScoredPiece;
 use super::alphabet::Alphabet;
 use super::validity::Validity;
 use crate::error::{Error, Result};
-use crate::train::bpe::Stop;
+use crate::train::bpe::StopReason;
 use crate::train::bpe::cells::Cells;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 use limited::{Seen, learn};
-use pairs::{Pairs, before};
-use queue::{Entry, Queue};
-use symbols::Symbols;
+use pairs::{SymbolPairs, before};
+use queue::{PairEntry, Queue};
+use symbols::NumberedSymbols;
 
 /// Merges between two reports.
 const EACH: usize = 64;
@@ -49,14 +49,14 @@ pub fn pieces(
     most: usize,
     room: Option<usize>,
     progress: &mut dyn Progress,
-) -> Result<Vec<Scored>> {
+) -> Result<Vec<ScoredPiece>> {
     let merges = merges(units, alphabet, validity, most.saturating_sub(alphabet.chars.len()), room, progress)?;
     let chars = alphabet.chars.iter().map(|(c, _)| c.to_string());
     Ok(ranked(merges.into_iter().map(|(text, _)| text).chain(chars)))
 }
 
 /// Pieces in order, with scores that fall by one from 0.
-fn ranked(texts: impl Iterator<Item = String>) -> Vec<Scored> {
+fn ranked(texts: impl Iterator<Item = String>) -> Vec<ScoredPiece> {
     texts.enumerate().map(|(place, text)| (text.into_bytes(), -(place as f32))).collect()
 }
 
@@ -116,13 +116,13 @@ struct Trainer<'v> {
     progress: &'v mut dyn Progress,
     /// How many merges are wanted.
     most: usize,
-    symbols: Symbols,
+    symbols: NumberedSymbols,
     cells: Cells,
     /// The unit that each cell is of.
     unit_of: Vec<u32>,
     /// How often each unit occurs.
     counts: Vec<u64>,
-    pairs: Pairs,
+    pairs: SymbolPairs,
     queue: Queue,
     /// Texts that are pieces.
     taken: HashSet<String>,
@@ -138,11 +138,11 @@ impl<'v> Trainer<'v> {
             validity,
             progress,
             most,
-            symbols: Symbols::new(alphabet.chars.iter().map(|&(c, _)| c)),
+            symbols: NumberedSymbols::new(alphabet.chars.iter().map(|&(c, _)| c)),
             cells: Cells::default(),
             unit_of: Vec::new(),
             counts: Vec::new(),
-            pairs: Pairs::default(),
+            pairs: SymbolPairs::default(),
             queue: Queue::default(),
             taken: HashSet::new(),
             found: Vec::new(),
@@ -169,7 +169,7 @@ impl<'v> Trainer<'v> {
     fn enqueue(&mut self, first: u32) {
         let (pairs, symbols) = (&self.pairs, &self.symbols);
         for pair in first..pairs.len() as u32 {
-            let entry = Entry { count: pairs.count(pair), pair };
+            let entry = PairEntry { count: pairs.count(pair), pair };
             self.queue.push(entry, &|one, other| before(one, other, pairs, symbols));
         }
     }
@@ -180,14 +180,14 @@ impl<'v> Trainer<'v> {
     }
 
     /// Merges the pairs that occur so often or more, and at least one before so many bytes are too few.
-    fn run(&mut self, least: u64, room: usize) -> Result<Stop> {
+    fn run(&mut self, least: u64, room: usize) -> Result<StopReason> {
         let before = self.found.len();
         while self.found.len() < self.most {
             if self.found.len() > before && self.memory() > room {
-                return Ok(Stop::Full);
+                return Ok(StopReason::Full);
             }
             let Some(pair) = self.next().filter(|&pair| self.pairs.count(pair) >= least) else {
-                return Ok(Stop::Exhausted);
+                return Ok(StopReason::Exhausted);
             };
             let (left, right) = self.pairs.symbols(pair);
             let text = [self.symbols.text(left), self.symbols.text(right)].concat();
@@ -203,13 +203,13 @@ impl<'v> Trainer<'v> {
                 self.progress.report("merging", self.found.len() as u64, self.most as u64)?;
             }
         }
-        Ok(Stop::Reached)
+        Ok(StopReason::Reached)
     }
 
     /// The best pair; it leaves the queue.
     fn next(&mut self) -> Option<u32> {
         let (pairs, symbols) = (&self.pairs, &self.symbols);
-        let order = |one: &Entry, other: &Entry| before(one, other, pairs, symbols);
+        let order = |one: &PairEntry, other: &PairEntry| before(one, other, pairs, symbols);
         self.queue.pop(&order, |pair| pairs.count(pair)).map(|entry| entry.pair)
     }
 

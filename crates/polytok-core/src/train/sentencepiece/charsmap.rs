@@ -15,15 +15,15 @@ use crate::error::{Error, Result};
 
 /// What becomes what, in the order of code points; each key once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules(Vec<(String, String)>);
+pub struct CharsmapRules(Vec<(String, String)>);
 
-impl Rules {
+impl CharsmapRules {
     /// Of rules in any order; a later one takes the place of an earlier one for the same key.
-    pub fn new(mut rules: Vec<(String, String)>) -> Rules {
+    pub fn new(mut rules: Vec<(String, String)>) -> CharsmapRules {
         rules.reverse();
         rules.sort_by(|one, other| one.0.cmp(&other.0)); // stable: the last of equal keys comes first
         rules.dedup_by(|later, first| later.0 == first.0);
-        Rules(rules)
+        CharsmapRules(rules)
     }
 }
 
@@ -31,7 +31,7 @@ impl Rules {
 const MOST_NESTED: usize = 31;
 
 /// The character map of a model.
-pub fn compile(rules: &Rules) -> Result<Vec<u8>> {
+pub fn compile(rules: &CharsmapRules) -> Result<Vec<u8>> {
     check(rules)?;
     let mut offsets: BTreeMap<&str, u32> = rules.0.iter().map(|(_, text)| (text.as_str(), 0)).collect();
     let mut replacements = Vec::new();
@@ -48,7 +48,7 @@ pub fn compile(rules: &Rules) -> Result<Vec<u8>> {
     Ok(blob)
 }
 
-fn check(rules: &Rules) -> Result<()> {
+fn check(rules: &CharsmapRules) -> Result<()> {
     let wrong = |what: String| Err(Error::Argument(format!("normalization rules: {what}")));
     if rules.0.is_empty() {
         return wrong("there are no rules; give at least one".into());
@@ -78,7 +78,7 @@ fn check(rules: &Rules) -> Result<()> {
 
 /// Rules of a file: in each line hexadecimal code points, a tab, and those that they become; what is behind another tab does
 /// not count. A later rule takes the place of an earlier one for the same characters.
-pub fn parse(file: &str) -> Result<Rules> {
+pub fn parse(file: &str) -> Result<CharsmapRules> {
     let mut rules = Vec::new();
     for (number, line) in file.lines().enumerate() {
         let mut columns = line.split('\t');
@@ -89,7 +89,7 @@ pub fn parse(file: &str) -> Result<Rules> {
         }
         rules.push((key, text));
     }
-    Ok(Rules::new(rules))
+    Ok(CharsmapRules::new(rules))
 }
 
 fn characters(column: &str, line: usize) -> Result<String> {
@@ -106,7 +106,7 @@ fn characters(column: &str, line: usize) -> Result<String> {
 }
 
 /// Leaves out what the rules for fewer characters do as well.
-fn without_redundant(rules: Rules) -> Rules {
+fn without_redundant(rules: CharsmapRules) -> CharsmapRules {
     let lengths: Vec<usize> = rules.0.iter().map(|(key, _)| key.chars().count()).collect();
     let mut is_needed = vec![false; rules.0.len()];
     let mut kept: HashMap<&str, &str> = HashMap::new();
@@ -123,7 +123,7 @@ fn without_redundant(rules: Rules) -> Rules {
     }
     drop(kept);
     let all = rules.0.into_iter().zip(is_needed);
-    Rules(all.filter_map(|(rule, is_needed)| is_needed.then_some(rule)).collect())
+    CharsmapRules(all.filter_map(|(rule, is_needed)| is_needed.then_some(rule)).collect())
 }
 
 /// A text by rules for at most so many characters, the longest first.
@@ -151,7 +151,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_rule_is_found(rules in proptest::collection::vec(("[a-cé漢\u{1F600}]{1,4}", "[x-z]{0,3}"), 1..60)) {
-            let rules = Rules::new(rules);
+            let rules = CharsmapRules::new(rules);
             let blob = compile(&rules).unwrap();
             let map = Charsmap::parse(blob, Line::V0_2_3).unwrap();
             for (key, text) in &rules.0 {

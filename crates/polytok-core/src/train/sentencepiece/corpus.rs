@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::loader::{Loader, Skipped};
-use super::options::{Options, Sentences};
+use super::options::{SentencePieceOptions, SentenceUnit};
 use super::sample::Sample;
 use crate::error::{Error, Result};
 
@@ -18,7 +18,7 @@ const PART: usize = 1 << 17;
 const TEXT: usize = 64;
 
 /// Gets the sentences of one thread.
-pub trait Sink: Send {
+pub trait SentenceSink: Send {
     /// The sentences that follow stand one after the other, from this place on.
     fn begin(&mut self, _ordinal: u64) {}
 
@@ -42,7 +42,7 @@ pub struct Corpus<S> {
 }
 
 /// Texts, or a stretch of one, and the ordinal of its first byte.
-struct Part<'t> {
+struct CorpusPart<'t> {
     texts: &'t [&'t [u8]],
     ordinal: u64,
 }
@@ -53,9 +53,9 @@ fn behind(ordinal: u64, text: &[u8]) -> u64 {
     ordinal + 4 * text.len() as u64 + 4
 }
 
-impl<S: Sink> Corpus<S> {
+impl<S: SentenceSink> Corpus<S> {
     /// Reads with as many threads as there are sinks.
-    pub fn new(options: &Options, sinks: Vec<S>) -> Result<Corpus<S>> {
+    pub fn new(options: &SentencePieceOptions, sinks: Vec<S>) -> Result<Corpus<S>> {
         let (size, is_drawn) = (options.input_sentence_size, options.shuffle_input_sentence);
         Ok(Corpus {
             loader: Loader::compile(options)?,
@@ -87,7 +87,7 @@ impl<S: Sink> Corpus<S> {
         let loader = &self.loader;
         let work = |sink: &mut S| -> Result<Skipped> {
             let mut skipped = Skipped::default();
-            let mut reader = Reader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
+            let mut reader = CorpusReader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
             while let Some(part) = parts.get(taken.fetch_add(1, Ordering::Relaxed)) {
                 reader.part(part, &mut skipped)?;
             }
@@ -106,7 +106,7 @@ impl<S: Sink> Corpus<S> {
         for text in texts {
             let mut rest = *text;
             while !rest.is_empty() {
-                let is_long = self.loader.sentences() == Sentences::Lines && rest.len() > PART;
+                let is_long = self.loader.sentences() == SentenceUnit::Lines && rest.len() > PART;
                 let end = if is_long { memchr::memchr(b'\n', &rest[PART..]).map(|at| PART + at + 1) } else { None };
                 let (text, others) = rest.split_at(end.unwrap_or(rest.len()));
                 cut.push(text);
@@ -117,14 +117,14 @@ impl<S: Sink> Corpus<S> {
     }
 
     /// What threads take at once.
-    fn parts<'t>(&mut self, texts: &'t [&'t [u8]]) -> Vec<Part<'t>> {
+    fn parts<'t>(&mut self, texts: &'t [&'t [u8]]) -> Vec<CorpusPart<'t>> {
         let (mut parts, mut from, mut bytes) = (Vec::new(), 0, 0);
         let mut ordinal = self.next;
         for (at, text) in texts.iter().enumerate() {
             bytes += text.len() + TEXT;
             self.next = behind(self.next, text);
             if bytes >= PART || at + 1 == texts.len() {
-                parts.push(Part { texts: &texts[from..=at], ordinal });
+                parts.push(CorpusPart { texts: &texts[from..=at], ordinal });
                 (from, bytes, ordinal) = (at + 1, 0, self.next);
             }
         }
@@ -134,7 +134,7 @@ impl<S: Sink> Corpus<S> {
     /// Everything was read: the sinks, and the first ordinal behind all sentences.
     pub fn finish(mut self) -> Result<(Vec<S>, u64)> {
         if let (Some(sample), Some(sink)) = (self.sample.take(), self.sinks.first_mut()) {
-            let mut reader = Reader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
+            let mut reader = CorpusReader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
             reader.sink.begin(0);
             for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
                 reader.sentence(raw, *times, (ordinal as u64) << 32)?;
@@ -145,15 +145,15 @@ impl<S: Sink> Corpus<S> {
     }
 }
 
-struct Reader<'c, S> {
+struct CorpusReader<'c, S> {
     loader: &'c Loader,
     sink: &'c mut S,
     spare: Vec<u8>,
     sentence: Vec<u8>,
 }
 
-impl<S: Sink> Reader<'_, S> {
-    fn part(&mut self, part: &Part, skipped: &mut Skipped) -> Result<()> {
+impl<S: SentenceSink> CorpusReader<'_, S> {
+    fn part(&mut self, part: &CorpusPart, skipped: &mut Skipped) -> Result<()> {
         self.sink.begin(part.ordinal);
         let (loader, mut next) = (self.loader, part.ordinal);
         part.texts.iter().try_for_each(|text| {

@@ -4,7 +4,7 @@
 //! normalized without heed of reserved pieces; then each longest match of a reserved piece becomes the boundary character.
 //! In 0.2.3 the delimiter becomes the boundary too.
 
-use super::options::{Options, RARE, Sentences};
+use super::options::{RARE, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
 use crate::normalize::growth::{limit, too_long};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -39,7 +39,7 @@ pub struct Loader {
     boundary: String,
     rare: memchr::memmem::Finder<'static>,
     delimiter: Option<memchr::memmem::Finder<'static>>,
-    sentences: Sentences,
+    sentences: SentenceUnit,
     is_tsv: bool,
     keeps_reserved: bool,
     longest: usize,
@@ -47,7 +47,7 @@ pub struct Loader {
 
 impl Loader {
     /// Compiles the normalizer and the reserved pieces.
-    pub fn compile(options: &Options) -> Result<Loader> {
+    pub fn compile(options: &SentencePieceOptions) -> Result<Loader> {
         let delimiter = Some(options.pretokenization_delimiter.as_bytes());
         let delimiter = delimiter.filter(|text| !text.is_empty() && options.line == Line::V0_2_3);
         Ok(Loader {
@@ -67,7 +67,7 @@ impl Loader {
     }
 
     /// What one sentence is.
-    pub fn sentences(&self) -> Sentences {
+    pub fn sentences(&self) -> SentenceUnit {
         self.sentences
     }
 
@@ -93,9 +93,9 @@ impl Loader {
             }
         };
         match self.sentences {
-            Sentences::Texts => each(text),
-            Sentences::Items => each(without_line_ends(text)),
-            Sentences::Lines => Lines { rest: Some(text) }.try_for_each(each),
+            SentenceUnit::Texts => each(text),
+            SentenceUnit::Items => each(without_line_ends(text)),
+            SentenceUnit::Lines => Lines { rest: Some(text) }.try_for_each(each),
         }
     }
 
@@ -188,7 +188,7 @@ fn with_frequency(line: &[u8]) -> Result<(&[u8], u64)> {
 mod tests {
     use super::*;
 
-    fn sentences(options: &Options, text: &str) -> (Vec<(String, u64)>, Skipped) {
+    fn sentences(options: &SentencePieceOptions, text: &str) -> (Vec<(String, u64)>, Skipped) {
         let loader = Loader::compile(options).unwrap();
         let (mut found, mut skipped) = (Vec::new(), Skipped::default());
         let (mut spare, mut out) = (Vec::new(), Vec::new());
@@ -203,20 +203,21 @@ mod tests {
 
     #[test]
     fn sentences_are_normalized_and_cut() {
-        let options = Options { meta: vec![b"<s>".to_vec(), b"<sep>".to_vec()], ..Options::default() };
+        let options =
+            SentencePieceOptions { meta: vec![b"<s>".to_vec(), b"<sep>".to_vec()], ..SentencePieceOptions::default() };
         let (found, skipped) = sentences(&options, "a  b<sep>c\n\nx▅y\r\n<s<s>");
         assert_eq!(found, [("▁a▁b\u{1F}c".into(), 1), ("▁<s\u{1F}".into(), 1)]);
         assert_eq!(skipped, Skipped { long: 0, reserved: 1 });
-        let items = Options { sentences: Sentences::Items, max_sentence_length: 3, ..options.clone() };
+        let items = SentencePieceOptions { sentences: SentenceUnit::Items, max_sentence_length: 3, ..options.clone() };
         assert_eq!(sentences(&items, "a\nb\r\n\n").0, [("▁a\nb".into(), 1)]);
         assert_eq!(sentences(&items, "a\nbc").1.long, 1);
-        let delimiter = Options { pretokenization_delimiter: "||".into(), ..options };
+        let delimiter = SentencePieceOptions { pretokenization_delimiter: "||".into(), ..options };
         assert_eq!(sentences(&delimiter, "a||b").0, [("▁a\u{1F}b".into(), 1)]);
     }
 
     #[test]
     fn tables_have_counts() {
-        let options = Options { is_tsv: true, ..Options::default() };
+        let options = SentencePieceOptions { is_tsv: true, ..SentencePieceOptions::default() };
         assert_eq!(sentences(&options, "a b\t3\nc\t1").0, [("▁a▁b".into(), 3), ("▁c".into(), 1)]);
         let loader = Loader::compile(&options).unwrap();
         for wrong in ["a", "a\t0", "a\tx", "a\t1\t2", "\t"] {

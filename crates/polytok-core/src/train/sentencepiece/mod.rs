@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::train::counter::WordCounter;
 
 /// A piece and its score.
-pub type Scored = (Vec<u8>, f32);
+pub type ScoredPiece = (Vec<u8>, f32);
 
 /// What several threads counted.
 pub(crate) fn together(counters: impl Iterator<Item = WordCounter>) -> Result<WordCounter> {

@@ -4,7 +4,7 @@ use crate::spec::{Line, SentencePieceNormalize};
 
 /// What one sentence of the training text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sentences {
+pub enum SentenceUnit {
     /// Each line of each text, without its line feed (SentencePiece's files).
     #[default]
     Lines,
@@ -16,7 +16,7 @@ pub enum Sentences {
 
 /// All options that the trainers share. Numbers are checked where they come from.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SentencePieceOptions {
     /// Whose rules are followed.
     pub line: Line,
     /// Of the whole vocabulary, with what is reserved.
@@ -26,7 +26,7 @@ pub struct Options {
     /// How sentences are rewritten.
     pub normalize: SentencePieceNormalize,
     /// What one sentence is.
-    pub sentences: Sentences,
+    pub sentences: SentenceUnit,
     /// Lines are texts, a tab, and how often the text counts.
     pub is_tsv: bool,
     /// Bytes; longer sentences are left out.
@@ -65,9 +65,9 @@ pub struct Options {
     pub threads: usize,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for SentencePieceOptions {
+    fn default() -> SentencePieceOptions {
+        SentencePieceOptions {
             line: Line::default(),
             vocab_size: 8000,
             meta: Vec::new(),
@@ -78,7 +78,7 @@ impl Default for Options {
                 escape_whitespaces: true,
                 whitespace_as_suffix: false,
             },
-            sentences: Sentences::Lines,
+            sentences: SentenceUnit::Lines,
             is_tsv: false,
             max_sentence_length: 4192,
             keeps_reserved: false,
@@ -104,7 +104,7 @@ impl Default for Options {
 /// Stands for what is not in the alphabet; no piece contains it.
 pub const RARE: char = '\u{2585}';
 
-impl Options {
+impl SentencePieceOptions {
     /// Stands where a reserved piece or a delimiter was; no piece contains it. The lines differ.
     pub fn boundary(&self) -> char {
         match self.line {

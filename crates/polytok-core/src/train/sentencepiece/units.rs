@@ -9,16 +9,16 @@ use std::sync::Arc;
 use memchr::memmem::Finder;
 
 use super::alphabet::CharCounts;
-use super::corpus::Sink;
-use super::options::Options;
+use super::corpus::SentenceSink;
+use super::options::SentencePieceOptions;
 use super::validity::Validity;
-use super::words::Cut;
+use super::words::WordCut;
 use crate::error::Result;
 use crate::spec::Line;
 use crate::train::counter::WordCounter;
 
 /// Counts the units of sentences.
-pub struct Units {
+pub struct UnitCounter {
     validity: Arc<Validity>,
     counter: WordCounter,
     delimiter: Option<Delimiter>,
@@ -30,20 +30,20 @@ pub struct Units {
 struct Delimiter {
     text: Finder<'static>,
     /// None for whole sentences.
-    words: Option<Cut>,
+    words: Option<WordCut>,
 }
 
-impl Units {
+impl UnitCounter {
     /// Nothing is counted yet.
-    pub fn new(validity: Arc<Validity>, counter: WordCounter, options: &Options) -> Units {
+    pub fn new(validity: Arc<Validity>, counter: WordCounter, options: &SentencePieceOptions) -> UnitCounter {
         let text = options.pretokenization_delimiter.as_bytes();
-        let words = options.split_by_whitespace.then_some(Cut {
+        let words = options.split_by_whitespace.then_some(WordCut {
             as_suffix: options.treat_whitespace_as_suffix,
             keeps_runs: options.allow_whitespace_only_pieces,
         });
         let is_cut_here = options.line == Line::V0_2_1 && !text.is_empty();
         let delimiter = is_cut_here.then(|| Delimiter { text: Finder::new(text).into_owned(), words });
-        Units { validity, counter, delimiter, found: Vec::new() }
+        UnitCounter { validity, counter, delimiter, found: Vec::new() }
     }
 
     /// Counts the units of a stretch of a sentence.
@@ -71,7 +71,7 @@ impl Units {
     }
 }
 
-impl Sink for Units {
+impl SentenceSink for UnitCounter {
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         let Some(delimiter) = self.delimiter.take() else { return self.stretch(sentence, times, ordinal) };
         let result = delimiter.parts(sentence).into_iter().try_for_each(|(start, end, is_delimiter)| {
@@ -110,7 +110,7 @@ impl Delimiter {
 }
 
 /// The units of several threads together.
-pub fn gathered(sinks: Vec<Units>) -> Result<WordCounter> {
+pub fn gathered(sinks: Vec<UnitCounter>) -> Result<WordCounter> {
     super::together(sinks.into_iter().map(|sink| sink.counter))
 }
 

@@ -4,7 +4,7 @@
 //! Common, kana and U+30FC are Han. Every character has a class, looked up in one table; a character that inherits its
 //! script takes that of the character before it, and a digit that may stand anywhere allows any script behind it.
 
-use super::options::{Options, RARE};
+use super::options::{RARE, SentencePieceOptions};
 use crate::error::Result;
 use crate::space_mark;
 use crate::split::script;
@@ -35,7 +35,7 @@ pub struct Validity {
 
 impl Validity {
     /// Compiles the rules.
-    pub fn new(options: &Options) -> Result<Validity> {
+    pub fn new(options: &SentencePieceOptions) -> Result<Validity> {
         Ok(Validity {
             classes: classes(options)?,
             longest: options.max_sentencepiece_length,
@@ -99,7 +99,7 @@ impl Validity {
     }
 }
 
-fn classes(options: &Options) -> Result<Vec<u8>> {
+fn classes(options: &SentencePieceOptions) -> Result<Vec<u8>> {
     let common = SCRIPTS + script::script("Common");
     let inherited = script::script("Inherited");
     let mut classes = vec![common; CODES];
@@ -127,31 +127,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn valid(options: &Options, piece: &str) -> bool {
+    fn valid(options: &SentencePieceOptions, piece: &str) -> bool {
         Validity::new(options).unwrap().is_valid(&piece.chars().collect::<Vec<_>>())
     }
 
     #[test]
     fn scripts_do_not_mix() {
-        let plain = Options::default();
+        let plain = SentencePieceOptions::default();
         for (piece, expected) in
             [("▁abc", true), ("a1", false), ("りンー漢", true), ("aー", false), ("é\u{301}", true), ("a▁", false)]
         {
             assert_eq!(valid(&plain, piece), expected, "{piece}");
         }
-        let numbers = Options { split_by_number: false, ..plain.clone() };
+        let numbers = SentencePieceOptions { split_by_number: false, ..plain.clone() };
         assert!(valid(&numbers, "a1я") && !valid(&numbers, "aя"));
-        let mixed = Options { split_by_unicode_script: false, ..plain };
+        let mixed = SentencePieceOptions { split_by_unicode_script: false, ..plain };
         assert!(valid(&mixed, "aя1."));
     }
 
     #[test]
     fn spaces_have_their_place() {
-        let suffix = Options { treat_whitespace_as_suffix: true, ..Options::default() };
+        let suffix = SentencePieceOptions { treat_whitespace_as_suffix: true, ..SentencePieceOptions::default() };
         assert!(valid(&suffix, "a▁") && !valid(&suffix, "▁a") && !valid(&suffix, "▁▁") && valid(&suffix, "▁"));
-        let long = Options { split_by_whitespace: false, ..Options::default() };
+        let long = SentencePieceOptions { split_by_whitespace: false, ..SentencePieceOptions::default() };
         assert!(valid(&long, "▁a▁b") && !valid(&long, "a▁") && valid(&long, "▁▁a"));
-        let white = Options { allow_whitespace_only_pieces: true, ..Options::default() };
+        let white = SentencePieceOptions { allow_whitespace_only_pieces: true, ..SentencePieceOptions::default() };
         assert!(valid(&white, "▁▁▁") && !valid(&white, "▁▁a"));
     }
 
@@ -160,14 +160,14 @@ mod tests {
         #[test]
         fn what_may_not_join_is_in_no_piece(text in "[▁▁ab1２яりー漢\u{301}.]{2,6}", flags in 0u8..64) {
             let flag = |bit: u8| flags >> bit & 1 == 1;
-            let options = Options {
+            let options = SentencePieceOptions {
                 split_by_unicode_script: flag(0),
                 split_by_whitespace: flag(1),
                 split_by_number: flag(2),
                 split_digits: flag(3),
                 treat_whitespace_as_suffix: flag(4),
                 allow_whitespace_only_pieces: flag(5),
-                ..Options::default()
+                ..SentencePieceOptions::default()
             };
             let validity = Validity::new(&options).unwrap();
             let chars: Vec<char> = text.chars().collect();

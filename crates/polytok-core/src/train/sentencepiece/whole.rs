@@ -4,17 +4,17 @@
 //! word with a character beyond the alphabet is no piece, but counts where probabilities are made. If the space itself is
 //! beyond the alphabet, sentences are not cut at all: then a sentence is a word, and one with a space in it is none.
 
-use super::Scored;
+use super::ScoredPiece;
 use super::alphabet::{Alphabet, CharCounts};
-use super::corpus::Sink;
-use super::options::Options;
-use super::words::Cut;
+use super::corpus::SentenceSink;
+use super::options::SentencePieceOptions;
+use super::words::WordCut;
 use crate::error::{Error, Result};
 use crate::space_mark;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 
-impl Sink for CharCounts {
+impl SentenceSink for CharCounts {
     fn sentence(&mut self, sentence: &str, times: u64, _: u64) -> Result<()> {
         self.add(sentence, times)
     }
@@ -58,14 +58,14 @@ impl WordSink {
     }
 }
 
-impl Sink for WordSink {
+impl SentenceSink for WordSink {
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         self.add(SENTENCES, b"", times, ordinal)?;
         if !sentence.contains(space_mark::CHAR) {
             self.add(UNSPACED, sentence.as_bytes(), times, ordinal)?;
         }
         let mut result = Ok(());
-        Cut::default().words(sentence.as_bytes(), |start, end| {
+        WordCut::default().words(sentence.as_bytes(), |start, end| {
             if result.is_ok() {
                 result = self.add(WORD, &sentence.as_bytes()[start..end], times, ordinal + start as u64);
             }
@@ -87,9 +87,9 @@ pub fn gathered_words(sinks: Vec<WordSink>) -> Result<WordCounter> {
 pub fn words(
     counted: &mut WordCounter,
     most: usize,
-    options: &Options,
+    options: &SentencePieceOptions,
     progress: &mut dyn Progress,
-) -> Result<Vec<Scored>> {
+) -> Result<Vec<ScoredPiece>> {
     let (mut counts, mut sentences) = (CharCounts::default(), 0);
     counted.each_unordered(&mut |key, times| match key.split_first() {
         Some((&WORD, word)) => counts.add(&String::from_utf8_lossy(word), times),
@@ -117,19 +117,19 @@ pub fn words(
 }
 
 /// The pieces of a CHAR vocabulary, at most that many.
-pub fn chars(counted: &mut WordCounter, most: usize, options: &Options) -> Result<Vec<Scored>> {
+pub fn chars(counted: &mut WordCounter, most: usize, options: &SentencePieceOptions) -> Result<Vec<ScoredPiece>> {
     let alphabet = Alphabet::choose(&super::units::characters(counted)?, options)?;
     let total = alphabet.chars.iter().map(|&(_, count)| count).sum();
     let pieces = alphabet.chars.iter().map(|&(c, count)| (c.to_string().into_bytes(), count));
     Ok(scored(pieces.take(limit(most, options)), total))
 }
 
-fn limit(most: usize, options: &Options) -> usize {
+fn limit(most: usize, options: &SentencePieceOptions) -> usize {
     if options.use_all_vocab { usize::MAX } else { most }
 }
 
 /// Logarithms of float32 numbers, as C's `logf` has them.
-fn scored(pieces: impl Iterator<Item = (Vec<u8>, u64)>, total: u64) -> Vec<Scored> {
+fn scored(pieces: impl Iterator<Item = (Vec<u8>, u64)>, total: u64) -> Vec<ScoredPiece> {
     let log_total = (total as f32).ln();
     pieces.map(|(piece, count)| (piece, (count as f32).ln() - log_total)).collect()
 }

@@ -4,14 +4,14 @@ use crate::space_mark;
 
 /// How sentences are cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct WordCut {
     /// Spaces end words, instead of starting them.
     pub as_suffix: bool,
     /// Several spaces stay together.
     pub keeps_runs: bool,
 }
 
-impl Cut {
+impl WordCut {
     /// Calls `word(start, end)` for each word of a sentence.
     pub fn words(self, sentence: &[u8], mut word: impl FnMut(usize, usize)) {
         let mut start = 0;
@@ -47,7 +47,7 @@ impl Cut {
 mod tests {
     use super::*;
 
-    fn words(cut: Cut, sentence: &str) -> Vec<&str> {
+    fn words(cut: WordCut, sentence: &str) -> Vec<&str> {
         let mut found = Vec::new();
         cut.words(sentence.as_bytes(), |start, end| found.push(&sentence[start..end]));
         found
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn words_start_or_end_with_a_space() {
-        let cut = |as_suffix, keeps_runs| Cut { as_suffix, keeps_runs };
+        let cut = |as_suffix, keeps_runs| WordCut { as_suffix, keeps_runs };
         let text = "a▁▁b▁c▁▁";
         assert_eq!(words(cut(false, false), text), ["a", "▁", "▁b", "▁c", "▁", "▁"]);
         assert_eq!(words(cut(false, true), text), ["a", "▁▁b", "▁c", "▁▁"]);

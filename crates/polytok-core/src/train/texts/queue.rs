@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::rules::{Scratch, TextRules};
+use super::rules::{TextRules, TextScratch};
 use crate::error::Result;
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
@@ -24,7 +24,7 @@ impl Job<'_> {
         }
     }
 
-    fn run(self, rules: &TextRules, scratch: &mut Scratch, counter: &mut WordCounter) -> Result<()> {
+    fn run(self, rules: &TextRules, scratch: &mut TextScratch, counter: &mut WordCounter) -> Result<()> {
         match self {
             Job::Texts { texts, mut base } => texts.iter().try_for_each(|text| {
                 rules.count(text, text.len(), base, scratch, counter)?;
@@ -48,7 +48,7 @@ pub(super) fn run_jobs(
     let queue = Mutex::new(jobs.into_iter());
     let stop = AtomicBool::new(false);
     let work = |counter: &mut WordCounter, report: &mut dyn FnMut(u64) -> Result<()>| {
-        let mut scratch = Scratch::default();
+        let mut scratch = TextScratch::default();
         let mut done = 0;
         while !stop.load(Ordering::Relaxed) {
             let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
 use crate::normalize::growth::limit;
 use crate::spec::{Line, Normalize, Split, VocabColumns};
-use crate::split::chain::Chain;
-use crate::split::cursor::Cursor;
+use crate::split::chain::SplitChain;
+use crate::split::cursor::SplitCursor;
 use crate::train::counter::WordCounter;
 use crate::vocab::Vocab;
 
@@ -23,12 +23,12 @@ pub struct TextRules {
     /// The length of the longest special token in bytes.
     pub(super) longest: usize,
     normalizer: Normalizer,
-    pub(super) splits: Chain,
+    pub(super) splits: SplitChain,
 }
 
 /// Buffers that one thread reuses.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct TextScratch {
     normalized: Vec<u8>,
     spare: Vec<u8>,
 }
@@ -45,7 +45,7 @@ impl TextRules {
         let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
         let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
         let normalizer = Normalizer::compile(normalize.to_vec(), &vocab, None, Line::default())?;
-        Ok(TextRules { special, longest, normalizer, splits: Chain::compile(split)? })
+        Ok(TextRules { special, longest, normalizer, splits: SplitChain::compile(split)? })
     }
 
     /// Whether pieces can be read from the start of a text, before its end is known.
@@ -68,7 +68,7 @@ impl TextRules {
         text: &[u8],
         to: usize,
         base: u64,
-        scratch: &mut Scratch,
+        scratch: &mut TextScratch,
         counter: &mut WordCounter,
     ) -> Result<()> {
         self.between_special(text, to, &mut |from, end| {
@@ -120,13 +120,13 @@ impl TextRules {
         text: &str,
         to: usize,
         base: u64,
-        scratch: &mut Scratch,
+        scratch: &mut TextScratch,
         counter: &mut WordCounter,
     ) -> Result<()> {
         if self.is_stream() {
             return self.count_pieces(text, to, base, counter);
         }
-        let Scratch { normalized, spare } = scratch;
+        let TextScratch { normalized, spare } = scratch;
         let text = if self.normalizer.is_empty() || text.is_empty() {
             text.as_bytes()
         } else {
@@ -173,7 +173,7 @@ impl TextRules {
         mut each: impl FnMut(&[(u32, u32)]) -> Result<bool>,
     ) -> Result<usize> {
         let mut pieces = [(0, 0); PIECES];
-        let mut cursor = Cursor::new();
+        let mut cursor = SplitCursor::new();
         let mut certain = 0;
         loop {
             let count = self.splits.fill(text, &mut cursor, &mut pieces)?;

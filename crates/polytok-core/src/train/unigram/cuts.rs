@@ -11,7 +11,7 @@ use crate::spec::Line;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::alphabet::Alphabet;
-use crate::train::sentencepiece::options::{Options, RARE};
+use crate::train::sentencepiece::options::{RARE, SentencePieceOptions};
 use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::sentences::{CountedSentences, Follower, half, is_doubled, parse, text, write_key};
 use crate::train::unigram::suffixes::Fragments;
@@ -28,7 +28,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
     pub fn cut(
         mut self,
         alphabet: &Alphabet,
-        options: &Options,
+        options: &SentencePieceOptions,
         progress: &mut dyn Progress,
     ) -> Result<WordsAndFragments> {
         let delimiter = (options.line == Line::V0_2_1).then_some(&options.pretokenization_delimiter[..]);
@@ -77,21 +77,21 @@ pub struct WordsAndFragments {
 
 /// The number of distinct texts, and of their bytes and characters.
 #[derive(Default)]
-pub struct Sizes {
+pub struct FragmentSizes {
     pub count: u64,
     pub bytes: u64,
     pub chars: u64,
 }
 
-impl Sizes {
+impl FragmentSizes {
     fn add(&mut self, word: &[u8]) {
         self.count += 1;
         self.bytes += word.len() as u64;
         self.chars += word.iter().filter(|&&byte| is_start(byte)).count() as u64;
     }
 
-    fn from_counter(counter: &mut WordCounter) -> Result<Sizes> {
-        let mut sizes = Sizes::default();
+    fn from_counter(counter: &mut WordCounter) -> Result<FragmentSizes> {
+        let mut sizes = FragmentSizes::default();
         counter.each_unordered(&mut |word, _| {
             sizes.add(word);
             Ok(())
@@ -102,10 +102,10 @@ impl Sizes {
 
 impl WordsAndFragments {
     /// Returns the sizes of the words, and of the fragments with their followers.
-    pub fn sizes(&mut self) -> Result<(Sizes, Sizes)> {
-        let mut words = Sizes::from_counter(&mut self.words)?;
+    pub fn sizes(&mut self) -> Result<(FragmentSizes, FragmentSizes)> {
+        let mut words = FragmentSizes::from_counter(&mut self.words)?;
         self.whole_sentences.iter().flat_map(WordCounts::iter).for_each(|(sentence, _)| words.add(sentence));
-        Ok((words, Sizes::from_counter(&mut self.fragments)?))
+        Ok((words, FragmentSizes::from_counter(&mut self.fragments)?))
     }
 
     /// Returns the words in the trainer's order (by count, highest first, then by text), or the sentences in their

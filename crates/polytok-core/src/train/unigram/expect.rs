@@ -6,19 +6,24 @@
 //! Cost: one lattice per word; four bytes for each piece and lane.
 
 use crate::error::Result;
-use crate::train::unigram::lanes::{Lane, in_lanes, total};
-use crate::train::unigram::numeric::{Tables, digamma};
-use crate::train::unigram::pieces::Pieces;
-use crate::train::unigram::sums::{Block, slots};
+use crate::train::unigram::lanes::{WordLane, in_lanes, total};
+use crate::train::unigram::numeric::{ApproximationTables, digamma};
+use crate::train::unigram::pieces::ScoredPieces;
+use crate::train::unigram::sums::{WordBlock, slots};
 use crate::train::unigram::workers::Workers;
 
 /// Pieces with a lower expected count are removed.
 const LEAST_EXPECTED: f32 = 0.5;
 
 /// Returns the expected count of each piece.
-pub fn expect(pieces: &Pieces, lanes: &[Lane], tables: &Tables, workers: &mut Workers) -> Result<Vec<f32>> {
+pub fn expect(
+    pieces: &ScoredPieces,
+    lanes: &[WordLane],
+    tables: &ApproximationTables,
+    workers: &mut Workers,
+) -> Result<Vec<f32>> {
     let sums = in_lanes(lanes.len(), workers, "expectation", |lane| {
-        let (mut slots, mut block) = (slots(pieces), Block::default());
+        let (mut slots, mut block) = (slots(pieces), WordBlock::default());
         lanes[lane].each(|count, chars, nodes| block.push(count, chars, nodes, &mut slots, tables));
         block.finish(&mut slots, tables);
         slots[..pieces.len()].iter().map(|slot| slot.expected).collect()

@@ -6,15 +6,15 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::train::sentencepiece::Scored;
+use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::Alphabet;
-use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::pieces::ScoredPieces;
 
 /// The difference between the scores of two lost characters.
 const STEP: f32 = 0.0001;
 
 /// Returns the best `size` pieces, or the whole alphabet if it is larger; the best first.
-pub fn finish(pieces: &Pieces, alphabet: &Alphabet, size: usize) -> Vec<Scored> {
+pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<ScoredPiece> {
     let mut trained: Vec<(&[u8], f32)> = (0..pieces.len()).map(|id| (pieces.text(id), pieces.scores[id])).collect();
     let scores: HashMap<&[u8], f32> = trained.iter().copied().collect();
     let (lowest_score, mut offset) = (pieces.min_score(), 0f32);
@@ -35,7 +35,7 @@ pub fn finish(pieces: &Pieces, alphabet: &Alphabet, size: usize) -> Vec<Scored> 
         }
         scores_by_text.entry(text.to_vec()).or_insert(score);
     }
-    let mut all: Vec<Scored> = scores_by_text.into_iter().collect();
+    let mut all: Vec<ScoredPiece> = scores_by_text.into_iter().collect();
     all.sort_unstable_by(|a, b| best_first((&a.0, a.1), (&b.0, b.1)));
     all
 }

@@ -11,7 +11,7 @@
 //! Cost: one search in the dictionary for each character, once; then sequential reads of memory.
 
 use crate::error::{Error, Result};
-use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::pieces::ScoredPieces;
 use crate::train::unigram::workers::Workers;
 use crate::train::words::WordCounts;
 use crate::trie::NONE;
@@ -20,7 +20,7 @@ use crate::utf8::lead_len;
 /// A piece that begins at a character. The bits hold whether the piece is the last of this character's pieces, its
 /// length in characters less 1 (9 bits), and its id (22 bits).
 #[derive(Clone, Copy, PartialEq)]
-pub struct Node(u32);
+pub struct PieceNode(u32);
 
 const ID_BITS: u32 = 22;
 const LEN_BITS: u32 = 9;
@@ -28,9 +28,9 @@ const LAST: u32 = 1 << 31;
 /// The id of a character that is not a piece.
 pub const NO_PIECE: u32 = (1 << ID_BITS) - 1;
 
-impl Node {
-    fn new(id: u32, chars: usize) -> Node {
-        Node((chars as u32 - 1) << ID_BITS | id)
+impl PieceNode {
+    fn new(id: u32, chars: usize) -> PieceNode {
+        PieceNode((chars as u32 - 1) << ID_BITS | id)
     }
 
     #[inline]
@@ -57,7 +57,7 @@ impl Node {
 
 /// The numbers of a word: its count, its characters and its nodes.
 #[derive(Clone, Copy)]
-struct Word {
+struct LaneWord {
     count: f32,
     chars: u32,
     nodes: u32,
@@ -65,26 +65,26 @@ struct Word {
 
 /// A lane: every n-th word, if there are n lanes.
 #[derive(Default)]
-pub struct Lane {
-    words: Vec<Word>,
-    nodes: Vec<Node>,
+pub struct WordLane {
+    words: Vec<LaneWord>,
+    nodes: Vec<PieceNode>,
 }
 
-impl Lane {
-    fn from_words(words: &WordCounts, lane: usize, lanes: usize, pieces: &Pieces) -> Lane {
-        let mut lane_words = Lane::default();
+impl WordLane {
+    fn from_words(words: &WordCounts, lane: usize, lanes: usize, pieces: &ScoredPieces) -> WordLane {
+        let mut lane_words = WordLane::default();
         for index in (lane..words.len()).step_by(lanes) {
             let before = lane_words.nodes.len();
             let chars = add_nodes(words.word(index), pieces, &mut lane_words.nodes);
             let nodes = (lane_words.nodes.len() - before) as u32;
-            lane_words.words.push(Word { count: words.count(index) as f32, chars, nodes });
+            lane_words.words.push(LaneWord { count: words.count(index) as f32, chars, nodes });
         }
         lane_words.nodes.shrink_to_fit();
         lane_words
     }
 
     /// Calls `each(count, characters, nodes)` for each word.
-    pub fn each(&self, mut each: impl FnMut(f32, u32, &[Node])) {
+    pub fn each(&self, mut each: impl FnMut(f32, u32, &[PieceNode])) {
         let mut remaining_nodes = &self.nodes[..];
         for word in &self.words {
             let (nodes, after) = remaining_nodes.split_at(word.nodes as usize);
@@ -111,14 +111,14 @@ impl Lane {
 }
 
 /// Moves the nodes of one character from index `from` to index `to`, which is not larger.
-fn renumber_group(nodes: &mut [Node], from: &mut usize, to: &mut usize, new_ids: &[u32]) {
+fn renumber_group(nodes: &mut [PieceNode], from: &mut usize, to: &mut usize, new_ids: &[u32]) {
     let mut lost_character = false;
     loop {
         let node = nodes[*from];
         *from += 1;
         let id = new_ids.get(node.id() as usize).copied().unwrap_or(NONE);
         if id != NONE {
-            nodes[*to] = Node::new(id, node.chars() as usize);
+            nodes[*to] = PieceNode::new(id, node.chars() as usize);
             *to += 1;
         } else {
             lost_character |= node.chars() == 1;
@@ -128,14 +128,14 @@ fn renumber_group(nodes: &mut [Node], from: &mut usize, to: &mut usize, new_ids:
         }
     }
     if lost_character {
-        nodes[*to] = Node::new(NO_PIECE, 1);
+        nodes[*to] = PieceNode::new(NO_PIECE, 1);
         *to += 1;
     }
     nodes[*to - 1].0 |= LAST;
 }
 
 /// Appends the nodes of a word to `nodes`. Returns the number of characters of the word.
-pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
+pub fn add_nodes(word: &[u8], pieces: &ScoredPieces, nodes: &mut Vec<PieceNode>) -> u32 {
     let (mut at, mut chars) = (0, 0);
     while at < word.len() {
         let (first, char) = (nodes.len(), lead_len(word[at]));
@@ -147,10 +147,10 @@ pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
                 counted += lead_len(remaining_word[counted]);
                 count += 1;
             }
-            nodes.push(Node::new(id, count));
+            nodes.push(PieceNode::new(id, count));
         });
         if nodes.get(first).is_none_or(|node| node.chars() > 1) {
-            nodes.push(Node::new(NO_PIECE, 1));
+            nodes.push(PieceNode::new(NO_PIECE, 1));
         }
         if let Some(last) = nodes.last_mut() {
             last.0 |= LAST;
@@ -162,7 +162,12 @@ pub fn add_nodes(word: &[u8], pieces: &Pieces, nodes: &mut Vec<Node>) -> u32 {
 }
 
 /// Distributes the words over lanes.
-pub fn build_lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &mut Workers) -> Result<Vec<Lane>> {
+pub fn build_lanes(
+    words: &WordCounts,
+    lanes: usize,
+    pieces: &ScoredPieces,
+    workers: &mut Workers,
+) -> Result<Vec<WordLane>> {
     if pieces.len() >= NO_PIECE as usize {
         return Err(Error::Argument(format!(
             "{} seeds exceed the limit of {}; lower seed_sentencepiece_size",
@@ -170,11 +175,11 @@ pub fn build_lanes(words: &WordCounts, lanes: usize, pieces: &Pieces, workers: &
             NO_PIECE - 1
         )));
     }
-    in_lanes(lanes, workers, "lattices", |lane| Lane::from_words(words, lane, lanes, pieces))
+    in_lanes(lanes, workers, "lattices", |lane| WordLane::from_words(words, lane, lanes, pieces))
 }
 
 /// Replaces the ids of pieces in all lanes.
-pub fn renumber(lanes: &mut [Lane], new_ids: &[u32], workers: &mut Workers) -> Result<()> {
+pub fn renumber(lanes: &mut [WordLane], new_ids: &[u32], workers: &mut Workers) -> Result<()> {
     workers.run("lattices", lanes.iter_mut().collect(), |lane| lane.renumber(new_ids))
 }
 

@@ -1,7 +1,7 @@
 //! The lattice of one word: all its segmentations, and the best segmentation. (The sums over all segmentations are in
 //! `sums`.)
 //!
-//! Reference: SentencePiece's `Lattice`, with all pieces normal. Nodes are sorted by their start, then by their length.
+//! Reference: SentencePiece's `WordLattice`, with all pieces normal. Nodes are sorted by their start, then by their length.
 //! Positions count characters.
 //!
 //! A character that is not a piece has a node with id 0, as in the reference's trainer: the expected count of such
@@ -9,14 +9,14 @@
 //!
 //! Cost: one step for each node. Worst input: a long word all of whose substrings are pieces.
 
-use crate::train::unigram::lanes::{Node, add_nodes};
-use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::lanes::{PieceNode, add_nodes};
+use crate::train::unigram::pieces::ScoredPieces;
 use crate::trie::NONE;
 
 /// The lattice of a word, without its nodes (see `lanes`). It is reused for the next word, so that memory is allocated
 /// once.
 #[derive(Default)]
-pub struct Lattice {
+pub struct WordLattice {
     /// The score of each node.
     scores: Vec<f32>,
     /// For each position the index of its first node; and at the end the number of nodes.
@@ -40,9 +40,9 @@ struct BestPath {
 
 const NO_PATH: BestPath = BestPath { score: f32::NEG_INFINITY, node: NONE, runner_up: f32::NEG_INFINITY };
 
-impl Lattice {
+impl WordLattice {
     /// Loads the lattice of a word that has `chars` characters and these nodes.
-    pub fn load(&mut self, pieces: &Pieces, chars: u32, nodes: &[Node]) {
+    pub fn load(&mut self, pieces: &ScoredPieces, chars: u32, nodes: &[PieceNode]) {
         self.scores.clear();
         self.scores.extend(nodes.iter().map(|node| pieces.score(node.id())));
         self.first_nodes.clear();
@@ -55,7 +55,7 @@ impl Lattice {
     }
 
     /// Loads the lattice of a text, and replaces `nodes` by the nodes of the text.
-    pub fn fill(&mut self, pieces: &Pieces, text: &[u8], nodes: &mut Vec<Node>) {
+    pub fn fill(&mut self, pieces: &ScoredPieces, text: &[u8], nodes: &mut Vec<PieceNode>) {
         nodes.clear();
         let chars = add_nodes(text, pieces, nodes);
         self.load(pieces, chars, nodes);
@@ -72,7 +72,7 @@ impl Lattice {
     }
 
     /// Returns for each node its id, start, end and score.
-    pub fn columns(&self, nodes: &[Node]) -> Vec<(u32, u32, u32, f32)> {
+    pub fn columns(&self, nodes: &[PieceNode]) -> Vec<(u32, u32, u32, f32)> {
         let positions =
             (0..self.len()).flat_map(|position| self.nodes_at(position).map(move |index| (position as u32, index)));
         positions
@@ -85,7 +85,7 @@ impl Lattice {
 
     /// Returns the nodes of the best segmentation, from the last to the first, and its score. The node `skip` is not
     /// used.
-    pub fn best(&mut self, nodes: &[Node], skip: Option<usize>) -> (impl Iterator<Item = usize>, f32) {
+    pub fn best(&mut self, nodes: &[PieceNode], skip: Option<usize>) -> (impl Iterator<Item = usize>, f32) {
         self.best.clear();
         self.best.resize(self.first_nodes.len(), NO_PATH);
         self.best[0].score = 0.0;
@@ -114,7 +114,7 @@ impl Lattice {
     /// neighbour is the first node whose sum with the node's score is the largest *after rounding*. It can precede the
     /// best left neighbour.
     #[inline]
-    fn left_of(&self, nodes: &[Node], position: usize, score: f32) -> (u32, f32) {
+    fn left_of(&self, nodes: &[PieceNode], position: usize, score: f32) -> (u32, f32) {
         let best = self.best[position];
         let sum = best.score + score;
         if best.runner_up + score < sum || best.node == NONE {

@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
-use crate::train::unigram::cuts::Sizes;
+use crate::train::unigram::cuts::FragmentSizes;
 
 /// Bytes for each character of a distinct word.
 const CHARACTER: u64 = 4 * 4;
@@ -24,7 +24,14 @@ const SORTING: u64 = 24 << 20;
 const PIECE: u64 = 64;
 
 /// Returns an error if training on these words and fragments takes more than `room` bytes.
-pub fn check(words: &Sizes, fragments: &Sizes, seeds: usize, room: usize, lanes: usize, threads: usize) -> Result<()> {
+pub fn check(
+    words: &FragmentSizes,
+    fragments: &FragmentSizes,
+    seeds: usize,
+    room: usize,
+    lanes: usize,
+    threads: usize,
+) -> Result<()> {
     let pieces = words.chars.min(seeds as u64);
     let threads = threads as u64;
     let sorting = SORTING.min(words.chars * 16) * threads;

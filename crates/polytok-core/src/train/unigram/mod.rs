@@ -36,13 +36,13 @@ use crate::error::Result;
 use crate::spec::Line;
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
-use crate::train::sentencepiece::Scored;
+use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::{Alphabet, CharCounts};
-use crate::train::sentencepiece::options::Options;
+use crate::train::sentencepiece::options::SentencePieceOptions;
 use crate::train::words::WordCounts;
-use lanes::Lane;
-use numeric::Tables;
-use pieces::Pieces;
+use lanes::WordLane;
+use numeric::ApproximationTables;
+use pieces::ScoredPieces;
 use sentences::CountedSentences;
 use workers::Workers;
 
@@ -67,10 +67,10 @@ pub struct UnigramOptions {
 pub fn pieces(
     sentences: impl BorrowMut<WordCounter>,
     max_pieces: usize,
-    options: &Options,
+    options: &SentencePieceOptions,
     unigram_options: &UnigramOptions,
     progress: &mut dyn Progress,
-) -> Result<Vec<Scored>> {
+) -> Result<Vec<ScoredPiece>> {
     let mut counted = CountedSentences::new(sentences, options)?;
     let alphabet = Alphabet::choose(&counted.characters()?, options)?;
     alphabet.check_fits(max_pieces, options)?;
@@ -90,7 +90,7 @@ pub fn pieces(
         Some(list) => seeds::seeds_from_list(&characters, list, unigram_options.seed_size, options)?,
         None => seeds::find_seeds(&characters, fragments, seed_size, options, &mut workers)?,
     };
-    let pieces = Pieces::new(texts, scores)?;
+    let pieces = ScoredPieces::new(texts, scores)?;
     let lanes = lanes::build_lanes(&words, unigram_options.lanes, &pieces, &mut workers)?;
     drop(words);
     let mut training = Training { pieces, lanes, options, unigram_options, workers };
@@ -103,7 +103,7 @@ const FEWEST_SEEDS: usize = 100_000;
 
 /// Returns the characters of the alphabet that occur in the words, the most frequent first. Version 0.2.1 leaves out
 /// the characters of the delimiter.
-fn characters(words: &WordCounts, alphabet: &Alphabet, options: &Options) -> Result<Vec<(char, u64)>> {
+fn characters(words: &WordCounts, alphabet: &Alphabet, options: &SentencePieceOptions) -> Result<Vec<(char, u64)>> {
     let delimiter = if options.line == Line::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
     words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
@@ -115,9 +115,9 @@ fn characters(words: &WordCounts, alphabet: &Alphabet, options: &Options) -> Res
 
 /// The current pieces, and the words that they are trained on.
 struct Training<'a> {
-    pieces: Pieces,
-    lanes: Vec<Lane>,
-    options: &'a Options,
+    pieces: ScoredPieces,
+    lanes: Vec<WordLane>,
+    options: &'a SentencePieceOptions,
     unigram_options: &'a UnigramOptions,
     workers: Workers<'a>,
 }
@@ -142,7 +142,7 @@ impl Training<'_> {
     }
 
     fn fit(&mut self) -> Result<()> {
-        let tables = Tables::for_line(self.options.line);
+        let tables = ApproximationTables::for_line(self.options.line);
         for _ in 0..self.unigram_options.sub_iterations {
             let expected = expect::expect(&self.pieces, &self.lanes, tables, &mut self.workers)?;
             self.keep(&expect::maximize(&expected))?;

@@ -51,7 +51,7 @@ impl Factor {
 }
 
 /// Tables for quick approximations.
-pub struct Tables {
+pub struct ApproximationTables {
     line: Line,
     /// Lower bounds of log(1 + exp(-d)), as polynomials in d.
     softplus: Box<[[f64; TERMS]; SOFTPLUS_ENTRIES]>,
@@ -59,11 +59,11 @@ pub struct Tables {
     powers: [u64; EXP_STEPS],
 }
 
-impl Tables {
+impl ApproximationTables {
     /// Returns the tables of a version. If the tables do not decide a result, the version's exact formula does.
-    pub fn for_line(line: Line) -> &'static Tables {
-        static OLD: OnceLock<Tables> = OnceLock::new();
-        static NEW: OnceLock<Tables> = OnceLock::new();
+    pub fn for_line(line: Line) -> &'static ApproximationTables {
+        static OLD: OnceLock<ApproximationTables> = OnceLock::new();
+        static NEW: OnceLock<ApproximationTables> = OnceLock::new();
         let tables = if line == Line::V0_2_1 { &OLD } else { &NEW };
         tables.get_or_init(|| {
             let mut softplus = Box::new([[-SOFTPLUS_ERROR, 0.0, 0.0, 0.0]; SOFTPLUS_ENTRIES]);
@@ -72,7 +72,7 @@ impl Tables {
                 .enumerate()
                 .for_each(|(step, terms)| *terms = lower_bound_terms(step));
             let powers = std::array::from_fn(|i| (i as f64 / EXP_STEPS as f64).exp2().to_bits());
-            Tables { line, softplus, powers }
+            ApproximationTables { line, softplus, powers }
         })
     }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn approximations_are_far_better_than_assumed() {
-        let tables = Tables::for_line(Line::V0_2_3);
+        let tables = ApproximationTables::for_line(Line::V0_2_3);
         for i in 0..200_000 {
             let d = i as f32 / 4000.0;
             let off = tables.softplus(d) + SOFTPLUS_ERROR - (-d as f64).exp().ln_1p();
@@ -206,7 +206,7 @@ mod tests {
         #[test]
         fn results_equal_the_library(x in -400f32..1.0, y in -60f32..60.0, sum in 0f32..1e7, count in 1u32..1_000_000) {
             for line in [Line::V0_2_1, Line::V0_2_3] {
-                let tables = Tables::for_line(line);
+                let tables = ApproximationTables::for_line(line);
                 prop_assert_eq!(tables.log_sum_exp(x, x + y), log_sum_exp(x, x + y, line));
                 let close = x / 100.0;
                 prop_assert_eq!(tables.log_sum_exp(close, close + y), log_sum_exp(close, close + y, line));

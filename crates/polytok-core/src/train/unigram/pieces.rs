@@ -9,7 +9,7 @@ use crate::train::words::WordCounts;
 use crate::trie::{NONE, Trie};
 
 /// The current pieces; their ids are 0, 1, 2 …
-pub struct Pieces {
+pub struct ScoredPieces {
     /// The texts of all pieces, including removed ones.
     texts: WordCounts,
     /// For each piece the index of its text.
@@ -25,12 +25,12 @@ pub struct Pieces {
 /// The difference between the score of the worst piece and that of a character that is not a piece.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
-impl Pieces {
+impl ScoredPieces {
     /// Creates pieces from texts and scores. If a text occurs twice, its first piece is found in words.
-    pub fn new(texts: WordCounts, scores: Vec<f32>) -> Result<Pieces> {
+    pub fn new(texts: WordCounts, scores: Vec<f32>) -> Result<ScoredPieces> {
         let rows = (0..texts.len() as u32).collect();
         let empty = Trie::build([])?;
-        let mut pieces = Pieces { texts, rows, scores, unknown_score: 0.0, trie: empty, ids: Vec::new() };
+        let mut pieces = ScoredPieces { texts, rows, scores, unknown_score: 0.0, trie: empty, ids: Vec::new() };
         pieces.build_trie()?;
         pieces.set_unknown_score()?;
         Ok(pieces)

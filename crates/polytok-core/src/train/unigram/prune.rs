@@ -12,9 +12,9 @@
 
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::unigram::lanes::{Lane, in_lanes, total};
-use crate::train::unigram::lattice::Lattice;
-use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::lanes::{WordLane, in_lanes, total};
+use crate::train::unigram::lattice::WordLattice;
+use crate::train::unigram::pieces::ScoredPieces;
 use crate::train::unigram::second::{Replacement, ReplacementSearch};
 use crate::train::unigram::workers::Workers;
 
@@ -28,8 +28,8 @@ struct Counts {
 
 /// Returns the `target` pieces whose removal would cost most, and the pieces that have to stay.
 pub fn prune(
-    pieces: &Pieces,
-    lanes: &[Lane],
+    pieces: &ScoredPieces,
+    lanes: &[WordLane],
     line: Line,
     target: usize,
     workers: &mut Workers,
@@ -71,7 +71,7 @@ fn loss(counts: &[f32], sum: f32, id: usize, weight: f32, others: &[u32]) -> f32
 }
 
 /// Finds the replacement of each piece.
-fn find_replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Result<Vec<Replacement>> {
+fn find_replacements(pieces: &ScoredPieces, line: Line, workers: &mut Workers) -> Result<Vec<Replacement>> {
     let mut all: Vec<Replacement> = (0..pieces.len()).map(|_| Replacement::Impossible).collect();
     let items = all.chunks_mut(PIECES_PER_ITEM).enumerate().collect();
     workers.run("pruning", items, |(item, slots): (usize, &mut [Replacement])| {
@@ -86,9 +86,9 @@ fn find_replacements(pieces: &Pieces, line: Line, workers: &mut Workers) -> Resu
 /// The number of pieces that a thread processes as one item of work.
 const PIECES_PER_ITEM: usize = 4096;
 
-fn best_counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
+fn best_counts(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<Counts> {
     let sums = in_lanes(lanes.len(), workers, "pruning", |lane| {
-        let mut lattice = Lattice::default();
+        let mut lattice = WordLattice::default();
         let mut counts = vec![0f32; pieces.len()];
         lanes[lane].each(|count, chars, nodes| {
             lattice.load(pieces, chars, nodes);
@@ -100,8 +100,8 @@ fn best_counts(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result
 }
 
 /// Counts pieces as 0.2.1 does. Its weights are added up over the lanes in order, so one thread computes them.
-fn best_counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) -> Result<Counts> {
-    let mut lattice = Lattice::default();
+fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<Counts> {
+    let mut lattice = WordLattice::default();
     let mut sums = Vec::new();
     let mut weights = vec![0f32; pieces.len()];
     let mut weight_sum = 0f32;
@@ -125,8 +125,8 @@ fn best_counts_in_order(pieces: &Pieces, lanes: &[Lane], workers: &mut Workers) 
 }
 
 /// Returns the pieces whose own text has no better segmentation.
-pub fn reachable(pieces: &Pieces) -> Vec<(u32, f32)> {
-    let (mut lattice, mut nodes) = (Lattice::default(), Vec::new());
+pub fn reachable(pieces: &ScoredPieces) -> Vec<(u32, f32)> {
+    let (mut lattice, mut nodes) = (WordLattice::default(), Vec::new());
     let is_reachable = |&id: &u32| {
         lattice.fill(pieces, pieces.text(id as usize), &mut nodes);
         let own_node = nodes.iter().position(|node| node.chars() as usize == lattice.len());

@@ -1,6 +1,6 @@
 //! Finds the replacement of a removed piece: the second best segmentation of its own text.
 //!
-//! Reference: the trainer calls `Lattice::NBest` for two segmentations of each piece. If segmentations have nearly
+//! Reference: the trainer calls `WordLattice::NBest` for two segmentations of each piece. If segmentations have nearly
 //! equal scores, the result of `NBest` depends on how its sums are rounded. So one pass over the nodes finds the best
 //! segmentation without the piece. If its score differs from the score of the piece, and from the score of every other
 //! segmentation, by more than rounding can change, `NBest` returns the same result. Otherwise the search of `NBest` is
@@ -10,9 +10,9 @@
 
 use crate::model::unigram::nbest::best_two;
 use crate::spec::Line;
-use crate::train::unigram::lanes::Node;
-use crate::train::unigram::lattice::Lattice;
-use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::lanes::PieceNode;
+use crate::train::unigram::lattice::WordLattice;
+use crate::train::unigram::pieces::ScoredPieces;
 use crate::trie::NONE;
 
 /// The replacement of a piece's occurrences when the piece is removed.
@@ -48,19 +48,19 @@ const NO_PATH: TwoBestPaths =
 /// Finds replacements. It is reused for the next piece, so that memory is allocated once.
 #[derive(Default)]
 pub struct ReplacementSearch {
-    lattice: Lattice,
-    nodes: Vec<Node>,
+    lattice: WordLattice,
+    nodes: Vec<PieceNode>,
 }
 
 impl ReplacementSearch {
     /// Returns the replacement of a piece.
-    pub fn replacement(&mut self, pieces: &Pieces, id: usize, line: Line) -> Replacement {
+    pub fn replacement(&mut self, pieces: &ScoredPieces, id: usize, line: Line) -> Replacement {
         self.lattice.fill(pieces, pieces.text(id), &mut self.nodes);
         self.certain_replacement(pieces).unwrap_or_else(|| self.replacement_by_search(line))
     }
 
     /// Returns the replacement if rounding cannot change it.
-    fn certain_replacement(&self, pieces: &Pieces) -> Option<Replacement> {
+    fn certain_replacement(&self, pieces: &ScoredPieces) -> Option<Replacement> {
         let len = self.lattice.len();
         if len > MAX_CHARS {
             return None;
@@ -96,7 +96,7 @@ impl ReplacementSearch {
         Some(Replacement::Pieces(others))
     }
 
-    fn best_paths(&self, pieces: &Pieces, own_node: usize) -> [TwoBestPaths; MAX_CHARS + 1] {
+    fn best_paths(&self, pieces: &ScoredPieces, own_node: usize) -> [TwoBestPaths; MAX_CHARS + 1] {
         let mut best_paths = [NO_PATH; MAX_CHARS + 1];
         best_paths[0].score = 0.0;
         let mut position = 0;
@@ -143,7 +143,7 @@ mod tests {
                 texts.push(text.as_bytes(), 0);
                 scores.push(-(score as f32) / step as f32 * 0.7);
             }
-            let pieces = Pieces::new(texts, scores).unwrap();
+            let pieces = ScoredPieces::new(texts, scores).unwrap();
             let mut search = ReplacementSearch::default();
             for id in 0..pieces.len() {
                 for line in [Line::V0_2_1, Line::V0_2_3] {

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::sentencepiece::options::Options;
+use crate::train::sentencepiece::options::SentencePieceOptions;
 use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::suffixes::{Fragments, Interval, IntervalRules};
 use crate::train::unigram::workers::Workers;
@@ -21,7 +21,7 @@ use crate::train::words::WordCounts;
 
 /// A substring with its rank.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct SeedCandidate {
     interval: Interval,
     /// The number of occurrences times the number of characters, as bits that compare like the numbers. In 0.2.3 the
     /// product has single precision.
@@ -33,7 +33,7 @@ pub fn find_seeds(
     characters: &[(char, u64)],
     mut fragments: Fragments,
     size: usize,
-    options: &Options,
+    options: &SentencePieceOptions,
     workers: &mut Workers,
 ) -> Result<(WordCounts, Vec<f32>)> {
     let (line, max_chars) = (options.line, options.max_sentencepiece_length);
@@ -46,7 +46,7 @@ pub fn find_seeds(
             chars.clear();
             chars.extend(text.chars());
             let fits = chars.len() >= 2 && interval.count >= 2 && validity.is_valid(&chars);
-            fits.then(|| Candidate { interval, rank: rank(interval.count, chars.len(), line) })
+            fits.then(|| SeedCandidate { interval, rank: rank(interval.count, chars.len(), line) })
         });
         best_candidates(fragments, candidates, size, line)
     })?;
@@ -72,7 +72,7 @@ pub fn seeds_from_list(
     characters: &[(char, u64)],
     substrings: &WordCounts,
     size: usize,
-    options: &Options,
+    options: &SentencePieceOptions,
 ) -> Result<(WordCounts, Vec<f32>)> {
     let (line, validity) = (options.line, Validity::new(options)?);
     let single_chars = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, line)));
@@ -117,12 +117,12 @@ fn score(rank: u64, line: Line) -> f32 {
 /// Returns the best `size` candidates, the best first.
 fn best_candidates(
     fragments: &Fragments,
-    candidates: impl Iterator<Item = Candidate>,
+    candidates: impl Iterator<Item = SeedCandidate>,
     size: usize,
     line: Line,
-) -> Vec<Candidate> {
-    let compare = |a: &(usize, Candidate), b: &(usize, Candidate)| compare_candidates(fragments, a, b, line);
-    let mut best_candidates: Vec<(usize, Candidate)> = Vec::new();
+) -> Vec<SeedCandidate> {
+    let compare = |a: &(usize, SeedCandidate), b: &(usize, SeedCandidate)| compare_candidates(fragments, a, b, line);
+    let mut best_candidates: Vec<(usize, SeedCandidate)> = Vec::new();
     for candidate in candidates.enumerate() {
         best_candidates.push(candidate);
         if best_candidates.len() > 4 * size.max(1 << 10) {
@@ -136,7 +136,12 @@ fn best_candidates(
 }
 
 /// Compares two candidates, each with the number of its interval in the order in which intervals closed.
-fn compare_candidates(fragments: &Fragments, a: &(usize, Candidate), b: &(usize, Candidate), line: Line) -> Ordering {
+fn compare_candidates(
+    fragments: &Fragments,
+    a: &(usize, SeedCandidate),
+    b: &(usize, SeedCandidate),
+    line: Line,
+) -> Ordering {
     let by_rank = b.1.rank.cmp(&a.1.rank);
     match line {
         Line::V0_2_1 => by_rank.then(a.0.cmp(&b.0)),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 use crate::train::room::{COUNTING, megabytes};
-use crate::train::sentencepiece::options::Options;
+use crate::train::sentencepiece::options::SentencePieceOptions;
 
 /// The highest number of copies of a whole sentence in memory: as read, in the order of the corpus, and as trained on.
 const COPIES: usize = 3;
@@ -22,7 +22,7 @@ pub struct SentenceMemory {
 
 impl SentenceMemory {
     /// Reserves half of the limit of all threads for sentences. The other half is for counted words.
-    pub fn new(options: &Options, limit: usize) -> SentenceMemory {
+    pub fn new(options: &SentencePieceOptions, limit: usize) -> SentenceMemory {
         let copies = if options.split_by_whitespace { 1 } else { COPIES };
         SentenceMemory { bytes: AtomicUsize::new(0), max_bytes: limit / 2 / copies, copies }
     }

@@ -23,16 +23,16 @@ use crate::error::Result;
 use crate::spec::Line;
 use crate::train::counter::{Limit, Sequence, WordCounter};
 use crate::train::sentencepiece::alphabet::CharCounts;
-use crate::train::sentencepiece::corpus::Sink;
-use crate::train::sentencepiece::options::{Options, RARE};
+use crate::train::sentencepiece::corpus::SentenceSink;
+use crate::train::sentencepiece::options::{RARE, SentencePieceOptions};
 use crate::train::sentencepiece::together;
-use crate::train::sentencepiece::words::Cut;
+use crate::train::sentencepiece::words::WordCut;
 use crate::train::unigram::sentence_memory::SentenceMemory;
 use crate::train::words::WordCounts;
 
 /// Counts the words of sentences with their followers.
-pub struct Sentences {
-    split_rule: Option<Cut>,
+pub struct SentenceCounter {
+    split_rule: Option<WordCut>,
     /// Whether every sentence is also counted doubled: 0.2.1 takes substrings from doubled sentences if the sentences
     /// have counts.
     has_doubled_sentences: bool,
@@ -57,12 +57,12 @@ pub(super) enum Follower {
     End,
 }
 
-impl Sentences {
+impl SentenceCounter {
     /// Creates one sink for each thread, each with its share of the limit.
-    pub fn each(options: &Options, share: Option<&Limit>) -> Vec<Sentences> {
+    pub fn each(options: &SentencePieceOptions, share: Option<&Limit>) -> Vec<SentenceCounter> {
         let threads = options.threads.max(1);
         let memory = Arc::new(SentenceMemory::new(options, share.map_or(usize::MAX, |share| share.bytes * threads)));
-        let each = |_| Sentences {
+        let each = |_| SentenceCounter {
             split_rule: split_rule(options),
             has_doubled_sentences: has_doubled_sentences(options),
             pairs: WordCounter::new(half(share)),
@@ -120,20 +120,20 @@ impl Sentences {
 }
 
 /// Returns the way to split sentences into words, or `None` if they are not split.
-fn split_rule(options: &Options) -> Option<Cut> {
+fn split_rule(options: &SentencePieceOptions) -> Option<WordCut> {
     let split_rule =
-        Cut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
+        WordCut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
     options.split_by_whitespace.then_some(split_rule)
 }
 
-fn has_doubled_sentences(options: &Options) -> bool {
+fn has_doubled_sentences(options: &SentencePieceOptions) -> bool {
     options.is_tsv && options.line == Line::V0_2_1
 }
 
 /// Calls `each(word, start, follower)` for each word of a sentence except the last. Returns the start of the last word,
 /// and the last word.
 fn each_word(
-    split_rule: Cut,
+    split_rule: WordCut,
     sentence: &str,
     mut each: impl FnMut(&str, usize, Follower) -> Result<()>,
 ) -> Result<(usize, &str)> {
@@ -149,7 +149,7 @@ fn each_word(
     outcome.map(|()| (last.0, &sentence[last.0..last.1]))
 }
 
-impl Sink for Sentences {
+impl SentenceSink for SentenceCounter {
     fn begin(&mut self, ordinal: u64) {
         self.parts.push((ordinal, self.pairs.sequence.len()));
         self.memory.add(size_of::<(u64, usize)>());
@@ -178,7 +178,7 @@ impl Sink for Sentences {
 }
 
 /// Merges the counts of all threads.
-pub fn gather(mut sinks: Vec<Sentences>) -> Result<WordCounter> {
+pub fn gather(mut sinks: Vec<SentenceCounter>) -> Result<WordCounter> {
     sinks.first().map_or(Ok(()), |sink| sink.memory.check())?;
     let (mut sequences, mut part_ranges) = (Vec::new(), Vec::new());
     for (number, sink) in sinks.iter_mut().enumerate() {
@@ -208,7 +208,7 @@ pub struct CountedSentences<W> {
 
 impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
     /// Finds the follower of the last word of each sentence.
-    pub fn new(mut pairs: W, options: &Options) -> Result<CountedSentences<W>> {
+    pub fn new(mut pairs: W, options: &SentencePieceOptions) -> Result<CountedSentences<W>> {
         let counted = pairs.borrow_mut();
         let (mut last_words, mut whole_sentences) = (WordCounter::new(half(counted.limit())), WordCounts::default());
         let mut order = without_empty(counted.sequence.pairs(), options.line).peekable();
@@ -335,8 +335,8 @@ mod tests {
         std::str::from_utf8(bytes).unwrap_or("")
     }
 
-    fn substrings_of_fragments(sentences: &[String], options: &Options) -> SubstringCounts {
-        let mut sink = Sentences::each(options, None).remove(0);
+    fn substrings_of_fragments(sentences: &[String], options: &SentencePieceOptions) -> SubstringCounts {
+        let mut sink = SentenceCounter::each(options, None).remove(0);
         sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
         let mut counted = CountedSentences::new(gather(vec![sink]).unwrap(), options).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     /// Returns all right-maximal substrings of the whole text, in which each sentence ends with a zero byte.
-    fn substrings_of_text(sentences: &[String], options: &Options) -> SubstringCounts {
+    fn substrings_of_text(sentences: &[String], options: &SentencePieceOptions) -> SubstringCounts {
         let text: Vec<u8> = sentences.iter().flat_map(|sentence| [sentence.as_bytes(), &[0]].concat()).collect();
         let mut places: BTreeMap<&[u8], Vec<Option<u8>>> = BTreeMap::new();
         for start in 0..text.len() {
@@ -383,7 +383,7 @@ mod tests {
             sentences in proptest::collection::vec("▁?[ab▁я1語、]{1,9}", 1..12), flags in 0u8..32
         ) {
             let flag = |bit: u8| flags >> bit & 1 == 1;
-            let options = Options {
+            let options = SentencePieceOptions {
                 split_by_whitespace: flag(0),
                 split_by_unicode_script: flag(1),
                 treat_whitespace_as_suffix: flag(2),
@@ -391,7 +391,7 @@ mod tests {
                 split_digits: flag(4),
                 character_coverage: 1.0,
                 max_sentencepiece_length: 6,
-                ..Options::default()
+                ..SentencePieceOptions::default()
             };
             prop_assert_eq!(substrings_of_fragments(&sentences, &options), substrings_of_text(&sentences, &options));
         }

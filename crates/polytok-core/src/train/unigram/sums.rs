@@ -13,23 +13,23 @@
 //!
 //! Cost: two logarithms and an exponential for each node. Worst input: a long word all of whose substrings are pieces.
 
-use crate::train::unigram::lanes::Node;
-use crate::train::unigram::numeric::{Factor, Tables};
-use crate::train::unigram::pieces::Pieces;
+use crate::train::unigram::lanes::PieceNode;
+use crate::train::unigram::numeric::{ApproximationTables, Factor};
+use crate::train::unigram::pieces::ScoredPieces;
 
 /// A block is full when a strand has more nodes than this.
 const FULL_STRAND: usize = 512;
 
 /// A piece's score and its expected count, adjacent in memory because a word needs both.
-pub struct Slot {
+pub struct PieceSlot {
     score: f32,
     pub expected: f32,
 }
 
 /// Creates a slot for each piece, and a last slot for characters that are not pieces.
-pub fn slots(pieces: &Pieces) -> Vec<Slot> {
+pub fn slots(pieces: &ScoredPieces) -> Vec<PieceSlot> {
     let scores = (0..=pieces.len()).map(|id| pieces.score(id as u32));
-    scores.map(|score| Slot { score, expected: 0.0 }).collect()
+    scores.map(|score| PieceSlot { score, expected: 0.0 }).collect()
 }
 
 /// A node between two positions.
@@ -66,7 +66,7 @@ impl Strand {
         self.beta.clear();
     }
 
-    fn push(&mut self, chars: usize, nodes: &[Node], slots: &[Slot]) {
+    fn push(&mut self, chars: usize, nodes: &[PieceNode], slots: &[PieceSlot]) {
         let (first, position) = (self.edges.len(), self.alpha.len());
         self.alpha.push(0.0);
         self.alpha.resize(position + chars + 1, f32::NEG_INFINITY);
@@ -84,7 +84,7 @@ impl Strand {
 
     /// Sets the positions and the backward order of the edges from `first` on. Masks replace branches: `last` has all
     /// bits set if a node is the last of its group.
-    fn connect(&mut self, first: usize, mut position: u32, nodes: &[Node]) {
+    fn connect(&mut self, first: usize, mut position: u32, nodes: &[PieceNode]) {
         let (mut group, mut previous) = (first as u32, self.last_group);
         let new = self.edges[first..].iter_mut().zip(&mut self.back[first..]);
         for ((index, node), (edge, back)) in (group + 1..).zip(nodes).zip(new) {
@@ -101,7 +101,7 @@ impl Strand {
 
     /// Adds one edge forward and another edge backward. Returns the next edge in backward order.
     #[inline(always)]
-    fn step(&mut self, forward: usize, backward: usize, tables: &Tables) -> usize {
+    fn step(&mut self, forward: usize, backward: usize, tables: &ApproximationTables) -> usize {
         let edge = self.edges[forward];
         let path = edge.score + self.alpha[edge.start as usize];
         let sum = &mut self.alpha[edge.end as usize];
@@ -115,7 +115,7 @@ impl Strand {
 }
 
 /// The strand of a word, the word's edges and its last position.
-struct Word {
+struct PendingWord {
     factor: Factor,
     strand: usize,
     nodes: std::ops::Range<usize>,
@@ -124,27 +124,34 @@ struct Word {
 
 /// Words whose sums are pending.
 #[derive(Default)]
-pub struct Block {
+pub struct WordBlock {
     strands: [Strand; 2],
-    words: Vec<Word>,
+    words: Vec<PendingWord>,
 }
 
-impl Block {
+impl WordBlock {
     /// Adds a word. If the block is full, adds the expected counts of its words to their pieces.
-    pub fn push(&mut self, count: f32, chars: u32, nodes: &[Node], slots: &mut [Slot], tables: &Tables) {
+    pub fn push(
+        &mut self,
+        count: f32,
+        chars: u32,
+        nodes: &[PieceNode],
+        slots: &mut [PieceSlot],
+        tables: &ApproximationTables,
+    ) {
         let shortest = (self.strands[1].edges.len() < self.strands[0].edges.len()) as usize;
         let strand = &mut self.strands[shortest];
         let first = strand.edges.len();
         strand.push(chars as usize, nodes, slots);
         let (nodes, last) = (first..strand.edges.len(), strand.alpha.len() - 1);
-        self.words.push(Word { factor: Factor::new(count), strand: shortest, nodes, last });
+        self.words.push(PendingWord { factor: Factor::new(count), strand: shortest, nodes, last });
         if first > FULL_STRAND {
             self.finish(slots, tables);
         }
     }
 
     /// Adds the expected counts of the pending words to their pieces.
-    pub fn finish(&mut self, slots: &mut [Slot], tables: &Tables) {
+    pub fn finish(&mut self, slots: &mut [PieceSlot], tables: &ApproximationTables) {
         self.sum_both_directions(tables);
         for word in self.words.drain(..) {
             let Strand { edges, alpha, beta, .. } = &self.strands[word.strand];
@@ -158,7 +165,7 @@ impl Block {
         self.strands.iter_mut().for_each(Strand::clear);
     }
 
-    fn sum_both_directions(&mut self, tables: &Tables) {
+    fn sum_both_directions(&mut self, tables: &ApproximationTables) {
         let [first, second] = &mut self.strands;
         let together = first.edges.len().min(second.edges.len());
         let (mut first_edge, mut second_edge) = (first.last_group as usize, second.last_group as usize);

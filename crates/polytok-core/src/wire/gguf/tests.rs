@@ -17,8 +17,8 @@ fn file(entries: &[Vec<u8>]) -> Vec<u8> {
     [head, entries.concat()].concat()
 }
 
-fn texts(list: &[&str]) -> Texts {
-    let mut texts = Texts::new();
+fn texts(list: &[&str]) -> GgufTexts {
+    let mut texts = GgufTexts::new();
     list.iter().for_each(|text| texts.push(text.as_bytes()).unwrap());
     texts
 }

@@ -3,15 +3,15 @@
 use hashbrown::HashMap;
 use std::hash::RandomState;
 
-use super::Texts;
+use super::GgufTexts;
 use crate::byte_level::{char_of, read_bytes};
 use crate::error::{Error, Result};
 use crate::wire::show;
 
 /// The texts for which `is_mapped` as the bytes that they stand for. A text with another character stays, and its index
 /// is given too.
-pub fn byte_level(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<(Texts, Vec<u32>)> {
-    let mut out = Texts::new();
+pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<(GgufTexts, Vec<u32>)> {
+    let mut out = GgufTexts::new();
     let mut foreign = Vec::new();
     let mut bytes = Vec::new();
     for (index, text) in texts.iter().enumerate() {
@@ -28,8 +28,8 @@ pub fn byte_level(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<(T
 }
 
 /// The other way: bytes to GPT-2's characters.
-pub fn byte_level_texts(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Result<Texts> {
-    let mut out = Texts::new();
+pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<GgufTexts> {
+    let mut out = GgufTexts::new();
     let mut written = String::new();
     for (index, text) in texts.iter().enumerate() {
         if is_mapped(index) {
@@ -45,7 +45,7 @@ pub fn byte_level_texts(texts: &Texts, is_mapped: impl Fn(usize) -> bool) -> Res
 
 /// Merges as (left, right, merged) ids, in order: lines are cut at the first space behind their first byte; of equal pairs
 /// the first counts, and a line without such a space, or with a part that no token has, can never be used.
-pub fn resolve_merges(tokens: &Texts, lines: &Texts) -> Result<Vec<[u32; 3]>> {
+pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32; 3]>> {
     let keyed = RandomState::new();
     let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_capacity_and_hasher(tokens.len(), keyed.clone());
     for (id, text) in tokens.iter().enumerate() {
@@ -73,8 +73,8 @@ pub fn resolve_merges(tokens: &Texts, lines: &Texts) -> Result<Vec<[u32; 3]>> {
 }
 
 /// The lines of merges.
-pub fn merge_lines(tokens: &Texts, merges: impl Iterator<Item = (u32, u32)>) -> Result<Texts> {
-    let mut lines = Texts::new();
+pub fn merge_lines(tokens: &GgufTexts, merges: impl Iterator<Item = (u32, u32)>) -> Result<GgufTexts> {
+    let mut lines = GgufTexts::new();
     let mut line = Vec::new();
     for (left, right) in merges {
         let missing = |id: u32| Error::Format(format!("a merge has the id {id}, which no token has"));

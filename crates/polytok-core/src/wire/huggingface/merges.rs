@@ -7,14 +7,14 @@
 use hashbrown::HashMap;
 
 use super::super::{lines, rows, show};
-use super::Texts;
+use super::TextColumn;
 use crate::error::{Error, Result};
 use crate::spec::VocabColumns;
 
 /// The texts of merges: left, right, left, right …
 #[derive(Debug, Default)]
 pub(super) struct MergeTexts {
-    pub(super) texts: Texts,
+    pub(super) texts: TextColumn,
     pub(super) pairs: bool,
 }
 

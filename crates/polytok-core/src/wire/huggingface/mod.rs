@@ -12,7 +12,7 @@ mod write;
 
 pub use byte_level::to_bytes;
 pub use merges::merges_file;
-pub use write::{Parts, write};
+pub use write::{VocabParts, write};
 
 use hashbrown::HashMap;
 
@@ -79,11 +79,11 @@ pub fn rows_of(columns: &VocabColumns, texts: &[Vec<u8>]) -> Vec<Option<usize>> 
     texts.iter().map(|text| found[&text[..]]).collect()
 }
 
-fn columns_of(entries: Option<visit::Entries>) -> Result<(VocabColumns, Option<Vec<f64>>)> {
+fn columns_of(entries: Option<visit::JsonVocab>) -> Result<(VocabColumns, Option<Vec<f64>>)> {
     let Some(entries) = entries else {
         return Err(Error::Format("the model has no vocab".into()));
     };
-    let visit::Entries { texts, ids, scores } = entries;
+    let visit::JsonVocab { texts, ids, scores } = entries;
     let len = texts.len();
     let ids = if scores.is_some() { (0..len as u32).collect() } else { ids };
     let (read, exact) = scores.map(|scores| (scores.read, scores.exact)).unzip();
@@ -148,18 +148,18 @@ fn check_ids(columns: &VocabColumns) -> Result<()> {
 
 /// Texts, one after the other.
 #[derive(Debug)]
-struct Texts {
+struct TextColumn {
     blob: Vec<u8>,
     offsets: Vec<u32>,
 }
 
-impl Default for Texts {
-    fn default() -> Texts {
-        Texts { blob: Vec::new(), offsets: vec![0] }
+impl Default for TextColumn {
+    fn default() -> TextColumn {
+        TextColumn { blob: Vec::new(), offsets: vec![0] }
     }
 }
 
-impl Texts {
+impl TextColumn {
     fn len(&self) -> usize {
         self.offsets.len() - 1
     }

@@ -111,7 +111,7 @@ fn byte_level_needs_all_bytes() {
     assert_eq!((super::super::text(&bytes, 258), bytes.kinds[258]), ("世".as_bytes(), Kind::Unused));
 
     let parts =
-        Parts { columns: &bytes, merges: &merges, exact_scores: None, byte_level: true, pairs: false, indent: 0 };
+        VocabParts { columns: &bytes, merges: &merges, exact_scores: None, byte_level: true, pairs: false, indent: 0 };
     let (vocab, merges_json) = write(&parts).unwrap();
     let again = read_model(&format!(r#"{{"vocab":{vocab},"merges":{merges_json}}}"#)).unwrap();
     assert_eq!(texts(&again.columns), texts(&read.columns));
@@ -133,7 +133,7 @@ fn scores_are_what_tokenizers_reads() {
     }
     for exact_scores in [None, read.exact_scores.as_deref()] {
         let parts =
-            Parts { columns: &read.columns, merges: &[], exact_scores, byte_level: false, pairs: true, indent: 2 };
+            VocabParts { columns: &read.columns, merges: &[], exact_scores, byte_level: false, pairs: true, indent: 2 };
         let (vocab, _) = write(&parts).unwrap();
         let again = read_model(&format!(r#"{{"vocab":{vocab}}}"#)).unwrap();
         assert_eq!(again.columns.wide_scores.unwrap(), scores);

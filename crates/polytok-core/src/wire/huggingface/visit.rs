@@ -6,13 +6,13 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{MAX_DEPTH, MergeTexts, Texts};
+use super::{MAX_DEPTH, MergeTexts, TextColumn};
 use crate::error::{Error, Result};
 
 /// What stands in a file, unresolved.
 #[derive(Default)]
-pub(super) struct Document {
-    pub(super) vocab: Option<Entries>,
+pub(super) struct JsonDocument {
+    pub(super) vocab: Option<JsonVocab>,
     pub(super) merges: Option<MergeTexts>,
     pub(super) continuing_prefix: Option<String>,
     pub(super) rest: String,
@@ -20,31 +20,31 @@ pub(super) struct Document {
 
 /// A vocabulary's texts with their ids, or with their scores if it is a list.
 #[derive(Default)]
-pub(super) struct Entries {
-    pub(super) texts: Texts,
+pub(super) struct JsonVocab {
+    pub(super) texts: TextColumn,
     pub(super) ids: Vec<u32>,
-    pub(super) scores: Option<Scores>,
+    pub(super) scores: Option<JsonScores>,
 }
 
 /// Scores as tokenizers reads them, which is up to one unit in the last place away from what stands in the file (serde_json
 /// without its feature float_roundtrip), and as they stand there.
 #[derive(Debug, Default)]
-pub(super) struct Scores {
+pub(super) struct JsonScores {
     pub(super) read: Vec<f64>,
     pub(super) exact: Vec<f64>,
 }
 
 /// Reads a tokenizer.json.
-pub(super) fn document(data: &[u8]) -> Result<Document> {
-    let mut document = Document::default();
-    parse(data, Top(&mut document))?;
+pub(super) fn document(data: &[u8]) -> Result<JsonDocument> {
+    let mut document = JsonDocument::default();
+    parse(data, TopVisitor(&mut document))?;
     Ok(document)
 }
 
 /// Reads a vocab.json.
-pub(super) fn vocab(data: &[u8]) -> Result<Option<Entries>> {
+pub(super) fn vocab(data: &[u8]) -> Result<Option<JsonVocab>> {
     let mut entries = None;
-    parse(data, Vocab(&mut entries))?;
+    parse(data, VocabVisitor(&mut entries))?;
     Ok(entries)
 }
 
@@ -117,10 +117,10 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-struct Top<'a>(&'a mut Document);
-visit!(Top, deserialize_map);
+struct TopVisitor<'a>(&'a mut JsonDocument);
+visit!(TopVisitor, deserialize_map);
 
-impl<'de> Visitor<'de> for Top<'_> {
+impl<'de> Visitor<'de> for TopVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Top<'_> {
         while let Some(key) = map.next_key::<String>()? {
             if key == "model" {
                 name(&mut document.rest, &key);
-                map.next_value_seed(Model(document))?;
+                map.next_value_seed(ModelVisitor(document))?;
             } else {
                 member(&mut document.rest, &key, map.next_value()?)?;
             }
@@ -143,10 +143,10 @@ impl<'de> Visitor<'de> for Top<'_> {
     }
 }
 
-struct Model<'a>(&'a mut Document);
-visit!(Model, deserialize_map);
+struct ModelVisitor<'a>(&'a mut JsonDocument);
+visit!(ModelVisitor, deserialize_map);
 
-impl<'de> Visitor<'de> for Model<'_> {
+impl<'de> Visitor<'de> for ModelVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,8 +159,8 @@ impl<'de> Visitor<'de> for Model<'_> {
         document.rest.push('{');
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "vocab" => map.next_value_seed(Vocab(&mut document.vocab))?,
-                "merges" => map.next_value_seed(Merges(document.merges.insert(MergeTexts::default())))?,
+                "vocab" => map.next_value_seed(VocabVisitor(&mut document.vocab))?,
+                "merges" => map.next_value_seed(MergesVisitor(document.merges.insert(MergeTexts::default())))?,
                 _ => {
                     let raw: &RawValue = map.next_value()?;
                     if key == "continuing_subword_prefix" {
@@ -175,10 +175,10 @@ impl<'de> Visitor<'de> for Model<'_> {
     }
 }
 
-struct Vocab<'a>(&'a mut Option<Entries>);
-visit!(Vocab, deserialize_any);
+struct VocabVisitor<'a>(&'a mut Option<JsonVocab>);
+visit!(VocabVisitor, deserialize_any);
 
-impl<'de> Visitor<'de> for Vocab<'_> {
+impl<'de> Visitor<'de> for VocabVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -186,25 +186,25 @@ impl<'de> Visitor<'de> for Vocab<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        let entries = self.0.insert(Entries::default());
-        while map.next_key_seed(Text(&mut entries.texts))?.is_some() {
+        let entries = self.0.insert(JsonVocab::default());
+        while map.next_key_seed(TextVisitor(&mut entries.texts))?.is_some() {
             entries.ids.push(map.next_value()?);
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
-        let entries = self.0.insert(Entries { scores: Some(Scores::default()), ..Entries::default() });
-        while seq.next_element_seed(Scored(entries))?.is_some() {}
+        let entries = self.0.insert(JsonVocab { scores: Some(JsonScores::default()), ..JsonVocab::default() });
+        while seq.next_element_seed(ScoredTextVisitor(entries))?.is_some() {}
         Ok(())
     }
 }
 
 /// A text and its score.
-struct Scored<'a>(&'a mut Entries);
-visit!(Scored, deserialize_seq);
+struct ScoredTextVisitor<'a>(&'a mut JsonVocab);
+visit!(ScoredTextVisitor, deserialize_seq);
 
-impl<'de> Visitor<'de> for Scored<'_> {
+impl<'de> Visitor<'de> for ScoredTextVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -212,9 +212,9 @@ impl<'de> Visitor<'de> for Scored<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
-        let Entries { texts, scores, .. } = self.0;
+        let JsonVocab { texts, scores, .. } = self.0;
         let missing = |len| A::Error::invalid_length(len, &"a text and its score");
-        seq.next_element_seed(Text(texts))?.ok_or_else(|| missing(0))?;
+        seq.next_element_seed(TextVisitor(texts))?.ok_or_else(|| missing(0))?;
         let raw: &RawValue = seq.next_element()?.ok_or_else(|| missing(1))?;
         let scores = scores.get_or_insert_default();
         scores.read.push(serde_json::from_str(raw.get()).map_err(A::Error::custom)?);
@@ -224,10 +224,10 @@ impl<'de> Visitor<'de> for Scored<'_> {
 }
 
 /// A string, appended to texts.
-struct Text<'a>(&'a mut Texts);
-visit!(Text, deserialize_str);
+struct TextVisitor<'a>(&'a mut TextColumn);
+visit!(TextVisitor, deserialize_str);
 
-impl Visitor<'_> for Text<'_> {
+impl Visitor<'_> for TextVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -242,10 +242,10 @@ impl Visitor<'_> for Text<'_> {
     }
 }
 
-struct Merges<'a>(&'a mut MergeTexts);
-visit!(Merges, deserialize_seq);
+struct MergesVisitor<'a>(&'a mut MergeTexts);
+visit!(MergesVisitor, deserialize_seq);
 
-impl<'de> Visitor<'de> for Merges<'_> {
+impl<'de> Visitor<'de> for MergesVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -253,15 +253,15 @@ impl<'de> Visitor<'de> for Merges<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
-        while seq.next_element_seed(Merge(&mut *self.0))?.is_some() {}
+        while seq.next_element_seed(MergeVisitor(&mut *self.0))?.is_some() {}
         Ok(())
     }
 }
 
-struct Merge<'a>(&'a mut MergeTexts);
-visit!(Merge, deserialize_any);
+struct MergeVisitor<'a>(&'a mut MergeTexts);
+visit!(MergeVisitor, deserialize_any);
 
-impl<'de> Visitor<'de> for Merge<'_> {
+impl<'de> Visitor<'de> for MergeVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -275,8 +275,8 @@ impl<'de> Visitor<'de> for Merge<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
         self.0.start_pair().map_err(A::Error::custom)?;
         let missing = |len| A::Error::invalid_length(len, &"two texts");
-        seq.next_element_seed(Text(&mut self.0.texts))?.ok_or_else(|| missing(0))?;
-        seq.next_element_seed(Text(&mut self.0.texts))?.ok_or_else(|| missing(1))
+        seq.next_element_seed(TextVisitor(&mut self.0.texts))?.ok_or_else(|| missing(0))?;
+        seq.next_element_seed(TextVisitor(&mut self.0.texts))?.ok_or_else(|| missing(1))
     }
 }
 

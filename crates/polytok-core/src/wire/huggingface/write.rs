@@ -10,7 +10,7 @@ use crate::spec::{Kind, VocabColumns};
 
 /// What is to be written.
 #[derive(Debug)]
-pub struct Parts<'a> {
+pub struct VocabParts<'a> {
     /// The vocabulary; as a list of texts and scores if it has `wide_scores`.
     pub columns: &'a VocabColumns,
     /// Its merges.
@@ -26,7 +26,7 @@ pub struct Parts<'a> {
 }
 
 /// The values of `vocab` and `merges`.
-pub fn write(parts: &Parts<'_>) -> Result<(String, String)> {
+pub fn write(parts: &VocabParts<'_>) -> Result<(String, String)> {
     let texts = texts(parts)?;
     let vocab = match &parts.columns.wide_scores {
         Some(scores) => list(&texts, scores, parts)?,
@@ -35,7 +35,7 @@ pub fn write(parts: &Parts<'_>) -> Result<(String, String)> {
     Ok((vocab, merges(parts, &texts)?))
 }
 
-fn texts(parts: &Parts<'_>) -> Result<Vec<String>> {
+fn texts(parts: &VocabParts<'_>) -> Result<Vec<String>> {
     let as_text = |(row, bytes): (usize, &[u8])| match std::str::from_utf8(bytes) {
         _ if parts.byte_level && parts.columns.kinds[row] == Kind::Normal => Ok(byte_level::to_text(bytes)),
         Ok(text) => Ok(text.to_owned()),
@@ -49,7 +49,7 @@ fn object(texts: &[String], ids: &[u32], indent: usize) -> String {
     block(members, ['{', '}'], indent)
 }
 
-fn list(texts: &[String], scores: &[f64], parts: &Parts<'_>) -> Result<String> {
+fn list(texts: &[String], scores: &[f64], parts: &VocabParts<'_>) -> Result<String> {
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         return Err(Error::Format(format!("row {row} has the score {}, which JSON cannot hold", scores[row])));
     }
@@ -72,7 +72,7 @@ fn score_text(score: f64) -> String {
     near.into_iter().map(number).find(reads_right).unwrap_or_else(|| number(score))
 }
 
-fn merges(parts: &Parts<'_>, texts: &[String]) -> Result<String> {
+fn merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
     let row_of: HashMap<u32, usize> = parts.columns.ids.iter().enumerate().map(|(row, &id)| (id, row)).collect();
     let find = |id: u32| match row_of.get(&id) {
         Some(&row) => Ok(texts[row].as_str()),

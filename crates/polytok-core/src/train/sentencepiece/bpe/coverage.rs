@@ -12,7 +12,7 @@ use super::{merges, ranked};
 use crate::error::{Error, Result};
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
-use crate::train::sentencepiece::Scored;
+use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::validity::Validity;
 
@@ -24,7 +24,7 @@ pub fn pieces(
     most: usize,
     room: Option<usize>,
     progress: &mut dyn Progress,
-) -> Result<Vec<Scored>> {
+) -> Result<Vec<ScoredPiece>> {
     let merges = merges(units, alphabet, validity, most, room, progress)?;
     let singles = singles(alphabet)?;
     let (kept, filled) = best(&merges, &singles, most);

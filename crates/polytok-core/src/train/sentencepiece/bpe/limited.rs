@@ -11,7 +11,7 @@ use super::{Trainer, each_stretch};
 use crate::error::Result;
 use crate::train::bpe::cells::Cells;
 use crate::train::bpe::rounds::{Intake, RoundLearner};
-use crate::train::bpe::{Sizes, Stop};
+use crate::train::bpe::{ItemSizes, StopReason};
 use crate::train::counter::{Spill, WordCounter};
 use crate::train::sentencepiece::alphabet::Alphabet;
 
@@ -38,7 +38,7 @@ pub fn learn(
     let mut limited = Limited { trainer, dead: HashSet::new() };
     let stop = intake.learn(&mut limited, room, spill)?;
     let Trainer { mut found, taken, seen, most, .. } = limited.trainer;
-    if let Some(seen) = seen.filter(|_| stop == Stop::Exhausted) {
+    if let Some(seen) = seen.filter(|_| stop == StopReason::Exhausted) {
         found.extend(
             seen.into_texts().filter(|text| !taken.contains(text)).map(|text| (text, 0)).take(most - found.len()),
         );
@@ -67,7 +67,7 @@ const DEAD: usize = 18;
 const HOLES: (usize, usize) = (7, 4);
 
 impl RoundLearner for Limited<'_> {
-    const SIZES: Sizes = Sizes { cell: 8, segment: 8, place: 8, pair: 160 };
+    const SIZES: ItemSizes = ItemSizes { cell: 8, segment: 8, place: 8, pair: 160 };
     const KEEPS_WHOLE_WORDS: bool = true;
 
     fn least(&self) -> u64 {
@@ -87,7 +87,7 @@ impl RoundLearner for Limited<'_> {
         self.trainer.count(cells, counts, is_frequent);
     }
 
-    fn run(&mut self, from: u64, room: usize) -> Result<Stop> {
+    fn run(&mut self, from: u64, room: usize) -> Result<StopReason> {
         self.trainer.run(from, room / HOLES.0 * HOLES.1)
     }
 

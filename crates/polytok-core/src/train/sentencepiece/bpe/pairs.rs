@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use super::places::{List, Places};
-use super::queue::Entry;
-use super::symbols::Symbols;
+use super::places::{PlaceList, PlaceLists};
+use super::queue::PairEntry;
+use super::symbols::NumberedSymbols;
 use crate::train::sentencepiece::validity::Validity;
 
 /// No piece has the two side by side, or it is there already.
@@ -14,25 +14,25 @@ const INVALID: u32 = u32::MAX;
 const NUMBER: usize = 32;
 
 #[derive(Default)]
-struct Pair {
+struct SymbolPair {
     left: u32,
     right: u32,
     count: u64,
     /// Where it came to be; it may be gone from there.
-    places: List,
+    places: PlaceList,
 }
 
 /// All pairs that came to be, by number.
 #[derive(Default)]
-pub struct Pairs {
-    pairs: Vec<Pair>,
+pub struct SymbolPairs {
+    pairs: Vec<SymbolPair>,
     numbers: HashMap<u64, u32>,
     /// Memory for a piece that is judged.
     chars: Vec<char>,
-    places: Places,
+    places: PlaceLists,
 }
 
-impl Pairs {
+impl SymbolPairs {
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
@@ -52,7 +52,7 @@ impl Pairs {
     }
 
     /// The number of a pair, unless it makes no valid piece.
-    pub fn of(&mut self, left: u32, right: u32, symbols: &Symbols, validity: &Validity) -> Option<u32> {
+    pub fn of(&mut self, left: u32, right: u32, symbols: &NumberedSymbols, validity: &Validity) -> Option<u32> {
         let (pairs, chars) = (&mut self.pairs, &mut self.chars);
         let number = *self.numbers.entry(key(left, right)).or_insert_with(|| {
             chars.clear();
@@ -60,7 +60,7 @@ impl Pairs {
             if !validity.is_valid(chars) {
                 return INVALID;
             }
-            pairs.push(Pair { left, right, ..Pair::default() });
+            pairs.push(SymbolPair { left, right, ..SymbolPair::default() });
             pairs.len() as u32 - 1
         });
         (number != INVALID).then_some(number)
@@ -77,12 +77,12 @@ impl Pairs {
     }
 
     /// Where a pair may stand; it forgets them.
-    pub fn take_places(&mut self, pair: u32) -> List {
+    pub fn take_places(&mut self, pair: u32) -> PlaceList {
         std::mem::take(&mut self.pairs[pair as usize].places)
     }
 
     /// Some of the places that were taken, in order; none at the end.
-    pub fn next_places(&mut self, taken: &mut List) -> Option<impl Iterator<Item = u32> + use<>> {
+    pub fn next_places(&mut self, taken: &mut PlaceList) -> Option<impl Iterator<Item = u32> + use<>> {
         self.places.take(taken)
     }
 
@@ -102,16 +102,16 @@ impl Pairs {
 
     /// Bytes taken.
     pub fn memory(&self) -> usize {
-        self.pairs.capacity() * size_of::<Pair>() + self.numbers.capacity() * NUMBER + self.places.memory()
+        self.pairs.capacity() * size_of::<SymbolPair>() + self.numbers.capacity() * NUMBER + self.places.memory()
     }
 }
 
 /// Whether an entry goes before another: by count, characters, text, and symbols.
-pub fn before(one: &Entry, other: &Entry, pairs: &Pairs, symbols: &Symbols) -> bool {
+pub fn before(one: &PairEntry, other: &PairEntry, pairs: &SymbolPairs, symbols: &NumberedSymbols) -> bool {
     if one.count != other.count {
         return one.count > other.count;
     }
-    let parts = |entry: &Entry| {
+    let parts = |entry: &PairEntry| {
         let (left, right) = pairs.symbols(entry.pair);
         (symbols.chars(left) + symbols.chars(right), left, right)
     };

@@ -12,45 +12,45 @@ const NONE: u32 = u32::MAX;
 const EMPTY: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
-struct Block {
+struct PlaceBlock {
     places: [u32; EACH],
     next: u32,
 }
 
 /// A list, by its first and its last block.
 #[derive(Clone, Copy)]
-pub struct List {
+pub struct PlaceList {
     first: u32,
     last: u32,
 }
 
-impl Default for List {
-    fn default() -> List {
-        List { first: NONE, last: NONE }
+impl Default for PlaceList {
+    fn default() -> PlaceList {
+        PlaceList { first: NONE, last: NONE }
     }
 }
 
 /// All lists.
-pub struct Places {
-    blocks: Vec<Block>,
+pub struct PlaceLists {
+    blocks: Vec<PlaceBlock>,
     /// The first free block, which tells the next.
     free: u32,
 }
 
-impl Default for Places {
-    fn default() -> Places {
-        Places { blocks: Vec::new(), free: NONE }
+impl Default for PlaceLists {
+    fn default() -> PlaceLists {
+        PlaceLists { blocks: Vec::new(), free: NONE }
     }
 }
 
-impl Places {
+impl PlaceLists {
     /// Bytes taken.
     pub fn memory(&self) -> usize {
-        self.blocks.capacity() * size_of::<Block>()
+        self.blocks.capacity() * size_of::<PlaceBlock>()
     }
 
     /// Adds a place at the end of a list.
-    pub fn push(&mut self, list: &mut List, at: u32) {
+    pub fn push(&mut self, list: &mut PlaceList, at: u32) {
         if let Some(last) = self.blocks.get_mut(list.last as usize)
             && let Some(place) = last.places.iter_mut().find(|place| **place == EMPTY)
         {
@@ -68,7 +68,7 @@ impl Places {
     /// A block with one place. Words have fewer than 2^31 cells, and each merged occurrence takes a place and adds two: so there are
     /// fewer than 2^32 places at any time, and fewer blocks.
     fn block(&mut self, at: u32) -> u32 {
-        let block = Block { places: [at, EMPTY, EMPTY], next: NONE };
+        let block = PlaceBlock { places: [at, EMPTY, EMPTY], next: NONE };
         let number = self.free;
         match self.blocks.get_mut(number as usize) {
             Some(free) => {
@@ -84,7 +84,7 @@ impl Places {
     }
 
     /// Takes the first places out of a list, in order; none where the list is at its end.
-    pub fn take(&mut self, list: &mut List) -> Option<impl Iterator<Item = u32> + use<>> {
+    pub fn take(&mut self, list: &mut PlaceList) -> Option<impl Iterator<Item = u32> + use<>> {
         let number = list.first;
         let block = self.blocks.get_mut(number as usize)?;
         list.first = std::mem::replace(&mut block.next, self.free);
@@ -93,7 +93,7 @@ impl Places {
     }
 
     /// Forgets the places of a list.
-    pub fn clear(&mut self, list: List) {
+    pub fn clear(&mut self, list: PlaceList) {
         if let Some(last) = self.blocks.get_mut(list.last as usize) {
             last.next = self.free;
             self.free = list.first;
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn lists_keep_their_order_and_give_their_blocks_back() {
-        let (mut places, mut lists) = (Places::default(), [List::default(); 3]);
+        let (mut places, mut lists) = (PlaceLists::default(), [PlaceList::default(); 3]);
         for round in 0..3 {
             (0..30).for_each(|at| places.push(&mut lists[at as usize % 3], at));
             places.clear(std::mem::take(&mut lists[2]));

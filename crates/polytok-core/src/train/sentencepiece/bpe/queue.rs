@@ -2,7 +2,7 @@
 
 /// A pair that waits, and how often it occurred when it was put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct PairEntry {
     pub count: u64,
     pub pair: u32,
 }
@@ -10,16 +10,16 @@ pub struct Entry {
 /// The heap: no entry goes before the one at half of its index.
 #[derive(Default)]
 pub struct Queue {
-    heap: Vec<Entry>,
+    heap: Vec<PairEntry>,
 }
 
 impl Queue {
     /// Bytes taken.
     pub fn memory(&self) -> usize {
-        self.heap.capacity() * size_of::<Entry>()
+        self.heap.capacity() * size_of::<PairEntry>()
     }
 
-    pub fn push(&mut self, entry: Entry, before: &impl Fn(&Entry, &Entry) -> bool) {
+    pub fn push(&mut self, entry: PairEntry, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
         self.heap.push(entry);
         let mut at = self.heap.len() - 1;
         while at > 0 && before(&self.heap[at], &self.heap[(at - 1) / 2]) {
@@ -29,7 +29,11 @@ impl Queue {
     }
 
     /// The first entry by the counts as they are now, which are never more than they were.
-    pub fn pop(&mut self, before: &impl Fn(&Entry, &Entry) -> bool, count: impl Fn(u32) -> u64) -> Option<Entry> {
+    pub fn pop(
+        &mut self,
+        before: &impl Fn(&PairEntry, &PairEntry) -> bool,
+        count: impl Fn(u32) -> u64,
+    ) -> Option<PairEntry> {
         loop {
             let top = self.heap.first_mut()?;
             let now = count(top.pair);
@@ -44,7 +48,7 @@ impl Queue {
     }
 
     /// Brings the first entry to its place.
-    fn sink(&mut self, before: &impl Fn(&Entry, &Entry) -> bool) {
+    fn sink(&mut self, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
         let mut at = 0;
         loop {
             let Some(mut child) = Some(2 * at + 1).filter(|&child| child < self.heap.len()) else { return };

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// Symbols by number: the alphabet, then what merging made.
-pub struct Symbols {
+pub struct NumberedSymbols {
     text: String,
     ends: Vec<usize>,
     /// In characters.
@@ -12,9 +12,10 @@ pub struct Symbols {
     cells: Vec<u32>,
 }
 
-impl Symbols {
-    pub fn new(alphabet: impl Iterator<Item = char>) -> Symbols {
-        let mut symbols = Symbols { text: String::new(), ends: Vec::new(), lengths: Vec::new(), cells: Vec::new() };
+impl NumberedSymbols {
+    pub fn new(alphabet: impl Iterator<Item = char>) -> NumberedSymbols {
+        let mut symbols =
+            NumberedSymbols { text: String::new(), ends: Vec::new(), lengths: Vec::new(), cells: Vec::new() };
         for c in alphabet {
             symbols.text.push(c);
             symbols.ends.push(symbols.text.len());

@@ -1,30 +1,27 @@
 use super::*;
-use crate::train::counter::{Limit, RunFile, Spill};
+use crate::train::counter::Limit;
+use crate::train::counter::tests::MemorySpill;
 use crate::train::progress::NoProgress;
-use crate::train::sentencepiece::options::Options;
+use crate::train::sentencepiece::options::SentencePieceOptions;
 use crate::train::sentencepiece::units::characters;
 use proptest::prelude::*;
-use std::io::{self, Cursor};
 use std::sync::Arc;
 
-struct InMemory;
-
-impl Spill for InMemory {
-    fn create(&self) -> io::Result<Box<dyn RunFile>> {
-        Ok(Box::new(Cursor::new(Vec::new())))
-    }
-}
-
 /// What merging makes, which is counted within a limit if there is a room for learning.
-fn learned(units: &[(&str, u64)], most: usize, options: &Options, room: Option<usize>) -> Result<Vec<(String, u64)>> {
-    let mut counter = WordCounter::new(room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(InMemory) }));
+fn learned(
+    units: &[(&str, u64)],
+    most: usize,
+    options: &SentencePieceOptions,
+    room: Option<usize>,
+) -> Result<Vec<(String, u64)>> {
+    let mut counter = WordCounter::new(room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) }));
     units.iter().try_for_each(|(unit, count)| counter.add(unit.as_bytes(), *count))?;
     let alphabet = Alphabet::choose(&characters(&mut counter)?, options)?;
     merges(counter, &alphabet, &Validity::new(options)?, most, room, &mut NoProgress)
 }
 
 fn trained(units: &[(&str, u64)], merges: usize) -> Vec<String> {
-    let found = learned(units, merges, &Options::default(), None).unwrap();
+    let found = learned(units, merges, &SentencePieceOptions::default(), None).unwrap();
     found.into_iter().map(|(text, _)| text).collect()
 }
 
@@ -41,7 +38,9 @@ fn what_was_there_for_a_moment_comes_at_the_end() {
 #[test]
 fn counts_have_64_bits() {
     assert_eq!(trained(&[("ab", 1 << 40), ("bc", 1 << 41)], 2), ["bc", "ab"]);
-    assert!(learned(&[("abc", u64::MAX / 4), ("ab", u64::MAX / 6)], 9, &Options::default(), None).is_err());
+    assert!(
+        learned(&[("abc", u64::MAX / 4), ("ab", u64::MAX / 6)], 9, &SentencePieceOptions::default(), None).is_err()
+    );
 }
 
 proptest! {
@@ -52,7 +51,7 @@ proptest! {
         units in proptest::collection::vec(("[ab]{0,12}|[a-f]{0,20}|▁?[a-z]{1,9}|[aя\u{301}▁]{1,9}", 1u64..40), 0..60),
         most in 0usize..400, room in 9_000usize..14_000, longest in 2usize..9, by_space in any::<bool>(),
     ) {
-        let options = Options { max_sentencepiece_length: longest * 2, split_by_whitespace: by_space, ..Options::default() };
+        let options = SentencePieceOptions { max_sentencepiece_length: longest * 2, split_by_whitespace: by_space, ..SentencePieceOptions::default() };
         let units: Vec<(&str, u64)> =
             units.iter().map(|(unit, count)| (unit.as_str(), *count)).chain([("ab", 1)]).collect();
         let free = learned(&units, most, &options, None).unwrap();

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 /// A node among its siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Node {
+pub struct DawgNode {
     pub label: u8,
     /// The first of its children, or the value if the label is 0.
     pub child: u32,
@@ -19,7 +19,7 @@ pub struct Node {
 #[derive(Default)]
 pub struct Dawg {
     /// Groups of siblings one behind the other, by labels that rise.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<DawgNode>,
     /// The first of the groups that more than one parent has.
     pub is_shared: Vec<bool>,
     /// The group of the root.
@@ -27,16 +27,16 @@ pub struct Dawg {
 }
 
 /// A group whose last node is still open.
-type Open = Vec<(u8, u32)>;
+type OpenGroup = Vec<(u8, u32)>;
 
 impl Dawg {
     /// Of keys that are sorted, distinct, not empty, and without zeros.
     pub fn build<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Dawg {
         // Number 0 is no group.
-        let none = Node { label: 0xFF, child: 0, has_sibling: false };
+        let none = DawgNode { label: 0xFF, child: 0, has_sibling: false };
         let mut dawg = Dawg { nodes: vec![none], is_shared: vec![false], root: 0 };
         let mut known = HashMap::new();
-        let mut open: Vec<Open> = vec![Vec::new()];
+        let mut open: Vec<OpenGroup> = vec![Vec::new()];
         let mut last: &[u8] = &[];
         for (key, value) in keys {
             let common = last.iter().zip(key).take_while(|(one, other)| one == other).count();
@@ -63,7 +63,7 @@ impl Dawg {
     }
 
     /// Finishes the deepest group; its parent is the last node of the group before.
-    fn close(&mut self, open: &mut Vec<Open>, known: &mut HashMap<Open, u32>) {
+    fn close(&mut self, open: &mut Vec<OpenGroup>, known: &mut HashMap<OpenGroup, u32>) {
         let group = open.pop().unwrap_or_default();
         let number = self.number(group, known);
         if let Some(parent) = open.last_mut().and_then(|group| group.last_mut()) {
@@ -71,14 +71,14 @@ impl Dawg {
         }
     }
 
-    fn number(&mut self, group: Open, known: &mut HashMap<Open, u32>) -> u32 {
+    fn number(&mut self, group: OpenGroup, known: &mut HashMap<OpenGroup, u32>) -> u32 {
         if let Some(&number) = known.get(&group) {
             self.is_shared[number as usize] = true;
             return number;
         }
         let number = self.nodes.len() as u32;
         for (place, &(label, child)) in group.iter().enumerate() {
-            self.nodes.push(Node { label, child, has_sibling: place + 1 < group.len() });
+            self.nodes.push(DawgNode { label, child, has_sibling: place + 1 < group.len() });
             self.is_shared.push(false);
         }
         known.insert(group, number);
@@ -86,7 +86,7 @@ impl Dawg {
     }
 
     /// The nodes of a group.
-    pub fn group(&self, first: u32) -> &[Node] {
+    pub fn group(&self, first: u32) -> &[DawgNode] {
         let nodes = &self.nodes[first as usize..];
         let len = nodes.iter().position(|node| !node.has_sibling).map_or(nodes.len(), |last| last + 1);
         &nodes[..len]

@@ -29,8 +29,11 @@ struct Extra {
 
 /// The units of an automaton.
 pub fn units(dawg: &Dawg) -> Vec<u32> {
-    let mut builder =
-        Builder { units: Vec::new(), extras: vec![Extra::default(); (BLOCK * OPEN_BLOCKS) as usize], head: 0 };
+    let mut builder = DoubleArrayBuilder {
+        units: Vec::new(),
+        extras: vec![Extra::default(); (BLOCK * OPEN_BLOCKS) as usize],
+        head: 0,
+    };
     builder.reserve(0);
     builder.extra(0).is_used = true;
     builder.set_offset(0, 1);
@@ -42,14 +45,14 @@ pub fn units(dawg: &Dawg) -> Vec<u32> {
     builder.units
 }
 
-struct Builder {
+struct DoubleArrayBuilder {
     units: Vec<u32>,
     extras: Vec<Extra>,
     /// The first free unit, or one behind all if there is none.
     head: u32,
 }
 
-impl Builder {
+impl DoubleArrayBuilder {
     /// Places all states, depth first.
     fn place(&mut self, dawg: &Dawg) {
         let mut offsets = vec![0; dawg.nodes.len()];
@@ -76,7 +79,7 @@ impl Builder {
     }
 
     /// Finds a place for the children of a unit and takes it.
-    fn arrange(&mut self, nodes: &[super::dawg::Node], at: u32) -> u32 {
+    fn arrange(&mut self, nodes: &[super::dawg::DawgNode], at: u32) -> u32 {
         let offset = self.valid_offset(nodes, at);
         self.set_offset(at, at ^ offset);
         for node in nodes {
@@ -93,7 +96,7 @@ impl Builder {
         offset
     }
 
-    fn valid_offset(&self, nodes: &[super::dawg::Node], at: u32) -> u32 {
+    fn valid_offset(&self, nodes: &[super::dawg::DawgNode], at: u32) -> u32 {
         let behind = self.units.len() as u32 | (at & LOW);
         if self.head as usize >= self.units.len() {
             return behind;
@@ -111,8 +114,8 @@ impl Builder {
         }
     }
 
-    fn is_valid(&self, nodes: &[super::dawg::Node], at: u32, offset: u32) -> bool {
-        let is_taken = |node: &super::dawg::Node| self.known(offset ^ u32::from(node.label)).is_fixed;
+    fn is_valid(&self, nodes: &[super::dawg::DawgNode], at: u32, offset: u32) -> bool {
+        let is_taken = |node: &super::dawg::DawgNode| self.known(offset ^ u32::from(node.label)).is_fixed;
         !self.known(offset).is_used && fits(at ^ offset) && !nodes[1..].iter().any(is_taken)
     }
 

@@ -15,7 +15,7 @@ use polytok_pattern::CharRanges;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_compatible;
 
-use super::{Rules, without_redundant};
+use super::{CharsmapRules, without_redundant};
 use crate::error::{Error, Result};
 use crate::spec::Line;
 
@@ -31,7 +31,7 @@ const NEW_UPPER: [(char, char, u32); 4] = [
 ];
 
 /// The rules of a name.
-pub fn rules(name: &str, line: Line) -> Result<Rules> {
+pub fn rules(name: &str, line: Line) -> Result<CharsmapRules> {
     let known = Known::new(line)?;
     let (base, folds) = match name.strip_suffix("_cf") {
         Some(base) => (base, true),
@@ -118,7 +118,7 @@ fn characters() -> impl Iterator<Item = char> {
     ('\u{1}'..=char::MAX).filter(is_character)
 }
 
-fn nfkc(known: &Known) -> Rules {
+fn nfkc(known: &Known) -> CharsmapRules {
     let mut rules = Vec::new();
     // The other characters that decompose to a character, and what characters decompose to.
     let mut others: HashMap<char, Vec<char>> = HashMap::new();
@@ -143,7 +143,7 @@ fn nfkc(known: &Known) -> Rules {
             rules.extend(all.map(|sequence| (sequence, composed.clone())));
         }
     }
-    without_redundant(Rules::new(rules))
+    without_redundant(CharsmapRules::new(rules))
 }
 
 /// All sequences of characters that decompose to these.
@@ -165,7 +165,7 @@ fn with(text: &str, c: char) -> String {
     longer
 }
 
-fn with_nmt(rules: Rules, line: Line) -> Rules {
+fn with_nmt(rules: CharsmapRules, line: Line) -> CharsmapRules {
     let spaces = "\t\n\u{C}\r\u{1680}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}\u{2029}\u{2581}\u{FEFF}\u{FFFD}";
     let new = if line == Line::V0_2_3 { "\u{61C}" } else { "" };
     let mut rules = rules.0;
@@ -174,12 +174,12 @@ fn with_nmt(rules: Rules, line: Line) -> Rules {
     rules.extend(gone.map(|c| (c.to_string(), String::new())));
     // Both kinds of tilde are used in Japanese, each in its way.
     rules.retain(|(key, _)| key != "\u{FF5E}");
-    Rules::new(rules)
+    CharsmapRules::new(rules)
 }
 
-fn with_folding(rules: Rules, known: &Known) -> Rules {
+fn with_folding(rules: CharsmapRules, known: &Known) -> CharsmapRules {
     let folded = characters().map(|c| (c, known.fold(c))).filter(|(c, folded)| c != folded);
     let mut all: Vec<(String, String)> = folded.map(|(c, folded)| (c.to_string(), folded.to_string())).collect();
     all.extend(rules.0.into_iter().map(|(key, text)| (key, text.chars().map(|c| known.fold(c)).collect())));
-    without_redundant(Rules::new(all))
+    without_redundant(CharsmapRules::new(all))
 }
