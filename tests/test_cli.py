@@ -376,7 +376,7 @@ def test_info_tells_what_is_lossless(model: Path, ranks: list[str]) -> None:
     assert report["valid UTF-8 text"] is False
     assert [reason["for"] for reason in report["reasons"]] == ["text", "bytes"]
     table = run("info", "-m", model).decode()
-    assert "U+2581 comes back as a space" in table
+    assert "U+2581 is decoded to a space" in table
     assert "(default)" in table
     assert json.loads(run("info", *ranks, "--json"))["lossless"]["any bytes"] is True
     assert "sha256" in run("info", *ranks).decode()

@@ -17,7 +17,7 @@ from format_samples import SMALL, longest_spec, merges_spec, rank_spec, real, se
 from polytok import conversion, formats, probes
 from polytok.conversion import adapted
 from polytok.conversion.base import Converted
-from polytok.conversion.derivation import NO_ROW, How, derivations, merge_alike, same_merging
+from polytok.conversion.derivation import NO_ROW, DerivationKind, derivations, merges_alike, rows_merged_differently
 from polytok.conversion.merges import live_merges, merges_from_scores
 from polytok.conversion.patterns import as_isolated, as_matches
 from polytok.conversion.ranks import RANKS, to_ranks
@@ -62,11 +62,11 @@ def test_the_core_derives_as_its_twin(entries: list[bytes]) -> None:
     for row, text in enumerate(entries):
         halves = derivation(text, ranks)
         if len(text) == 1:
-            assert found.how[row] == How.INITIAL
+            assert found.kind[row] == DerivationKind.INITIAL
         elif halves is None:
-            assert found.how[row] == How.NEVER
+            assert found.kind[row] == DerivationKind.NEVER
         else:
-            assert found.how[row] == How.MERGED
+            assert found.kind[row] == DerivationKind.MERGED
             assert (entries[found.left[row]], entries[found.right[row]]) == halves
 
 
@@ -95,7 +95,7 @@ def test_scores_as_a_list(pieces: list[bytes]) -> None:
     assert not made.losses
     listed = replace(spec, model=Bpe("merges", symbols="chars", merges=made.merges))
     assert encoded(spec, EVERY_SHORT_TEXT) == encoded(listed, EVERY_SHORT_TEXT)
-    assert same_merging(spec, listed)
+    assert merges_alike(spec, listed)
 
 
 @settings(max_examples=100, deadline=None)
@@ -117,18 +117,18 @@ def test_ranks_say_why_not() -> None:
     right_order = [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c")]
     assert to_ranks(by_list(entries, right_order)).losses == ()
     assert to_ranks(by_list(entries, right_order, whole=False)).losses == ()
-    with pytest.raises(FormatError, match=r"1 entries have an id that is not in the order.* \(b'ab'\)"):
+    with pytest.raises(FormatError, match=r"1 entries have ids that are not in the order.* \(b'ab'\)"):
         to_ranks(by_list(entries, [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc")][:2]))
-    with pytest.raises(FormatError, match="made of other halves"):
+    with pytest.raises(FormatError, match="built from other halves"):
         to_ranks(by_list([*LETTERS, b"ab", b"bc", b"abc"], [(b"b", b"c"), (b"a", b"bc")]))
     unmade = to_ranks(by_list(entries, right_order[:2]))
-    assert unmade.losses == ("model: 1 entries that no merge makes are made by rank (b'abc')",)
+    assert unmade.losses == ("model: 1 entries that no merge builds are built by rank (b'abc')",)
     lonely = [*LETTERS, b"abc"]
     assert to_ranks(by_list(lonely, [])).losses == ()
     assert (
         to_ranks(by_list(lonely, [], whole=False))
         .losses[0]
-        .startswith("model: 1 entries that no merge makes are found")
+        .startswith("model: 1 entries that no merge builds are found")
     )
 
 
@@ -167,8 +167,8 @@ def test_characters_without_entry_cannot_be_listed() -> None:
 def test_merge_alike_names_the_rows() -> None:
     entries = [*LETTERS, b"ab", b"bc"]
     one, other = (derivations(by_rank(entries).vocab, by_list(entries, pairs).model) for pairs in ([(b"a", b"b")], []))  # type: ignore[arg-type]
-    assert merge_alike(one, other).tolist() == [256]
-    assert merge_alike(one, one).tolist() == []
+    assert rows_merged_differently(one, other).tolist() == [256]
+    assert rows_merged_differently(one, one).tolist() == []
 
 
 def test_o200k_converts_within_two_seconds() -> None:
@@ -205,14 +205,14 @@ def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, in
 
 def test_patterns_that_cannot_be_put() -> None:
     for step, message in [
-        (PatternSplit(r"a*", "isolated"), "cannot be put so"),
-        (PatternSplit("a", "removed"), "cannot be put so"),
-        (PatternSplit("a", "merged_with_next"), "cannot be put so"),
+        (PatternSplit(r"a*", "isolated"), "it cannot express"),
+        (PatternSplit("a", "removed"), "it cannot express"),
+        (PatternSplit("a", "merged_with_next"), "it cannot express"),
         (PatternSplit("a", "isolated", is_regex=False), "one regular expression"),
     ]:
         with pytest.raises(FormatError, match=message):
             as_matches((step,), "x")
-    with pytest.raises(FormatError, match="2 steps cannot be put into one"):
+    with pytest.raises(FormatError, match="2 steps cannot be combined into one"):
         as_matches((PatternSplit("a"), PatternSplit("b")), "x")
 
 
@@ -235,7 +235,7 @@ MATRIX: dict[tuple[str, str], str] = {
     ("sentencepiece", "llama2c"): "U+2581",
     ("llama2c", "sentencepiece"): "U+2581",
     ("tiktoken", "minbpe"): EQUAL,
-    ("minbpe", "tiktoken"): "a rank file does not hold",
+    ("minbpe", "tiktoken"): "a rank file does not contain",
     ("sentencepiece", "tiktoken"): REFUSED,
     ("sentencepiece", "minbpe"): REFUSED,
     ("sentencepiece", "rwkv"): REFUSED,
@@ -306,7 +306,7 @@ def test_minbpe_needs_bytes_first() -> None:
 
 def test_whole_pieces_are_lost_in_minbpe() -> None:
     losses = adapted(by_rank([*LETTERS, b"abc"]), "minbpe").losses
-    assert len(losses) == 1 and "1 entries that no merge makes are no longer found" in losses[0]
+    assert len(losses) == 1 and "1 entries that no merge builds are no longer found" in losses[0]
 
 
 def test_other_formats_extra_is_a_note() -> None:
@@ -340,7 +340,7 @@ def test_a_files_name_asks_for_a_format(name: str, origin: str, expected: str) -
 
 @pytest.mark.parametrize(("name", "origin"), [("x.model", "rwkv"), ("x.json", "rwkv")])
 def test_a_name_that_many_formats_have(name: str, origin: str) -> None:
-    with pytest.raises(ArgumentError, match="may be a file of several formats"):
+    with pytest.raises(ArgumentError, match="can be a file of several formats"):
         format_of(Path(name), origin)
 
 
@@ -359,7 +359,7 @@ def test_save_goes_by_the_name(tmp_path: Path) -> None:
 def test_a_divergence_ends_where_both_sides_meet() -> None:
     left = polytok.Tokenizer(by_rank([*LETTERS, b"ab", b"abc"]))
     right = polytok.Tokenizer(by_rank([*LETTERS, b"bc"]))
-    found = Comparison(left, right).of("xxabcxx")
+    found = Comparison(left, right).divergence_in("xxabcxx")
     assert found is not None
     assert (found.start, found.end, found.stage) == (2, 5, "model")
     assert [token.piece for token in found.left.tokens] == [b"abc"]
@@ -369,7 +369,7 @@ def test_a_divergence_ends_where_both_sides_meet() -> None:
 def test_the_stage_is_named() -> None:
     base = by_rank([*LETTERS, b"ab"])
     other = replace(base, split=(PatternSplit(r"a|[^a]+"),))
-    found = Comparison(polytok.Tokenizer(base), polytok.Tokenizer(other)).of("zab")
+    found = Comparison(polytok.Tokenizer(base), polytok.Tokenizer(other)).divergence_in("zab")
     assert found is not None and found.stage == "split"
 
 
@@ -377,14 +377,14 @@ def test_special_tokens_are_compared_only_if_asked_for() -> None:
     base = by_rank([*LETTERS, b"ab"])
     pair = (polytok.Tokenizer(replace(base, special=(SpecialToken("xy", number),))) for number in (300, 301))
     left, right = pair
-    assert Comparison(left, right).of("xy") is None
-    found = Comparison(left, right, special="all").of("xy")
+    assert Comparison(left, right).divergence_in("xy") is None
+    found = Comparison(left, right, special="all").divergence_in("xy")
     assert found is not None and found.stage == "special"
 
 
 def test_a_side_that_refuses() -> None:
     left = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
-    found = Comparison(left, polytok.Tokenizer(longest_spec())).of("ab")
+    found = Comparison(left, polytok.Tokenizer(longest_spec())).divergence_in("ab")
     assert found is not None and found.left.error and found.right.ids
 
 

@@ -160,9 +160,7 @@ def test_what_cannot_be_done(options: dict[str, Any], error: type[Exception], me
 
 
 def test_other_models_are_refused_with_the_reason() -> None:
-    with pytest.raises(
-        polytok.ArgumentError, match="BPE of bytes, by rank. In such a model, entries"
-    ):
+    with pytest.raises(polytok.ArgumentError, match="BPE of bytes, by rank. In such a model, entries"):
         polytok.edit(polytok.load("default"), remove=[" the"])
 
 

@@ -220,11 +220,11 @@ def test_options_that_make_no_sense() -> None:
     options: Any = SimpleNamespace(add_special=True)
     with pytest.raises(ArgumentError, match="the template alone has 2 tokens"):
         encoder.encode("a b", None, options, Truncation(1), False)
-    with pytest.raises(ArgumentError, match="stride is 1, and must be less than the 1 tokens"):
+    with pytest.raises(ArgumentError, match="stride is 1, but must be less than 1"):
         encoder.encode("a b", None, options, Truncation(3, stride=1), False)
-    with pytest.raises(ArgumentError, match="truncation=True takes what the file says"):
+    with pytest.raises(ArgumentError, match="truncation=True uses the setting of the tokenizer's file"):
         encoder.truncation(True)
-    with pytest.raises(ArgumentError, match="padding=True takes what the file says"):
+    with pytest.raises(ArgumentError, match="padding=True uses the setting of the tokenizer's file"):
         encoder.padding(True)
     for wrong in ({"max_length": -1}, {"max_length": 1, "strategy": "first"}, {"max_length": 1, "direction": "up"}):
         with pytest.raises(ArgumentError):

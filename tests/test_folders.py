@@ -111,13 +111,15 @@ def test_what_is_refused(tmp_path: Path) -> None:
         polytok.load(tmp_path)
     vocab, merges = gpt2_files()
     folder(tmp_path, vocab__json=vocab)
-    with pytest.raises(FormatError, match=r"needs its merges.txt"):
+    with pytest.raises(FormatError, match=r"needs merges.txt in the same folder"):
         polytok.load(tmp_path / "vocab.json")
     folder(tmp_path, merges__txt=merges, tokenizer_config__json={"tokenizer_class": "FooTokenizer"})
-    with pytest.raises(FormatError, match="'FooTokenizer'; of vocab.json and merges.txt are known GPT2Tokenizer"):
+    with pytest.raises(
+        FormatError, match="'FooTokenizer', but the classes known for vocab.json and merges.txt are GPT2Tokenizer"
+    ):
         polytok.load(tmp_path)
     folder(tmp_path, tokenizer_config__json=b"[")
-    with pytest.raises(FormatError, match=r"tokenizer_config.json beside the file cannot be read"):
+    with pytest.raises(FormatError, match=r"tokenizer_config.json in the same folder cannot be read"):
         polytok.load(tmp_path)
-    with pytest.raises(ArgumentError, match="format= means nothing to a folder"):
+    with pytest.raises(ArgumentError, match="format= has no effect on a folder"):
         polytok.load(tmp_path, format="huggingface")

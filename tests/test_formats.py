@@ -291,8 +291,8 @@ def test_an_unused_nul_piece_is_skipped(model: int) -> None:
     [
         (merges_spec(), "no model like"),
         (unigram_spec(normalize=()), "exactly one normalize step"),
-        (unigram_spec(decode=longest_spec().decode), "decodes in its own way"),
-        (unigram_spec(unknown="error"), "unknown='error' cannot be said"),
+        (unigram_spec(decode=longest_spec().decode), "cannot have the decoder"),
+        (unigram_spec(unknown="error"), "unknown='error' cannot be expressed"),
         (unigram_spec(vocab=rank_spec().vocab), "row 257 has the id 300"),
         (unigram_spec(vocab=Vocab.from_rows([(b"a", 0, 0.0, 1)])), "no piece is of type UNKNOWN"),
         (unigram_spec(extra={"sentencepiece": {"trainer_spec": {"sise": 1}}}), "'sise' = 1 does not fit"),
@@ -335,8 +335,8 @@ def test_llama2c_kinds_and_layout() -> None:
     ("spec", "message"),
     [
         (unigram_spec(), "llama2.c merges by score"),
-        (sentencepiece_spec(vocab=unigram_spec().vocab), "id 1 would have to be of kind CONTROL"),
-        (sentencepiece_spec(names={"unk": 0, "bos": 2, "eos": 1}), "fixes unk, bos and eos"),
+        (sentencepiece_spec(vocab=unigram_spec().vocab), "id 1 must be of kind CONTROL"),
+        (sentencepiece_spec(names={"unk": 0, "bos": 2, "eos": 1}), "for unk, bos and eos"),
         (sentencepiece_spec(vocab=rank_spec().vocab), "row 257 has the id 300"),
     ],
 )
@@ -346,7 +346,7 @@ def test_what_llama2c_cannot_express(spec: Spec, message: str) -> None:
 
 
 def test_llama2c_counts_on_its_first_tokens() -> None:
-    with pytest.raises(FormatError, match="llama2c: 1 tokens, but llama2.c counts on 259"):
+    with pytest.raises(FormatError, match="llama2c: 1 tokens, but llama2.c needs at least 259"):
         formats.read(b"\1\0\0\0" + b"\0\0\0\0" + b"\1\0\0\0" + b"a")
 
 
@@ -414,7 +414,7 @@ def test_minbpe_losses() -> None:
         (longest_spec(), "minbpe merges bytes; it cannot run"),
         (rank_spec(), "row 257 has the id 300"),
         (merges_spec(split=(PatternSplit("a\nb"),)), "line break"),
-        (merges_spec(split=(PatternSplit("a"), PatternSplit("b"))), "one pattern at most"),
+        (merges_spec(split=(PatternSplit("a"), PatternSplit("b"))), "at most one pattern"),
         (merges_spec(vocab=rank_spec().vocab), "row 257 has the id 300"),
         (merges_spec(vocab=Vocab.from_rows([(b"a", 0, 0.0, 1)])), "numbers the 256 bytes first"),
     ],
@@ -536,7 +536,7 @@ def test_unknown_bytes_name_what_was_tried(data: bytes) -> None:
 
 def test_ambiguous_bytes_ask_for_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats.llama2c, "refusal", lambda _data: None)
-    with pytest.raises(FormatError, match="say format='llama2c' or format='tiktoken'"):
+    with pytest.raises(FormatError, match="choose with format='llama2c' or format='tiktoken'"):
         formats.read(small_file("tiktoken"))
 
 
@@ -547,7 +547,7 @@ def test_ambiguous_bytes_ask_for_the_format(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_an_option_without_meaning_is_an_error(format_name: str, option: str) -> None:
     values: dict[str, Any] = {"pattern": "x", "special_tokens": {}, "line": "0.2.1"}
-    with pytest.raises(ArgumentError, match=f"{option}= means nothing to a {format_name} file"):
+    with pytest.raises(ArgumentError, match=f"{option}= has no effect on a {format_name} file"):
         formats.read(small_file(format_name), **{option: values[option]})
 
 
@@ -583,7 +583,7 @@ def test_the_line_is_checked_and_kept() -> None:
         ("minbpe", b"minbpe v1\n\n1\n<a> b 300\n", "line 4: a special token is a text without white space and an id"),
         ("minbpe", b"minbpe v1\n\n1\n<a> 4294967295\n", "line 4: '4294967295' is not a number from 0 to 4294967294"),
         ("minbpe", b"minbpe v1\n\n1\n<a> 97\n", "line 4: the special token '<a>' has the id of token 97"),
-        ("minbpe", b"minbpe v1\n\n2\n<a> 300\n<a> 301\n", "line 5: the special token '<a>' again"),
+        ("minbpe", b"minbpe v1\n\n2\n<a> 300\n<a> 301\n", "line 5: the special token '<a>' repeats"),
         ("minbpe", b"minbpe v1\n\n1\n<a> 300\n97 256\n", "line 5: the id 256 does not exist yet"),
         ("minbpe", b"minbpe v1\n\n0\n97 98\n97 98\n", "line 5: the pair of line 4 again"),
         ("tiktoken", b"\n", "no tokens"),

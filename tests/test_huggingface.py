@@ -166,7 +166,7 @@ def test_ids_of_added_tokens_are_tokenizers_own() -> None:
     ]
     reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=listed)))
     assert all(reference.token_to_id(token.text) == token.id for token in spec.special)
-    assert "'x' has the id 9 in the file, tokenizers gives it 3" in spec.extra["huggingface"]["warnings"][0]
+    assert "'x' has the id 9 in the file, but 3 in tokenizers" in spec.extra["huggingface"]["warnings"][0]
     assert conversion.write(spec, "huggingface").losses == ()
 
 
@@ -263,7 +263,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ),
     ({"pre_tokenizer": {"type": "Digits"}}, "'individual_digits' is missing"),
     ({"pre_tokenizer": {"delimiter": "x"}}, "without a type"),
-    ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "length 0"),
+    ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "length is 0"),
     ({"decoder": {"type": "ByteLevel"}}, "fields add_prefix_space, trim_offsets of ByteLevel are missing"),
     ({"decoder": {"type": "Strip", "content": "x", "start": -1, "stop": 0}}, "start is -1"),
     ({"post_processor": {"sep": ["a", 0], "cls": ["b", "1"]}}, "not a text and an id"),

@@ -49,7 +49,7 @@ def test_a_mapped_file_and_lists_need_no_numpy(tmp_path: Path, make: type[Spec])
 
 
 def test_every_public_name_is_there_and_shown() -> None:
-    assert sorted(polytok._HOME) == sorted(polytok.__all__)
+    assert sorted(polytok._MODULE_OF_NAME) == sorted(polytok.__all__)
     assert set(dir(polytok)) >= {*polytok.__all__, *polytok._MODULES}
     for name in (*polytok.__all__, *polytok._MODULES):
         assert getattr(polytok, name) is not None

@@ -203,7 +203,7 @@ def test_one_space_put_in_front_and_taken_away_is_no_loss() -> None:
     step = SentencePieceNormalize(b"", True, False, True)
     tokenizer = Tokenizer(sentencepiece_spec(CHARS, step, "bytes"))
     assert [str(reason) for reason in tokenizer.lossless.reasons if reason.valid_utf8] == [
-        "normalize: a space is written as U+2581, so U+2581 comes back as a space"
+        "normalize: a space is written as U+2581, so U+2581 is decoded to a space"
     ]
     for text in texts(tokenizer.spec.vocab.pieces(), 20_000):
         assert comes_back(tokenizer, text) == (MARK.encode() not in text)
@@ -260,7 +260,7 @@ def test_decoding_that_takes_a_space_that_was_not_put() -> None:
     spec = sentencepiece_spec(CHARS, SentencePieceNormalize(b"", False, False, True), "bytes")
     for prefix, remove in ((True, False), (False, True)):
         tokenizer = Tokenizer(replace(spec, decode=SentencePieceDecode(prefix, remove)))
-        assert "none was put there" in reasons(tokenizer)
+        assert "none was added there" in reasons(tokenizer)
         check(tokenizer, 0)
 
 
@@ -444,4 +444,4 @@ def test_llama2c_losses(spec: Spec, reason: str) -> None:
 def test_steps_that_do_not_belong_together() -> None:
     spec = llama2c_spec(b" ", b"a")
     for other in (replace(spec, decode=BytesDecode()), replace(spec, normalize=())):
-        assert "not known to undo" in reasons(Tokenizer(other))
+        assert "not provably undo" in reasons(Tokenizer(other))

@@ -31,14 +31,14 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def published(server: Server, answer: bytes | Answer = BODY) -> named.Published:
+def published(server: Server, answer: bytes | Answer = BODY) -> named.PublishedFile:
     """A file on the server, by the hash of `BODY`."""
     server.answers["/x.tiktoken"] = answer
-    return named.Published(f"{server.address}/x.tiktoken", sha256(BODY).hexdigest())
+    return named.PublishedFile(f"{server.address}/x.tiktoken", sha256(BODY).hexdigest())
 
 
-def fetched(file: named.Published, folder: Path) -> bytes:
-    return named.fetched(file, "cl100k_base", folder)
+def fetched(file: named.PublishedFile, folder: Path) -> bytes:
+    return named.read_or_fetch(file, "cl100k_base", folder)
 
 
 # Fetching
@@ -72,9 +72,9 @@ def test_a_redirect_is_followed(server: Server, tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[bytes | Answer, str]] = {
-    "another file": (BODY + b"!", "is not the file that 'cl100k_base' stands for"),
-    "nothing": (b"", "is not the file that 'cl100k_base' stands for"),
-    "truncated": (truncated(BODY), "is not the file that 'cl100k_base' stands for|cannot be fetched"),
+    "another file": (BODY + b"!", "is not the file of 'cl100k_base'"),
+    "nothing": (b"", "is not the file of 'cl100k_base'"),
+    "truncated": (truncated(BODY), "is not the file of 'cl100k_base'|cannot be fetched"),
     "no such page": (lambda handler: handler.send_error(404), "cannot be fetched: .*Not Found"),
     "an error": (lambda handler: handler.send_error(500), "cannot be fetched"),
     "no answer": (lambda handler: handler.connection.close(), "cannot be fetched"),
@@ -97,16 +97,16 @@ def test_what_goes_wrong_is_an_error_and_nothing_is_kept(server: Server, tmp_pat
 def test_no_server(tmp_path: Path) -> None:
     with serving() as running:
         file = published(running)
-    with pytest.raises(FetchError, match="cannot be fetched.*with a copy of the file"):
+    with pytest.raises(FetchError, match="cannot be fetched.*use a copy of the file"):
         fetched(file, tmp_path)
 
 
 def test_too_long_and_too_slow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "MOST_BYTES", len(BODY) - 1)
-    with pytest.raises(FetchError, match=f"it is longer than {len(BODY) - 1} bytes"):
+    monkeypatch.setattr(fetch, "MAX_BYTES", len(BODY) - 1)
+    with pytest.raises(FetchError, match=f"the file is longer than {len(BODY) - 1} bytes"):
         fetched(published(server), tmp_path)
     monkeypatch.setattr(fetch, "TIMEOUT", 0.1)
-    with pytest.raises(FetchError, match="it takes longer than 1 seconds"):
+    with pytest.raises(FetchError, match="the download takes longer than 1 seconds"):
         fetched(published(server, slow(BODY)), tmp_path)
     with pytest.raises(FetchError, match="timed out"):
         fetched(published(server, lambda _handler: time.sleep(1)), tmp_path)
@@ -122,7 +122,7 @@ def test_many_at_once(server: Server, tmp_path: Path) -> None:
 KILLED = """
 import sys
 from polytok import named
-named.fetched(named.Published(sys.argv[1], sys.argv[2]), "cl100k_base", sys.argv[3])
+named.read_or_fetch(named.PublishedFile(sys.argv[1], sys.argv[2]), "cl100k_base", sys.argv[3])
 """
 
 
@@ -184,8 +184,8 @@ def test_gpt2_is_tiktokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda **options: said.update(options))
     public.gpt2()
     assert named.FILES["gpt2"] == (
-        named.Published(said["vocab_bpe_file"], said["vocab_bpe_hash"]),
-        named.Published(said["encoder_json_file"], said["encoder_json_hash"]),
+        named.PublishedFile(said["vocab_bpe_file"], said["vocab_bpe_hash"]),
+        named.PublishedFile(said["encoder_json_file"], said["encoder_json_hash"]),
     )
 
 
@@ -203,7 +203,7 @@ def publisher(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     files = {}
     for name, listed in named.FILES.items():
         files[name] = tuple(
-            named.Published(f"{server.address}/{file.address.rpartition('/')[2]}", file.sha256) for file in listed
+            named.PublishedFile(f"{server.address}/{file.address.rpartition('/')[2]}", file.sha256) for file in listed
         )
         if name != "gpt2":
             path = files[name][0].address.rpartition("/")[2]
@@ -265,7 +265,7 @@ def test_a_name_is_no_path(server: Server, tmp_path: Path, monkeypatch: pytest.M
     assert server.asked == []
     with pytest.raises(FetchError):
         polytok.load("cl100k_base", cache_dir=tmp_path)
-    with pytest.raises(ArgumentError, match="cache_dir= is for names"):
+    with pytest.raises(ArgumentError, match="cache_dir= has an effect only on names"):
         polytok.load("./cl100k_base", cache_dir=tmp_path)
 
 

@@ -123,7 +123,7 @@ def test_what_cannot_be_written_is_refused() -> None:
 
 
 def test_options_mean_nothing() -> None:
-    with pytest.raises(polytok.ArgumentError, match="pattern= means nothing to a ptok file"):
+    with pytest.raises(polytok.ArgumentError, match="pattern= has no effect on a ptok file"):
         polytok.load(_file(SAMPLES["rwkv"]), pattern="x")
 
 
@@ -212,7 +212,7 @@ def test_a_missing_file_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("plain", [{"$": "os"}, {"$": "Spec"}, {"$": "tuple"}, {"$": "Strip", "x": 1}, {"$": []}])
 def test_json_makes_only_parts_of_specs(plain: object) -> None:
     with pytest.raises(FormatError):
-        from_plain(plain, kept=lambda at: b"")
+        from_plain(plain, load_bytes=lambda at: b"")
 
 
 def test_plain_values_come_back() -> None:

@@ -33,7 +33,7 @@ WAYS: dict[str, Callable[..., Any]] = {
 def test_a_value_means_what_its_keywords_mean(way: str, special: Any) -> None:
     expected = WAYS[way](TEXT, special=special)
     assert WAYS[way](TEXT, options=Options(special=special)) == expected
-    with pytest.raises(TypeError, match="say the same thing"):
+    with pytest.raises(TypeError, match="already contains"):
         WAYS[way](TEXT, options=Options(), special=special)
 
 
@@ -67,7 +67,7 @@ def test_equal_values_are_equal() -> None:
 
 
 def test_wrong_options() -> None:
-    with pytest.raises(ArgumentError, match="neither"):
+    with pytest.raises(ArgumentError, match="is not"):
         Options(special="<a>")
     with pytest.raises(TypeError, match="unexpected keyword argument 'add_specials'"):
         TOKENIZER.encode("a", add_specials=True)  # type: ignore[call-arg]

@@ -115,7 +115,7 @@ def test_qwen() -> None:
 def test_files_beside_a_path_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "tiktoken.model"
     path.write_bytes(small_file("tiktoken"))
-    with pytest.raises(FormatError, match="from a folder that has its tokenizer_config.json too"):
+    with pytest.raises(FormatError, match="from a folder that contains its tokenizer_config.json too"):
         polytok.load(path)
     for name, data in beside(KIMI_CONFIG).items():
         (tmp_path / name).write_bytes(data)
@@ -140,12 +140,12 @@ def test_the_caller_comes_before_the_configuration() -> None:
     [
         (
             {"auto_map": {"AutoTokenizer": "tokenization_mine.Mine"}},
-            "for the class 'tokenization_mine.Mine'; known are",
+            "the class 'tokenization_mine.Mine' for the rank file; known are",
         ),
-        ({}, "is not one of the known ones"),
-        ({"auto_map": {"AutoTokenizer": [None]}}, "is not one of the known ones"),
-        ({"auto_map": []}, "is not one of the known ones"),
-        ([], "tokenizer_config.json beside the file is not a JSON object"),
+        ({}, "is not a known one"),
+        ({"auto_map": {"AutoTokenizer": [None]}}, "is not a known one"),
+        ({"auto_map": []}, "is not a known one"),
+        ([], "tokenizer_config.json in the same folder is not a JSON object"),
     ],
 )
 def test_other_configurations(config: Any, message: str) -> None:
@@ -155,7 +155,7 @@ def test_other_configurations(config: Any, message: str) -> None:
 
 def test_a_broken_configuration() -> None:
     for broken in (b"{", b"\xff", b"[" * 10**6):
-        with pytest.raises(FormatError, match=r"tokenizer_config\.json beside the file cannot be read"):
+        with pytest.raises(FormatError, match=r"tokenizer_config\.json in the same folder cannot be read"):
             formats.read(small_file("tiktoken"), siblings={"tokenizer_config.json": broken})
 
 
@@ -246,11 +246,11 @@ def test_a_pair_loads_by_folder_and_by_either_path(tmp_path: Path) -> None:
     ("files", "message"),
     [
         ((b"a b\n", pair()[1]), "vocab.bpe: line 1 does not begin with #version"),
-        (pair("a b", "a b"), "line 3: the token 'ab' again"),
-        (pair("a bc"), "line 2 is not a pair of tokens from above: 'a bc'"),
-        (pair("a b c"), "line 2 is not a pair of tokens from above"),
-        ((pair("a b")[0], pair("a c")[1]), "encoder.json and vocab.bpe disagree"),
-        (pair("a b", ab=7), "encoder.json and vocab.bpe disagree"),
+        (pair("a b", "a b"), "line 3: the token 'ab' repeats"),
+        (pair("a bc"), "line 2 is not a pair of tokens of earlier lines: 'a bc'"),
+        (pair("a b c"), "line 2 is not a pair of tokens of earlier lines"),
+        ((pair("a b")[0], pair("a c")[1]), "encoder.json and vocab.bpe do not have the same tokens"),
+        (pair("a b", ab=7), "encoder.json and vocab.bpe do not have the same tokens"),
         ((b"#version\n\xff", b""), "vocab.bpe: not UTF-8 at byte 9"),
         ((pair()[0], b"[]"), "encoder.json is not a JSON object"),
         ((pair()[0], b"{"), "encoder.json cannot be read"),

@@ -155,7 +155,7 @@ def without(value: dict[str, Any], key: str) -> dict[str, Any]:
 WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
     (lambda: document(config=config(version="v4")), "the version is 'v4'; known are v1, v2"),
     (lambda: document(config=without(config(), "version")), "the version is None"),
-    (lambda: without(document(config=config(version="v11")), "special_tokens"), "v11 has to list its special_tokens"),
+    (lambda: without(document(config=config(version="v11")), "special_tokens"), "v11 must list its special_tokens"),
     (lambda: document(config=config(version="v13"), multimodal={"a": 1}), '"multimodal" is called "image"'),
     (lambda: document(model_settings_builder={"a": 1}), 'cannot have a "model_settings_builder"'),
     (lambda: document(config=[]), '"config" is not an object with a "pattern"'),
@@ -163,7 +163,7 @@ WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
     (lambda: document(config=config(pattern="\ud800")), "half of a surrogate pair"),
     (lambda: document(config=config(default_vocab_size=True)), "default_vocab_size is True"),
     (lambda: document(config=config(default_vocab_size=2**40)), "default_vocab_size is 1099511627776"),
-    (lambda: document(config=config(default_vocab_size=5)), "leaves no token beside 5 special ones"),
+    (lambda: document(config=config(default_vocab_size=5)), "leaves no id for tokens other than the 5 special ones"),
     (
         lambda: document(config=config(default_vocab_size=300)),
         "vocab: 260 entries, but the configuration counts on 295",
@@ -207,9 +207,9 @@ def test_other_json_is_not_tekken(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (rank_spec(), "tekken splits by one pattern"),
+        (rank_spec(), "tekken splits by exactly one pattern"),
         (rank_spec(split=(PatternSplit("x"),)), "row 257 has 300"),
-        (tekken_spec(special=tekken_spec().special[1:]), "the first ids, without holes"),
+        (tekken_spec(special=tekken_spec().special[1:]), "the first ids, without gaps"),
         (tekken_spec(vocab=replace(tekken_spec().vocab, blob=tekken_spec().vocab.blob[::-1])), "the 256 bytes first"),
     ],
 )

@@ -122,7 +122,7 @@ def test_batches_do_not_depend_on_threads(default: Tokenizer, threads: int | Non
 
 
 def test_a_batch_of_one_string_is_a_mistake(default: Tokenizer) -> None:
-    with pytest.raises(TypeError, match="encode takes one"):
+    with pytest.raises(TypeError, match="use encode for one text"):
         default.encode_batch("text")
     with pytest.raises(polytok.ArgumentError, match="threads is 0"):
         default.encode_batch(["text"], threads=0)
@@ -225,7 +225,7 @@ def test_rejecting_says_what_and_where() -> None:
 def test_an_unknown_special_token_is_an_error(default: Tokenizer) -> None:
     with pytest.raises(polytok.SpecialTokenError, match="is not a special token"):
         default.encode("x", special={"<nope>"})
-    with pytest.raises(polytok.ArgumentError, match="neither"):
+    with pytest.raises(polytok.ArgumentError, match="is not"):
         default.encode("x", special="<|endoftext|>")
 
 
@@ -332,7 +332,7 @@ def test_sources(tmp_path: Path, default: Tokenizer) -> None:
         polytok.load(tmp_path / "missing.model")
     assert isinstance(error.value, OSError)
     assert error.value.filename == str(tmp_path / "missing.model")
-    with pytest.raises(polytok.FormatError, match="no tokenizer that is known"):
+    with pytest.raises(polytok.FormatError, match="no tokenizer file of a known name"):
         polytok.load(tmp_path)
     with pytest.raises(polytok.FormatError, match="no format recognises"):
         polytok.load(b"\x00\x01 nothing")
@@ -447,7 +447,7 @@ def test_an_empty_vocabulary() -> None:
 
 
 def test_default_takes_no_options() -> None:
-    with pytest.raises(polytok.ArgumentError, match="takes no options"):
+    with pytest.raises(polytok.ArgumentError, match="accepts no options"):
         polytok.load("default", pattern="x")
 
 

@@ -194,7 +194,7 @@ def test_lists_of_entries(tmp_path: Path) -> None:
         ({"vocab_size": 300, "counts": Counts(split="a"), "pattern": "b+"}, "other words: split"),
         ({"vocab_size": 300, "forced": "abc"}, "give a list"),
         ({"vocab_size": 300, "forced": [""]}, "cannot be empty"),
-        ({"vocab_size": 9000, "emoji": "some"}, "neither"),
+        ({"vocab_size": 9000, "emoji": "some"}, "is not"),
     ],
 )
 def test_options_are_checked_at_once(options: dict[str, Any], message: str) -> None:

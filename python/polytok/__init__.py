@@ -100,20 +100,20 @@ _NAMES = {
     "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
     "values": ("Batch", "Spans", "Token"),
 }
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_MODULE_OF_NAME = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = ("conversion", "corpus", "doctor", "editing", "errors", "formats", "spec", "training")
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """A public name or module, imported when it is first used."""
+        """Imports a public name or module when it is first used."""
         if name in _MODULES:
             return import_module(f"{__name__}.{name}")
-        if name not in _HOME:
+        if name not in _MODULE_OF_NAME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF_NAME[name]}"), name)
         return value
 
     def __dir__() -> list[str]:
-        """The names that completion shows."""
+        """Returns the names for completion."""
         return [*__all__, *_MODULES, "__doc__", "__version__"]

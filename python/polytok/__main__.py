@@ -1,4 +1,4 @@
-"""``python -m polytok``."""
+"""Runs the command: ``python -m polytok``."""
 
 import sys
 

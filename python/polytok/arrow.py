@@ -1,4 +1,4 @@
-"""Columns of other packages: Arrow's capsule interface, which pyarrow, polars, pandas, DuckDB and others speak."""
+"""The types of columns of other packages by Arrow's capsule interface: pyarrow, polars, pandas, DuckDB and others."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any, Protocol, TypeAlias
 
 
 class ArrowArray(Protocol):
-    """An array, for example pyarrow.Array."""
+    """An Arrow array, for example pyarrow.Array."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 
 class ArrowStream(Protocol):
-    """Arrays of one type, for example pyarrow.ChunkedArray or polars.Series."""
+    """A stream of Arrow arrays of one type, for example pyarrow.ChunkedArray or polars.Series."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -20,9 +20,9 @@ class ArrowStream(Protocol):
 ArrowColumn: TypeAlias = ArrowArray | ArrowStream
 
 
-def of_same_package(result: Any, given: object) -> Any:
-    """Convert a result to the caller's kind of column: pyarrow's if the input was pyarrow's, else unchanged."""
-    if type(given).__module__.partition(".")[0] != "pyarrow":
+def to_package_of(result: Any, column: object) -> Any:
+    """Converts a result to pyarrow if the caller's column is pyarrow's; else returns the result unchanged."""
+    if type(column).__module__.partition(".")[0] != "pyarrow":
         return result
     import pyarrow
 

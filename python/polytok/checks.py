@@ -1,4 +1,4 @@
-"""Checks arguments. Each function returns the value, or raises `ArgumentError` and names the argument."""
+"""Checks arguments. Each function returns the value, or raises `ArgumentError` with the name of the argument."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import ArgumentError
 
 
 def number(name: str, value: Any, *, least: int, most: int = 2**63 - 1) -> int:
-    """A whole number in a range.
+    """Checks that a value is a whole number in a range, and returns the value.
 
     >>> number("threads", 2, least=1)
     2
@@ -20,16 +20,16 @@ def number(name: str, value: Any, *, least: int, most: int = 2**63 - 1) -> int:
 
 
 def optional_number(name: str, value: Any, *, least: int, most: int = 2**63 - 1) -> int | None:
-    """The same, or None."""
+    """Checks that a value is None or a whole number in a range, and returns the value."""
     return None if value is None else number(name, value, least=least, most=most)
 
 
-def one_of(name: str, value: Any, known: Sequence[object]) -> Any:
-    """One of several values.
+def one_of(name: str, value: Any, choices: Sequence[object]) -> Any:
+    """Checks that a value is one of several known values, and returns the value.
 
     >>> one_of("unit", "line", ("file", "line"))
     'line'
     """
-    if value not in known:
-        raise ArgumentError(f"{name}={value!r} is none of {', '.join(map(repr, known))}")
+    if value not in choices:
+        raise ArgumentError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
     return value

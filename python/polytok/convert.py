@@ -1,4 +1,4 @@
-"""Converts a tokenizer to a file of another format and reports what is lost, and whether the file encodes alike."""
+"""Converts a tokenizer to a file of another format, reports the losses, and compares the file with the tokenizer."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .values import Text
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A written file and the facts about it.
+    """A written file, its losses, and the result of the comparison.
 
-    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` report everything else.
-    ``checked`` is the number of texts encoded with both tokenizers; ``divergences`` are those with different ids.
+    ``losses`` are differences in the ids of valid UTF-8, or in the text of ids; ``notes`` are all other differences.
+    ``checked`` is the number of texts that both tokenizers encoded; ``divergences`` are the texts with different ids.
     """
 
     format: str
@@ -33,10 +33,10 @@ class Conversion:
 def convert(
     tokenizer: Tokenizer, format: str, *, strict: bool = False, texts: Iterable[Text] | None = None
 ) -> Conversion:
-    """Write a tokenizer as a file of a format, read it back, and compare the two on texts.
+    """Writes a tokenizer as a file of a format, reads the file, and compares both tokenizers on texts.
 
-    Unless texts are given, they are known difficult ones and some generated from the vocabulary's entries. With
-    ``strict`` a loss is a `LossError`; a `FormatError` means that the format cannot express the tokenizer.
+    ``texts`` are by default known difficult texts and texts generated from the vocabulary's entries. With ``strict`` a
+    loss is a `LossError`. Raises `FormatError` if the format cannot express the tokenizer.
 
     >>> import polytok
     >>> conversion = convert(polytok.load("default"), "huggingface")
@@ -44,7 +44,7 @@ def convert(
     ((), ())
     """
     written = write(tokenizer.spec, format, strict=strict)
-    chosen: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
+    text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
     comparison = Comparison(tokenizer, read_back(written.data, format, tokenizer.spec))
     return Conversion(
         format,
@@ -52,13 +52,13 @@ def convert(
         written.companions,
         written.losses,
         written.notes,
-        len(chosen),
-        tuple(comparison.all(chosen)),
+        len(text_list),
+        tuple(comparison.divergences_in(text_list)),
     )
 
 
 def read_back(data: bytes, format: str, spec: Spec) -> Tokenizer:
-    """Load a written file as a tokenizer; a rank file gets the pattern and the special tokens that it does not hold."""
+    """Loads a written file as a tokenizer. A rank file gets the pattern and special tokens that it cannot contain."""
     if format != "tiktoken":
         return Tokenizer(formats.read(data, format=format))
     split = adapted(spec, format).spec.split

@@ -1,8 +1,8 @@
-"""Encodings with masks, word numbers, windows and padding, as Hugging Face's ``Encoding``.
+"""Encodings with masks, word numbers, windows and padding, like Hugging Face's ``Encoding``.
 
-An `Encoding` is a row of parts: tokens of a text, ids of the template, pads. Windows of one text share its columns, and
-lists are built when they are requested, so an encoding costs only what is read of it. The rules of truncation, of
-overflowing windows, and of padding are those of tokenizers 0.23.
+An `Encoding` is a sequence of parts: tokens of a text, ids of the template, pads. Windows of one text share its
+columns, and lists are built only when they are read, so an encoding costs only the lists that are used. The rules of
+truncation, of overflowing windows, and of padding are those of tokenizers 0.23.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from . import _core
 from .errors import ArgumentError, EncodeError
-from .names import Names
+from .names import TokenTexts
 from .spec import Insert, Slot, Spec, TemplatePart
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ _STRATEGIES = ("longest_first", "only_first", "only_second")
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """At most ``max_length`` tokens, including special ones; the remainder goes into windows that overlap by ``stride``
-    tokens.
+    """Truncates to ``max_length`` tokens, special tokens included; the other tokens are in overflowing windows.
 
-    For a pair, ``longest_first`` shortens the longer text, then both; the other strategies shorten only one of them.
-    ``direction`` is the side to remove tokens from. `ArgumentError` for values out of range.
+    Adjacent windows share ``stride`` tokens. For a pair, ``longest_first`` shortens the longer text, then both; the
+    other strategies shorten only one text. ``direction`` is the side from which tokens are removed. Raises
+    `ArgumentError` for values out of range.
 
     >>> import polytok
     >>> cut = polytok.load("default").encoding("a b c", truncation=Truncation(2, stride=1))
@@ -51,27 +51,29 @@ class Truncation:
 
     def __post_init__(self) -> None:
         if self.strategy not in _STRATEGIES:
-            raise ArgumentError(f"strategy is {self.strategy!r}, and not one of {', '.join(_STRATEGIES)}")
-        _check(direction=self.direction, max_length=self.max_length, stride=self.stride)
+            raise ArgumentError(f"strategy is {self.strategy!r}, not one of {', '.join(_STRATEGIES)}")
+        _check_fields(direction=self.direction, max_length=self.max_length, stride=self.stride)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Truncation:
-        """From tokenizer.json's ``truncation``."""
+        """Returns the truncation of a tokenizer.json, its member ``truncation``."""
         strategies: dict[str, Strategy] = {
             "LongestFirst": "longest_first",
             "OnlyFirst": "only_first",
             "OnlySecond": "only_second",
         }
         strategy = strategies[fields["strategy"]]
-        return cls(fields["max_length"], fields["stride"], strategy, _side(fields.get("direction", "Right")))
+        return cls(fields["max_length"], fields["stride"], strategy, _direction_named(fields.get("direction", "Right")))
 
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Pads to ``length``, or else to the longest of the batch, rounded up to a multiple of ``to_multiple_of``.
+    """Pads to ``length``, or without a length to the longest encoding of the batch.
 
-    ``id``, ``token`` and ``type_id`` are the values of pads in the lists, ``direction`` is the side to add them to.
-    `ArgumentError` for values out of range.
+    The length is rounded up to a multiple of ``to_multiple_of``.
+
+    ``id``, ``token`` and ``type_id`` are the values of pads in the lists; ``direction`` is the side to which pads are
+    added. Raises `ArgumentError` for values out of range.
 
     >>> import polytok
     >>> polytok.load("default").encoding("a b c", padding=Padding(to_multiple_of=4, id=7)).ids[3:]
@@ -87,11 +89,11 @@ class Padding:
 
     def __post_init__(self) -> None:
         counts = {"length": self.length, "to_multiple_of": self.to_multiple_of, "id": self.id, "type_id": self.type_id}
-        _check(direction=self.direction, **{name: count for name, count in counts.items() if count is not None})
+        _check_fields(direction=self.direction, **{name: count for name, count in counts.items() if count is not None})
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Padding:
-        """From tokenizer.json's ``padding``."""
+        """Returns the padding of a tokenizer.json, its member ``padding``."""
         strategy = fields["strategy"]
         return cls(
             length=strategy["Fixed"] if isinstance(strategy, Mapping) else None,
@@ -99,55 +101,55 @@ class Padding:
             id=fields["pad_id"],
             type_id=fields["pad_type_id"],
             token=fields["pad_token"],
-            direction=_side(fields["direction"]),
+            direction=_direction_named(fields["direction"]),
         )
 
     def target(self, encodings: Iterable[Encoding]) -> int:
-        """The length that these encodings are padded to."""
+        """Returns the length that these encodings are padded to."""
         length = max(map(len, encodings), default=0) if self.length is None else self.length
         return length + -length % self.to_multiple_of if self.to_multiple_of else length
 
 
-def _check(*, direction: str, **counts: int) -> None:
+def _check_fields(*, direction: str, **counts: int) -> None:
     if direction not in _DIRECTIONS:
-        raise ArgumentError(f'direction is {direction!r}, and neither "left" nor "right"')
+        raise ArgumentError(f'direction is {direction!r}, not "left" or "right"')
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise ArgumentError(f"{name} is {count!r}, and not a number from 0 up")
+            raise ArgumentError(f"{name} is {count!r}, not a whole number from 0 on")
 
 
-def _side(name: str) -> Direction:
+def _direction_named(name: str) -> Direction:
     return "left" if name == "Left" else "right"
 
 
-class Columns(NamedTuple):
-    """The tokens of one text, or of several words, without a template."""
+class EncodingColumns(NamedTuple):
+    """The tokens of one text or of a list of words, without a template, as columns with a row for each token."""
 
     ids: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.uint32]
     ends: npt.NDArray[np.uint32]
     first_starts: npt.NDArray[np.uint32]
-    """The same for a token that is the first of a window: a space before it can stay."""
+    """The starts of tokens that are the first of a window; such a token can keep the space before it."""
     first_ends: npt.NDArray[np.uint32]
     words: npt.NDArray[np.int32]
-    said: dict[int, bytes]
-    """The texts of tokens that are special or unknown."""
-    names: Names
+    known_texts: dict[int, bytes]
+    """The texts of special and unknown tokens, by row."""
+    names: TokenTexts
 
     def tokens(self, start: int, stop: int) -> list[str]:
-        """The texts of these tokens."""
+        """Returns the texts of the tokens from ``start`` to ``stop``."""
         ids: list[int] = self.ids[start:stop].tolist()
-        return [self.names.of(id, self.said.get(at)) for at, id in enumerate(ids, start)]
+        return [self.names.text_of_token(id, self.known_texts.get(at)) for at, id in enumerate(ids, start)]
 
 
-class _Part(Protocol):
-    """A row of tokens."""
+class _TokenRun(Protocol):
+    """The interface of a run of tokens of one kind."""
 
     @property
     def type_id(self) -> int: ...
     @property
     def mask(self) -> tuple[int, int]:
-        """Whether the attention mask includes its tokens, and whether they are special."""
+        """The bits of the tokens in the attention mask and in the special tokens mask."""
 
     def __len__(self) -> int: ...
     def ids(self) -> list[int]: ...
@@ -157,10 +159,10 @@ class _Part(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Tokens of a text."""
+class _TextTokens:
+    """A run of tokens of one text."""
 
-    columns: Columns
+    columns: EncodingColumns
     start: int
     stop: int
     sequence: int
@@ -178,8 +180,8 @@ class _Stretch:
         return self.columns.tokens(self.start, self.stop)
 
     def offsets(self) -> list[tuple[int, int]]:
-        columns, here = self.columns, slice(self.start, self.stop)
-        spans = list(zip(columns.starts[here].tolist(), columns.ends[here].tolist(), strict=True))
+        columns, rows = self.columns, slice(self.start, self.stop)
+        spans = list(zip(columns.starts[rows].tolist(), columns.ends[rows].tolist(), strict=True))
         if spans:
             spans[0] = (int(columns.first_starts[self.start]), int(columns.first_ends[self.start]))
         return spans
@@ -190,8 +192,8 @@ class _Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outside:
-    """Tokens outside of all texts: of the template, or pads."""
+class _OtherTokens:
+    """A run of tokens that belong to no text: tokens of the template, or pads."""
 
     numbers: tuple[int, ...]
     texts: tuple[str, ...]
@@ -216,15 +218,15 @@ class _Outside:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Encoding:
-    """The tokens of a text or of a pair, with the inputs that a model needs; each list has a value for each token.
+    """The tokens of a text or of a pair, with the inputs that a model needs. Each list has one value for each token.
 
-    The methods take and return numbers of tokens, of characters and of words; ``sequence`` is 0 for the first text and
-    1 for the second. They return None if there is no result.
+    The methods accept and return indices of tokens, characters and words. ``sequence`` is 0 for the first text and 1
+    for the second. The methods return None if there is no result.
     """
 
-    _parts: tuple[_Part, ...]
+    _parts: tuple[_TokenRun, ...]
     overflowing: tuple[Encoding, ...] = ()
-    """The windows that truncation removed, and for a pair all combinations of windows."""
+    """The windows that truncation removed; for a pair, all combinations of windows."""
 
     def __len__(self) -> int:
         return sum(map(len, self._parts))
@@ -234,134 +236,136 @@ class Encoding:
 
     @property
     def ids(self) -> list[int]:
-        """The ids."""
+        """The id of each token."""
         return [id for part in self._parts for id in part.ids()]
 
     @property
     def tokens(self) -> list[str]:
-        """The texts of the ids, as a tokenizer.json has them."""
+        """The text of each token, as in a tokenizer.json."""
         return [token for part in self._parts for token in part.tokens()]
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """The start and end of each token in characters of the text, or of the word if words were given."""
+        """The start and the end of each token, in characters of the text, or of the word if the input is words."""
         return [span for part in self._parts for span in part.offsets()]
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The number of the word in its text, or in the list of words; None outside of texts."""
+        """The index of each token's word in the text or list of words; None for tokens that belong to no text."""
         return [word for part in self._parts for word in part.words()]
 
     @property
     def type_ids(self) -> list[int]:
-        """The type ids of the template."""
+        """The type id of each token, from the template."""
         return [id for part in self._parts for id in [part.type_id] * len(part)]
 
     @property
     def attention_mask(self) -> list[int]:
-        """0 for pads."""
+        """The attention mask: 0 for pads, 1 for other tokens."""
         return [bit for part in self._parts for bit in part.mask[:1] * len(part)]
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for tokens outside of all texts."""
+        """The special tokens mask: 1 for tokens that belong to no text, 0 for other tokens."""
         return [bit for part in self._parts for bit in part.mask[1:] * len(part)]
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """The number of the text; None outside of texts."""
+        """The index of each token's text; None for tokens that belong to no text."""
         sequences: list[int | None] = [None] * len(self)
         for sequence in range(self.n_sequences):
-            found = self._range(sequence)
-            sequences[found.start : found.stop] = [sequence] * len(found)
+            token_range = self._range_of_text(sequence)
+            sequences[token_range.start : token_range.stop] = [sequence] * len(token_range)
         return sequences
 
     @property
     def n_sequences(self) -> int:
         """The number of texts."""
-        return len(self._ranges()) or 1
+        return len(self._token_ranges()) or 1
 
-    def _ranges(self) -> dict[int, range]:
-        """The tokens of each text; if a text occurs twice, its last occurrence."""
+    def _token_ranges(self) -> dict[int, range]:
+        """Returns the range of each text's tokens; if a text occurs twice, the range of its last occurrence."""
         ranges = {}
         at = 0
         for part in self._parts:
-            if isinstance(part, _Stretch):
+            if isinstance(part, _TextTokens):
                 ranges[part.sequence] = range(at, at + len(part))
             at += len(part)
         return ranges
 
-    def _range(self, sequence: int) -> range:
-        return self._ranges().get(sequence, range(len(self)))
+    def _range_of_text(self, sequence: int) -> range:
+        return self._token_ranges().get(sequence, range(len(self)))
 
     def word_to_tokens(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """The range of a word's tokens: the first, and one past the last."""
-        words, within = self.word_ids, self._range(sequence)
-        before = itertools.takewhile(lambda at: (number := words[at]) is None or number <= word, within)
-        found = [at for at in before if words[at] == word]
-        return (found[0], found[-1] + 1) if found else None
+        """Returns the range of a word's tokens: the first, and one past the last."""
+        words, within = self.word_ids, self._range_of_text(sequence)
+        candidates = itertools.takewhile(lambda at: (number := words[at]) is None or number <= word, within)
+        positions = [at for at in candidates if words[at] == word]
+        return (positions[0], positions[-1] + 1) if positions else None
 
     def word_to_chars(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """The range of a word's characters: the first, and one past the last."""
-        found = self.word_to_tokens(word, sequence)
-        if found is None:
+        """Returns the range of a word's characters: the first, and one past the last."""
+        token_range = self.word_to_tokens(word, sequence)
+        if token_range is None:
             return None
         offsets = self.offsets
-        return offsets[found[0]][0], offsets[found[1] - 1][1]
+        return offsets[token_range[0]][0], offsets[token_range[1] - 1][1]
 
     def token_to_sequence(self, token: int) -> int | None:
-        """The text that a token belongs to."""
+        """Returns the index of the text that a token belongs to."""
         if not 0 <= token <= len(self):
             return None
-        ranges = self._ranges()
-        return next((number for number, found in ranges.items() if token in found), None) if ranges else 0
+        ranges = self._token_ranges()
+        return next((number for number, token_range in ranges.items() if token in token_range), None) if ranges else 0
 
     def token_to_chars(self, token: int) -> tuple[int, int] | None:
-        """The range of a token's characters: the first, and one past the last."""
+        """Returns the range of a token's characters: the first, and one past the last."""
         return self.offsets[token] if self.token_to_sequence(token) is not None and token < len(self) else None
 
     def token_to_word(self, token: int) -> int | None:
-        """The word that a token belongs to."""
+        """Returns the index of the word that a token belongs to."""
         return self.word_ids[token] if self.token_to_sequence(token) is not None and token < len(self) else None
 
     def char_to_token(self, char: int, sequence: int = 0) -> int | None:
-        """The first token that contains a character."""
+        """Returns the index of the first token that contains a character."""
         offsets = self.offsets
-        return next((at for at in self._range(sequence) if offsets[at][0] <= char < offsets[at][1]), None)
+        return next((at for at in self._range_of_text(sequence) if offsets[at][0] <= char < offsets[at][1]), None)
 
     def char_to_word(self, char: int, sequence: int = 0) -> int | None:
-        """The word that contains a character."""
+        """Returns the index of the word that contains a character."""
         token = self.char_to_token(char, sequence)
         return None if token is None else self.token_to_word(token)
 
     def padded(self, length: int, padding: Padding) -> Encoding:
-        """Pad to a length, the windows too; nothing is ever truncated."""
+        """Returns the encoding and its windows with pads up to a length; longer ones are not truncated."""
         overflowing = tuple(window.padded(length, padding) for window in self.overflowing)
-        missing = length - len(self)
-        if missing <= 0:
+        pad_count = length - len(self)
+        if pad_count <= 0:
             return Encoding(self._parts, overflowing)
-        pads = _Outside((padding.id,) * missing, (padding.token,) * missing, padding.type_id, (0, 1))
+        pads = _OtherTokens((padding.id,) * pad_count, (padding.token,) * pad_count, padding.type_id, (0, 1))
         parts = (*self._parts, pads) if padding.direction == "right" else (pads, *self._parts)
         return Encoding(parts, overflowing)
 
     def merged(self, other: Encoding) -> Encoding:
-        """Append another encoding; of windows, all combinations, in the order of the reference."""
+        """Returns the encoding followed by another one, with all combinations of windows in the reference's order."""
         if not self.overflowing and not other.overflowing:
             return Encoding(self._parts + other._parts)
-        both = [window.merged(one) for window in self.overflowing for one in (other, *other.overflowing)]
-        mine = [self.merged(one) for one in other.overflowing]
-        return Encoding(self._parts + other._parts, (*both, *mine))
+        window_pairs = [
+            window.merged(candidate) for window in self.overflowing for candidate in (other, *other.overflowing)
+        ]
+        own_pairs = [self.merged(candidate) for candidate in other.overflowing]
+        return Encoding(self._parts + other._parts, (*window_pairs, *own_pairs))
 
 
 class Encoder:
-    """Builds encodings from the columns that an engine returns, for one Spec."""
+    """Builds encodings from the columns that the engine returns, for one Spec."""
 
     __slots__ = ("_core", "_names", "_spec", "_templates")
 
     def __init__(self, spec: Spec, core: _core.Tokenizer) -> None:
         self._spec = spec
         self._core = core
-        self._names = Names(spec, core)
+        self._names = TokenTexts(spec, core)
         self._templates = [self._template(spec.post.single), self._template(spec.post.pair)]
 
     def encode(
@@ -372,109 +376,125 @@ class Encoder:
         truncation: Truncation | None,
         words: bool,
     ) -> Encoding:
-        """The encoding of a text or of a pair; of lists if ``words``."""
+        """Returns the encoding of a text or of a pair; with ``words`` the inputs are lists of words."""
         add_special = options is not None and options.add_special
         texts = [text] if pair is None else [text, pair]
-        columns = [self._words(one, options) if words else self._text(one, options) for one in texts]
+        columns = [
+            self._word_columns(one_text, options) if words else self._text_columns(one_text, options)
+            for one_text in texts
+        ]
         template = self._templates[len(columns) - 1]
-        windows = [[(0, len(one.ids))] for one in columns]
+        windows = [[(0, len(text_columns.ids))] for text_columns in columns]
         if truncation is not None:
-            added = sum(len(part) for part in template if not isinstance(part, Slot)) if add_special else 0
-            windows = _truncated([len(one.ids) for one in columns], truncation, added)
-        return _filled(template, columns, windows, add_special)
+            template_length = sum(len(part) for part in template if not isinstance(part, Slot)) if add_special else 0
+            windows = _truncation_windows(
+                [len(text_columns.ids) for text_columns in columns], truncation, template_length
+            )
+        return _fill_template(template, columns, windows, add_special)
 
-    def truncation(self, asked: Truncation | bool | None) -> Truncation | None:
-        """The caller's truncation; True means the one of the file."""
-        if asked is True:
-            return Truncation.from_json(self._of_file("truncation"))
-        return asked or None
+    def truncation(self, requested: Truncation | bool | None) -> Truncation | None:
+        """Returns the caller's truncation; True means the truncation of the tokenizer's file."""
+        if requested is True:
+            return Truncation.from_json(self._setting_of_file("truncation"))
+        return requested or None
 
-    def padding(self, asked: Padding | bool | None) -> Padding | None:
-        """The caller's padding; True means the one of the file."""
-        if asked is True:
-            return Padding.from_json(self._of_file("padding"))
-        return asked or None
+    def padding(self, requested: Padding | bool | None) -> Padding | None:
+        """Returns the caller's padding; True means the padding of the tokenizer's file."""
+        if requested is True:
+            return Padding.from_json(self._setting_of_file("padding"))
+        return requested or None
 
-    def _of_file(self, name: str) -> Mapping[str, Any]:
+    def _setting_of_file(self, name: str) -> Mapping[str, Any]:
         fields = self._spec.extra.get("huggingface", {}).get("document", {}).get(name)
         if fields is None:
-            raise ArgumentError(f"{name}=True takes what the file says, and it says nothing; pass a {name.title()}")
-        found: Mapping[str, Any] = fields
-        return found
+            raise ArgumentError(
+                f"{name}=True uses the setting of the tokenizer's file, which has none; pass a {name.title()}"
+            )
+        setting: Mapping[str, Any] = fields
+        return setting
 
-    def _template(self, parts: Sequence[TemplatePart]) -> tuple[_Outside | Slot, ...]:
-        def compiled(part: Insert) -> _Outside:
-            return _Outside(part.ids, tuple(map(self._names.of_id, part.ids)), part.type_id, (1, 1))
+    def _template(self, parts: Sequence[TemplatePart]) -> tuple[_OtherTokens | Slot, ...]:
+        def to_tokens(part: Insert) -> _OtherTokens:
+            return _OtherTokens(part.ids, tuple(map(self._names.text_of_id, part.ids)), part.type_id, (1, 1))
 
-        return tuple(compiled(part) if isinstance(part, Insert) else part for part in parts)
+        return tuple(to_tokens(part) if isinstance(part, Insert) else part for part in parts)
 
-    def _text(self, text: object, options: _core.ResolvedOptions | None) -> Columns:
+    def _text_columns(self, text: object, options: _core.ResolvedOptions | None) -> EncodingColumns:
         if not isinstance(text, (str, bytes)):
-            raise TypeError("a text is a str or bytes; for lists of words say pretokenized=True")
-        found = self._core.token_columns(text, options)
-        spans = (found.starts, found.ends, found.first_starts, found.first_ends)
-        return Columns(found.ids, *spans, found.words, dict(found.said), self._names)
+            raise TypeError("a text is a str or bytes; for lists of words pass pretokenized=True")
+        columns = self._core.token_columns(text, options)
+        spans = (columns.starts, columns.ends, columns.first_starts, columns.first_ends)
+        return EncodingColumns(columns.ids, *spans, columns.words, dict(columns.said), self._names)
 
-    def _words(self, words: object, options: _core.ResolvedOptions | None) -> Columns:
+    def _word_columns(self, words: object, options: _core.ResolvedOptions | None) -> EncodingColumns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
-            raise TypeError("pretokenized=True takes lists of words")
-        columns = [self._text(word, options) for word in words]
+            raise TypeError("pretokenized=True needs lists of words")
+        columns = [self._text_columns(word, options) for word in words]
         if not columns:
-            return self._text("", options)
+            return self._text_columns("", options)
         import numpy as np
 
-        numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(one.ids) for one in columns])
-        rows = zip(*((one.ids, one.starts, one.ends, one.first_starts, one.first_ends) for one in columns), strict=True)
+        numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(word.ids) for word in columns])
+        rows = zip(
+            *((word.ids, word.starts, word.ends, word.first_starts, word.first_ends) for word in columns),
+            strict=True,
+        )
         ids, starts, ends, first_starts, first_ends = (np.concatenate(row) for row in rows)
-        before = itertools.accumulate((len(one.ids) for one in columns), initial=0)
-        said = {at + i: text for at, one in zip(before, columns, strict=False) for i, text in one.said.items()}
-        return Columns(ids, starts, ends, first_starts, first_ends, numbers, said, self._names)
+        first_rows = itertools.accumulate((len(word.ids) for word in columns), initial=0)
+        known_texts = {
+            at + i: text for at, word in zip(first_rows, columns, strict=False) for i, text in word.known_texts.items()
+        }
+        return EncodingColumns(ids, starts, ends, first_starts, first_ends, numbers, known_texts, self._names)
 
 
 def padded(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
-    """Pad all encodings to the same length."""
+    """Returns all encodings with pads up to the same length."""
     target = padding.target(encodings)
     return [encoding.padded(target, padding) for encoding in encodings]
 
 
-def _filled(
-    template: Sequence[_Outside | Slot],
-    columns: Sequence[Columns],
+def _fill_template(
+    template: Sequence[_OtherTokens | Slot],
+    columns: Sequence[EncodingColumns],
     windows: Sequence[Sequence[tuple[int, int]]],
     add_special: bool,
 ) -> Encoding:
-    """The template around the first windows; the others overflow, with the type ids they have without a template."""
-    filled: list[Encoding] = []
+    """Returns the template around the first windows; the other windows overflow, with the type ids of no template."""
+    runs: list[Encoding] = []
     for part in template:
         if isinstance(part, Slot):
             if part.text >= len(columns):
-                raise EncodeError("the template for a single text has a place for a second one; pass a pair")
+                raise EncodeError("the template for a single text contains a second text; pass a pair")
             text, spans = columns[part.text], windows[part.text]
-            others = (Encoding((_Stretch(text, *span, part.text, part.text),)) for span in spans[1:])
-            filled.append(Encoding((_Stretch(text, *spans[0], part.text, part.type_id),), tuple(others)))
+            other_windows = (Encoding((_TextTokens(text, *span, part.text, part.text),)) for span in spans[1:])
+            runs.append(Encoding((_TextTokens(text, *spans[0], part.text, part.type_id),), tuple(other_windows)))
         elif add_special:
-            filled.append(Encoding((part,)))
-    if all(not encoding.overflowing for encoding in filled):
-        return Encoding(tuple(itertools.chain.from_iterable(encoding._parts for encoding in filled)))
+            runs.append(Encoding((part,)))
+    if all(not encoding.overflowing for encoding in runs):
+        return Encoding(tuple(itertools.chain.from_iterable(encoding._parts for encoding in runs)))
     merged = Encoding(())
-    for encoding in filled:
+    for encoding in runs:
         merged = merged.merged(encoding)
     return merged
 
 
-def _truncated(lengths: Sequence[int], truncation: Truncation, added: int) -> list[list[tuple[int, int]]]:
-    """The windows of each text, beginning with the one that is kept."""
-    room = truncation.max_length - added
+def _truncation_windows(
+    lengths: Sequence[int], truncation: Truncation, template_length: int
+) -> list[list[tuple[int, int]]]:
+    """Returns the windows of each text, the first of which is kept."""
+    room = truncation.max_length - template_length
     if room < 0:
-        raise ArgumentError(f"max_length is {truncation.max_length}, and the template alone has {added} tokens")
+        raise ArgumentError(
+            f"max_length is {truncation.max_length}, but the template alone has {template_length} tokens"
+        )
     return [
-        list(_windows(length, kept, truncation))
-        for length, kept in zip(lengths, _kept(lengths, room, truncation.strategy), strict=True)
+        list(_windows(length, kept_tokens, truncation))
+        for length, kept_tokens in zip(lengths, _tokens_to_keep(lengths, room, truncation.strategy), strict=True)
     ]
 
 
-def _kept(lengths: Sequence[int], room: int, strategy: Strategy) -> list[int]:
-    """The number of tokens to keep of each text."""
+def _tokens_to_keep(lengths: Sequence[int], room: int, strategy: Strategy) -> list[int]:
+    """Returns the number of tokens to keep of each text."""
     excess = sum(lengths) - room
     if room == 0:
         return [0] * len(lengths)
@@ -484,14 +504,17 @@ def _kept(lengths: Sequence[int], room: int, strategy: Strategy) -> list[int]:
         return [room] if len(lengths) == 1 else _balanced(lengths[0], lengths[1], room)
     if strategy == "only_second" and len(lengths) == 1:
         raise EncodeError("Truncation error: Second sequence not provided")
-    chosen = int(strategy == "only_second")
-    if lengths[chosen] <= excess:
+    shortened_text = int(strategy == "only_second")
+    if lengths[shortened_text] <= excess:
         raise EncodeError("Truncation error: Sequence to truncate too short to respect the provided max_length")
-    return [length - excess if i == chosen else length for i, length in enumerate(lengths)]
+    return [length - excess if i == shortened_text else length for i, length in enumerate(lengths)]
 
 
 def _balanced(first: int, second: int, room: int) -> list[int]:
-    """Shorten the longer of two texts, but not below the other; then give each of them half."""
+    """Returns two lengths.
+
+    The longer text is shortened, but not below the shorter one; then both get half of the room.
+    """
     short = min(first, second)
     long = short if short > room else max(short, room - short)
     if short + long > room:
@@ -499,22 +522,23 @@ def _balanced(first: int, second: int, room: int) -> list[int]:
     return [long, short] if first > second else [short, long]
 
 
-def _windows(length: int, kept: int, truncation: Truncation) -> Iterator[tuple[int, int]]:
-    """Windows of ``kept`` tokens; adjacent windows share ``stride`` tokens."""
-    if kept >= length:
+def _windows(length: int, kept_tokens: int, truncation: Truncation) -> Iterator[tuple[int, int]]:
+    """Yields windows of ``kept_tokens`` tokens; adjacent windows share ``stride`` tokens."""
+    if kept_tokens >= length:
         yield 0, length
         return
-    if kept == 0:
+    if kept_tokens == 0:
         yield 0, 0
         yield 0, length
         return
-    if truncation.stride >= kept:
+    if truncation.stride >= kept_tokens:
         raise ArgumentError(
-            f"stride is {truncation.stride}, and must be less than the {kept} tokens that stay of a text"
+            f"stride is {truncation.stride}, but must be less than {kept_tokens}, the number of tokens that a "
+            "text keeps"
         )
-    step = kept - truncation.stride
+    step = kept_tokens - truncation.stride
     for at in range(0, length, step):
-        start, stop = at, min(at + kept, length)
+        start, stop = at, min(at + kept_tokens, length)
         yield (start, stop) if truncation.direction == "right" else (length - stop, length - start)
         if stop == length:
             return

@@ -1,54 +1,54 @@
-"""The error tree: everything polytok raises is a PolytokError, and also the built-in error a caller would expect."""
+"""The errors of polytok: each is a PolytokError, and also the built-in error that a caller expects."""
 
 from __future__ import annotations
 
 
 class PolytokError(Exception):
-    """The root of all errors raised on purpose."""
+    """The base class of all errors that polytok raises on purpose."""
 
 
 class FormatError(PolytokError, ValueError):
-    """A file's bytes do not match its format, or no format recognises them."""
+    """The bytes of a file do not match its format, or no format recognises them."""
 
 
 class SpecError(PolytokError, ValueError):
-    """A Spec that cannot be compiled into a tokenizer."""
+    """A Spec cannot be compiled to a tokenizer."""
 
 
 class EncodeError(PolytokError, ValueError):
-    """A text that this tokenizer cannot encode."""
+    """A tokenizer cannot encode a text."""
 
 
 class SpecialTokenError(PolytokError, ValueError):
-    """A special token occurs in a text that does not allow it, or is not one of the vocabulary's."""
+    """A text contains a special token that the caller rejects, or a text that is named as special token is not one."""
 
 
 class TokenIdError(PolytokError, KeyError, IndexError):
-    """An id that the vocabulary does not have."""
+    """An id is not in the vocabulary."""
 
     def __str__(self) -> str:
-        # KeyError would print the message's repr.
+        # KeyError prints the repr of its message.
         return str(self.args[0]) if self.args else ""
 
 
 class PieceError(PolytokError, KeyError):
-    """A piece that the vocabulary does not have."""
+    """A piece is not in the vocabulary."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
 class ArgumentError(PolytokError, ValueError):
-    """An option out of range, or two that exclude each other."""
+    """An argument is out of range, or two arguments exclude each other."""
 
 
 class LossError(PolytokError, ValueError):
-    """A strict write would have lost something."""
+    """A strict write fails because the format cannot carry all data."""
 
 
 class FileError(PolytokError, OSError):
-    """A file that cannot be read or written."""
+    """A file cannot be read or written."""
 
 
 class FetchError(FileError):
-    """A file that cannot be fetched, or whose content is not the expected one."""
+    """A file cannot be fetched, or its content is not the expected one."""

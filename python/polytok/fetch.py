@@ -1,4 +1,4 @@
-"""Fetches a file: one request, with limits of time and size. Imported only when something is fetched."""
+"""Fetches a file in one request, with limits of time and size. This module is imported only to fetch a file."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from http.client import HTTPException
 from typing import Any
 
 TIMEOUT = 30.0
-"""Seconds without data after which a download is abandoned; the whole download can take ten times as long."""
-MOST_BYTES = 2**26
-"""A limit above the size of every file that is fetched; a longer download is abandoned."""
+"""The seconds without data after which a download is abandoned; the whole download can take ten times as long."""
+MAX_BYTES = 2**26
+"""The number of bytes after which a download is abandoned; every known file is smaller."""
 
 _CHUNK = 2**16
 
 
-def body(address: str) -> bytes:
-    """The content of an address. Raises OSError with the reason for any failure."""
+def fetch_content(address: str) -> bytes:
+    """Returns the content of an address; raises OSError with the reason for any failure."""
     request = urllib.request.Request(address, headers={"User-Agent": "polytok"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
@@ -32,12 +32,12 @@ def body(address: str) -> bytes:
 
 
 def _chunks(response: Any) -> Iterator[bytes]:
-    end = time.monotonic() + 10 * TIMEOUT
+    deadline = time.monotonic() + 10 * TIMEOUT
     size = 0
     while chunk := response.read1(_CHUNK):
         yield chunk
         size += len(chunk)
-        if size > MOST_BYTES:
-            raise OSError(f"it is longer than {MOST_BYTES} bytes")
-        if time.monotonic() > end:
-            raise OSError(f"it takes longer than {10 * TIMEOUT:.0f} seconds")
+        if size > MAX_BYTES:
+            raise OSError(f"the file is longer than {MAX_BYTES} bytes")
+        if time.monotonic() > deadline:
+            raise OSError(f"the download takes longer than {10 * TIMEOUT:.0f} seconds")

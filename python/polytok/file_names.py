@@ -1,7 +1,7 @@
-"""Finds the format to write from a file's name. (Reading detects the format by the bytes.)
+"""Finds the format to write by a file's name. (Reading detects the format by the bytes.)
 
-If several formats share a name, it selects the tokenizer's own format if that is one of them, and none otherwise. The
-same holds for a name that matches no format.
+If several formats share the name, the tokenizer's own format is chosen if it is among them, else the name is ambiguous.
+A name that no format has means the tokenizer's own format.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMES = {
     "vocab.txt": ("wordpiece",),
 }
 # GPT-2's two files, which can be read but not written.
-_PAIR = frozenset({"vocab.json", "merges.txt"})
+_READ_ONLY_NAMES = frozenset({"vocab.json", "merges.txt"})
 _SUFFIXES = {
     ".gguf": ("gguf",),
     ".ptok": ("ptok",),
@@ -30,23 +30,26 @@ _SUFFIXES = {
 
 
 def formats_named(path: Path) -> tuple[str, ...]:
-    """All formats whose files have such a name.
+    """Returns all formats whose files can have this name.
 
     >>> formats_named(Path("m.model")), formats_named(Path("v.txt")), formats_named(Path("vocab.json"))
     (('sentencepiece', 'minbpe', 'tiktoken'), ('rwkv', 'wordpiece'), ())
     """
-    if path.name.lower() in _PAIR:
+    if path.name.lower() in _READ_ONLY_NAMES:
         return ()
-    named = (*_NAMES.get(path.name.lower(), ()), *_SUFFIXES.get(path.suffix.lower(), ()))
-    return tuple(dict.fromkeys((*named, "wordpiece") if path.suffix.lower() == ".txt" else named))
+    formats = (*_NAMES.get(path.name.lower(), ()), *_SUFFIXES.get(path.suffix.lower(), ()))
+    return tuple(dict.fromkeys((*formats, "wordpiece") if path.suffix.lower() == ".txt" else formats))
 
 
 def format_of(path: Path, origin: str) -> str:
-    """The format of a new file of this name, for a tokenizer of a format; ArgumentError if it is unclear."""
-    named = _NAMES.get(path.name.lower()) or _SUFFIXES.get(path.suffix.lower(), ())
-    if origin in named or not named:
+    """Returns the format of a new file with this name, for a tokenizer of the format ``origin``.
+
+    Raises ArgumentError if several other formats have files of this name.
+    """
+    formats = _NAMES.get(path.name.lower()) or _SUFFIXES.get(path.suffix.lower(), ())
+    if origin in formats or not formats:
         return origin
-    if len(named) == 1:
-        return named[0]
-    listed = ", ".join(map(repr, named))
-    raise ArgumentError(f"{path.name} may be a file of several formats; say which one: {listed}")
+    if len(formats) == 1:
+        return formats[0]
+    choices = ", ".join(map(repr, formats))
+    raise ArgumentError(f"{path.name} can be a file of several formats; name one of them:  {choices}")

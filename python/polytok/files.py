@@ -1,4 +1,4 @@
-"""Reads files and those beside them, and writes files so that a reader never sees half of one."""
+"""Reads files and the other files of their folder, and writes files so that a reader never sees an incomplete file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import ArgumentError, FileError
 
 
 class Siblings(Mapping[str, bytes]):
-    """The files of a folder by name, read on request."""
+    """The contents of the files of a folder by name; each file is read when its content is used."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -36,8 +36,10 @@ class Siblings(Mapping[str, bytes]):
 
 
 def system_path(path: str | os.PathLike[str], action: str) -> Path:
-    """The path, if the system can look it up, whether or not the file exists. `FileError` if its name is too long or
-    has an invalid character, or if a folder of it cannot be entered; ``action`` names the failed action.
+    """Returns a path that the system can look up, whether or not the file exists.
+
+    Raises `FileError` if the name is too long or has an invalid character, or if a folder in the path cannot be
+    entered. ``action`` names the failed action in the error.
     """
     try:
         os.stat(path)
@@ -46,13 +48,13 @@ def system_path(path: str | os.PathLike[str], action: str) -> Path:
     except OSError as error:
         raise FileError(error.errno, f"cannot {action}: {error.strerror}", os.fspath(path)) from error
     except ValueError as error:
-        what = f"cannot {action}: the path has a character that no file name can have"
-        raise FileError(errno.EINVAL, what, os.fspath(path)) from error
+        message = f"cannot {action}: the path has a character that no file name can have"
+        raise FileError(errno.EINVAL, message, os.fspath(path)) from error
     return Path(path)
 
 
 def read(path: Path) -> bytes:
-    """A tokenizer file's bytes."""
+    """Returns the bytes of a tokenizer file."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -60,10 +62,10 @@ def read(path: Path) -> bytes:
 
 
 class Draft:
-    """A file under a temporary name beside its target: `keep` renames it to the target, `discard` removes it.
+    """A file under a temporary name in the folder of its target: `keep` renames it to the target, `discard` removes it.
 
-    From its first byte on it has the permissions of the file that it replaces. Raises `FileError`, with the target's
-    name, if the system cannot create or rename it.
+    The file has the permissions of the file that it replaces, even before the first byte is written. Raises `FileError`
+    with the target's name if the system cannot create or rename the file.
     """
 
     def __init__(self, target: Path) -> None:
@@ -76,10 +78,10 @@ class Draft:
         except OSError as error:
             raise not_written(error, target) from error
         if mode is not None:
-            self._allow(mode)
+            self._set_permissions(mode)
 
-    def _allow(self, mode: int) -> None:
-        """Give the file these permissions; the process's umask can have removed some."""
+    def _set_permissions(self, mode: int) -> None:
+        """Sets the file's permissions, some of which the process's umask can have removed."""
         try:
             if _permissions(self._path) != mode:
                 os.chmod(self._path, mode)
@@ -88,7 +90,7 @@ class Draft:
             raise not_written(error, self.target) from error
 
     def keep(self) -> None:
-        """Close the file and rename it; a file of that name is replaced."""
+        """Closes the file and renames it to the target, which is replaced if it exists."""
         try:
             self.file.close()
             os.replace(self._path, self.target)
@@ -96,19 +98,19 @@ class Draft:
             raise not_written(error, self.target) from error
 
     def discard(self) -> None:
-        """Remove the file."""
-        # Closing writes buffered data, which a full disk has no room for.
+        """Removes the file."""
+        # Closing writes buffered data, which fails on a full disk.
         with suppress(OSError):
             self.file.close()
         self._path.unlink(missing_ok=True)
 
     def is_named(self, name: object) -> bool:
-        """Whether an error that names a file means this one."""
+        """Reports whether an error with this file name is about this file."""
         return name in (None, str(self._path))
 
 
 def _permissions(path: Path) -> int | None:
-    """The permissions of a file; None if it does not exist."""
+    """Returns the permissions of a file; None if the file does not exist."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:
@@ -117,13 +119,13 @@ def _permissions(path: Path) -> int | None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file under a temporary name beside the target, renamed to it at the end and removed on any error.
+    """Opens a binary file under a temporary name, which is renamed to the target at the end and removed on any error.
 
-    A target that is a device or a pipe is written directly. Raises `FileError` if the system cannot write it.
+    A target that is a device or a pipe is written directly. Raises `FileError` if the system cannot write the file.
     """
     target = Path(os.path.realpath(system_path(path, "write")))
     if target.exists() and not target.is_file():
-        with _opened(target, path) as file:
+        with _open_for_writing(target, path) as file:
             yield file
         return
     draft = Draft(target)
@@ -132,13 +134,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         draft.keep()
     except BaseException as error:
         draft.discard()
-        # An error about another file, raised during this write, keeps its name.
+        # An error about another file that is raised during the write keeps that file's name.
         if isinstance(error, OSError) and not isinstance(error, FileError) and draft.is_named(error.filename):
             raise not_written(error, path) from error
         raise
 
 
-def _opened(target: Path, path: Path) -> IO[bytes]:
+def _open_for_writing(target: Path, path: Path) -> IO[bytes]:
     try:
         return open(target, "wb")
     except OSError as error:
@@ -146,14 +148,14 @@ def _opened(target: Path, path: Path) -> IO[bytes]:
 
 
 def not_written(error: OSError, path: Path) -> FileError:
-    """The error to raise for a system error during a write."""
+    """Returns the error to raise for a system error during a write."""
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
 
 
 def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
-    """Write a file, and the files that belong beside it."""
+    """Writes a file and the files that belong beside it."""
     if any(target.with_suffix(suffix) == target for suffix in companions):
-        raise ArgumentError(f"{target} is the name of a file that is written beside it; choose another")
+        raise ArgumentError(f"{target} is also the name of an additional file that is written; choose another name")
     for path, content in [*((target.with_suffix(suffix), data) for suffix, data in companions.items()), (target, data)]:
         with replacing(path) as file:
             file.write(content)

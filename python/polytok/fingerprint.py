@@ -1,14 +1,13 @@
-"""The fingerprint of a Spec: a hash of everything in it that shapes ids.
+"""Computes the fingerprint of a Spec: a hash of all its data that affects ids.
 
-It covers the vocabulary (bytes, ids, kinds, the restriction; scores if the model uses them), the model with its merges,
-special tokens and their matching, the normalize and split steps, the treatment of unknown text, the template, and the
-SentencePiece release. It omits what only decoding, spans or people need: ``decode``, ``trim``, ``names``, ``origin``,
-``extra``.
+The hash covers the vocabulary (bytes, ids, kinds, the restriction; scores if the model uses them), the model with its
+merges, special tokens and their matching, the normalizer and split steps, the treatment of unknown text, the template,
+and the SentencePiece release. It omits data that affects only decoding, spans or people: ``decode``, ``trim``,
+``names``, ``origin``, ``extra``.
 
-Tokenizers with the same fingerprint give the same ids for every text. The converse need not hold: a Spec can express
-the same behaviour in different ways (a special token as a row or beside the rows, say), and rows in another order are
-different rows. Parts with their default value are not hashed, so that a Spec keeps its fingerprint when later releases
-add parts.
+Tokenizers with the same fingerprint return the same ids for every text. The converse is not always true: two Specs can
+express the same behaviour differently (for example a special token as a row or beside the rows), and the order of rows
+counts. Fields with their default value are not hashed, so a Spec keeps its fingerprint when later releases add fields.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_LEFT_OUT = frozenset({"vocab", "decode", "trim", "names", "origin", "extra"})
+_FIELDS_WITHOUT_EFFECT = frozenset({"vocab", "decode", "trim", "names", "origin", "extra"})
 _SIZE = 16
 
 
 def fingerprint(spec: Spec) -> bytes:
-    """The fingerprint, 16 bytes."""
+    """Returns the fingerprint of a Spec, 16 bytes."""
     digest = blake2b(digest_size=_SIZE, person=b"polytok encoding")
     for name, data in _parts(spec):
         digest.update(name.encode() + b"\0" + len(data).to_bytes(8, "little"))
@@ -42,22 +41,24 @@ def fingerprint(spec: Spec) -> bytes:
 def _parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
     merges = spec.model.merges if isinstance(spec.model, Bpe) else None
     model = replace(spec.model, merges=None) if isinstance(spec.model, Bpe) else spec.model
-    plain = fields_to_plain(replace(spec, model=model), keep=lambda data: sha256(data).hexdigest(), leave_out=_LEFT_OUT)
-    yield "spec", json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()
+    plain_fields = fields_to_plain(
+        replace(spec, model=model), store_bytes=lambda data: sha256(data).hexdigest(), leave_out=_FIELDS_WITHOUT_EFFECT
+    )
+    yield "spec", json.dumps(plain_fields, sort_keys=True, separators=(",", ":")).encode()
     if merges is not None:
-        yield "merges", _little(merges)
+        yield "merges", _little_endian_bytes(merges)
     vocab = spec.vocab
     yield "blob", vocab.blob
-    yield "offsets", _little(vocab.offsets)
-    yield "ids", _little(vocab.ids)
-    yield "kinds", _little(vocab.kinds)
+    yield "offsets", _little_endian_bytes(vocab.offsets)
+    yield "ids", _little_endian_bytes(vocab.ids)
+    yield "kinds", _little_endian_bytes(vocab.kinds)
     if vocab.active_kinds is not None:
-        yield "active_kinds", _little(vocab.active_kinds)
+        yield "active_kinds", _little_endian_bytes(vocab.active_kinds)
     if isinstance(spec.model, (Unigram, Plamo2)) or (isinstance(spec.model, Bpe) and spec.model.priority == "score"):
-        yield f"scores {vocab.scores.dtype.name}", _little(vocab.scores)
+        yield f"scores {vocab.scores.dtype.name}", _little_endian_bytes(vocab.scores)
 
 
-def _little(column: npt.NDArray[np.generic]) -> bytes:
+def _little_endian_bytes(column: npt.NDArray[np.generic]) -> bytes:
     import numpy as np
 
     return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("<")).tobytes()

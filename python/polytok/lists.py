@@ -1,4 +1,4 @@
-"""Strings to force as entries even if a corpus does not contain them: emoji, kaomoji, lists of the user's own."""
+"""Lists of entries to force into a vocabulary even if no corpus contains them: emoji, kaomoji, lists in files."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from .errors import ArgumentError
 
 Emoji = Literal["all", "basic"]
 Entry: TypeAlias = "str | bytes | os.PathLike[str]"
-"""One entry, or the path of a file with an entry on each line."""
+"""An entry, or the path of a file with one entry per line."""
 
 _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _COMPONENT, _FULLY_QUALIFIED = 1, 2
 
 
 def emoji(which: Emoji = "all") -> list[bytes]:
-    """All emoji of Unicode, as listed by the installed package ``emoji``: every sequence that is recommended for
-    general interchange, and the skin tones; ``basic`` are those without a skin tone.
+    """Returns all emoji of Unicode that the installed package ``emoji`` lists.
+
+    These are the sequences that Unicode recommends for general interchange, and the skin tones; ``basic`` leaves out
+    sequences with a skin tone.
 
     Raises `ArgumentError` if the package is not installed.
     """
     if which not in ("all", "basic"):
-        raise ArgumentError(f'emoji={which!r} is neither "all" nor "basic"')
+        raise ArgumentError(f'emoji={which!r} is not "all" or "basic"')
     try:
         from emoji import EMOJI_DATA
     except ModuleNotFoundError:
-        message = "the emoji of Unicode come from the package emoji: pip install 'polytok[emoji]', or give a list"
+        message = "emoji of Unicode need the package emoji: pip install 'polytok[emoji]', or pass a list of entries"
         raise ArgumentError(message) from None
-    wanted = (text for text, data in EMOJI_DATA.items() if data["status"] in (_COMPONENT, _FULLY_QUALIFIED))
-    return _sorted(text.encode() for text in wanted if which == "all" or not _SKIN_TONES & set(text))
+    chosen_texts = (text for text, data in EMOJI_DATA.items() if data["status"] in (_COMPONENT, _FULLY_QUALIFIED))
+    return _sorted(text.encode() for text in chosen_texts if which == "all" or not _SKIN_TONES & set(text))
 
 
 def kaomoji() -> list[bytes]:
-    """Faces made of characters, about a hundred.
+    """Returns about a hundred faces that consist of characters.
 
     >>> "(^_^)".encode() in kaomoji()
     True
@@ -46,26 +48,26 @@ def kaomoji() -> list[bytes]:
 
 
 def listed(entries: Entry | Iterable[Entry]) -> list[bytes]:
-    """The entries and those of the files, sorted by length and then by bytes, without duplicates.
+    """Returns the entries and the entries in the files, sorted by length and then by bytes, without duplicates.
 
     >>> listed(["né", b"\\n\\n", "a", "a"])
     [b'a', b'\\n\\n', b'n\\xc3\\xa9']
     """
     if isinstance(entries, (str, bytes)):
-        raise ArgumentError("give a list of entries, or a pathlib.Path of a file with an entry on each line")
+        raise ArgumentError("give a list of entries, or a pathlib.Path of a file with one entry per line")
     if isinstance(entries, os.PathLike):
         entries = [entries]
-    found: list[bytes] = []
+    all_entries: list[bytes] = []
     for entry in entries:
         if isinstance(entry, os.PathLike):
-            found += _lines(files.read(Path(entry)))
+            all_entries += _lines(files.read(Path(entry)))
         elif isinstance(entry, (str, bytes)):
-            found.append(entry.encode() if isinstance(entry, str) else entry)
+            all_entries.append(entry.encode() if isinstance(entry, str) else entry)
         else:
-            raise ArgumentError(f"{entry!r} is no entry: give texts, bytes, or paths of lists")
-    if b"" in found:
+            raise ArgumentError(f"{entry!r} is not an entry; pass texts, bytes, or paths of lists")
+    if b"" in all_entries:
         raise ArgumentError("an entry cannot be empty")
-    return _sorted(found)
+    return _sorted(all_entries)
 
 
 def _lines(data: bytes) -> list[bytes]:

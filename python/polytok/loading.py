@@ -1,4 +1,4 @@
-"""`load`: turns a path, bytes, a folder or a name into a `Tokenizer`."""
+"""Loads a tokenizer from a path, bytes, a folder or a name: `load`."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ def load(
     pre_tokenizer: str | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Tokenizer:
-    """Load a tokenizer from a path, bytes, a binary file object, or a name.
+    """Loads a tokenizer from a path, bytes, a binary file object, or a name.
 
-    Names are ``"default"``, the vocabulary that comes with polytok; tiktoken's (``"cl100k_base"``, ``"o200k_base"``,
-    ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging Face hub.
-    Only the last two kinds use the network; each file is fetched once and cached in ``cache_dir``, by default the
-    system's place for caches. To load a file with such a name, put ``"./"`` before the name.
+    ``source`` can be one of these names: ``"default"``, the vocabulary that comes with polytok; tiktoken's
+    (``"cl100k_base"``, ``"o200k_base"``, ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a
+    repository of the Hugging Face hub. Only the last two kinds use the network. Each file is fetched once and cached in
+    ``cache_dir``, by default the system's folder for caches. To load a file with such a name, write ``"./"`` before the
+    name.
 
-    The bytes determine the format, never the file's name; ``format`` names it if it is ambiguous. ``pattern`` and
-    ``special_tokens`` are for files that do not hold them (tiktoken's rank files). ``name`` selects the vocabulary if
-    one file serves two (``"o200k_harmony"``). ``line`` is the SentencePiece release to follow if releases differ,
-    "0.2.3" by default, or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file whose own
-    is unknown. Of a GGUF file only the metadata is read, not the gigabytes of tensors that follow.
+    The bytes determine the format, never the file's name; ``format`` names the format if it is ambiguous. ``pattern``
+    and ``special_tokens`` are for files that do not contain them (tiktoken's rank files). ``name`` selects the
+    vocabulary if one file has two (``"o200k_harmony"``). ``line`` is the SentencePiece release to follow if releases
+    differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file
+    whose own is unknown. Only the metadata of a GGUF file is read, not the gigabytes of tensors after it.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are in no known format or are damaged.
@@ -57,65 +58,65 @@ def load(
         "name": name,
         "pre_tokenizer": pre_tokenizer,
     }
-    said: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
+    given_options: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
     if isinstance(source, str) and (source == "default" or named.is_name(source)):
-        return Tokenizer(_named_spec(source, said, cache_dir))
+        return Tokenizer(_spec_of_name(source, given_options, cache_dir))
     if cache_dir is not None:
-        raise ArgumentError("cache_dir= is for names, for which something is fetched")
+        raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
     if isinstance(source, (str, os.PathLike)):
         path = system_path(source, "read the tokenizer file")
-        if path.exists() and not path.is_file() and not path.is_dir():  # A pipe can be read only once.
-            return Tokenizer(formats.read(read(path), **said))
-        may_be_native = said.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
-        if may_be_native and (file := ptok.opened(path)) is not None:
+        if path.exists() and not path.is_file() and not path.is_dir():  # a pipe can be read only once
+            return Tokenizer(formats.read(read(path), **given_options))
+        can_be_native = given_options.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
+        if can_be_native and (file := ptok.open_mapped(path)) is not None:
             return Tokenizer._of_file(file)
-        return Tokenizer(_spec_of_path(path, said))
-    return Tokenizer(formats.read(_bytes_of(source), **said))
+        return Tokenizer(_spec_of_path(path, given_options))
+    return Tokenizer(formats.read(_read_bytes(source), **given_options))
 
 
-def _named_spec(source: str, said: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
+def _spec_of_name(source: str, given_options: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
     if source == "default":
-        if said or cache_dir is not None:
-            raise ArgumentError('"default" takes no options')
+        if given_options or cache_dir is not None:
+            raise ArgumentError('"default" accepts no options')
         return default_spec()
-    _refuse(said, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
-    return named.read(source, cache_dir=cache_dir, **said)
+    _refuse_options(given_options, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
+    return named.read(source, cache_dir=cache_dir, **given_options)
 
 
-def _refuse(said: Collection[str], options: Iterable[str], what: str) -> None:
+def _refuse_options(given_options: Collection[str], options: Iterable[str], source_name: str) -> None:
     for option in options:
-        if option in said:
-            raise ArgumentError(f"{option}= means nothing to {what}")
+        if option in given_options:
+            raise ArgumentError(f"{option}= has no effect on {source_name}; leave it out")
 
 
-def _spec_of_path(path: Path, said: dict[str, Any]) -> Spec:
+def _spec_of_path(path: Path, given_options: dict[str, Any]) -> Spec:
     from .formats import gguf_file  # which imports numpy
 
-    pair = gpt2_pair.beside(path)
-    if pair and said.get("format", "tiktoken") == "tiktoken":
-        _refuse(said, ("line", "pre_tokenizer"), "GPT-2's files")
-        options = {option: value for option, value in said.items() if option != "format"}
+    pair = gpt2_pair.find_pair(path)
+    if pair and given_options.get("format", "tiktoken") == "tiktoken":
+        _refuse_options(given_options, ("line", "pre_tokenizer"), "GPT-2's files")
+        options = {option: value for option, value in given_options.items() if option != "format"}
         return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
     if path.is_dir():
-        _refuse(said, ("format", "pre_tokenizer"), "a folder, whose files tell")
-        return read_folder(path, **said)
-    spec = formats.read(gguf_file.begin_of(path) or read(path), siblings=Siblings(path.parent), **said)
+        _refuse_options(given_options, ("format", "pre_tokenizer"), "a folder, whose files determine it")
+        return read_folder(path, **given_options)
+    spec = formats.read(gguf_file.read_metadata(path) or read(path), siblings=Siblings(path.parent), **given_options)
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
 
 
-def _bytes_of(source: bytes | IO[bytes]) -> bytes:
+def _read_bytes(source: bytes | IO[bytes]) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     if not hasattr(source, "read"):
         raise TypeError(f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
     data = source.read()
     if not isinstance(data, bytes):
-        raise TypeError("the file object gives text; open it in binary mode")
+        raise TypeError("the file object returns text; open the file in binary mode")
     return data
 
 
 def default_spec() -> Spec:
-    """The vocabulary that comes with polytok: byte-complete BPE of 32,768 entries, lossless, multilingual."""
+    """Returns the vocabulary that comes with polytok: lossless, multilingual BPE over bytes with 32,768 entries."""
     from . import data
 
     spec = formats.read(

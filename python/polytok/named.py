@@ -1,8 +1,8 @@
-"""Vocabularies by name: tiktoken's, from their publisher, and ``hf:owner/name``, a repository of the hub.
+"""Reads vocabularies by name: tiktoken's, from their publisher, and ``hf:owner/name``, a repository of the hub.
 
-Only this module uses the network, and only if such a name is requested. The sha256 of each of tiktoken's files is
-known: a file is checked before it is cached, and again when it is read from the cache, so that a broken or changed file
-is never used. huggingface_hub fetches and caches repositories, by its own rules.
+This module uses the network, but only for such names. The sha256 of each of tiktoken's files is known: a file is
+checked before it is cached and when it is read from the cache, so that a broken or changed file is never used.
+huggingface_hub fetches and caches repositories by its own rules.
 """
 
 from __future__ import annotations
@@ -29,38 +29,42 @@ HUB_FILES = (
     *(*ONE_FILE, *PAIR, "*.tiktoken"),
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
 )
-"""The files to fetch from a repository: tokenizer files, no weights."""
+"""The names of the files to fetch from a repository: only tokenizer files, no weights."""
 
 _ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
 _HUB_NAME = re.compile(r"hf:(?P<repository>[^@]+)(?:@(?P<revision>.+))?")
-_COPY = "with a copy of the repository's tokenizer files: polytok.load('/path/to/folder')"
+_COPY_HINT = "use a copy of the repository's tokenizer files: polytok.load('/path/to/folder')"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """A file of a publisher."""
+class PublishedFile:
+    """A file on a publisher's server: its URL and its sha256."""
 
     address: str
     sha256: str
 
     @property
     def name(self) -> str:
-        """Its name in the cache: its own name, and enough of its hash to distinguish files of the same name."""
+        """The file's name in the cache: a part of its hash, which makes the name unique, and its own name."""
         return f"{self.sha256[:16]}-{self.address.rpartition('/')[2]}"
 
 
-FILES: Mapping[str, tuple[Published, ...]] = {
+FILES: Mapping[str, tuple[PublishedFile, ...]] = {
     GPT2.name: (
-        Published(GPT2.address or "", GPT2.sha256),
-        Published((GPT2.address or "").replace(gpt2_pair.MERGES, gpt2_pair.ENCODER), _ENCODER_SHA256),
+        PublishedFile(GPT2.address or "", GPT2.sha256),
+        PublishedFile((GPT2.address or "").replace(gpt2_pair.MERGES, gpt2_pair.ENCODER), _ENCODER_SHA256),
     ),
-    **{known.name: (Published(known.address, known.sha256),) for known in KNOWN if known.address},
+    **{
+        known_file.name: (PublishedFile(known_file.address, known_file.sha256),)
+        for known_file in KNOWN
+        if known_file.address
+    },
 }
-"""The files of every name; ``gpt2`` has two."""
+"""The files of each name; ``gpt2`` has two files."""
 
 
 def is_name(source: str) -> bool:
-    """Whether a source is a name, and not a path. A file with such a name is given as ``./`` and the name."""
+    """Reports whether a source is a name and not a path. ``./`` before it makes any name a path."""
     return source in FILES or source.startswith("hf:")
 
 
@@ -72,23 +76,23 @@ def read(
     line: Line | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Spec:
-    """Load the vocabulary of a name, from the cache or its publisher."""
+    """Loads the vocabulary of a name, from the cache or from its publisher."""
     if name.startswith("hf:"):
         folder = hub_folder(name, cache_dir)
         return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
     if line is not None:
-        raise ArgumentError(f"line= means nothing to {name}")
-    first, *others = [fetched(file, name, cache_dir) for file in FILES[name]]
+        raise ArgumentError(f"line= has no effect on {name}; leave it out")
+    first, *others = [read_or_fetch(file, name, cache_dir) for file in FILES[name]]
     if others:
         return gpt2_pair.read(first, others[0], ReadOptions(pattern=pattern, special_tokens=special_tokens))
     return formats.read(first, format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
-    """The cache folder: the given one, ``POLYTOK_CACHE_DIR``, or the system's place for caches."""
-    chosen = cache_dir or os.environ.get("POLYTOK_CACHE_DIR")
-    if chosen:
-        return system_path(chosen, "use the folder of the cache")
+    """Returns the cache folder: ``cache_dir``, else ``POLYTOK_CACHE_DIR``, else the system's folder for caches."""
+    requested_folder = cache_dir or os.environ.get("POLYTOK_CACHE_DIR")
+    if requested_folder:
+        return system_path(requested_folder, "use the folder of the cache")
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "polytok"
     if sys.platform == "win32":
@@ -100,8 +104,8 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
 # tiktoken's files
 
 
-def fetched(file: Published, name: str, cache_dir: str | os.PathLike[str] | None) -> bytes:
-    """The file's bytes, from the cache or its address."""
+def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[str] | None) -> bytes:
+    """Returns the file's bytes from the cache, or fetches and caches them."""
     path = cache_folder(cache_dir) / file.name
     try:
         data = path.read_bytes()
@@ -109,43 +113,48 @@ def fetched(file: Published, name: str, cache_dir: str | os.PathLike[str] | None
         data = b""
     if sha256(data).hexdigest() == file.sha256:
         return data
-    data = _downloaded(file, name)
+    data = _download(file, name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as kept:
-            kept.write(data)
+        with replacing(path) as cache_file:
+            cache_file.write(data)
     except OSError as error:
-        what = f"cannot keep what was fetched: {error.strerror}; say where with cache_dir= or POLYTOK_CACHE_DIR"
-        raise FileError(error.errno, what, str(path)) from error
+        message = (
+            f"cannot cache the fetched file: {error.strerror}; set cache_dir= or POLYTOK_CACHE_DIR to another folder"
+        )
+        raise FileError(error.errno, message, str(path)) from error
     return data
 
 
-def _downloaded(file: Published, name: str) -> bytes:
-    from .fetch import body  # imported here, because urllib takes long to import
+def _download(file: PublishedFile, name: str) -> bytes:
+    from .fetch import fetch_content  # imported here, because urllib takes long to import
 
     try:
-        data = body(file.address)
+        data = fetch_content(file.address)
     except OSError as error:
-        raise FetchError(f"{file.address} cannot be fetched: {error or type(error).__name__}; {_hint(name)}") from error
+        raise FetchError(
+            f"{file.address} cannot be fetched: {error or type(error).__name__}; {_copy_hint(name)}"
+        ) from error
     digest = sha256(data).hexdigest()
     if digest != file.sha256:
         raise FetchError(
-            f"what was fetched from {file.address} is not the file that {name!r} stands for ({len(data)} bytes of "
-            f"sha256 {digest}, not {file.sha256}); nothing was kept; try again, or {_hint(name)}"
+            f"the content fetched from {file.address} is not the file of {name!r} ({len(data)} bytes of sha256 "
+            f"{digest}, "
+            f"not {file.sha256}); it was not cached; try again, or {_copy_hint(name)}"
         )
     return data
 
 
-def _hint(name: str) -> str:
+def _copy_hint(name: str) -> str:
     option = f", name={name!r}" if name in ("p50k_edit", "o200k_harmony") else ""
-    return f"with a copy of the file: polytok.load('/path/to/{FILES[name][0].address.rpartition('/')[2]}'{option})"
+    return f"use a copy of the file: polytok.load('/path/to/{FILES[name][0].address.rpartition('/')[2]}'{option})"
 
 
 # The hub
 
 
 def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of a repository's tokenizer files, fetched by huggingface_hub or from its cache."""
+    """Returns the folder of a repository's tokenizer files, fetched by huggingface_hub or from its cache."""
     match = _HUB_NAME.fullmatch(name)
     if match is None:
         raise ArgumentError(f"{name!r} is not hf:owner/name or hf:owner/name@revision")
@@ -155,11 +164,11 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
         from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
     except ImportError as error:
         raise FetchError(
-            f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_COPY}"
+            f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_COPY_HINT}"
         ) from error
 
-    class Silent(tqdm):
-        """A hidden progress bar: a library never prints."""
+    class SilentProgress(tqdm):
+        """A progress bar that shows nothing, because a library does not print."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call]
@@ -170,10 +179,10 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
             revision=match["revision"],
             cache_dir=None if cache_dir is None else Path(cache_dir),
             allow_patterns=list(HUB_FILES),
-            tqdm_class=Silent,
+            tqdm_class=SilentProgress,
         )
     except HFValidationError as error:
         raise ArgumentError(f"{name!r}: {error}") from error
-    except Exception as error:  # its own errors and those of its HTTP client, which changes between versions
-        raise FetchError(f"{name!r} cannot be fetched: {error}; {_COPY}") from error
+    except Exception as error:  # the hub's errors and those of its HTTP client, which differ between versions
+        raise FetchError(f"{name!r} cannot be fetched: {error}; {_COPY_HINT}") from error
     return Path(folder)

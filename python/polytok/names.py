@@ -1,4 +1,4 @@
-"""The texts of tokens as Hugging Face shows them."""
+"""Returns the texts of tokens as Hugging Face shows them."""
 
 from __future__ import annotations
 
@@ -7,37 +7,41 @@ from .byte_level import CHARACTERS
 from .spec import Bpe, ChainDecode, Kind, Spec
 
 
-class Names:
-    """The texts of ids, with bytes as GPT-2's characters. A special token gives the text that was matched; in a Unigram
-    model an unknown token gives the unknown text.
+class TokenTexts:
+    """The texts of ids, with bytes as GPT-2's characters.
+
+    The text of a special token is the matched text. In a Unigram model the text of an unknown token is the unknown
+    text.
     """
 
-    __slots__ = ("_added", "_byte_level", "_core", "_ids", "_plain")
+    __slots__ = ("_byte_level", "_cached_texts", "_core", "_ids_without_bytes", "_special_texts")
 
     def __init__(self, spec: Spec, core: _core.Tokenizer) -> None:
         self._core = core
-        self._ids: dict[int, str] = {}
-        self._added = {token.id: token.text for token in spec.special}
+        self._cached_texts: dict[int, str] = {}
+        self._special_texts = {token.id: token.text for token in spec.special}
         self._byte_level = (isinstance(spec.decode, ChainDecode) and spec.decode.byte_level) or (
             isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
         )
-        self._plain = set(spec.vocab.ids[spec.vocab.kinds == Kind.UNUSED].tolist()) if self._byte_level else set()
+        self._ids_without_bytes = (
+            set(spec.vocab.ids[spec.vocab.kinds == Kind.UNUSED].tolist()) if self._byte_level else set()
+        )
 
-    def of_id(self, id: int) -> str:
-        """The text of an id by itself."""
-        return self._added[id] if id in self._added else self._of_row(id)
+    def text_of_id(self, id: int) -> str:
+        """Returns the text of an id, without a text that was encoded."""
+        return self._special_texts[id] if id in self._special_texts else self._text_of_row(id)
 
-    def of(self, id: int, said: bytes | None) -> str:
-        """The text of a token that the model produced, or that the engine has a text for."""
-        if said is not None:
-            return said.decode(errors="replace")
-        found = self._ids.get(id)
-        if found is None:
-            found = self._ids[id] = self._of_row(id)
-        return found
+    def text_of_token(self, id: int, known_text: bytes | None) -> str:
+        """Returns the text of a token: ``known_text`` if the engine has one, else the text of its id."""
+        if known_text is not None:
+            return known_text.decode(errors="replace")
+        text = self._cached_texts.get(id)
+        if text is None:
+            text = self._cached_texts[id] = self._text_of_row(id)
+        return text
 
-    def _of_row(self, id: int) -> str:
+    def _text_of_row(self, id: int) -> str:
         piece = self._core.token_bytes(id)
-        if self._byte_level and id not in self._plain:
+        if self._byte_level and id not in self._ids_without_bytes:
             return "".join(CHARACTERS[byte] for byte in piece)
         return piece.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""Writes and reads ``.npy`` files of one row of ids, incrementally."""
+"""Writes and reads ``.npy`` files with one row of ids, part by part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .values import IdArray
 
 MAGIC = b"\x93NUMPY"
 _HEADER_SIZE = 128
-_PART = 1 << 18
+_IDS_PER_PART = 1 << 18
 
 
 class _Output(Protocol):
@@ -22,7 +22,7 @@ class _Output(Protocol):
 
 
 class NpyWriter:
-    """Writes a row of ids to a seekable file; the header is filled in at the end."""
+    """Writes a row of ids to a seekable file; `finish` writes the header."""
 
     def __init__(self, file: _Output, dtype: np.dtype[Any]) -> None:
         self._file = file
@@ -31,20 +31,20 @@ class NpyWriter:
         file.write(bytes(_HEADER_SIZE))
 
     def write(self, ids: IdArray) -> None:
-        """Append ids."""
+        """Appends ids."""
         self._file.write(np.ascontiguousarray(ids, dtype=self._dtype).data)
         self._length += len(ids)
 
     def finish(self) -> None:
-        """Write the header: format version 1.0."""
-        described = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': ({self._length},), }}"
-        text = described.ljust(_HEADER_SIZE - len(MAGIC) - 5) + "\n"
+        """Writes the header, of format version 1.0."""
+        header = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': ({self._length},), }}"
+        text = header.ljust(_HEADER_SIZE - len(MAGIC) - 5) + "\n"
         self._file.seek(0)
         self._file.write(MAGIC + b"\x01\x00" + len(text).to_bytes(2, "little") + text.encode("ascii"))
 
 
 def read_ids(file: IO[bytes]) -> Iterator[npt.NDArray[np.integer]]:
-    """The ids of a file, in parts. ValueError if it is not a row of integers, or is truncated."""
+    """Yields the ids of a file in parts; raises ValueError if the file is not a row of integers, or is truncated."""
     version = npy_format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the .npy format is not known")
@@ -52,11 +52,11 @@ def read_ids(file: IO[bytes]) -> Iterator[npt.NDArray[np.integer]]:
     shape, _, dtype = read_header(file)
     if len(shape) != 1 or dtype.kind not in "iu":
         raise ValueError(f"the array is of {dtype} and shape {shape}, not a row of integers")
-    left = shape[0]
-    while left:
-        data = file.read(min(left, _PART) * dtype.itemsize)
+    remaining_ids = shape[0]
+    while remaining_ids:
+        data = file.read(min(remaining_ids, _IDS_PER_PART) * dtype.itemsize)
         if not data or len(data) % dtype.itemsize:
-            raise ValueError(f"the file ends {left} ids too early")
+            raise ValueError(f"the file is truncated: {remaining_ids} ids are missing")
         ids = np.frombuffer(data, dtype=dtype).astype(dtype.newbyteorder("="), copy=False)
-        left -= len(ids)
+        remaining_ids -= len(ids)
         yield ids

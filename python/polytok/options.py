@@ -1,4 +1,4 @@
-"""The options of every encoding, as one value."""
+"""The options of all methods that encode, as one value."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from .errors import ArgumentError
 from .values import Special
 
 
-class _Fields(NamedTuple):
+class _OptionFields(NamedTuple):
     add_special: bool
     special: Special
     reject_special: bool
 
 
-class Options(_Fields):
-    """The options of every encoding. One value serves many calls and any tokenizer, which prepares it once.
+class Options(_OptionFields):
+    """The options of all methods that encode. One value can be used in many calls, by any tokenizer.
 
-    * ``add_special``: add the format's own special ids around the text (BOS, if the model has one).
+    * ``add_special``: adds the special ids of the template around the text (BOS, if the model has one).
     * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none,
-      so that text from outside cannot inject any. Text between two special tokens is encoded as if it were a text of
-      its own.
-    * ``reject_special``: raise `SpecialTokenError` if the text contains a special token that is not in ``special``.
+      so that text from outside cannot inject any. The text between two special tokens is encoded like a separate text.
+    * ``reject_special``: raises `SpecialTokenError` if the text contains a special token that is not in ``special``.
 
-    Raises `ArgumentError` if ``special`` is one text.
+    Raises `ArgumentError` if ``special`` is a single text.
 
     >>> import polytok
     >>> chat = polytok.Options(special="all")
@@ -31,14 +30,14 @@ class Options(_Fields):
     [97, 32767]
     """
 
-    # A tuple, because keywords are converted to one in every call: it is created and hashed four times as fast as a
-    # dataclass.
+    # Options is a tuple, because every call with keywords creates one. A tuple is created and hashed four times as fast
+    # as a dataclass.
     __slots__ = ()
 
     def __new__(cls, add_special: bool = False, special: Special = (), reject_special: bool = False) -> Options:
         if special != "all":
             if isinstance(special, str):
-                raise ArgumentError(f'special={special!r} is neither "all" nor a set of texts')
+                raise ArgumentError(f'special={special!r} is not "all" or a set of texts')
             special = frozenset(special)
         return tuple.__new__(cls, (add_special, special, reject_special))
 

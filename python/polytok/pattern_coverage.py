@@ -1,6 +1,6 @@
-"""Whether the matches of a split pattern provably cover every text, so that splitting drops nothing.
+"""Decides whether the matches of a split pattern provably cover every text, so that splitting drops nothing.
 
-The engine has the proofs (crates/polytok-pattern/src/coverage.rs). False means "not proven".
+The engine contains the proofs (crates/polytok-pattern/src/coverage.rs). False means "not proven".
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from .spec import PatternSplit
 
 
 def covers_all_text(step: PatternSplit) -> bool:
-    """Whether every character of every text is proven to be part of a match.
+    """Reports whether every character of every text is provably part of a match.
 
     >>> covers_all_text(PatternSplit(r"\\w+|\\W+")), covers_all_text(PatternSplit(r" ?\\S+"))
     (True, False)
@@ -19,7 +19,7 @@ def covers_all_text(step: PatternSplit) -> bool:
 
 
 def never_empty(step: PatternSplit) -> bool:
-    """Whether every match is proven to be non-empty.
+    """Reports whether every match is provably not empty.
 
     >>> never_empty(PatternSplit(r" ?\\S+|\\s")), never_empty(PatternSplit(r"a*"))
     (True, False)

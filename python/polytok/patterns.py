@@ -1,10 +1,11 @@
-"""Named split patterns: those of tiktoken's vocabularies and of tokenizers' pre-tokenizers.
+"""The named split patterns: those of tiktoken's vocabularies and of tokenizers' pre-tokenizers.
 
-Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py. The classes by which
-tokenizers splits are written as classes of the engine's regular expressions. White space is the property White_Space,
-which no version of Unicode has changed since. Punctuation is ASCII's and the general category P of Unicode 8 (the crate
-unicode_categories). A number is what Rust's `char::is_numeric` says: the category N of Unicode 17, so 13 more than the
-engine's tables have. Both checked character by character against 0.23.3.
+Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py. The character classes by
+which tokenizers splits are written as classes of the engine's regular expressions. White space is the property
+White_Space, which no later version of Unicode has changed. Punctuation is ASCII's punctuation and the general category
+P of Unicode 8 (the crate unicode_categories). A number is a character for which Rust's `char::is_numeric` is true: the
+category N of Unicode 17, which has 13 characters more than the engine's tables. Both classes are checked character by
+character against tokenizers 0.23.3.
 """
 
 from __future__ import annotations
@@ -46,23 +47,23 @@ FF01-FF03 FF05-FF0A FF0C-FF0F FF1A-FF1B FF1F-FF20 FF3B-FF3D FF3F FF5B FF5D FF5F-
 
 
 def _class(ranges: str) -> str:
-    ends = (each.split("-") for each in ranges.split())
+    ends = (range_text.split("-") for range_text in ranges.split())
     return "".join("-".join(rf"\x{{{end}}}" for end in pair) for pair in ends)
 
 
 SPACE = r"\s"
 PUNCTUATION = f"[{_class(_PUNCTUATION)}]"
 NUMBER = rf"[\p{{N}}{_class('11DE0-11DE9 16FF4-16FF6')}]"
-"""One character each."""
+"""A pattern that matches one character: a number."""
 
 WORDS = r"\w+|[^\w\s]+"
-"""The matches are the pieces of the pre-tokenizer Whitespace."""
+"""A pattern whose matches are the pieces of the pre-tokenizer Whitespace."""
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """The pattern of the pre-tokenizer ByteLevel."""
 
-OWN = frozenset({SPACE, PUNCTUATION, NUMBER, WORDS, GPT2})
-"""Patterns that stand for components without one."""
+COMPONENT_PATTERNS = frozenset({SPACE, PUNCTUATION, NUMBER, WORDS, GPT2})
+"""The patterns that represent components of a tokenizer.json which have no pattern."""
 
 PATTERNS: Mapping[str, str] = {
     "gpt2": GPT2,
@@ -71,11 +72,11 @@ PATTERNS: Mapping[str, str] = {
     "llama3": LLAMA3,
     "default": DEFAULT_PATTERN,
 }
-"""Patterns that leave no gap, by name; the last is that of the embedded vocabulary."""
+"""The patterns without gaps by name; the last one belongs to the embedded vocabulary."""
 
 PRE_TOKENIZERS: Mapping[str, tuple[PatternSplit, ...]] = {
     "whitespace": (PatternSplit(WORDS, "removed", invert=True),),
     "whitespace_split": (PatternSplit(SPACE, "removed"),),
     "bert": (PatternSplit(SPACE, "removed"), PatternSplit(PUNCTUATION, "isolated")),
 }
-"""tokenizers' pre-tokenizers that drop white space, by name."""
+"""The pre-tokenizers of tokenizers that drop white space, by name."""

@@ -1,6 +1,6 @@
-"""Texts to test a tokenizer with: known difficult cases, and concatenated entries of the vocabulary.
+"""Texts that test a tokenizer: known difficult cases, and concatenated entries of the vocabulary.
 
-Concatenated entries reach edge cases of merges that other texts never do. The same vocabulary always gives the same
+Concatenated entries reach cases of merging that other texts never reach. The same vocabulary always gets the same
 texts.
 """
 
@@ -46,15 +46,17 @@ _SEED = 1
 
 
 def texts(spec: Spec, count: int = 400) -> list[str]:
-    """`TROUBLE`, and texts of up to eight entries each."""
-    pick = random.Random(_SEED)
-    rows = [
-        piece for piece, kind in zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True) if _ordinary(kind)
+    """Returns `TROUBLE`, and ``count`` texts that concatenate up to eight entries each."""
+    random_source = random.Random(_SEED)
+    pieces_in_texts = [
+        piece for piece, kind in zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True) if _is_in_texts(kind)
     ]
-    pieces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in rows if piece]
-    joined = (b"".join(pick.choices(pieces, k=pick.randrange(1, 9))) for _ in range(count if pieces else 0))
-    return [*TROUBLE, *(text.decode(errors="ignore") for text in joined)]
+    pieces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in pieces_in_texts if piece]
+    concatenated = (
+        b"".join(random_source.choices(pieces, k=random_source.randrange(1, 9))) for _ in range(count if pieces else 0)
+    )
+    return [*TROUBLE, *(text.decode(errors="ignore") for text in concatenated)]
 
 
-def _ordinary(kind: int) -> bool:
+def _is_in_texts(kind: int) -> bool:
     return kind in (Kind.NORMAL, Kind.USER_DEFINED)

@@ -1,4 +1,4 @@
-"""Shows people the progress of some work."""
+"""Shows the progress of a job in a terminal."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from collections.abc import Callable
 from typing import IO, TypeAlias
 
 Report: TypeAlias = Callable[[str, int, int], object]
-"""Receives the stage, the amount done, and the total (0 if it is unknown). An exception that it raises ends the work.
+"""A function that receives the stage, the amount done, and the total (0 if unknown).
+
+An exception that the function raises ends the job.
 """
 
-_EACH = 0.1
+_SECONDS_BETWEEN_UPDATES = 0.1
 _WIDTH = 24
-_SETTLING = 1.0
+_SECONDS_BEFORE_ESTIMATE = 1.0
 
 
 class ProgressBar:
-    """A line in a terminal that shows the stage, the amount done, and the remaining time.
+    """A line in a terminal with the stage, the amount done, and the remaining time.
 
     >>> import io
     >>> out = io.StringIO()
@@ -30,9 +32,9 @@ class ProgressBar:
     def __init__(self, out: IO[str] | None = None) -> None:
         self._out = sys.stderr if out is None else out
         self._stage = ""
-        self._begun = 0.0
-        self._shown = 0.0
-        self._length = 0
+        self._stage_start = 0.0
+        self._last_update = 0.0
+        self._line_length = 0
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -41,30 +43,30 @@ class ProgressBar:
         self.clear()
 
     def __call__(self, stage: str, done: int, of: int, detail: str = "") -> None:
-        """Show the progress of the stage, unless the last update was just before. ``detail`` is appended."""
+        """Shows the progress of the stage, at most ten times per second. ``detail`` is appended to the line."""
         now = time.monotonic()
         if stage != self._stage:
-            self._stage, self._begun = stage, now
-        elif now - self._shown < _EACH and done != of:
+            self._stage, self._stage_start = stage, now
+        elif now - self._last_update < _SECONDS_BETWEEN_UPDATES and done != of:
             return
-        self._shown = now
-        self._show(line(stage, done, of, now - self._begun, detail))
+        self._last_update = now
+        self._show(line(stage, done, of, now - self._stage_start, detail))
 
     def clear(self) -> None:
-        """Remove the line."""
-        if self._length:
-            self._out.write("\r" + " " * self._length + "\r")
+        """Removes the line."""
+        if self._line_length:
+            self._out.write("\r" + " " * self._line_length + "\r")
             self._out.flush()
-        self._length = 0
+        self._line_length = 0
 
     def _show(self, text: str) -> None:
-        self._out.write("\r" + text.ljust(self._length))
+        self._out.write("\r" + text.ljust(self._line_length))
         self._out.flush()
-        self._length = len(text)
+        self._line_length = len(text)
 
 
 def line(stage: str, done: int, of: int, seconds: float, detail: str = "") -> str:
-    """The line to show.
+    """Returns the line to show.
 
     >>> line("merging", 50, 200, 10)
     'merging [######                  ]  25%, 0:30 left'
@@ -73,22 +75,22 @@ def line(stage: str, done: int, of: int, seconds: float, detail: str = "") -> st
     >>> line("tokenizing", 50, 200, 10, "7 documents")
     'tokenizing [######                  ]  25%, 0:30 left, 7 documents'
     """
-    behind = f", {detail}" if detail else ""
+    suffix = f", {detail}" if detail else ""
     if not of:
-        return f"{stage}: {done:,}, {clock(seconds)}{behind}"
-    share = min(done / of, 1)
-    text = f"{stage} [{('#' * int(_WIDTH * share)).ljust(_WIDTH)}] {int(100 * share):3}%"
-    if share and seconds >= _SETTLING:
-        text += f", {clock(seconds / share - seconds)} left"
-    return text + behind
+        return f"{stage}: {done:,}, {clock(seconds)}{suffix}"
+    share_done = min(done / of, 1)
+    text = f"{stage} [{('#' * int(_WIDTH * share_done)).ljust(_WIDTH)}] {int(100 * share_done):3}%"
+    if share_done and seconds >= _SECONDS_BEFORE_ESTIMATE:
+        text += f", {clock(seconds / share_done - seconds)} left"
+    return text + suffix
 
 
 def clock(seconds: float) -> str:
-    """A duration in readable form.
+    """Returns a duration as text.
 
     >>> clock(65), clock(3600)
     ('1:05', '1:00:00')
     """
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{seconds_left:02}" if hours else f"{minutes}:{seconds_left:02}"

@@ -1,4 +1,4 @@
-"""The memory that work can use, and the number of processors for it."""
+"""The memory limit of a job, and the number of processors that a process can use."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from .checks import number
 from .errors import ArgumentError
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_FEWEST_BYTES = 2**24
-_MOST_BYTES = 2**62
+_MIN_BYTES = 2**24
+_MAX_BYTES = 2**62
 
 
 def memory_size(text: str) -> int:
-    """Parse a readable number of bytes.
+    """Parses a readable number of bytes.
 
     >>> memory_size("512M"), memory_size("1.5g")
     (536870912, 1610612736)
     """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    if found is None:
-        raise ArgumentError(f"{text!r} is no size of memory: write 512M or 2G")
-    size = float(found[1]) * _UNITS[found[2].upper()]
-    if size > _MOST_BYTES:
-        raise ArgumentError(f"{text!r} is more memory than any machine has")
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise ArgumentError(f"{text!r} is not a size of memory; write for example 512M or 2G")
+    size = float(match[1]) * _UNITS[match[2].upper()]
+    if size > _MAX_BYTES:
+        raise ArgumentError(f"{text!r} is larger than any memory; write for example 512M or 2G")
     return int(size)
 
 
 def checked_memory(max_memory: int | str | None) -> int | None:
-    """The bytes of a limit, or None."""
-    chosen = memory_size(max_memory) if isinstance(max_memory, str) else max_memory
-    if chosen is None:
+    """Returns a limit in bytes, or None; raises ArgumentError if the limit is not a valid size."""
+    max_bytes = memory_size(max_memory) if isinstance(max_memory, str) else max_memory
+    if max_bytes is None:
         return None
-    number("max_memory", chosen, least=0, most=_MOST_BYTES)
-    if chosen < _FEWEST_BYTES:
-        raise ArgumentError("max_memory is less than 16M, which is too little to work with")
-    return chosen
+    number("max_memory", max_bytes, least=0, most=_MAX_BYTES)
+    if max_bytes < _MIN_BYTES:
+        raise ArgumentError("max_memory is less than 16M, the smallest possible limit")
+    return max_bytes
 
 
 def room(max_memory: int | None) -> int | None:
-    """The share of a limit that learning can use; the remainder is for Python, and for what is read and counted.
+    """Returns the part of a limit that learning can use; the other part is for Python and for reading and counting.
 
     >>> room(512 << 20) >> 20, room(64 << 20) >> 20
     (416, 32)
@@ -50,5 +50,5 @@ def room(max_memory: int | None) -> int | None:
 
 
 def processors() -> int:
-    """The number of processors that this process can use."""
+    """Returns the number of processors that this process can use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Vocabulary restriction, as SentencePiece 0.2.1's SetVocabulary has it."""
+"""Restricts a vocabulary to some pieces, like SetVocabulary of SentencePiece 0.2.1."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .spec import Bpe, Kind, Spec, Unigram
 _EXEMPT = frozenset((Kind.CONTROL, Kind.UNKNOWN, Kind.USER_DEFINED))
 
 
-def restricted(spec: Spec, pieces: Collection[str | bytes]) -> Spec:
-    """A Spec whose entries outside ``pieces`` are unused, except for single characters.
+def restrict(spec: Spec, pieces: Collection[str | bytes]) -> Spec:
+    """Returns a Spec in which entries outside ``pieces`` are unused, except single characters.
 
-    Control, unknown and user-defined entries are exempt. Byte entries are not, as in the reference: unlisted byte
-    entries are still emitted for unknown characters, but decode as their own text ``<0xHH>``.
+    Control, unknown and user-defined entries stay in use. Byte entries outside ``pieces`` are unused too, but unknown
+    characters are still encoded to them, and they decode as their own text ``<0xHH>``, as in the reference.
     """
     if not (isinstance(spec.model, Unigram) or (isinstance(spec.model, Bpe) and spec.model.symbols == "chars")):
-        raise ArgumentError("a vocabulary can be restricted for Unigram and SentencePiece BPE models only")
-    wanted = {piece.encode() if isinstance(piece, str) else piece for piece in pieces}
+        raise ArgumentError("only vocabularies of Unigram and SentencePiece BPE models can be restricted")
+    allowed_pieces = {piece.encode() if isinstance(piece, str) else piece for piece in pieces}
     kinds = spec.vocab.kinds.copy()
     for row, piece in enumerate(spec.vocab.pieces()):
         if kinds[row] not in _EXEMPT:
-            kinds[row] = Kind.NORMAL if piece in wanted or _is_one_character(piece) else Kind.UNUSED
+            kinds[row] = Kind.NORMAL if piece in allowed_pieces or _is_one_character(piece) else Kind.UNUSED
     return replace(spec, vocab=replace(spec.vocab, active_kinds=kinds.astype(np.uint8)))
 
 
 def _is_one_character(piece: bytes) -> bool:
-    """Whether the length is what the lead byte's high nibble announces."""
+    """Reports whether a piece has the length that the high nibble of its first byte announces."""
     return bool(piece) and len(piece) == (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 4)[piece[0] >> 4]

@@ -1,4 +1,4 @@
-"""U+2581, LOWER ONE EIGHTH BLOCK: SentencePiece writes it for a space, and so do the formats that follow it."""
+"""U+2581, LOWER ONE EIGHTH BLOCK, which SentencePiece and the formats that follow it write for a space."""
 
 SPACE_MARK = "\u2581"
 SPACE_MARK_BYTES = SPACE_MARK.encode()

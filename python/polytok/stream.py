@@ -9,10 +9,9 @@ from .values import Errors, Ids
 
 
 class StreamDecoder:
-    """Decodes ids one at a time and returns text as soon as its bytes are complete.
+    """Decodes ids one by one and returns text as soon as its bytes are complete.
 
-    The concatenation of everything that `push` and `finish` return is what `Tokenizer.decode` returns for all ids at
-    once.
+    All texts that `push` and `finish` return, concatenated, equal the text that `Tokenizer.decode` returns for all ids.
 
     >>> import polytok
     >>> tokenizer = polytok.load("default")
@@ -28,11 +27,14 @@ class StreamDecoder:
         self._text = codecs.getincrementaldecoder("utf-8")(errors)
 
     def push(self, ids: int | Ids) -> str:
-        """The text completed by one more id, or several; it can be empty. If it raises, the ids are not consumed."""
+        """Decodes one more id, or several, and returns the text that they complete, which can be empty.
+
+        If decoding raises an error, the ids are not consumed.
+        """
         return self._text.decode(self._stream.push(ids))
 
     def finish(self) -> str:
-        """The text still held back. The decoder is then reset."""
+        """Returns the text of the remaining bytes, and resets the decoder."""
         try:
             return self._text.decode(self._stream.finish(), final=True)
         finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .arrow import ArrowColumn, of_same_package
+from .arrow import ArrowColumn, to_package_of
 from .encoding import Encoder, Encoding, Padding, Truncation, Words, padded
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
@@ -31,45 +31,47 @@ if TYPE_CHECKING:
 _MAX_OPTIONS = 16
 _TEMPLATE = Options(add_special=True)
 _MAX_SEED = 2**64
-_MOST = 2**31 - 1
+_MAX_COUNT = 2**31 - 1
 
 
 class Tokenizer:
-    """A tokenizer compiled from a `Spec`: immutable, safe in many threads at once, after a fork, and picklable.
+    """A tokenizer, compiled from a `Spec`.
 
-    Text is ``str``, or ``bytes`` meant to be UTF-8. Surrogates in a ``str`` are repaired before anything else, as
-    tiktoken does it: pairs are joined, lone ones become U+FFFD; spans are those of the repaired text.
+    A tokenizer is immutable, can be used in many threads and after a fork, and can be pickled.
 
-    Every method that encodes takes the same three options: ``add_special``, ``special`` and ``reject_special``. They
-    are given as keywords, or together as one `Options` value: ``options=``.
+    A text is a ``str``, or ``bytes`` in UTF-8. Surrogates in a ``str`` are repaired first, as in tiktoken: pairs are
+    joined, and lone ones are replaced with U+FFFD. Spans are those of the repaired text.
 
-    Every encoding raises `EncodeError` for text that the vocabulary cannot cover, and `SpecialTokenError` for a text in
-    ``special`` that is not one of its special tokens.
+    Every method that encodes accepts the same three options: ``add_special``, ``special`` and ``reject_special``. They
+    are keywords, or the fields of one `Options` value: ``options=``.
+
+    These methods raise `EncodeError` for text that the vocabulary cannot cover, and `SpecialTokenError` for a text in
+    ``special`` that is not a special token of the vocabulary.
     """
 
-    __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_options", "_outline", "_texts")
+    __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_options", "_outline", "_special_texts")
 
     def __init__(self, spec: Spec) -> None:
-        """Compile a Spec.
+        """Compiles a Spec.
 
-        Raises `SpecError` if its parts do not fit together.
+        Raises `SpecError` if the parts of the Spec do not fit together.
         """
-        self._start(spec, _core.Tokenizer(spec), None)
+        self._set_fields(spec, _core.Tokenizer(spec), None)
 
     @classmethod
     def _of_file(cls, file: NativeFile) -> Tokenizer:
-        """The tokenizer of a native file, used in place."""
+        """Returns the tokenizer of a ``.ptok`` file, which uses the tables in the file."""
         tokenizer = cls.__new__(cls)
-        tokenizer._start(file.outline, file.compile(), file)
+        tokenizer._set_fields(file.outline, file.compile(), file)
         return tokenizer
 
-    def _start(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
-        """``outline`` is the Spec, or with a ``file`` that is mapped, the Spec without its columns."""
+    def _set_fields(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
+        """Sets the fields. ``outline`` is the Spec, or the Spec without its columns if a mapped ``file`` is given."""
         self._outline = outline
         self._core = core
         self._file = file
         self._encoder: Encoder | None = None
-        self._texts = {_readable(text): text for text, _ in self._core.special_tokens()}
+        self._special_texts = {_to_str(text): text for text, _ in self._core.special_tokens()}
         self._options: dict[Options, _core.ResolvedOptions] = {}
 
     @property
@@ -82,7 +84,7 @@ class Tokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """A hash, in hexadecimal, of everything in the Spec that shapes ids: see `polytok.fingerprint`.
+        """A hash, in hexadecimal, of all data in the Spec that affects ids (see `polytok.fingerprint`).
 
         >>> import polytok
         >>> len(polytok.load("default").fingerprint)
@@ -93,7 +95,7 @@ class Tokenizer:
     # Encoding
 
     def encode(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[int]:
-        """The ids of a text.
+        """Encodes a text and returns its ids.
 
         >>> import polytok
         >>> tokenizer = polytok.load("default")
@@ -104,12 +106,14 @@ class Tokenizer:
         """
         if options is None and not keywords:
             return self._core.encode(text)
-        return self._core.encode(text, self._chosen(options, keywords))
+        return self._core.encode(text, self._resolve_options(options, keywords))
 
     def encode_array(
         self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]
     ) -> IdArray:
-        """The ids as a numpy array of shape (tokens,), uint16 if every id of the vocabulary fits, else uint32.
+        """Encodes a text and returns its ids as a numpy array.
+
+        The shape is (tokens,). The type is uint16 if every id of the vocabulary fits, else uint32.
 
         >>> import polytok
         >>> polytok.load("default").encode_array("a").dtype
@@ -117,7 +121,7 @@ class Tokenizer:
         """
         if options is None and not keywords:
             return self._core.encode_array(text)
-        return self._core.encode_array(text, self._chosen(options, keywords))
+        return self._core.encode_array(text, self._resolve_options(options, keywords))
 
     def encode_batch(
         self,
@@ -127,18 +131,18 @@ class Tokenizer:
         threads: int | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Batch:
-        """The ids of many texts, in ``threads`` threads (by default one for each processor the process may use).
+        """Encodes many texts in ``threads`` threads, by default one for each processor that the process can use.
 
-        They are those of `encode` for each text; the GIL is released. The first text that cannot be encoded is an
-        error.
+        The ids are those of `encode` for each text. The GIL is released. The first text that cannot be encoded raises
+        the error of `encode`.
 
         >>> import polytok
         >>> polytok.load("default").encode_batch(["a", "", "!"]).to_list()
         [[97], [], [33]]
         """
         if isinstance(texts, (str, bytes)):
-            raise TypeError("encode_batch takes several texts; encode takes one")
-        return Batch(*self._core.encode_batch(list(texts), self._chosen(options, keywords), _threads(threads)))
+            raise TypeError("encode_batch needs several texts; use encode for one text")
+        return Batch(*self._core.encode_batch(list(texts), self._resolve_options(options, keywords), _threads(threads)))
 
     def encode_arrow(
         self,
@@ -148,26 +152,28 @@ class Tokenizer:
         threads: int | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Any:
-        """The ids of a column of texts as a column of lists, without an object of Python for any text or id.
+        """Encodes a column of texts to a column of lists of ids. No text or id is converted to a Python object.
 
-        ``column`` is anything that implements Arrow's interface (``__arrow_c_array__`` or ``__arrow_c_stream__``): a
-        pyarrow Array or ChunkedArray, a polars Series, ... of string, binary, their large and view kinds, or a
-        dictionary of such. A pyarrow column gives a pyarrow column. Any other gives an object with the same interface,
-        an array for an array and a stream for a stream, with the same chunks; ``pyarrow.array``,
-        ``pyarrow.chunked_array`` and ``polars.Series`` accept it without a copy. The type is list<uint16> if every id
-        of the vocabulary fits, else list<uint32>; it is large_list except for string and binary. Null gives null. See
-        docs/arrow.md.
+        ``column`` is any object with Arrow's interface (``__arrow_c_array__`` or ``__arrow_c_stream__``), such as a
+        pyarrow Array or ChunkedArray, or a polars Series, of string, binary, their large and view kinds, or a
+        dictionary of these types.
 
-        The ids are those of `encode` for each text, in ``threads`` threads as in `encode_batch`; the GIL is released.
-        The first text that cannot be encoded is an error. Raises `TypeError` if the column is not a column of texts,
-        and `ArgumentError` if its offsets lead outside of it.
+        A pyarrow column returns a pyarrow column. Any other column returns an object with the same interface and the
+        same chunks, an array for an array and a stream for a stream; ``pyarrow.array``, ``pyarrow.chunked_array`` and
+        ``polars.Series`` accept the object without a copy. The type of the result is list<uint16> if every id of the
+        vocabulary fits, else list<uint32>; large_list is used for all types except string and binary. The result for
+        null is null. See docs/arrow.md.
+
+        The ids are those of `encode` for each text, in ``threads`` threads as in `encode_batch`. The GIL is released.
+        The first text that cannot be encoded raises the error of `encode`. Raises `TypeError` if the column does not
+        contain texts, and `ArgumentError` if its offsets are out of range.
 
         >>> import polytok, pyarrow
         >>> polytok.load("default").encode_arrow(pyarrow.array(["a", None, "!"])).to_pylist()
         [[97], None, [33]]
         """
-        chosen = self._chosen(options, keywords)
-        return of_same_package(self._core.encode_arrow(column, chosen, _threads(threads)), column)
+        resolved_options = self._resolve_options(options, keywords)
+        return to_package_of(self._core.encode_arrow(column, resolved_options, _threads(threads)), column)
 
     def count_arrow(
         self,
@@ -177,14 +183,14 @@ class Tokenizer:
         threads: int | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Any:
-        """The numbers of ids of a column of texts, as a column of int64; otherwise as `encode_arrow`.
+        """Counts the ids of each text of a column, and returns the numbers as a column of int64; see `encode_arrow`.
 
         >>> import polytok, pyarrow
         >>> polytok.load("default").count_arrow(pyarrow.array(["a b", None, ""])).to_pylist()
         [2, None, 0]
         """
-        chosen = self._chosen(options, keywords)
-        return of_same_package(self._core.count_arrow(column, chosen, _threads(threads)), column)
+        resolved_options = self._resolve_options(options, keywords)
+        return to_package_of(self._core.count_arrow(column, resolved_options, _threads(threads)), column)
 
     def _encode_texts(
         self,
@@ -195,28 +201,28 @@ class Tokenizer:
         end: int | None = None,
         threads: int | None = None,
     ) -> Batch:
-        """The ids of a column of texts, as `encode_batch` gives them, each between the ids ``begin`` and ``end``."""
-        return Batch(*self._core.encode_texts(texts, self._chosen(options, {}), _threads(threads), begin, end))
+        """Encodes a column of texts like `encode_batch`, with the ids ``begin`` and ``end`` around each text's ids."""
+        return Batch(*self._core.encode_texts(texts, self._resolve_options(options, {}), _threads(threads), begin, end))
 
     def tokens(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[Token]:
-        """The tokens of a text, each with its piece and its span in the original text.
+        """Encodes a text and returns its tokens, each with its piece and its span in the original text.
 
         >>> import polytok
         >>> [token.piece.decode() for token in polytok.load("default").tokens("a b")]
         ['a', ' b']
         """
-        rows = self._core.tokens(text, self._chosen(options, keywords))
+        rows = self._core.tokens(text, self._resolve_options(options, keywords))
         return [Token._make(row) for row in rows]
 
     def spans(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Spans:
-        """The tokens of a text as columns, which is much cheaper than `tokens`.
+        """Encodes a text and returns its tokens as columns, which is much faster than `tokens`.
 
         >>> import polytok
         >>> spans = polytok.load("default").spans("a é")
         >>> spans.starts.tolist(), spans.ends.tolist(), spans.byte_ends.tolist()
         ([0, 1], [1, 3], [1, 4])
         """
-        return Spans(*self._core.spans(text, self._chosen(options, keywords)))
+        return Spans(*self._core.spans(text, self._resolve_options(options, keywords)))
 
     def encoding(
         self,
@@ -229,21 +235,22 @@ class Tokenizer:
         padding: Padding | bool | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Encoding:
-        """A text, or a pair of texts, with type ids, masks and word numbers, truncated and padded as requested.
+        """Encodes a text or a pair of texts to an `Encoding` with type ids, masks, words, truncation and padding.
 
-        With ``pretokenized`` each text is a list of words, offsets count within the word, and ``word_ids`` are indices
-        into the list. ``truncation=True`` and ``padding=True`` use the settings of the tokenizer's file, and raise
-        `ArgumentError` if it has none. As ``encode`` of the package tokenizers 0.23 (docs/encoding.md).
+        With ``pretokenized`` each text is a list of words, offsets are offsets in the word, and ``word_ids`` are
+        indices of the list. ``truncation=True`` and ``padding=True`` use the settings of the tokenizer's file, and
+        raise `ArgumentError` if the file has none. The result is that of ``encode`` of the package tokenizers 0.23
+        (docs/encoding.md).
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
         >>> encoding.tokens, encoding.type_ids
         (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
-        encoder, chosen = self._encodings(), self._chosen(options, keywords)
-        encoding = encoder.encode(text, pair, chosen, encoder.truncation(truncation), pretokenized)
-        pads = encoder.padding(padding)
-        return encoding if pads is None else padded([encoding], pads)[0]
+        encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
+        encoding = encoder.encode(text, pair, resolved_options, encoder.truncation(truncation), pretokenized)
+        padding_used = encoder.padding(padding)
+        return encoding if padding_used is None else padded([encoding], padding_used)[0]
 
     def encodings(
         self,
@@ -255,7 +262,7 @@ class Tokenizer:
         padding: Padding | bool | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> list[Encoding]:
-        """Many texts as by `encoding`, padded to the longest of them; pairs are tuples.
+        """Encodes many texts like `encoding`, padded to the longest text; a pair of texts is a tuple.
 
         >>> import polytok
         >>> rows = polytok.load("default").encodings(["a", ("a b", "c")], padding=polytok.Padding())
@@ -263,15 +270,17 @@ class Tokenizer:
         [[1, 0, 0], [1, 1, 1]]
         """
         if isinstance(texts, (str, bytes)):
-            raise TypeError("encodings takes several texts; encoding takes one")
-        encoder, chosen = self._encodings(), self._chosen(options, keywords)
-        limit, pads = encoder.truncation(truncation), encoder.padding(padding)
+            raise TypeError("encodings needs several texts; use encoding for one text")
+        encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
+        truncation_used, padding_used = encoder.truncation(truncation), encoder.padding(padding)
         pairs = (text if isinstance(text, tuple) else (text, None) for text in texts)
-        made = [encoder.encode(text, pair, chosen, limit, pretokenized) for text, pair in pairs]
-        return made if pads is None else padded(made, pads)
+        encodings = [
+            encoder.encode(text, pair, resolved_options, truncation_used, pretokenized) for text, pair in pairs
+        ]
+        return encodings if padding_used is None else padded(encodings, padding_used)
 
     def count(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> int:
-        """The number of ids of a text, without building them.
+        """Counts the ids of a text without building them.
 
         >>> import polytok
         >>> polytok.load("default").count("a b")
@@ -279,24 +288,30 @@ class Tokenizer:
         """
         if options is None and not keywords:
             return self._core.count(text)
-        return self._core.count(text, self._chosen(options, keywords))
+        return self._core.count(text, self._resolve_options(options, keywords))
 
     # Other segmentations
 
     def nbest(self, text: Text, n: int) -> list[tuple[list[int], float]]:
-        """The ``n`` best segmentations with their scores, best first; fewer if there are fewer. Unigram only.
+        """Returns the ``n`` best segmentations with their scores, best first; fewer if the text has fewer.
 
-        As SentencePiece's NBestEncode: ``n=1`` gives the plain encoding with score 0.
+        Unigram only.
+
+        The result is that of SentencePiece's NBestEncode; ``n=1`` returns the plain encoding with the score 0.
         """
-        return self._core.nbest(text, _count("n", n))
+        return self._core.nbest(text, _check_count("n", n))
 
     def sample(self, text: Text, *, alpha: float, nbest_size: int = -1, seed: int | None = None) -> list[int]:
-        """One segmentation at random, as SentencePiece's SampleEncode draws it; the same seed gives the same.
+        """Returns a random segmentation, drawn like SentencePiece's SampleEncode.
 
-        Unigram: among the ``nbest_size`` best, or all if it is negative, with probability proportional to exp(``alpha``
-        · score). BPE: every merge is skipped with probability ``alpha`` (BPE-dropout).
+        The same seed returns the same result.
+
+        Unigram: one of the ``nbest_size`` best segmentations (or of all if negative), with a probability proportional
+        to exp(``alpha`` · score). BPE: every merge is skipped with the probability ``alpha`` (BPE-dropout).
         """
-        return self._core.sample(text, max(_count("nbest_size", nbest_size, least=-_MOST), -1), alpha, _seed(seed))
+        return self._core.sample(
+            text, max(_check_count("nbest_size", nbest_size, least=-_MAX_COUNT), -1), alpha, _seed(seed)
+        )
 
     def sample_with_score(
         self,
@@ -308,36 +323,41 @@ class Tokenizer:
         include_best: bool = False,
         seed: int | None = None,
     ) -> list[tuple[list[int], float]]:
-        """Several segmentations at random with their log probabilities, as SentencePiece 0.2.1's SampleEncodeAndScore.
+        """Returns random segmentations with their log probabilities, like SampleEncodeAndScore of SentencePiece 0.2.1.
 
-        ``include_best`` needs ``without_replacement``; the best one then comes first, with score 0. Unigram only.
+        ``include_best`` needs ``without_replacement``; the best segmentation is then the first, with the score 0.
+        Unigram only.
         """
-        samples = _count("num_samples", num_samples, least=1)
+        samples = _check_count("num_samples", num_samples, least=1)
         return self._core.sample_with_score(text, samples, alpha, without_replacement, include_best, _seed(seed))
 
     def entropy(self, text: Text, *, alpha: float = 1.0) -> float:
-        """The entropy of a text's segmentations in nats, as SentencePiece 0.2.1's CalculateEntropy. Unigram only."""
+        """Returns the entropy of a text's segmentations in nats, like SentencePiece 0.2.1's CalculateEntropy.
+
+        Unigram only.
+        """
         return self._core.entropy(text, alpha)
 
     def restrict(self, pieces: Collection[str | bytes]) -> Tokenizer:
-        """A tokenizer that emits only these pieces, and single characters: SentencePiece 0.2.1's SetVocabulary.
+        """Returns a tokenizer that emits only these pieces and single characters: SetVocabulary of SentencePiece 0.2.1.
 
-        Unigram and SentencePiece BPE only. This tokenizer is not changed.
+        Only Unigram and SentencePiece BPE can be restricted. The original tokenizer does not change.
         """
         if isinstance(pieces, (str, bytes)):
-            raise TypeError("restrict takes several pieces, in a set or list")
-        from .restriction import restricted
+            raise TypeError("restrict needs several pieces, in a set or list")
+        from .restriction import restrict
 
-        return Tokenizer(restricted(self.spec, pieces))
+        return Tokenizer(restrict(self.spec, pieces))
 
     # Decoding
 
     def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
-        """The text of ids. Bytes that are not UTF-8 become U+FFFD; ``errors`` can make them an error or drop them
-        instead.
+        """Decodes ids to text.
 
-        ``skip_special`` omits special tokens. Raises `TokenIdError` for an id that the vocabulary does not have; a
-        chain of Hugging Face's decoders skips such ids.
+        Bytes that are not UTF-8 are replaced with U+FFFD; ``errors`` can raise an error or drop them.
+
+        ``skip_special`` omits special tokens. Raises `TokenIdError` for an id that is not in the vocabulary, except
+        that a chain of Hugging Face's decoders skips such ids.
 
         >>> import polytok
         >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
@@ -346,13 +366,13 @@ class Tokenizer:
         return self._core.decode(ids, skip_special, errors)
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
-        """The bytes of ids, which need not be whole characters."""
+        """Decodes ids to bytes, which can end inside a character."""
         return self._core.decode_bytes(ids, skip_special)
 
     def decode_batch(
         self, batch: Iterable[Ids], *, skip_special: bool = False, errors: Errors = "replace"
     ) -> list[str]:
-        """The texts of many rows of ids: lists, arrays, or a `Batch`.
+        """Decodes many rows of ids (lists, arrays, or a `Batch`) to texts.
 
         >>> import polytok
         >>> polytok.load("default").decode_batch([[97], [98, 33]])
@@ -361,18 +381,18 @@ class Tokenizer:
         return self._core.decode_batch(batch, skip_special, errors)
 
     def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
-        """A decoder for ids that come one by one."""
+        """Returns a decoder to text for ids that arrive one by one."""
         return StreamDecoder(self._core.stream(skip_special), errors)
 
     def byte_decoder(self, *, skip_special: bool = False) -> _core.DecodeStream:
-        """A decoder to bytes for ids that arrive in parts: ``push(ids)`` and at the end ``finish()`` return them."""
+        """Returns a decoder to bytes for ids that arrive in parts: ``push(ids)`` and ``finish()`` return bytes."""
         return self._core.stream(skip_special)
 
     # The vocabulary
 
     @property
     def vocab_size(self) -> int:
-        """One more than the largest id, special tokens included; ids may have holes."""
+        """The largest id plus one, special tokens included; ids can have gaps."""
         largest = self._core.max_id()
         return 0 if largest is None else largest + 1
 
@@ -380,55 +400,55 @@ class Tokenizer:
         return self.vocab_size
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes of an id's piece, exactly as in the vocabulary; for a special token, of its text.
+        """Returns the bytes of an id's piece, exactly as in the vocabulary, or of a special token's text.
 
-        Raises `TokenIdError` for an id that the vocabulary does not have.
+        Raises `TokenIdError` for an id that is not in the vocabulary.
         """
         return self._core.token_bytes(id)
 
     def id_of(self, piece: str | bytes) -> int:
-        """The id of a piece or special token. Raises `PieceError` if it does not exist.
+        """Returns the id of a piece or special token; raises `PieceError` if it is not in the vocabulary.
 
         >>> import polytok
         >>> polytok.load("default").id_of("!")
         33
         """
-        found = self._core.id_of(piece.encode() if isinstance(piece, str) else piece)
-        if found is None:
+        id = self._core.id_of(piece.encode() if isinstance(piece, str) else piece)
+        if id is None:
             raise PieceError(f"{piece!r} is not a piece of the vocabulary")
-        return found
+        return id
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """The texts and ids of all special tokens: the ones beside the vocabulary, and its control symbols.
+        """The ids of all special tokens by their texts: the tokens beside the vocabulary, and its control symbols.
 
-        Bytes that are not UTF-8 appear as surrogates in the texts (Python's ``surrogateescape``).
+        Bytes that are not UTF-8 are surrogates in the texts (Python's ``surrogateescape``).
         """
-        return {_readable(text): id for text, id in self._core.special_tokens()}
+        return {_to_str(text): id for text, id in self._core.special_tokens()}
 
     @property
     def bos_id(self) -> int | None:
-        """The id that begins a text, or None."""
+        """The id of the token that begins a text, or None."""
         return self._outline.names.get("bos")
 
     @property
     def eos_id(self) -> int | None:
-        """The id that ends a text, or None."""
+        """The id of the token that ends a text, or None."""
         return self._outline.names.get("eos")
 
     @property
     def unk_id(self) -> int | None:
-        """The id of unknown text, or None."""
+        """The id of the token for unknown text, or None."""
         return self._outline.names.get("unk")
 
     @property
     def pad_id(self) -> int | None:
-        """The id that pads, or None."""
+        """The id of the token for padding, or None."""
         return self._outline.names.get("pad")
 
     @property
     def lossless(self) -> Lossless:
-        """Whether decoding restores every encoded text, and if not, all reasons."""
+        """The answer whether decoding restores every encoded text, and if not, all reasons."""
         from .lossless import lossless
 
         return lossless(self.spec)
@@ -439,36 +459,37 @@ class Tokenizer:
     def cache_limit(self) -> int:
         """The limit of each thread's cache in bytes: 64 MiB by default; 0 means no cache.
 
-        A cache keeps the ids of pieces of text seen before, which makes encoding faster and never different. It grows
-        with new pieces; setting the limit empties it. It is not a part of the Spec, and is not pickled.
+        A cache keeps the ids of pieces that were encoded before; encoding is faster with a cache and has the same
+        result. The cache grows with new pieces. Setting the limit empties it. The limit is not a part of the Spec and
+        is not pickled.
         """
         return self._core.cache_limit
 
     @cache_limit.setter
     def cache_limit(self, limit: int) -> None:
-        self._core.cache_limit = _count("cache_limit", limit)
+        self._core.cache_limit = _check_count("cache_limit", limit)
 
     @property
     def cache_bytes(self) -> int:
-        """The bytes that the caches use now, except those of threads that are encoding."""
+        """The number of bytes that the caches use now, without the caches of threads that are encoding."""
         return self._core.cache_bytes
 
     def clear_cache(self) -> None:
-        """Free the memory of the caches; those of threads that are encoding are freed as soon as they finish."""
+        """Frees the memory of the caches; caches of threads that are encoding are freed when the threads finish."""
         self._core.clear_cache()
 
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
-        """Write the tokenizer to a file.
+        """Writes the tokenizer to a file, and returns the data that the format cannot carry, line by line.
 
-        ``format`` selects the format, else the file's name does (``.gguf``, ``.tiktoken``, ``tokenizer.json``), else
-        the tokenizer keeps its original format. Returns what the format cannot carry, line by line; with ``strict``
-        this is a `LossError` and nothing is written. Files are written under a temporary name and renamed. Files that
-        belong beside the main one (minbpe's ``.vocab``) are written too.
+        ``format`` names the format. Without it the file's name determines the format (``.gguf``, ``.tiktoken``,
+        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a `LossError`, and
+        nothing is written. Files are written under a temporary name and then renamed. Files that belong beside the main
+        file (minbpe's ``.vocab``) are written too.
 
-        Raises `FormatError` if the format cannot express this tokenizer, `ArgumentError` if files of several formats
-        have this name, and `FileError` if the file cannot be written.
+        Raises `FormatError` if the format cannot express the tokenizer, `ArgumentError` if several formats have files
+        of this name, and `FileError` if the file cannot be written.
         """
-        from .conversion import write  # as much to import as all formats
+        from .conversion import write  # this import takes as long as importing all formats
 
         target = Path(path)
         written = write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
@@ -485,33 +506,33 @@ class Tokenizer:
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
         return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
 
-    def _encodings(self) -> Encoder:
+    def _get_encoder(self) -> Encoder:
         if self._encoder is None:
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
 
-    def _chosen(self, options: Options | None, keywords: OptionKeywords) -> _core.ResolvedOptions | None:
-        """The caller's options, given as a value or as keywords, in the engine's form; None is all defaults."""
+    def _resolve_options(self, options: Options | None, keywords: OptionKeywords) -> _core.ResolvedOptions | None:
+        """Returns the caller's options in the engine's form; None for the defaults."""
         if options is None:
             if not keywords:
                 return None
-            # The template alone is so common in calls with short texts that no value is created for it.
+            # Calls with short texts often set only add_special, so these calls create no Options.
             options = _TEMPLATE if keywords == {"add_special": True} else Options(**keywords)
         elif keywords:
-            raise TypeError(f"options= and {', '.join(keywords)}= say the same thing: give one of them")
-        found = self._options.get(options)
-        return self._resolve(options) if found is None else found
+            raise TypeError(f"options= already contains {', '.join(keywords)}=; pass only one of them")
+        resolved_options = self._options.get(options)
+        return self._resolve(options) if resolved_options is None else resolved_options
 
     def _resolve(self, options: Options) -> _core.ResolvedOptions:
-        """The sets of special tokens to recognise and to reject, built once for each value."""
+        """Builds the sets of special tokens to recognise and to reject, once for each Options value."""
         if not isinstance(options, Options):
             raise TypeError(f"options must be a polytok.Options, not {type(options).__name__}")
-        known = self._texts.keys()
-        allowed = known if options.special == "all" else frozenset(options.special)
-        if unknown := sorted(allowed - known, key=str):
-            raise SpecialTokenError(f"{unknown[0]!r} is not a special token of this vocabulary")
-        refused = known - allowed if options.reject_special else ()
-        special, reject = ({self._texts[text] for text in texts} for texts in (allowed, refused))
+        known_texts = self._special_texts.keys()
+        allowed_texts = known_texts if options.special == "all" else frozenset(options.special)
+        if unknown_texts := sorted(allowed_texts - known_texts, key=str):
+            raise SpecialTokenError(f"{unknown_texts[0]!r} is not a special token of this vocabulary")
+        rejected_texts = known_texts - allowed_texts if options.reject_special else ()
+        special, reject = ({self._special_texts[text] for text in texts} for texts in (allowed_texts, rejected_texts))
         resolved = self._core.options(options.add_special, special, reject)
         if len(self._options) < _MAX_OPTIONS:
             self._options[options] = resolved
@@ -519,22 +540,22 @@ class Tokenizer:
 
 
 def _threads(number: int | None) -> int:
-    """The requested number, or one for each processor that this process can use."""
-    return processors() if number is None else _count("threads", number, least=1)
+    """Returns the requested number of threads, or the number of processors that this process can use."""
+    return processors() if number is None else _check_count("threads", number, least=1)
 
 
 def _seed(seed: int | None) -> int:
     return secrets.randbelow(_MAX_SEED) if seed is None else operator.index(seed) % _MAX_SEED
 
 
-def _count(name: str, value: int, least: int = 0) -> int:
-    """A number that the engine can accept."""
+def _check_count(name: str, value: int, least: int = 0) -> int:
+    """Checks that the engine can accept a number, and returns the number."""
     number = operator.index(value)
-    if not least <= number <= _MOST:
-        raise ArgumentError(f"{name} is {number}, which is not from {least} to {_MOST}")
+    if not least <= number <= _MAX_COUNT:
+        raise ArgumentError(f"{name} is {number}, not a number from {least} to {_MAX_COUNT}")
     return number
 
 
-def _readable(text: bytes) -> str:
-    """A special token's text as a ``str``; different bytes stay different."""
+def _to_str(text: bytes) -> str:
+    """Returns a special token's text as a ``str``; texts with different bytes stay different."""
     return text.decode("utf-8", "surrogateescape")

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 Text: TypeAlias = str | bytes
 Ids: TypeAlias = "Sequence[int] | Iterable[int] | npt.NDArray[np.integer]"
 Special: TypeAlias = Literal["all"] | Set[str] | list[str] | tuple[str, ...] | Mapping[str, int]
-"""``"all"``, or texts. One text alone is not a `Special`, so that type checkers find it."""
+"""``"all"``, or a set of texts. A single text is not a `Special`, so type checkers report it."""
 IdArray: TypeAlias = "npt.NDArray[np.uint16] | npt.NDArray[np.uint32]"
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 
 
 class Token(NamedTuple):
-    """A token and where it comes from.
+    """A token with its span in the original text.
 
-    ``start`` and ``end`` count characters of the original text, ``byte_start`` and ``byte_end`` bytes of its UTF-8. A
-    token that covers a part of a character spans the whole of it in characters. ``piece`` is the vocabulary's bytes, or
-    for text that the vocabulary does not know the normalized text itself.
+    ``start`` and ``end`` are offsets in characters of the original text, ``byte_start`` and ``byte_end`` in bytes of
+    its UTF-8. A token that covers a part of a character spans the whole character in ``start`` and ``end``. ``piece``
+    is the bytes of the vocabulary entry, or for unknown text the normalized text.
     """
 
     id: int
@@ -34,9 +34,9 @@ class Token(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The tokens of a text as columns: a row is a `Token` without its piece.
+    """The tokens of a text as columns. A row has the fields of a `Token` except its piece.
 
-    ``ids`` is as in `Tokenizer.encode_array`; the others are uint32, of shape (tokens,).
+    ``ids`` is the array of `Tokenizer.encode_array`; the other columns are uint32. All have the shape (tokens,).
     """
 
     ids: IdArray
@@ -47,10 +47,10 @@ class Spans(NamedTuple):
 
 
 class Batch(Sequence["IdArray"]):
-    """The ids of many texts, flat: row i is ``ids[offsets[i]:offsets[i + 1]]``.
+    """The ids of many texts in one array: the ids of text i are ``ids[offsets[i]:offsets[i + 1]]``.
 
     ``ids`` is uint16 if every id of the vocabulary fits, else uint32, of shape (tokens,); ``offsets`` is int64 of shape
-    (texts + 1,). As a sequence it gives one array per text, without copying.
+    (texts + 1,). A batch is also a sequence with one array for each text; the arrays are not copies.
 
     >>> import polytok
     >>> batch = polytok.load("default").encode_batch(["one", "two words"])
@@ -80,7 +80,7 @@ class Batch(Sequence["IdArray"]):
         return self.ids[self.offsets[row] : self.offsets[row + 1]]
 
     def to_list(self) -> list[list[int]]:
-        """The ids as lists of ints."""
+        """Returns the ids as a list of ints for each text."""
         return [row.tolist() for row in self]
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..divergence import Divergence, Side
+from ..divergence import Divergence, DivergentSide
 from .style import json_piece, one_line, visible
 
 _CONTEXT_BYTES = 24
@@ -28,7 +28,7 @@ def lines(divergence: Divergence, left: str, right: str) -> Iterator[str]:
         yield f"  {one_line(name):<{width}}  {_side(side)}"
 
 
-def _side(side: Side) -> str:
+def _side(side: DivergentSide) -> str:
     if side.error is not None:
         return f"error: {one_line(side.error)}"
     shown = [f"{token.id} {visible(token.piece)}" for token in side.tokens[:_MAX_TOKENS]]

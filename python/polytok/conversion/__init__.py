@@ -1,8 +1,8 @@
-"""Specs into the dialects of other formats.
+"""Converts Specs to the dialects of other formats.
 
-A format's reader gives Specs of one dialect: llama2.c's has a space put in front, SentencePiece's a normalizer, and so
-on. A format writes Specs of its own dialect; `adapted` makes them of foreign ones, with a list of what is lost. The
-conversions go by what a Spec is, never by where it came from, and never change an id.
+The Specs that a format reads and writes share a dialect: those of llama2.c add a space in front, those of SentencePiece
+have its normalizer, and so on. `adapted` converts any Spec to a format's dialect and lists the losses. A conversion
+depends only on the fields of a Spec, never on its origin, and never changes an id.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .sentencepiece import to_sentencepiece
 
 __all__ = ["Converted", "adapted", "write"]
 
-_ADAPTERS: Mapping[str, Callable[[Spec], Converted]] = {
+_CONVERTERS: Mapping[str, Callable[[Spec], Converted]] = {
     "gguf": to_gguf,
     "huggingface": to_huggingface,
     "sentencepiece": to_sentencepiece,
@@ -35,35 +35,35 @@ _ADAPTERS: Mapping[str, Callable[[Spec], Converted]] = {
 
 
 def adapted(spec: Spec, format: str) -> Converted:
-    """The Spec in a format's dialect, or FormatError where the format cannot express it at all."""
-    adapter = _ADAPTERS.get(format)
-    if adapter is None:
+    """Returns the Spec in a format's dialect; raises FormatError if the format cannot express the Spec."""
+    convert = _CONVERTERS.get(format)
+    if convert is None:
         return Converted(spec)
-    converted = adapter(spec)
+    converted = convert(spec)
     return converted if converted.spec is spec else converted.then(_without_extra(converted.spec, format))
 
 
 def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
-    """Write a Spec as a file of a format, adapted to it if another format gave it.
+    """Writes a Spec as a file of a format, after converting the Spec to the format's dialect.
 
-    What the format cannot carry is listed in ``losses``; with ``strict`` it is an error.
+    ``losses`` of the result lists the data that the format cannot carry. With ``strict`` a loss is a LossError.
     """
-    chosen = formats.named(format)
+    file_format = formats.named(format)
     converted = adapted(spec, format)
-    result = chosen.write(converted.spec)
+    result = file_format.write(converted.spec)
     is_foreign = spec.origin.format not in (format, "memory")
-    # What another format names or keeps beside its tokenizer concerns no text.
-    aside = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
-    losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in aside))))
+    # Names and extra data of another format have no effect on any text.
+    harmless_losses = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
+    losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in harmless_losses))))
     if strict and losses:
-        listed = "".join(f"\n  {loss}" for loss in losses)
-        raise LossError(f"a {format} file cannot carry all of this tokenizer:{listed}")
-    return replace(result, losses=losses, notes=(*converted.notes, *result.notes, *aside))
+        loss_lines = "".join(f"\n  {loss}" for loss in losses)
+        raise LossError(f"a {format} file cannot carry all of this tokenizer:{loss_lines}")
+    return replace(result, losses=losses, notes=(*converted.notes, *result.notes, *harmless_losses))
 
 
 def _without_extra(spec: Spec, format: str) -> Converted:
-    """Without what other formats carry and no engine needs."""
-    strange = {name: extra for name, extra in spec.extra.items() if name != format}
-    notes = [f"extra: {', '.join(extra)} of the {name} file" for name, extra in strange.items()]
-    kept = {name: extra for name, extra in spec.extra.items() if name == format}
-    return Converted(replace(spec, extra=kept), notes=tuple(notes))
+    """Returns the Spec without the extra data of other formats, which the engine does not need."""
+    foreign_extra = {name: extra for name, extra in spec.extra.items() if name != format}
+    notes = [f"extra: {', '.join(extra)} of the {name} file" for name, extra in foreign_extra.items()]
+    own_extra = {name: extra for name, extra in spec.extra.items() if name == format}
+    return Converted(replace(spec, extra=own_extra), notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""What every conversion gives back."""
+"""The result of a conversion."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..spec import Spec
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A Spec in another dialect, and what it does not carry of the one before, a line each.
+    """A Spec in another dialect, with one line for each difference from the original Spec.
 
-    ``losses`` concern valid UTF-8: its ids, or the text that they decode to. ``notes`` tell of all else: other bytes,
-    ids that no text has, what no engine needs.
+    ``losses`` are differences in the ids of valid UTF-8, or in the text of ids. ``notes`` are all other differences:
+    bytes that are not UTF-8, ids that no text has, and data that the engine does not need.
     """
 
     spec: Spec
@@ -22,20 +22,20 @@ class Converted:
     notes: tuple[str, ...] = ()
 
     def then(self, step: Converted) -> Converted:
-        """With the next step's Spec, and what either lost."""
-        return replace(step, losses=_joined(self.losses, step.losses), notes=_joined(self.notes, step.notes))
+        """Returns the result of a further step, with the losses and notes of both steps."""
+        return replace(step, losses=_union(self.losses, step.losses), notes=_union(self.notes, step.notes))
 
 
-def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def some(items: Iterable[Any], most: int = 3) -> str:
-    """A few items for a report, and how many more there are.
+def first_items(items: Iterable[Any], max_items: int = 3) -> str:
+    """Returns the first items for a report, and the number of the others.
 
-    >>> some([b"a", b"b", b"c", b"d"])
+    >>> first_items([b"a", b"b", b"c", b"d"])
     "b'a', b'b', b'c' and 1 more"
     """
-    listed = list(items)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(map(repr, listed[:most])) + more
+    item_list = list(items)
+    remainder = f" and {len(item_list) - max_items} more" if len(item_list) > max_items else ""
+    return ", ".join(map(repr, item_list[:max_items])) + remainder

@@ -1,7 +1,7 @@
-"""Byte-pair encoding over bytes: what rank files and minbpe's models share, and how each is made of the other.
+"""Converts byte-pair encoding over bytes, which rank files and minbpe's models share.
 
-Both have the same pipeline (special tokens, one pattern whose matches are the pieces, merging of bytes, no rewriting);
-they differ in where the priorities stand. Ids are never changed.
+Rank files and minbpe's models have the same pipeline: special tokens, one pattern whose matches are the pieces, merging
+of bytes, and no normalizer. They differ only in the priorities of merges. Ids never change.
 """
 
 from __future__ import annotations
@@ -10,38 +10,43 @@ from dataclasses import replace
 
 from ..errors import FormatError
 from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken, described
-from .base import Converted, some
+from .base import Converted, first_items
 from .merges import known_merges, live_merges
 from .patterns import as_matches
-from .ranks import RANKS, to_ranks, unmade
+from .ranks import RANKS, to_ranks, unmerged_entries
 from .rows import sorted_by_id
 from .special import flag_losses, matching_losses, only_tokens
 
 
 def to_rank_file(spec: Spec, format_name: str) -> Converted:
-    """As the Spec of a rank file: tiktoken's, or tekken's, which differ in where special tokens stand."""
+    """Converts to the Spec of a rank file, tiktoken's or tekken's, which differ in the ids of special tokens."""
     if spec.model == RANKS and _is_plain(spec):
         return Converted(spec)
-    plain = plain_bytes(spec, format_name)
-    return plain.then(to_ranks(replace(plain.spec, vocab=sorted_by_id(plain.spec.vocab))))
+    converted = plain_bytes(spec, format_name)
+    return converted.then(to_ranks(replace(converted.spec, vocab=sorted_by_id(converted.spec.vocab))))
 
 
 def to_minbpe(spec: Spec) -> Converted:
-    """As the Spec of a minbpe model."""
+    """Converts to the Spec of a minbpe model."""
     model = spec.model
     if model == Bpe("merges", merges=getattr(model, "merges", None)) and _is_plain(spec):
         return Converted(spec)
-    plain = plain_bytes(spec, "minbpe")
-    model = plain.spec.model
+    converted = plain_bytes(spec, "minbpe")
+    model = converted.spec.model
     assert isinstance(model, Bpe)
-    vocab = sorted_by_id(plain.spec.vocab)
+    vocab = sorted_by_id(converted.spec.vocab)
     losses: tuple[str, ...] = ()
-    if model.whole_piece_first and (pieces := unmade(vocab, model)):
+    if model.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
         losses = (
-            f"model: {len(pieces)} entries that no merge makes are no longer found as whole pieces ({some(pieces)})",
+            (
+                f"model: {len(pieces)} entries that no merge builds are no longer found as whole pieces "
+                f"({first_items(pieces)})"
+            ),
         )
-    merged = Bpe("merges", merges=live_merges(vocab, model).merges)
-    return plain.then(Converted(replace(plain.spec, vocab=vocab, model=merged, names={}), losses, _lost_names(spec)))
+    minbpe_model = Bpe("merges", merges=live_merges(vocab, model).merges)
+    return converted.then(
+        Converted(replace(converted.spec, vocab=vocab, model=minbpe_model, names={}), losses, _lost_names(spec))
+    )
 
 
 def _lost_names(spec: Spec) -> tuple[str, ...]:
@@ -54,17 +59,17 @@ def _is_plain(spec: Spec) -> bool:
 
 
 def plain_bytes(spec: Spec, format_name: str) -> Converted:
-    """A Spec that merges bytes with nothing before it but one pattern, or FormatError."""
+    """Returns a Spec that only splits by one pattern and merges bytes; raises FormatError for another model."""
     model = spec.model
     if not isinstance(model, Bpe) or model.symbols != "bytes" or model.priority == "score":
         raise FormatError(f"{format_name} merges bytes; it cannot run this model: {described(model)}")
     split = as_matches(spec.split, format_name)
     vocab = only_tokens(spec)
     notes = []
-    if left_out := len(spec.vocab) - len(vocab):
-        notes.append(f"vocab: {left_out} rows are special tokens or come out of no text; they are not among the ranks")
+    if dropped_rows := len(spec.vocab) - len(vocab):
+        notes.append(f"vocab: {dropped_rows} rows are special tokens, or no text is encoded to them; they have no rank")
     losses = (*pipeline_losses(spec), *flag_losses(spec.special), *matching_losses(spec, "longest"))
-    plain = replace(
+    plain_spec = replace(
         spec,
         vocab=vocab,
         model=known_merges(model, vocab),
@@ -76,19 +81,24 @@ def plain_bytes(spec: Spec, format_name: str) -> Converted:
         decode=BytesDecode(),
         trim=None,
     )
-    return Converted(plain, losses, tuple(notes))
+    return Converted(plain_spec, losses, tuple(notes))
 
 
 def pipeline_losses(spec: Spec) -> tuple[str, ...]:
-    """What a format does not do that only splits, merges bytes and puts them together again."""
-    losses = [f"normalize: {step.kind} is not done" for step in spec.normalize if not isinstance(step, ReplaceInvalid)]
+    """Returns the losses of a format that only splits text, merges bytes and concatenates them."""
+    losses = [
+        f"normalize: {step.kind} is not applied" for step in spec.normalize if not isinstance(step, ReplaceInvalid)
+    ]
     if losses and (normalized := [token.text for token in spec.special if token.normalized]):
-        losses.append(f"special: {len(normalized)} tokens are not searched in normalized text ({some(normalized)})")
+        losses.append(
+            f"special: {len(normalized)} tokens are searched in the original text, not in normalized text "
+            f"({first_items(normalized)})"
+        )
     versions = {getattr(step, "unicode", None) for step in spec.split} - {None}
-    losses += [f"split: the characters are those of the newest Unicode, not of {version}" for version in versions]
+    losses += [f"split: the Unicode tables are the newest, not those of {version}" for version in versions]
     decode = spec.decode
     if isinstance(decode, LlamaCppDecode):
         losses += ["decode: spaces before punctuation stay (clean_spaces)"] if decode.clean_spaces else []
     elif not isinstance(decode, BytesDecode):
-        losses.append(f"decode: the bytes as they are, not as {decode!r:.60} does")
+        losses.append(f"decode: bytes are concatenated, not decoded by {decode!r:.60}")
     return tuple(losses)

@@ -1,9 +1,9 @@
-"""How byte-pair merging makes each entry, and what that proves about two models.
+"""Derives the merge that builds each entry, which can prove that two models encode alike.
 
-For every entry there is at most one pair of entries that ever merges into it, in any text: the last merge of the
-entry's own text (the proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges whatever has a
-concatenation among the entries is the same as the list of these pairs, in the order of their priorities; and two models
-with the same pairs in the same order merge every text alike.
+For every entry there is at most one pair of entries that merges into it, in any text: the last merge of the entry's own
+text (the proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges any pair whose
+concatenation is an entry is equivalent to the list of these pairs in the order of their priorities. Two models with the
+same pairs in the same order merge every text alike.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .. import _core
 from ..spec import Bpe, Spec, Vocab
 
 NO_ROW = 2**32 - 1
-"""The half of a pair that is no entry: a character that only occurs inside of entries."""
+"""The half of a pair that is not an entry: a character that occurs only inside entries."""
 
 
-class How(IntEnum):
-    """How merging makes an entry."""
+class DerivationKind(IntEnum):
+    """The kinds of entries by their derivation: a symbol, merged, never merged, or reserved."""
 
     INITIAL = 0
     MERGED = 1
@@ -32,23 +32,26 @@ class How(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivations:
-    """For each row the ids of its last merge's halves, how it is made, and its priority, low first; ties: leftmost."""
+    """The derivation of each row: the ids of the halves of its last merge, its kind, and its priority, lowest first.
+
+    Pairs of equal priority merge from the left.
+    """
 
     left: npt.NDArray[np.uint32]
     right: npt.NDArray[np.uint32]
-    how: npt.NDArray[np.uint8]
+    kind: npt.NDArray[np.uint8]
     priority: npt.NDArray[np.int64]
 
-    def rows(self, how: How) -> npt.NDArray[np.int64]:
-        """The rows that are made so."""
-        return np.flatnonzero(self.how == how)
+    def rows(self, kind: DerivationKind) -> npt.NDArray[np.int64]:
+        """Returns the rows with this kind of derivation."""
+        return np.flatnonzero(self.kind == kind)
 
 
 def derivations(vocab: Vocab, model: Bpe) -> Derivations:
-    """The last merge of each row."""
+    """Returns the derivation of each row."""
     symbols = "bytes" if model.symbols == "bytes" else "chars"
-    left, right, how = _core.bpe_derivations(vocab, model.priority, model.merges, symbols, model.reserved)
-    return Derivations(left, right, how, _priorities(vocab, model, left, right, how == How.MERGED))
+    left, right, kind = _core.bpe_derivations(vocab, model.priority, model.merges, symbols, model.reserved)
+    return Derivations(left, right, kind, _priorities(vocab, model, left, right, kind == DerivationKind.MERGED))
 
 
 def _priorities(
@@ -56,18 +59,18 @@ def _priorities(
     model: Bpe,
     left: npt.NDArray[np.uint32],
     right: npt.NDArray[np.uint32],
-    merged: npt.NDArray[np.bool_],
+    is_merged: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int64]:
     if model.priority == "rank":
         return vocab.ids.astype(np.int64)
     if model.priority == "score":
         return np.asarray(np.unique(-(vocab.scores + 0.0), return_inverse=True)[1], dtype=np.int64)
     assert model.merges is not None
-    # Of a pair listed twice the last counts.
-    place = {pair: at for at, pair in enumerate(_keys(model.merges[:, 0], model.merges[:, 1]))}
-    pairs = _keys(left[merged], right[merged])
+    # If a pair is listed twice, the last one counts.
+    position_of_pair = {pair: at for at, pair in enumerate(_keys(model.merges[:, 0], model.merges[:, 1]))}
+    pairs = _keys(left[is_merged], right[is_merged])
     priority = np.zeros(len(vocab), dtype=np.int64)
-    priority[merged] = [place[pair] for pair in pairs]
+    priority[is_merged] = [position_of_pair[pair] for pair in pairs]
     return priority
 
 
@@ -76,34 +79,36 @@ def _keys(left: npt.NDArray[np.uint32], right: npt.NDArray[np.uint32]) -> list[i
     return keys
 
 
-def merge_alike(before: Derivations, after: Derivations) -> npt.NDArray[np.int64]:
-    """The rows that keep two models over the same vocabulary from merging every text alike; none proves that they do.
+def rows_merged_differently(before: Derivations, after: Derivations) -> npt.NDArray[np.int64]:
+    """Returns the rows that may prevent two models over one vocabulary from merging alike; an empty result is a proof.
 
-    A row counts if it is made in another way, or if its priority is out of order.
+    A row counts if its derivations differ, or if its priority is out of order.
     """
-    differs = (before.how != after.how) | (before.left != after.left) | (before.right != after.right)
-    rows = np.flatnonzero(differs & ~_unmade(before, after))
+    differs = (before.kind != after.kind) | (before.left != after.left) | (before.right != after.right)
+    rows = np.flatnonzero(differs & ~_never_merged(before, after))
     return rows if len(rows) else out_of_order(before, after)
 
 
-def _unmade(before: Derivations, after: Derivations) -> npt.NDArray[np.bool_]:
-    """Rows that neither model makes, whatever it calls them."""
-    left_out = (How.NEVER, How.RESERVED)
-    return np.isin(before.how, left_out) & np.isin(after.how, left_out)
+def _never_merged(before: Derivations, after: Derivations) -> npt.NDArray[np.bool_]:
+    """Returns a mask of the rows that neither model merges, whatever kind they have."""
+    never_kinds = (DerivationKind.NEVER, DerivationKind.RESERVED)
+    return np.isin(before.kind, never_kinds) & np.isin(after.kind, never_kinds)
 
 
 def out_of_order(before: Derivations, after: Derivations) -> npt.NDArray[np.int64]:
-    """Merged rows whose priority does not grow where the other model's does, or is equal where it is not."""
-    rows = before.rows(How.MERGED)
+    """Returns the merged rows whose order, relative to the previous row, differs between the two models."""
+    rows = before.rows(DerivationKind.MERGED)
     order = rows[np.lexsort((after.priority[rows], before.priority[rows]))]
     steps = np.diff(before.priority[order]), np.diff(after.priority[order])
-    wrong: npt.NDArray[np.int64] = order[1:][np.sign(steps[0]) != np.sign(steps[1])]
-    return wrong
+    wrong_rows: npt.NDArray[np.int64] = order[1:][np.sign(steps[0]) != np.sign(steps[1])]
+    return wrong_rows
 
 
-def same_merging(spec: Spec, other: Spec) -> bool:
-    """Whether two Specs over the same vocabulary provably merge every piece alike."""
+def merges_alike(spec: Spec, other: Spec) -> bool:
+    """Reports whether two Specs over the same vocabulary provably merge every piece alike."""
     if not (isinstance(spec.model, Bpe) and isinstance(other.model, Bpe)):
         return False
-    both = derivations(spec.vocab, spec.model), derivations(other.vocab, other.model)
-    return len(both[0].how) == len(both[1].how) and not len(merge_alike(*both))
+    both_derivations = derivations(spec.vocab, spec.model), derivations(other.vocab, other.model)
+    return len(both_derivations[0].kind) == len(both_derivations[1].kind) and not len(
+        rows_merged_differently(*both_derivations)
+    )

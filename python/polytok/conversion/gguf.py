@@ -1,7 +1,6 @@
-"""Models of other formats as llama.cpp has them in a GGUF file.
+"""Converts models of other formats to the models that llama.cpp supports in a GGUF file.
 
-llama.cpp's families are fixed programs: what a family does cannot be told otherwise, only some flags can. So most
-conversions lose something, and here is said what.
+llama.cpp's families are fixed programs with few flags. So most conversions have losses, which this module reports.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from ..spec import (
     WpmNormalize,
     described,
 )
-from .base import Converted, some
+from .base import Converted, first_items
 from .byte_bpe import pipeline_losses
-from .derivation import derivations, merge_alike
-from .gguf_split import nearest
+from .derivation import derivations, rows_merged_differently
+from .gguf_split import choose_pre_tokenizer
 from .merges import known_merges, live_merges
-from .ranks import unmade
-from .rows import appended, sorted_by_id, with_texts
+from .ranks import unmerged_entries
+from .rows import sorted_by_id, with_rows, with_texts
 from .sentencepiece import BPE, to_sentencepiece
 from .special import flag_losses, matching_losses, only_tokens
 
@@ -51,7 +50,7 @@ NEVER_IN_TEXT = b"\xff"
 
 
 def to_gguf(spec: Spec) -> Converted:
-    """As a GGUF file's Spec."""
+    """Converts to the Spec of a GGUF file."""
     if isinstance(spec.decode, LlamaCppDecode):
         return Converted(spec)
     model = spec.model
@@ -78,57 +77,57 @@ def _bpe(spec: Spec) -> Converted:
     vocab, special = sorted_by_id(only_tokens(spec)), spec.special
     model = known_merges(model, vocab)
     merges = live_merges(vocab, model).merges
-    chosen = nearest(spec)
-    losses = [*matching_losses(spec, "longest_first"), *chosen.losses, *flag_losses(special, always=True)]
+    chosen_split = choose_pre_tokenizer(spec)
+    losses = [*matching_losses(spec, "longest_first"), *chosen_split.losses, *flag_losses(special, always=True)]
     losses += pipeline_losses(spec)
-    losses += ["decode: spaces before punctuation go (clean_spaces)"] if chosen.clean_spaces else []
-    if model.whole_piece_first != chosen.whole_piece_first and (pieces := unmade(vocab, model)):
-        what = "no longer found as whole pieces" if model.whole_piece_first else "found as whole pieces"
-        losses.append(f"model: {len(pieces)} entries that no merge makes are {what} ({some(pieces)})")
+    losses += ["decode: spaces before punctuation are removed (clean_spaces)"] if chosen_split.clean_spaces else []
+    if model.whole_piece_first != chosen_split.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
+        change = "no longer found as whole pieces" if model.whole_piece_first else "found as whole pieces"
+        losses.append(f"model: {len(pieces)} entries that no merge builds are {change} ({first_items(pieces)})")
     converted = replace(
         spec,
         vocab=_with_special(vocab, special),
-        model=Bpe("merges", merges=merges, whole_piece_first=chosen.whole_piece_first),
-        special=tuple(_bare(token) for token in sorted(special, key=lambda token: token.id)),
+        model=Bpe("merges", merges=merges, whole_piece_first=chosen_split.whole_piece_first),
+        special=tuple(_without_flags(token) for token in sorted(special, key=lambda token: token.id)),
         matching="longest_first",
         normalize=(ReplaceInvalid(lenient=True),),
-        split=chosen.steps,
+        split=chosen_split.steps,
         unknown="drop",
-        decode=LlamaCppDecode("bpe", clean_spaces=chosen.clean_spaces),
+        decode=LlamaCppDecode("bpe", clean_spaces=chosen_split.clean_spaces),
         trim=None,
-        extra={**spec.extra, "gguf": {"pre_tokenizer": chosen.name}},
+        extra={**spec.extra, "gguf": {"pre_tokenizer": chosen_split.name}},
     )
     notes = ["normalize: bytes that are not UTF-8 become U+FFFD"]
     return _with_template(Converted(converted, tuple(losses), tuple(notes)))
 
 
 def _with_special(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:
-    """Special tokens are rows, and ids have no holes."""
-    taken = set(vocab.ids.tolist())
+    """Returns the vocabulary with rows for special tokens, and for ids that have no row."""
+    used_ids = set(vocab.ids.tolist())
     texts: dict[int, SpecialToken] = {}
     for token in special:
         if texts.setdefault(token.id, token) is not token:
             raise FormatError(f"two special tokens have the id {token.id}: {texts[token.id].text}, {token.text}")
     kinds = {number: Kind.CONTROL if token.special else Kind.USER_DEFINED for number, token in texts.items()}
-    rows = [(token.text.encode(), number, kinds[number]) for number, token in texts.items() if number not in taken]
-    size = max((*taken, *texts), default=-1) + 1
-    if size > 2 * (len(taken) + len(texts)):
+    rows = [(token.text.encode(), number, kinds[number]) for number, token in texts.items() if number not in used_ids]
+    size = max((*used_ids, *texts), default=-1) + 1
+    if size > 2 * (len(used_ids) + len(texts)):
         raise FormatError(f"ids go up to {size - 1}, but GGUF has a row for each, and most would be empty")
-    rows += [(b"[PAD%d]" % n, n, Kind.UNUSED) for n in range(size) if n not in taken and n not in texts]
-    longer = appended(vocab, rows)
-    marked = longer.kinds.copy()
+    rows += [(b"[PAD%d]" % n, n, Kind.UNUSED) for n in range(size) if n not in used_ids and n not in texts]
+    extended = with_rows(vocab, rows)
+    new_kinds = extended.kinds.copy()
     for number, kind in kinds.items():
-        marked[number] = kind
-    return replace(longer, kinds=marked)
+        new_kinds[number] = kind
+    return replace(extended, kinds=new_kinds)
 
 
-def _bare(token: SpecialToken) -> SpecialToken:
-    """Without the flags that a file cannot say."""
+def _without_flags(token: SpecialToken) -> SpecialToken:
+    """Returns a special token without the flags that a file cannot express."""
     return SpecialToken(token.text, token.id, token.special)
 
 
 def _with_template(converted: Converted) -> Converted:
-    """The template as far as flags say it: BOS before and EOS behind."""
+    """Returns the Spec with the part of its template that flags can express: BOS before a text and EOS after it."""
     spec = converted.spec
     before, after = spec.post.before, spec.post.after
     roles = {"bos": before, "eos": after}
@@ -136,9 +135,9 @@ def _with_template(converted: Converted) -> Converted:
     for role, ids in roles.items():
         if len(ids) == 1:
             names[role] = ids[0]
-    said = Template.around(before[:1], after[:1])
-    losses = () if said == spec.post else ("post: more than one id before and behind a text cannot be said",)
-    return converted.then(Converted(replace(spec, post=said, names=names), losses))
+    expressible = Template.around(before[:1], after[:1])
+    losses = () if expressible == spec.post else ("post: more than one id before and after a text cannot be expressed",)
+    return converted.then(Converted(replace(spec, post=expressible, names=names), losses))
 
 
 # SentencePiece
@@ -159,7 +158,7 @@ def _spm(spec: Spec) -> Converted:
         unknown="bytes",
         decode=LlamaCppDecode("spm", strip_space=step.add_dummy_prefix),
     )
-    losses = [*_spm_losses(spec, step), *_reserved(spec)]
+    losses = [*_spm_losses(spec, step), *_reserved_losses(spec)]
     notes = ["normalize: bytes that are not UTF-8 stay as they are", "decode: control pieces print their names"]
     return _with_template(Converted(converted, tuple(losses), tuple(notes)))
 
@@ -170,28 +169,38 @@ def _spm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
     if step.remove_extra_whitespaces:
         yield "normalize: spaces at both ends and in runs stay"
     if step.whitespace_as_suffix or not step.escape_whitespaces:
-        yield "normalize: spaces are not written as the pieces have them"
+        yield "normalize: the text's spaces differ from those of the pieces"
     if user_defined := _count(spec.vocab, Kind.USER_DEFINED):
-        yield f"special: {user_defined} user-defined pieces are cut out first, and text behind them starts anew"
+        yield (
+            f"special: {user_defined} user-defined pieces are matched first, and the text after them is encoded as a "
+            "new text"
+        )
     if unused := _count(spec.vocab, Kind.UNUSED):
-        yield f"vocab: {unused} unused pieces come out of text"
+        yield f"vocab: {unused} unused pieces are produced from a text"
     if spec.unknown != "bytes" and _count(spec.vocab, Kind.BYTE) < 256:
-        yield "unknown: characters without entry need byte pieces"
+        yield "unknown: characters without an entry need byte pieces"
 
 
-def _reserved(spec: Spec) -> Iterator[str]:
-    """Whether merging with rows of every kind is provably the same."""
+def _reserved_losses(spec: Spec) -> Iterator[str]:
+    """Yields a loss unless merging with rows of every kind provably has the same result."""
     assert isinstance(spec.model, Bpe)
-    rows = merge_alike(derivations(spec.vocab, spec.model), derivations(spec.vocab, _SPM))
+    rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _SPM))
     if len(rows):
         pieces = [spec.vocab.piece(int(row)) for row in rows]
-        yield f"model: {len(pieces)} entries merge in another way, as all kinds of pieces take part ({some(pieces)})"
+        yield (
+            f"model: {len(pieces)} entries merge differently, because pieces of all kinds take part "
+            f"({first_items(pieces)})"
+        )
 
 
 def _special_rows(spec: Spec) -> tuple[SpecialToken, ...]:
-    """llama.cpp cuts out control and unknown pieces if asked to, user-defined ones always."""
-    wanted = {Kind.UNKNOWN: True, Kind.CONTROL: True, Kind.USER_DEFINED: False}
-    rows = [(row, wanted[Kind(kind)]) for row, kind in enumerate(spec.vocab.kinds.tolist()) if kind in wanted]
+    """Returns the control, unknown and user-defined pieces as special tokens; user-defined ones are always matched."""
+    is_special_kind = {Kind.UNKNOWN: True, Kind.CONTROL: True, Kind.USER_DEFINED: False}
+    rows = [
+        (row, is_special_kind[Kind(kind)])
+        for row, kind in enumerate(spec.vocab.kinds.tolist())
+        if kind in is_special_kind
+    ]
     return tuple(SpecialToken(spec.vocab.piece(row).decode(errors="replace"), row, special) for row, special in rows)
 
 
@@ -203,7 +212,7 @@ def _ugm(spec: Spec) -> Converted:
     step = spec.normalize[0]
     assert isinstance(step, SentencePieceNormalize)
     if step.whitespace_as_suffix or not step.escape_whitespaces:
-        raise FormatError("llama.cpp puts spaces before words, as U+2581")
+        raise FormatError("llama.cpp's Unigram needs spaces before words, written as U+2581")
     if spec.unknown == "bytes":
         raise FormatError("llama.cpp's Unigram has no byte fallback")
     converted = replace(
@@ -219,15 +228,21 @@ def _ugm(spec: Spec) -> Converted:
 
 
 def _ugm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
-    yield "model: scores are summed in float64, not float32: segmentations that are equal but for rounding may swap"
+    yield (
+        "model: scores are summed in float64, not float32: segmentations whose scores differ only by rounding may "
+        "change"
+    )
     if step.add_dummy_prefix and not step.remove_extra_whitespaces:
-        yield "normalize: the space in front stands behind those at the start, and a text of spaces gets none"
+        yield "normalize: the added space is after the spaces at the start, and a text of only spaces gets none"
     if not step.add_dummy_prefix and step.remove_extra_whitespaces:
-        yield "normalize: a space is put before the first word"
+        yield "normalize: a space is added before the first word"
     if user_defined := _count(spec.vocab, Kind.USER_DEFINED):
-        yield f"special: {user_defined} user-defined pieces are cut out first, and text behind them starts anew"
+        yield (
+            f"special: {user_defined} user-defined pieces are matched first, and the text after them is encoded as a "
+            "new text"
+        )
     if unused := _count(spec.vocab, Kind.UNUSED):
-        yield f"vocab: {unused} unused pieces come out of text"
+        yield f"vocab: {unused} unused pieces are produced from a text"
     yield "decode: the unknown piece prints nothing or its name"
 
 
@@ -235,28 +250,30 @@ def _ugm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
 
 
 def _wpm(spec: Spec) -> Converted:
-    model, step = spec.model, next((each for each in spec.normalize if isinstance(each, BertNormalize)), None)
+    model, step = spec.model, next((step for step in spec.normalize if isinstance(step, BertNormalize)), None)
     assert isinstance(model, WordPiece)
     losses = []
     if step is None:
-        raise FormatError("llama.cpp's WordPiece comes with BERT's normalizer, and there is none here")
+        raise FormatError("llama.cpp's WordPiece needs BERT's normalizer, which this tokenizer lacks")
     if not (step.clean_text and step.handle_chinese_chars):
-        losses.append("normalize: control characters go and ideographs stand alone, whatever the flags say")
-    losses.append("decode: spaces stand where llama.cpp puts them")
-    losses.append("normalize: accents go by the first character of each decomposition, letters by simple lower case")
+        losses.append("normalize: control characters are removed and ideographs separated, even without these flags")
+    losses.append("decode: llama.cpp's rules decide where spaces are")
+    losses.append(
+        "normalize: accents are stripped by the first character of each decomposition; lower case is the simple mapping"
+    )
     if model.max_chars is not None:
-        losses.append(f"model: words of more than {model.max_chars} characters are not unknown for their length")
+        losses.append(f"model: words of more than {model.max_chars} characters are not unknown because of their length")
     special = {token.text: token for token in spec.special}
-    texts = [_phantom(piece, model.continuing_prefix, special) for piece in spec.vocab.pieces()]
+    texts = [_with_space_mark(piece, model.continuing_prefix, special) for piece in spec.vocab.pieces()]
     if len(set(texts)) < len(texts):
-        raise FormatError("two entries have the same text when their prefix is taken off")
+        raise FormatError("two entries have the same text without their prefix")
     kinds = spec.vocab.kinds.copy()
     converted = replace(
         spec,
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
         model=WordPiece(continuing_prefix="", max_chars=None, phantom_space=True),
         matching="longest_first",
-        special=tuple(_bare(token) for token in sorted(spec.special, key=lambda token: token.id)),
+        special=tuple(_without_flags(token) for token in sorted(spec.special, key=lambda token: token.id)),
         normalize=(ReplaceInvalid(lenient=True), WpmNormalize(step.lowercase, step.strip_accents)),
         split=_WORDS,
         unknown="unk",
@@ -268,29 +285,34 @@ def _wpm(spec: Spec) -> Converted:
     )
 
 
-def _phantom(piece: bytes, prefix: str, special: dict[str, SpecialToken]) -> bytes:
-    """``##ing`` is ``ing``, ``in`` is ``▁in``, special tokens stay."""
+def _with_space_mark(piece: bytes, prefix: str, special: dict[str, SpecialToken]) -> bytes:
+    """Converts ``##ing`` to ``ing`` and ``in`` to ``▁in``; special tokens are not changed."""
     if piece.decode(errors="replace") in special:
         return piece
     return piece.removeprefix(prefix.encode()) if piece.startswith(prefix.encode()) else SPACE_MARK_BYTES + piece
 
 
-def with_every_id(vocab: Vocab, named: Mapping[int, str]) -> Vocab:
-    """The rows by id. llama.cpp finds every row in a text, so that ids without one get texts that no text has."""
-    taken = set(vocab.ids.tolist())
-    size = max((*taken, *named), default=-1) + 1
-    if size > 2 * len(taken):
+def with_every_id(vocab: Vocab, names: Mapping[int, str]) -> Vocab:
+    """Returns the rows by id.
+
+    Ids without a row get texts that no text contains, because llama.cpp matches every row.
+    """
+    used_ids = set(vocab.ids.tolist())
+    size = max((*used_ids, *names), default=-1) + 1
+    if size > 2 * len(used_ids):
         raise FormatError(f"ids go up to {size - 1}, but GGUF has a row for each, and most would be empty")
-    missing = [number for number in range(size) if number not in taken]
-    rows = [(NEVER_IN_TEXT + named.get(number, f"[PAD{number}]").encode(), number, Kind.NORMAL) for number in missing]
-    return appended(sorted_by_id(vocab), rows)
+    missing_ids = [number for number in range(size) if number not in used_ids]
+    rows = [
+        (NEVER_IN_TEXT + names.get(number, f"[PAD{number}]").encode(), number, Kind.NORMAL) for number in missing_ids
+    ]
+    return with_rows(sorted_by_id(vocab), rows)
 
 
 def _rwkv(spec: Spec) -> Converted:
-    named = {token.id: token.text for token in spec.special}
+    names = {token.id: token.text for token in spec.special}
     converted = replace(
-        spec, vocab=with_every_id(spec.vocab, named), special=(), matching="longest_first", unknown="error",
+        spec, vocab=with_every_id(spec.vocab, names), special=(), matching="longest_first", unknown="error",
         decode=LlamaCppDecode("rwkv"), post=Template(),
     )  # fmt: skip
-    notes = [f"special: {some(named.values())} are not recognised in texts"] if named else []
+    notes = [f"special: {first_items(names.values())} are not recognised in texts"] if names else []
     return Converted(converted, (), tuple(notes))

@@ -1,8 +1,9 @@
-"""Which of llama.cpp's pre-tokenizers cuts text as a Spec's split steps do.
+"""Chooses the pre-tokenizer of llama.cpp that splits text most like a Spec's split steps.
 
-llama.cpp knows a pre-tokenizer by its name only, and its expressions are not those of the models. A pattern that a name
-is made for gets that name, with which come the flags that the model needs; for another one, that which cuts most texts
-alike is taken. A text that is cut in another way is told as an example.
+llama.cpp selects a pre-tokenizer by its name only, and its expressions differ from those of the models. If a name
+exists for the Spec's pattern, that pre-tokenizer is chosen, with the flags that the model needs. For any other pattern,
+the pre-tokenizer is chosen that splits the most test texts alike. A text that is split differently is reported as an
+example.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from functools import cache
 
 from .. import _core, probes
 from ..errors import FormatError, PolytokError
-from ..formats import gguf_pretokenizers as known
+from ..formats import gguf_pretokenizers
 from ..spec import Bpe, Kind, PatternSplit, Spec, SplitStep, Vocab
 
 _BYTES = Vocab.from_rows((bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256))
-_LEAST_ALIKE = 0.8
-# One name for each list of expressions, with and without merges ignored: the best-known model's.
+_MIN_SHARE_ALIKE = 0.8
+# One name for each list of expressions, with and without ignore_merges: the name of the best-known model.
 _NAMES = (
     *("gpt-2", "llama-bpe", "dbrx", "qwen2", "qwen35", "gpt-4o", "tekken", "starcoder", "falcon", "deepseek-llm"),
     *("deepseek-coder", "deepseek-v3", "command-r", "bloom", "poro-chat", "viking", "exaone-moe", "superbpe"),
@@ -27,10 +28,10 @@ _NAMES = (
     *("granite-embed-multi-97m", "spark2_5", "default"),
 )
 
-# What tells the patterns of well-known models apart, from the special to the general.
+# Expressions that recognise the patterns of well-known models, from the special to the general.
 _CASED = r"\\p\{Lu\}.*\\p\{Ll\}"
 _WORDS = r"\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\+?\\p\{L\}\+"
-_SIGNS = (
+_PATTERN_SIGNS = (
     (r"\\p\{Han\}", "kimi-k2"),
     (rf"{_CASED}(?!.*'[sS]).*\|\\p\{{N\}}\|", "tekken"),
     (rf"{_CASED}.*\\p\{{N\}}\{{1,3\}}", "gpt-4o"),
@@ -40,8 +41,8 @@ _SIGNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """A pre-tokenizer: its name, what it does, and what it does not do as wanted."""
+class ChosenSplit:
+    """A chosen pre-tokenizer: its name, its steps and flags, and its losses against the Spec."""
 
     name: str
     steps: tuple[SplitStep, ...]
@@ -50,38 +51,50 @@ class Chosen:
     losses: tuple[str, ...]
 
 
-def nearest(spec: Spec) -> Chosen:
-    """The pre-tokenizer made for the pattern, or that which cuts most texts alike; FormatError if none comes near."""
+def choose_pre_tokenizer(spec: Spec) -> ChosenSplit:
+    """Returns the pre-tokenizer for the pattern, or the most similar one; raises FormatError if none is similar."""
     assert isinstance(spec.model, Bpe)
     texts = probes.TROUBLE
-    wanted = [_cuts(spec.split, text) for text in texts]
-    scored = []
-    usual = _usual(spec.split)
-    for order, name in enumerate((usual,) if usual else _NAMES):
-        found = known.named(name)
-        steps = known.steps(found)
-        different = [text for text, cuts in zip(texts, wanted, strict=True) if _cuts(steps, text) != cuts]
-        scored.append((len(different), found.ignore_merges != spec.model.whole_piece_first, order, name, different))
-    _, _, _, name, different = min(scored)
-    if len(different) > (1 - _LEAST_ALIKE) * len(texts):
-        raise FormatError("llama.cpp has no pre-tokenizer that cuts text nearly as this one does")
-    found = known.named(name)
-    losses = tuple(_losses(name, different, known.UNICODE))
-    return Chosen(name, known.steps(found), found.ignore_merges, found.clean_spaces, losses)
+    wanted_pieces = [_piece_numbers(spec.split, text) for text in texts]
+    candidates = []
+    known_name = _known_name(spec.split)
+    for order, name in enumerate((known_name,) if known_name else _NAMES):
+        candidate = gguf_pretokenizers.find_pre_tokenizer(name)
+        steps = gguf_pretokenizers.steps(candidate)
+        different_texts = [
+            text for text, pieces in zip(texts, wanted_pieces, strict=True) if _piece_numbers(steps, text) != pieces
+        ]
+        candidates.append(
+            (
+                len(different_texts),
+                candidate.ignore_merges != spec.model.whole_piece_first,
+                order,
+                name,
+                different_texts,
+            )
+        )
+    _, _, _, name, different_texts = min(candidates)
+    if len(different_texts) > (1 - _MIN_SHARE_ALIKE) * len(texts):
+        raise FormatError("llama.cpp has no pre-tokenizer that splits text similarly to this one")
+    candidate = gguf_pretokenizers.find_pre_tokenizer(name)
+    losses = tuple(_losses(name, different_texts, gguf_pretokenizers.UNICODE))
+    return ChosenSplit(
+        name, gguf_pretokenizers.steps(candidate), candidate.ignore_merges, candidate.clean_spaces, losses
+    )
 
 
-def _usual(steps: tuple[SplitStep, ...]) -> str | None:
-    """The name that converters give a model with this pattern."""
+def _known_name(steps: tuple[SplitStep, ...]) -> str | None:
+    """Returns the name that converters choose for a model with this pattern; None for an unknown pattern."""
     if len(steps) != 1 or not isinstance(steps[0], PatternSplit):
         return None
     pattern = steps[0].pattern
-    return next((name for sign, name in _SIGNS if re.search(sign, pattern)), None)
+    return next((name for sign, name in _PATTERN_SIGNS if re.search(sign, pattern)), None)
 
 
-def _losses(name: str, different: list[str], unicode: str) -> Iterator[str]:
-    yield f"split: as llama.cpp does for {name!r}, by expressions of its own and the characters of Unicode {unicode}"
-    if different:
-        yield f"split: {name!r} cuts some texts in another way (for example {min(different, key=len)!r})"
+def _losses(name: str, different_texts: list[str], unicode: str) -> Iterator[str]:
+    yield f"split: llama.cpp's expressions for {name!r}, with the tables of Unicode {unicode}"
+    if different_texts:
+        yield f"split: {name!r} splits some texts differently (for example {min(different_texts, key=len)!r})"
 
 
 @cache
@@ -92,10 +105,10 @@ def _tokenizer(steps: tuple[SplitStep, ...]) -> _core.Tokenizer | None:
         return None
 
 
-def _cuts(steps: tuple[SplitStep, ...], text: str) -> list[int] | None:
-    """The number of the piece of each byte."""
+def _piece_numbers(steps: tuple[SplitStep, ...], text: str) -> list[int] | None:
+    """Returns the number of the piece of each byte; None if the engine does not accept the steps."""
     tokenizer = _tokenizer(steps)
     if tokenizer is None:
         return None
-    found: list[int] = tokenizer.token_columns(text).words.tolist()
-    return found
+    numbers: list[int] = tokenizer.token_columns(text).words.tolist()
+    return numbers

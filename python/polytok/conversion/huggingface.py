@@ -1,8 +1,8 @@
-"""Models of other formats as Hugging Face's tokenizer.json has them.
+"""Converts models of other formats to the components of Hugging Face's tokenizer.json.
 
-Byte-level BPE: the merges are the derivations (see derivation.py), patterns that leave no gaps are isolated.
-SentencePiece: the normalizer becomes Prepend and Replace, the decoder the chain that Llama's files have. Entries that
-are matched before the model (user-defined) are cut out by a pattern, and looked up as whole pieces.
+Byte-level BPE: the merges are the derivations (see derivation.py), and patterns without gaps get the behavior isolated.
+SentencePiece: the normalizer is converted to Prepend and Replace, the decoder to the chain of Llama's files. A pattern
+splits off user-defined entries, which are matched before the model, and the model looks them up as whole pieces.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ from ..spec import (
     WpmNormalize,
     described,
 )
-from .base import Converted, some
+from .base import Converted, first_items
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
 from .merges import known_merges, live_merges, merges_from_scores
 from .patterns import as_isolated
-from .ranks import unmade
-from .rows import appended, sorted_by_id, with_texts
+from .ranks import unmerged_entries
+from .rows import sorted_by_id, with_rows, with_texts
 from .sentencepiece import BPE, to_sentencepiece
 from .special import matching_losses, numbered_as_huggingface, only_tokens
 
-_MOST_USER_DEFINED = 1000
-_LONGEST_WORD = 100_000
-"""llama.cpp has no limit, and tokenizers needs one."""
+_MAX_USER_DEFINED = 1000
+_MAX_WORD_CHARS = 100_000
+"""The limit for characters of a word, which tokenizers needs and llama.cpp does not have."""
 
 
 def to_huggingface(spec: Spec) -> Converted:
-    """As a tokenizer.json's Spec."""
+    """Converts to the Spec of a tokenizer.json."""
     if spec.origin.format == "huggingface":
         return Converted(spec)
     model = spec.model
@@ -87,8 +87,8 @@ def _byte_level(spec: Spec) -> Converted:
     losses = (*matching_losses(spec, "longest"), *pipeline_losses(spec))
     merges = live_merges(vocab, known_merges(model, vocab)).merges
     model = Bpe("merges", merges=merges, whole_piece_first=model.whole_piece_first)
-    split = tuple(_isolated(step) for step in spec.split)
-    vocab = numbered_as_huggingface(_with_others(vocab, spec), spec.special, byte_level=True)
+    split = tuple(_convert_split_step(step) for step in spec.split)
+    vocab = numbered_as_huggingface(_with_model_only_ids(vocab, spec), spec.special, byte_level=True)
     converted = replace(
         spec,
         vocab=vocab,
@@ -102,43 +102,43 @@ def _byte_level(spec: Spec) -> Converted:
     return Converted(replace(converted, unknown="error"), losses)
 
 
-def _isolated(step: SplitStep) -> SplitStep:
+def _convert_split_step(step: SplitStep) -> SplitStep:
     if isinstance(step, PatternSplit):
         return as_isolated(replace(step, unicode=None))
     if isinstance(step, DigitGroups):
-        raise FormatError("tokenizers has no split that cuts digits into threes from the right")
+        raise FormatError("tokenizers has no split of digits into threes from the right")
     return step
 
 
-def _with_others(vocab: Vocab, spec: Spec) -> Vocab:
-    """With the rows that are neither tokens nor special: ids that only a model has."""
-    known = {*vocab.ids.tolist(), *(token.id for token in spec.special)}
+def _with_model_only_ids(vocab: Vocab, spec: Spec) -> Vocab:
+    """Returns the vocabulary with the rows that are neither tokens nor special: ids that only the model uses."""
+    known_ids = {*vocab.ids.tolist(), *(token.id for token in spec.special)}
     rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True)
-    others = [(text.decode(errors="replace"), number) for text, number in rows if number not in known]
-    return appended(vocab, [(row[0], number, row[1]) for text, number in others for row in (row_of_text(text),)])
+    other_rows = [(text.decode(errors="replace"), number) for text, number in rows if number not in known_ids]
+    return with_rows(vocab, [(row[0], number, row[1]) for text, number in other_rows for row in (row_of_text(text),)])
 
 
 def _wordpiece(spec: Spec) -> Converted:
-    """llama.cpp's WordPiece: U+2581 before the starts of words becomes ``##`` before the rest."""
-    step = next((each for each in spec.normalize if isinstance(each, WpmNormalize)), WpmNormalize())
+    """Converts llama.cpp's WordPiece: instead of U+2581 before a word's first entry, ``##`` is before the others."""
+    step = next((step for step in spec.normalize if isinstance(step, WpmNormalize)), WpmNormalize())
     special = {token.text.encode() for token in spec.special}
     texts = [piece if piece in special else _with_prefix(piece) for piece in spec.vocab.pieces()]
     if len(set(texts)) < len(texts):
-        raise FormatError("two entries have the same text when their prefix is put on")
+        raise FormatError("two entries have the same text with their prefix")
     kinds = np.where(spec.vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
     converted = replace(
         spec,
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
-        model=WordPiece("##", _LONGEST_WORD),
+        model=WordPiece("##", _MAX_WORD_CHARS),
         matching="longest",
         normalize=(ReplaceInvalid(), BertNormalize(strip_accents=step.strip_accents, lowercase=step.lowercase)),
         split=(PatternSplit(SPACE, "removed"), PatternSplit(PUNCTUATION, "isolated")),
         decode=ChainDecode((WordPieceDecode(),)),
     )
     losses = (
-        "normalize: accents go by whole decompositions, letters by Unicode's lower case",
-        f"model: words of more than {_LONGEST_WORD} characters become unknown",
-        "decode: spaces stand where tokenizers puts them",
+        "normalize: accents are stripped from whole decompositions; lower case is Unicode's full mapping",
+        f"model: words of more than {_MAX_WORD_CHARS} characters become unknown",
+        "decode: tokenizers' rules decide where spaces are",
     )
     return Converted(converted, (*losses, *matching_losses(spec, "longest")))
 
@@ -152,22 +152,24 @@ def _from_sentencepiece(spec: Spec) -> Converted:
     step, decode = spec.normalize[0], spec.decode
     assert isinstance(step, SentencePieceNormalize) and isinstance(decode, SentencePieceDecode)
     if step.whitespace_as_suffix or not step.escape_whitespaces:
-        raise FormatError("a space behind the text, or spaces that stay spaces, cannot be said")
+        raise FormatError(
+            "tokenizers cannot express a space after the text, or spaces that are not replaced with U+2581"
+        )
     user_defined = _pieces_of(spec.vocab, Kind.USER_DEFINED)
-    if len(user_defined) > _MOST_USER_DEFINED:
+    if len(user_defined) > _MAX_USER_DEFINED:
         raise FormatError(f"{len(user_defined)} user-defined pieces are too many for a pattern")
-    made = _bpe(spec, user_defined) if spec.model == BPE else _unigram(spec)
+    model_result = _bpe(spec, user_defined) if spec.model == BPE else _unigram(spec)
     converted = replace(
-        made.spec,
-        vocab=_plain_kinds(made.spec.vocab),
-        special=_special(spec),
+        model_result.spec,
+        vocab=_only_unknown_kind(model_result.spec.vocab),
+        special=_added_tokens(spec),
         normalize=_normalize(step),
         split=_split(spec, user_defined),
         unknown="unk",
         decode=ChainDecode(tuple(_decode(step, spec.unknown == "bytes"))),
     )
-    losses = (*made.losses, *_losses(spec, step, decode))
-    return Converted(converted, losses, (*made.notes, *_notes(spec, decode)))
+    losses = (*model_result.losses, *_losses(spec, step, decode))
+    return Converted(converted, losses, (*model_result.notes, *_notes(spec, decode)))
 
 
 def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
@@ -175,18 +177,22 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
     merges = merges_from_scores(spec.vocab, spec.model)
     losses = list(merges.losses)
     if user_defined:
-        plain = replace(spec.model)
-        unreached = [piece for piece in unmade(spec.vocab, plain) if piece.decode(errors="replace") not in user_defined]
-        if unreached:
+        unreached_entries = [
+            piece
+            for piece in unmerged_entries(spec.vocab, spec.model)
+            if piece.decode(errors="replace") not in user_defined
+        ]
+        if unreached_entries:
             losses.append(
-                f"model: {len(unreached)} entries that no merge makes become whole pieces ({some(unreached)})"
+                f"model: {len(unreached_entries)} entries that no merge builds become whole pieces "
+                f"({first_items(unreached_entries)})"
             )
         kinds = (Kind.CONTROL, Kind.BYTE, Kind.UNKNOWN)
-        reserved = [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]
-        what = "entries that text did not become match where they are all there is between user-defined ones"
-        losses.append(f"model: {len(reserved)} {what} ({some(reserved)})")
+        reserved_pieces = [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]
+        description = "reserved entries match a text that is the whole text between two user-defined pieces"
+        losses.append(f"model: {len(reserved_pieces)} {description} ({first_items(reserved_pieces)})")
     if unused := _pieces_of(spec.vocab, Kind.UNUSED):
-        losses.append(f"vocab: {len(unused)} unused pieces are not taken apart again ({some(unused)})")
+        losses.append(f"vocab: {len(unused)} unused pieces are not split again ({first_items(unused)})")
     model = Bpe(
         "merges",
         symbols="scalars",
@@ -195,36 +201,39 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
         byte_fallback=spec.unknown == "bytes",
         fuse_unknown=True,
     )
-    unscored = replace(spec.vocab, scores=np.zeros_like(spec.vocab.scores))
-    return Converted(replace(spec, vocab=unscored, model=model), tuple(losses))
+    unscored_vocab = replace(spec.vocab, scores=np.zeros_like(spec.vocab.scores))
+    return Converted(replace(spec, vocab=unscored_vocab, model=model), tuple(losses))
 
 
 def _unigram(spec: Spec) -> Converted:
     if spec.model != Unigram():
         raise FormatError(f"tokenizers has no model like this: {described(spec.model)}")
     losses = [
-        "model: scores are summed in float64, not float32: segmentations that are equal but for rounding may swap"
+        "model: scores are summed in float64, not float32: segmentations whose scores differ only by rounding may "
+        "change"
     ]
     kinds = (Kind.CONTROL, Kind.BYTE, Kind.UNKNOWN, Kind.UNUSED)
-    if matched := [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]:
-        losses.append(f"model: {len(matched)} entries that text did not become match in it ({some(matched)})")
+    if matching_pieces := [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]:
+        losses.append(
+            f"model: {len(matching_pieces)} reserved entries match in a text ({first_items(matching_pieces)})"
+        )
     vocab = replace(spec.vocab, scores=spec.vocab.scores.astype(np.float64))
     model = Unigram("huggingface", byte_fallback=spec.unknown == "bytes")
     return Converted(replace(spec, vocab=vocab, model=model), tuple(losses))
 
 
-def _plain_kinds(vocab: Vocab) -> Vocab:
-    """Only the unknown token is told apart."""
+def _only_unknown_kind(vocab: Vocab) -> Vocab:
+    """Returns the vocabulary with only two kinds: unknown and normal."""
     kinds = np.where(vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
     return replace(vocab, kinds=kinds, active_kinds=None)
 
 
-def _special(spec: Spec) -> tuple[SpecialToken, ...]:
-    """The control pieces and the unknown one, as added tokens, before those that were special already."""
+def _added_tokens(spec: Spec) -> tuple[SpecialToken, ...]:
+    """Returns the control pieces and the unknown piece as added tokens, then the Spec's own special tokens."""
     rows = np.flatnonzero((spec.vocab.kinds == Kind.CONTROL) | (spec.vocab.kinds == Kind.UNKNOWN)).tolist()
-    listed = {token.text for token in spec.special}
+    special_texts = {token.text for token in spec.special}
     texts = ((spec.vocab.piece(row).decode(errors="replace"), int(spec.vocab.ids[row])) for row in rows)
-    return (*(SpecialToken(text, number) for text, number in texts if text not in listed), *spec.special)
+    return (*(SpecialToken(text, number) for text, number in texts if text not in special_texts), *spec.special)
 
 
 def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
@@ -241,17 +250,17 @@ def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
 def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
     if user_defined:
         longest_first = sorted(user_defined, key=len, reverse=True)
-        return (PatternSplit("|".join(map(_escaped, longest_first)), "isolated"),)
-    crosses = any(SPACE_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
-    if spec.model == BPE or crosses:
+        return (PatternSplit("|".join(map(_escape, longest_first)), "isolated"),)
+    has_inner_space = any(SPACE_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
+    if spec.model == BPE or has_inner_space:
         return ()
     return (Metaspace(SPACE_MARK, "never", split=True),)
 
 
-def _escaped(piece: str) -> str:
-    """A text as a pattern that reads the same in every engine: only operators and line breaks are escaped."""
-    escaped = re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece)
-    return escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
+def _escape(piece: str) -> str:
+    """Returns a pattern that matches a text in every engine: only operators and line breaks are escaped."""
+    escaped_text = re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece)
+    return escaped_text.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 
 
 def _decode(step: SentencePieceNormalize, has_bytes: bool) -> Iterator[DecodeStep]:
@@ -274,9 +283,9 @@ def _losses(spec: Spec, step: SentencePieceNormalize, decode: SentencePieceDecod
 
 def _notes(spec: Spec, decode: SentencePieceDecode) -> Iterator[str]:
     if decode.remove_extra_whitespaces:
-        yield "decode: of several spaces at the start only one is taken away"
+        yield "decode: of several spaces at the start only one is removed"
     if spec.unknown == "bytes":
-        yield "decode: bytes that are not UTF-8 become one U+FFFD each, with those around them"
+        yield "decode: in a run of bytes that are not UTF-8, every byte becomes one U+FFFD"
     yield "decode: control pieces print their names, unless special tokens are skipped"
 
 

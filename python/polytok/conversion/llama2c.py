@@ -1,8 +1,8 @@
-"""SentencePiece BPE as llama2.c's vocabulary and back.
+"""Converts SentencePiece BPE to llama2.c's vocabulary, and back.
 
-llama2.c fixes the layout (0 unknown, 1 and 2 BOS and EOS, byte b is b + 3), always puts a space in front, and
-knows neither kinds nor a normalizer. Its texts are SentencePiece's with spaces for U+2581; BOS and EOS stand between
-newlines.
+llama2.c fixes the ids (0 is unknown, 1 and 2 are BOS and EOS, b + 3 is byte b), always adds a space in front of a text,
+and has neither kinds nor a normalizer. Its texts are SentencePiece's, with spaces instead of U+2581; BOS and EOS have a
+newline before and after them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..spec import (
     Template,
     described,
 )
-from .base import Converted, some
+from .base import Converted, first_items
 from .rows import with_texts
 from .sentencepiece import BPE, to_sentencepiece
 
@@ -36,18 +36,18 @@ _TEXTS = {0: b"<unk>", 1: b"<s>", 2: b"</s>"}
 
 
 def to_llama2c(spec: Spec) -> Converted:
-    """As llama2.c's Spec; the export of its tokenizer.py."""
+    """Converts to llama2.c's Spec, like the export in its tokenizer.py."""
     if spec.model == MODEL:
         return Converted(spec)
-    model = to_sentencepiece(spec, "llama2.c")
-    spec = model.spec
+    sentencepiece_model = to_sentencepiece(spec, "llama2.c")
+    spec = sentencepiece_model.spec
     if spec.model != BPE:
         raise FormatError(f"llama2.c merges by score; it cannot run this model: {described(spec.model)}")
     _require_layout(spec)
     texts = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in spec.vocab.pieces()]
     for control in (NAMES["bos"], NAMES["eos"]):
         texts[control] = b"\n" + _TEXTS[control] + b"\n"
-    exported = Spec(
+    llama2c_spec = Spec(
         vocab=with_texts(spec.vocab, texts),
         model=MODEL,
         normalize=(PrefixSpace(),),
@@ -58,21 +58,23 @@ def to_llama2c(spec: Spec) -> Converted:
         origin=spec.origin,
         extra=spec.extra,
     )
-    return model.then(Converted(exported, tuple(_losses_of_export(spec)), tuple(_notes_of_export(spec))))
+    return sentencepiece_model.then(
+        Converted(llama2c_spec, tuple(_losses_of_export(spec)), tuple(_notes_of_export(spec)))
+    )
 
 
 def from_llama2c(spec: Spec) -> Converted:
-    """llama2.c's vocabulary as a SentencePiece model; the kinds are what llama2.c's code takes the ids for."""
+    """Converts llama2.c's vocabulary to a SentencePiece model; the kinds follow from llama2.c's use of the ids."""
     vocab = spec.vocab
     kinds = np.full(len(vocab), Kind.NORMAL, dtype=np.uint8)
     kinds[:FIRST_ORDINARY] = _expected_kinds()
     texts = [piece.replace(b" ", SPACE_MARK_BYTES) for piece in vocab.pieces()]
     texts[:3] = [_TEXTS[row] for row in range(3)]
-    odd = [text for byte, text in enumerate(texts[3:FIRST_ORDINARY]) if text != b"<0x%02X>" % byte]
-    if odd:
-        raise FormatError(f"the ids 3 to 258 are not the bytes in order ({some(odd)})")
+    wrong_texts = [text for byte, text in enumerate(texts[3:FIRST_ORDINARY]) if text != b"<0x%02X>" % byte]
+    if wrong_texts:
+        raise FormatError(f"the ids 3 to 258 are not the bytes in order ({first_items(wrong_texts)})")
     _require_distinct(texts)
-    model = Spec(
+    sentencepiece_model = Spec(
         vocab=replace(with_texts(vocab, texts), kinds=kinds),
         model=BPE,
         normalize=(SentencePieceNormalize(remove_extra_whitespaces=False),),
@@ -83,13 +85,13 @@ def from_llama2c(spec: Spec) -> Converted:
         origin=spec.origin,
     )
     losses = [
-        "normalize: U+2581 in a text is taken for a space",
+        "normalize: U+2581 in a text counts as a space",
     ]
     notes = [
         "normalize: bytes that are not UTF-8 become U+FFFD",
         "decode: an unknown piece prints ' \u2047 ', BOS and EOS print nothing",
     ]
-    return Converted(model, tuple(losses), tuple(notes))
+    return Converted(sentencepiece_model, tuple(losses), tuple(notes))
 
 
 def _losses_of_export(spec: Spec) -> Iterator[str]:
@@ -100,21 +102,21 @@ def _losses_of_export(spec: Spec) -> Iterator[str]:
     if step.remove_extra_whitespaces:
         yield "normalize: spaces at both ends and in runs stay"
     if not step.add_dummy_prefix:
-        yield "normalize: a space is put before every text"
+        yield "normalize: a space is added before every text"
     if step.whitespace_as_suffix or not step.escape_whitespaces:
-        yield "normalize: spaces are not written as the pieces have them"
+        yield "normalize: the text's spaces differ from those of the pieces"
     for kind in (Kind.USER_DEFINED, Kind.UNUSED):
         if count := int(np.count_nonzero(spec.vocab.kinds == kind)):
-            yield f"vocab: {count} {kind.name.lower()} pieces become ordinary ones"
+            yield f"vocab: {count} {kind.name.lower()} pieces become ordinary pieces"
     if controls := int(np.count_nonzero(spec.vocab.kinds[FIRST_ORDINARY:] == Kind.CONTROL)):
-        yield f"vocab: {controls} control pieces become ordinary ones"
+        yield f"vocab: {controls} control pieces become ordinary pieces"
     yield "normalize: U+2581 in a text is no longer a space"
 
 
 def _notes_of_export(spec: Spec) -> Iterator[str]:
-    yield "normalize: bytes that are not UTF-8 stay, instead of becoming U+FFFD"
+    yield "normalize: bytes that are not UTF-8 are not replaced with U+FFFD"
     yield "decode: BOS and EOS print their names between newlines"
-    yield "vocab: kinds are not in the file; llama2.c goes by the ids"
+    yield "vocab: kinds are not in the file; llama2.c derives them from the ids"
 
 
 def _expected_kinds() -> list[Kind]:
@@ -123,22 +125,22 @@ def _expected_kinds() -> list[Kind]:
 
 def _require_layout(spec: Spec) -> None:
     kinds, expected = spec.vocab.kinds[:FIRST_ORDINARY], _expected_kinds()
-    wrong = np.flatnonzero(spec.vocab.ids != np.arange(len(spec.vocab)))
-    if len(wrong):
-        row = int(wrong[0])
+    wrong_rows = np.flatnonzero(spec.vocab.ids != np.arange(len(spec.vocab)))
+    if len(wrong_rows):
+        row = int(wrong_rows[0])
         raise FormatError(f"llama2.c numbers its tokens from 0, but row {row} has the id {spec.vocab.ids[row]}")
     if not np.array_equal(kinds, expected):
         row = next((row for row, kind in enumerate(expected) if row >= len(kinds) or kinds[row] != kind), 0)
-        raise FormatError(f"llama2.c fixes the ids 0 to 258; id {row} would have to be of kind {expected[row].name}")
+        raise FormatError(f"llama2.c fixes the ids 0 to 258; id {row} must be of kind {expected[row].name}")
     if any(spec.vocab.piece(3 + byte) != b"<0x%02X>" % byte for byte in range(256)):
-        raise FormatError("llama2.c fixes the ids 3 to 258 to be the bytes in order")
+        raise FormatError("llama2.c needs the bytes, in order, as ids 3 to 258")
     if any(spec.names.get(role) != number for role, number in NAMES.items()):
-        raise FormatError(f"llama2.c fixes unk, bos and eos to be {NAMES}, not {dict(spec.names)}")
+        raise FormatError(f"llama2.c needs the ids {NAMES} for unk, bos and eos, not {dict(spec.names)}")
 
 
 def _require_distinct(texts: list[bytes]) -> None:
-    seen: set[bytes] = set()
+    seen_texts: set[bytes] = set()
     for row, text in enumerate(texts):
-        if text in seen or not text:
-            raise FormatError(f"SentencePiece wants distinct texts that are not empty, but row {row} is {text!r}")
-        seen.add(text)
+        if text in seen_texts or not text:
+            raise FormatError(f"SentencePiece needs distinct texts that are not empty, but row {row} is {text!r}")
+        seen_texts.add(text)

@@ -1,4 +1,4 @@
-"""What is, or can be put as, a SentencePiece model."""
+"""Converts Specs to SentencePiece's dialect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MODELS = (BPE, Unigram(), Word(), Char())
 
 
 def to_sentencepiece(spec: Spec, format_name: str = "SentencePiece") -> Converted:
-    """As a SentencePiece model's Spec; ``format_name`` is what cannot be written where that is not possible."""
+    """Converts to the Spec of a SentencePiece model; ``format_name`` names the target format in the error."""
     if spec.model in _MODELS:
         return Converted(spec)
     from . import llama2c, sentencepiece_sources

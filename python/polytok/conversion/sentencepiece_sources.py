@@ -1,7 +1,7 @@
-"""Models of Hugging Face's and llama.cpp's as SentencePiece models.
+"""Converts models of Hugging Face and llama.cpp to SentencePiece models.
 
-BPE: a score is the place in the list of merges. That this merges every text alike is checked for each entry; what does
-not is told. Kinds are taken from what the special tokens and the texts of the entries say.
+BPE: the score of an entry is the negative position of its merge in the list. Each entry is checked for merging alike,
+and a difference is a loss. The kinds follow from the special tokens and from the texts of the entries.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from ..spec import (
     Vocab,
     described,
 )
-from .base import Converted, some
-from .derivation import How, derivations, merge_alike
-from .rows import appended, sorted_by_id
+from .base import Converted, first_items
+from .derivation import DerivationKind, derivations, rows_merged_differently
+from .rows import sorted_by_id, with_rows
 
 _BPE = Bpe("score", symbols="chars")
 _BYTE = re.compile(rb"<0x[0-9A-F]{2}>")
@@ -45,51 +45,63 @@ _COLLAPSE = Replace(" {2,}", " ", is_regex=True)
 
 
 def from_huggingface(spec: Spec) -> Converted:
-    """BPE over characters, or Unigram, with U+2581 for spaces."""
+    """Converts Hugging Face's BPE over characters, or Unigram, if spaces are U+2581."""
     model = spec.model
     has_bytes = bool(getattr(model, "byte_fallback", False))
-    vocab = _numbered(_with_kinds(spec, has_bytes))
+    vocab = _with_all_ids(_with_kinds(spec, has_bytes))
     normalize, losses = _normalizer(spec)
-    losses += [f"special: {len(texts)} tokens lose flags ({some(texts)})"] if (texts := _flagged(spec)) else []
+    losses += (
+        [f"special: {len(texts)} tokens lose flags ({first_items(texts)})"]
+        if (texts := _texts_with_flags(spec))
+        else []
+    )
     if isinstance(model, Bpe):
-        vocab, more = _scored(vocab, model)
+        vocab, more_losses = _with_scores(vocab, model)
         target: Bpe | Unigram = _BPE
     else:
-        vocab, more = _narrowed(vocab)
+        vocab, more_losses = _with_float32_scores(vocab)
         target = Unigram()
     if not (vocab.kinds == Kind.UNKNOWN).any():
-        raise FormatError("a SentencePiece model needs an unknown piece, and there is no unknown token here")
-    return _model(spec, vocab, target, normalize, has_bytes, [*losses, *more])
+        raise FormatError("a SentencePiece model needs an unknown piece, but this tokenizer has no unknown token")
+    return _model(spec, vocab, target, normalize, has_bytes, [*losses, *more_losses])
 
 
 def from_llama_cpp(spec: Spec) -> Converted:
-    """llama.cpp's SPM and UGM."""
+    """Converts llama.cpp's SPM and UGM."""
     losses: list[str] = []
     if isinstance(spec.model, Bpe):
-        space = any(isinstance(step, PrefixSpace) for step in spec.normalize)
-        normalize = SentencePieceNormalize(add_dummy_prefix=space, remove_extra_whitespaces=False)
-        rows = merge_alike(derivations(spec.vocab, spec.model), derivations(spec.vocab, _BPE))
+        has_space = any(isinstance(step, PrefixSpace) for step in spec.normalize)
+        normalize = SentencePieceNormalize(add_dummy_prefix=has_space, remove_extra_whitespaces=False)
+        rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _BPE))
         if len(rows):
             pieces = [spec.vocab.piece(int(row)) for row in rows]
-            losses.append(f"model: {len(pieces)} entries merge in another way, without control pieces ({some(pieces)})")
+            losses.append(
+                f"model: {len(pieces)} entries merge differently without control pieces ({first_items(pieces)})"
+            )
         target: Bpe | Unigram = _BPE
     else:
         step = spec.normalize[0]
         assert isinstance(step, UgmNormalize)
-        spaces = step.add_space_prefix or step.remove_extra_whitespaces
-        normalize = SentencePieceNormalize(step.charsmap, spaces, step.remove_extra_whitespaces)
-        losses.append("model: scores are summed in float32, not float64: segmentations that differ by rounding swap")
+        adds_prefix = step.add_space_prefix or step.remove_extra_whitespaces
+        normalize = SentencePieceNormalize(step.charsmap, adds_prefix, step.remove_extra_whitespaces)
+        losses.append(
+            "model: scores are summed in float32, not float64: segmentations whose scores differ only by rounding "
+            "may change"
+        )
         target = Unigram()
     if any(token.lstrip or token.rstrip for token in spec.special):
         losses.append("special: white space around special tokens stays")
-    if always := [token.text for token in spec.special if not token.special]:
-        losses.append(f"special: text behind {len(always)} user-defined tokens does not start anew ({some(always)})")
+    if always_matched := [token.text for token in spec.special if not token.special]:
+        losses.append(
+            f"special: text after {len(always_matched)} user-defined tokens is not encoded as a new text "
+            f"({first_items(always_matched)})"
+        )
     has_bytes = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE)) == 256
     return _model(spec, _one_unknown(spec), target, normalize, has_bytes, losses)
 
 
 def _one_unknown(spec: Spec) -> Vocab:
-    """SentencePiece has one unknown piece; others are only put in by id, as control symbols are."""
+    """Returns the vocabulary with one unknown piece, as SentencePiece needs; other ones become control symbols."""
     kinds = spec.vocab.kinds.copy()
     unknown = spec.names.get("unk", 0)
     kinds[(kinds == Kind.UNKNOWN) & (spec.vocab.ids != unknown)] = Kind.CONTROL
@@ -109,7 +121,7 @@ def _model(
     before = (names["bos"],) if "bos" in names else ()
     notes = ["decode: control pieces print nothing, and bytes that are not UTF-8 one U+FFFD each"]
     if spec.post != Template.around(before=before):
-        notes.append("post: what stands around a text is not in the file; BOS is put before it where there is one")
+        notes.append("post: the template is not in the file; only BOS is added, if the vocabulary has it")
     converted = Spec(
         vocab=vocab,
         model=model,
@@ -125,25 +137,25 @@ def _model(
 
 
 def _names(vocab: Vocab) -> dict[str, int]:
-    """The roles that SentencePiece finds by the usual texts."""
+    """Returns the ids of the roles that SentencePiece finds by their usual texts."""
     row_of = {piece: row for row, piece in enumerate(vocab.pieces())}
-    found = {}
+    ids = {}
     for role, text in _ROLES.items():
         row = row_of.get(text)
         if role == "unk":
             row = int(np.flatnonzero(vocab.kinds == Kind.UNKNOWN)[0]) if (vocab.kinds == Kind.UNKNOWN).any() else None
         if row is not None and vocab.kinds[row] in (Kind.UNKNOWN, Kind.CONTROL):
-            found[role] = row
-    return found
+            ids[role] = row
+    return ids
 
 
 def _with_kinds(spec: Spec, has_bytes: bool) -> Vocab:
-    """Rows for all special tokens, and kinds: special ones are control symbols, others user-defined."""
+    """Returns the vocabulary with rows for all special tokens, whose kinds are control or user-defined."""
     number_of = dict(zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True))
     kind_of = {token.text.encode(): Kind.CONTROL if token.special else Kind.USER_DEFINED for token in spec.special}
     special = [(token.text.encode(), token.id) for token in spec.special]
-    missing = [(text, number, int(kind_of[text])) for text, number in special if text not in number_of]
-    vocab = appended(spec.vocab, missing)
+    missing_rows = [(text, number, int(kind_of[text])) for text, number in special if text not in number_of]
+    vocab = with_rows(spec.vocab, missing_rows)
     kinds = vocab.kinds.copy()
     for row, piece in enumerate(vocab.pieces()):
         if kinds[row] == Kind.UNKNOWN:
@@ -155,71 +167,79 @@ def _with_kinds(spec: Spec, has_bytes: bool) -> Vocab:
     return replace(vocab, kinds=kinds)
 
 
-def _numbered(vocab: Vocab) -> Vocab:
-    """By id, with unused rows where an id has none."""
-    missing = sorted(set(range(int(vocab.ids.max(initial=0)) + 1)) - set(vocab.ids.tolist()))
-    if len(missing) > len(vocab):
-        raise FormatError(f"ids go up to {vocab.ids.max()}, but most have no entry, and a model numbers its pieces")
-    return sorted_by_id(appended(vocab, [(b"[PAD%d]" % number, number, int(Kind.UNUSED)) for number in missing]))
+def _with_all_ids(vocab: Vocab) -> Vocab:
+    """Returns the rows by id, with an unused row for each id that has none."""
+    missing_rows = sorted(set(range(int(vocab.ids.max(initial=0)) + 1)) - set(vocab.ids.tolist()))
+    if len(missing_rows) > len(vocab):
+        raise FormatError(f"ids go up to {vocab.ids.max()}, but most have no entry; a model needs a piece for every id")
+    return sorted_by_id(with_rows(vocab, [(b"[PAD%d]" % number, number, int(Kind.UNUSED)) for number in missing_rows]))
 
 
-def _flagged(spec: Spec) -> list[str]:
+def _texts_with_flags(spec: Spec) -> list[str]:
     return [t.text for t in spec.special if t.single_word or t.lstrip or t.rstrip]
 
 
-def _scored(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
+def _with_scores(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     if model.continuing_prefix or model.word_suffix or model.whole_piece_first or not model.fuse_unknown:
         raise FormatError(
-            f"SentencePiece does not put affixes on or look pieces up, and joins unknowns: {described(model)}"
+            f"SentencePiece adds no affixes, looks up no whole pieces, and joins unknown text: {described(model)}"
         )
-    listed = replace(model, symbols="chars")
-    before = derivations(vocab, listed)
+    list_model = replace(model, symbols="chars")
+    list_derivations = derivations(vocab, list_model)
     scores = np.zeros(len(vocab), dtype=np.float32)
-    merged = before.rows(How.MERGED)
-    order = merged[np.argsort(before.priority[merged], kind="stable")]
+    merged_rows = list_derivations.rows(DerivationKind.MERGED)
+    order = merged_rows[np.argsort(list_derivations.priority[merged_rows], kind="stable")]
     scores[order] = -np.arange(1, len(order) + 1, dtype=np.float32)
-    single = np.flatnonzero((before.how == How.INITIAL) & (vocab.kinds == Kind.NORMAL))
-    scores[single] = -np.arange(len(order) + 1, len(order) + 1 + len(single), dtype=np.float32)
-    scored = replace(vocab, scores=scores)
-    rows = merge_alike(before, derivations(scored, _BPE))
+    symbol_rows = np.flatnonzero((list_derivations.kind == DerivationKind.INITIAL) & (vocab.kinds == Kind.NORMAL))
+    scores[symbol_rows] = -np.arange(len(order) + 1, len(order) + 1 + len(symbol_rows), dtype=np.float32)
+    scored_vocab = replace(vocab, scores=scores)
+    rows = rows_merged_differently(list_derivations, derivations(scored_vocab, _BPE))
     pieces = [vocab.piece(int(row)) for row in rows if vocab.kinds[row] == Kind.NORMAL]
-    losses = [f"model: {len(pieces)} entries are merged in another way by scores ({some(pieces)})"] if pieces else []
-    return scored, losses
+    losses = (
+        [f"model: {len(pieces)} entries are merged differently by scores ({first_items(pieces)})"] if pieces else []
+    )
+    return scored_vocab, losses
 
 
-def _narrowed(vocab: Vocab) -> tuple[Vocab, list[str]]:
+def _with_float32_scores(vocab: Vocab) -> tuple[Vocab, list[str]]:
     scores = vocab.scores.astype(np.float32)
-    losses = ["model: scores are summed in float32, not float64: segmentations that differ by rounding swap"]
+    losses = [
+        "model: scores are summed in float32, not float64: segmentations whose scores differ only by rounding may "
+        "change"
+    ]
     if not np.array_equal(scores.astype(np.float64), vocab.scores):
         losses.append("vocab: scores are rounded to float32")
     return replace(vocab, scores=scores), losses
 
 
 def _normalizer(spec: Spec) -> tuple[SentencePieceNormalize, list[str]]:
-    """SentencePiece's normalizer that comes nearest, and what it does not do."""
-    losses = list(_unlike(spec.normalize, spec))
+    """Returns the most similar normalizer of SentencePiece, with its losses."""
+    losses = list(_unsupported_steps(spec.normalize, spec))
     charsmap = next((step.charsmap for step in spec.normalize if isinstance(step, Precompiled)), b"")
     if charsmap:
         losses.append("normalize: the character map is applied to the longest match, not to grapheme clusters")
     metaspace = next((step for step in spec.split if isinstance(step, Metaspace)), None)
-    prepends = Prepend(SPACE_MARK) in spec.normalize
+    adds_space = Prepend(SPACE_MARK) in spec.normalize
     if metaspace is None and Replace(" ", SPACE_MARK) not in spec.normalize:
-        raise FormatError("a SentencePiece model writes spaces as U+2581, and nothing here does")
+        raise FormatError("a SentencePiece model needs spaces as U+2581, which this tokenizer does not use")
     if metaspace is not None and metaspace.prepend != "never":
-        losses.append("normalize: a space is put before texts that start with a space too")
-        prepends = True
-    if metaspace is not None and metaspace.split and (across := _across(spec.vocab)):
-        losses.append(f"split: {len(across)} entries with a space inside can come out of a text ({some(across)})")
+        losses.append("normalize: a space is added before texts that start with a space, too")
+        adds_space = True
+    if metaspace is not None and metaspace.split and (entries_across := _entries_with_inner_space(spec.vocab)):
+        losses.append(
+            f"split: {len(entries_across)} entries with a space inside can be produced from a text "
+            f"({first_items(entries_across)})"
+        )
     collapses = _TRIM in spec.normalize and _COLLAPSE in spec.normalize
-    return SentencePieceNormalize(charsmap, prepends, collapses), losses
+    return SentencePieceNormalize(charsmap, adds_space, collapses), losses
 
 
-def _across(vocab: Vocab) -> list[str]:
+def _entries_with_inner_space(vocab: Vocab) -> list[str]:
     return [text for piece in vocab.pieces() if SPACE_MARK in (text := piece.decode(errors="replace"))[1:]]
 
 
-def _unlike(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator[str]:
-    known: tuple[NormalizeStep, ...] = (
+def _unsupported_steps(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator[str]:
+    supported: tuple[NormalizeStep, ...] = (
         ReplaceInvalid(),
         Prepend(SPACE_MARK),
         Replace(" ", SPACE_MARK),
@@ -227,8 +247,8 @@ def _unlike(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator[str]:
         _COLLAPSE,
     )
     for step in steps:
-        if step not in known and not isinstance(step, Precompiled):
-            yield f"normalize: {step.kind} is not done"
-    for cut in spec.split:
-        if not isinstance(cut, Metaspace):
-            yield f"split: {cut.kind} is not done"
+        if step not in supported and not isinstance(step, Precompiled):
+            yield f"normalize: {step.kind} is not applied"
+    for split_step in spec.split:
+        if not isinstance(split_step, Metaspace):
+            yield f"split: {split_step.kind} is not applied"

@@ -1,4 +1,4 @@
-"""Special tokens where a format does not number them as the Spec does."""
+"""Converts special tokens to a format that handles them differently."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ import numpy as np
 
 from ..errors import FormatError
 from ..spec import Kind, Spec, SpecialToken, Vocab
-from .base import some
+from .base import first_items
 from .byte_level import row_of_text
-from .rows import appended, take
+from .rows import select_rows, with_rows
 
 
-def matching_losses(spec: Spec, wanted: str) -> tuple[str, ...]:
-    """Whether it matters which of several special tokens at one place counts: only if one stands in another."""
-    if spec.matching == wanted:
+def matching_losses(spec: Spec, target_matching: str) -> tuple[str, ...]:
+    """Returns a loss if the target's rule for special tokens at one offset matters: if a token overlaps another."""
+    if spec.matching == target_matching:
         return ()
     texts = sorted((token.text for token in spec.special), key=len)
-    inner = [text for n, text in enumerate(texts) if any(_overlap(text, longer) for longer in texts[n + 1 :])]
-    if not inner:
+    overlapping = [text for n, text in enumerate(texts) if any(_overlap(text, longer) for longer in texts[n + 1 :])]
+    if not overlapping:
         return ()
-    return (f"special: {len(inner)} texts overlap others ({some(inner)}); which one counts is decided in another way",)
+    return (
+        (
+            f"special: {len(overlapping)} texts overlap others ({first_items(overlapping)}); the target may choose "
+            "another one"
+        ),
+    )
 
 
 def _overlap(text: str, other: str) -> bool:
@@ -32,50 +37,55 @@ def _overlap(text: str, other: str) -> bool:
 
 
 def only_tokens(spec: Spec) -> Vocab:
-    """The vocabulary of bytes without the rows that are special tokens or that no text reaches."""
+    """Returns the vocabulary of bytes without special tokens and rows that no text is encoded to."""
     special = {(token.text.encode(), token.id) for token in spec.special}
     rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True)
-    kept = [
+    kept_rows = [
         row for row, (text, number, kind) in enumerate(rows) if kind == Kind.NORMAL and (text, number) not in special
     ]
-    if len(kept) == len(spec.vocab):
+    if len(kept_rows) == len(spec.vocab):
         return spec.vocab
-    return take(spec.vocab, np.array(kept, dtype=np.int64))
+    return select_rows(spec.vocab, np.array(kept_rows, dtype=np.int64))
 
 
 def flag_losses(special: Iterable[SpecialToken], *, always: bool = False) -> Iterator[str]:
-    """Flags that a format does not have; ``always`` says that it has tokens which are always recognised."""
+    """Yields the losses of flags that a format lacks; ``always``: the format has tokens that are always recognised."""
     tokens = list(special)
     for flag in ("single_word", "lstrip", "rstrip"):
         if texts := [token.text for token in tokens if getattr(token, flag)]:
-            yield f"special: {flag} of {len(texts)} tokens cannot be said ({some(texts)})"
+            yield f"special: {flag} of {len(texts)} tokens cannot be expressed ({first_items(texts)})"
     if not always and (texts := [token.text for token in tokens if not token.special]):
-        yield f"special: {len(texts)} tokens are recognised only where they are asked for ({some(texts)})"
+        yield f"special: {len(texts)} tokens are recognised only if the caller allows them ({first_items(texts)})"
 
 
 def numbered_as_huggingface(vocab: Vocab, special: Iterable[SpecialToken], *, byte_level: bool) -> Vocab:
-    """The vocabulary, with rows for the special tokens where tokenizers would number them in another way.
+    """Returns the vocabulary with rows for the special tokens if tokenizers would assign other ids to them.
 
-    tokenizers ignores the ids in a file: a special token has the id of the row with its text, else the next free one.
+    tokenizers ignores the ids in a file: a special token has the id of the row with its text, else the next free id.
     """
     tokens = sorted(special, key=lambda token: token.id)
-    known = dict(zip(_keys(vocab, byte_level), vocab.ids.tolist(), strict=True))
+    known_ids = dict(zip(_keys(vocab, byte_level), vocab.ids.tolist(), strict=True))
     rows = [(token, row_of_text(token.text) if byte_level else (token.text.encode(), 1)) for token in tokens]
-    clash = [token.text for token, row in rows if known.get(row, token.id) != token.id]
-    if clash:
-        raise FormatError(f"special tokens that are entries with another id cannot be numbered ({some(clash)})")
-    if _natural(len(vocab), known, rows):
+    clashing_texts = [token.text for token, row in rows if known_ids.get(row, token.id) != token.id]
+    if clashing_texts:
+        raise FormatError(
+            "special tokens cannot keep their ids, because entries with the same texts have others "
+            f"({first_items(clashing_texts)})"
+        )
+    if _has_natural_ids(len(vocab), known_ids, rows):
         return vocab
-    taken = set(vocab.ids.tolist())
-    missing = [(row[0], token.id, row[1]) for token, row in rows if row not in known]
-    shared = [text.decode() for text, number, _ in missing if number in taken]
-    if shared or len({number for _, number, _ in missing}) != len(missing):
-        raise FormatError(f"two texts for one id cannot be said ({some(shared or [text for text, _, _ in missing])})")
-    return appended(vocab, missing)
+    used_ids = set(vocab.ids.tolist())
+    missing_rows = [(row[0], token.id, row[1]) for token, row in rows if row not in known_ids]
+    shared_texts = [text.decode() for text, number, _ in missing_rows if number in used_ids]
+    if shared_texts or len({number for _, number, _ in missing_rows}) != len(missing_rows):
+        raise FormatError(
+            f"one id cannot have two texts ({first_items(shared_texts or [text for text, _, _ in missing_rows])})"
+        )
+    return with_rows(vocab, missing_rows)
 
 
 Row = tuple[bytes, int]
-"""The bytes of a row and its kind: among bytes, a text that is not of GPT-2's table is another row."""
+"""The bytes of a row and its kind. In a vocabulary of bytes, the kind distinguishes texts outside GPT-2's table."""
 
 
 def _keys(vocab: Vocab, byte_level: bool) -> list[Row]:
@@ -83,10 +93,10 @@ def _keys(vocab: Vocab, byte_level: bool) -> list[Row]:
     return list(zip(vocab.pieces(), kinds, strict=True))
 
 
-def _natural(size: int, known: dict[Row, int], rows: list[tuple[SpecialToken, Row]]) -> bool:
+def _has_natural_ids(size: int, known_ids: dict[Row, int], rows: list[tuple[SpecialToken, Row]]) -> bool:
     largest = -1
     for token, row in rows:
-        number = known.get(row)
+        number = known_ids.get(row)
         if number is None:
             number = max(largest + 1, size)
         if number != token.id:

@@ -1,7 +1,7 @@
 """Finds what is wrong with a tokenizer, and where it diverges from one that should be the same.
 
-`examine` runs `CHECKS`; each of them examines a Spec for one kind of trouble. A finding is data: its id, its severity,
-the details, and what to do.
+`examine` runs `CHECKS`; each check examines a Spec for one kind of problem. A finding is data: its id, its severity, a
+message with the details, and an advice.
 """
 
 from __future__ import annotations
@@ -43,38 +43,39 @@ CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """All findings, and the texts for which the tokenizer diverges from the other one."""
+    """All findings, and the texts that the tokenizer encodes differently from the other tokenizer."""
 
     findings: tuple[Finding, ...]
     divergences: tuple[Divergence, ...] = ()
 
     @property
     def is_well(self) -> bool:
-        """Whether there are only notes."""
+        """True if there are no findings except notes."""
         return not any(finding.is_wrong for finding in self.findings)
 
 
 def findings(spec: Spec) -> list[Finding]:
-    """The findings of all checks, in order. If a Spec cannot be used at all, the remaining checks are skipped."""
-    found: list[Finding] = []
+    """Returns the findings of all checks, in order. If a Spec cannot be compiled, the remaining checks are skipped."""
+    results: list[Finding] = []
     for check in CHECKS:
-        found += check(spec)
-        if any(finding.id == "not-usable" for finding in found):
+        results += check(spec)
+        if any(finding.id == "not-usable" for finding in results):
             break
-    return found
+    return results
 
 
 def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None) -> Diagnosis:
-    """Examine a tokenizer, and with another one compare both on texts (generated ones unless given).
+    """Examines a tokenizer, and compares it with another tokenizer if one is given.
 
-    Without another one, texts are encoded and decoded.
+    ``texts`` are compared with the other tokenizer; without ``texts``, generated ones are. Without another tokenizer,
+    ``texts`` are encoded and decoded, and texts that change are findings.
 
     >>> import polytok
     >>> examine(polytok.load("default")).is_well
     True
     """
-    found = findings(tokenizer.spec)
+    results = findings(tokenizer.spec)
     if against is None:
-        return Diagnosis((*found, *round_trips(tokenizer, texts or ())))
-    more, divergences = kin.kin(tokenizer, against, texts)
-    return Diagnosis((*found, *more), tuple(divergences))
+        return Diagnosis((*results, *round_trips(tokenizer, texts or ())))
+    differences, divergences = kin.compare(tokenizer, against, texts)
+    return Diagnosis((*results, *differences), tuple(divergences))

@@ -1,4 +1,4 @@
-"""Duplicate entries, entries that no text reaches, and bytes without an entry."""
+"""Finds duplicate entries, entries that no text produces, and bytes without an entry."""
 
 from __future__ import annotations
 
@@ -7,94 +7,100 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..conversion.derivation import How, derivations
+from ..conversion.derivation import DerivationKind, derivations
 from ..errors import PolytokError
 from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram
 from ..tokenizer import Tokenizer
-from .finding import Finding, Severity, examples, shown
+from .finding import Finding, Severity, examples, readable
 
 _TEXTUAL = (Kind.NORMAL, Kind.USER_DEFINED)
-_MOST_TIES = 1
+_MAX_TIES = 1
 
 
 def duplicates(spec: Spec) -> Iterator[Finding]:
-    """Entries with the same text; only one of them can ever be used."""
-    first: dict[bytes, int] = {}
-    normal = ((row, piece) for row, piece in _ordinary(spec) if _counts(spec, row))
-    twice = [piece for row, piece in normal if first.setdefault(piece, row) != row]
-    if twice:
+    """Finds entries with the same text; only one of them can ever be used."""
+    first_rows: dict[bytes, int] = {}
+    normal = ((row, piece) for row, piece in _text_rows(spec) if _is_normal(spec, row))
+    repeated_pieces = [piece for row, piece in normal if first_rows.setdefault(piece, row) != row]
+    if repeated_pieces:
         yield Finding(
             "duplicate-entry",
             Severity.WARNING,
-            f"{len(twice)} entries have the text of an earlier one ({examples(map(shown, twice))}); none becomes them",
-            "give them texts of their own, or drop them and renumber the model's rows",
+            (
+                f"{len(repeated_pieces)} entries have the text of an earlier entry "
+                f"({examples(map(readable, repeated_pieces))}); no text produces them"
+            ),
+            "give these entries other texts, or remove them and renumber the model's rows",
         )
 
 
 def unreachable(spec: Spec) -> Iterator[Finding]:
-    """Entries that the model provably produces from no text.
+    """Finds entries that the model provably produces from no text.
 
-    BPE: merging the entry's own text ends in other entries, and then so does merging any text that contains it (see
-    conversion/derivation.py), unless whole pieces are looked up first. Unigram: other entries form its text with a
-    better score, and so they do inside any text. Other models are not examined.
+    BPE: merging the entry's own text ends in other entries. Then merging any text that contains the entry's text ends
+    in other entries too (see conversion/derivation.py), unless whole pieces are looked up first. Unigram: other entries
+    form the text with a better score, in the entry alone and in any text. Other models are not examined.
     """
-    rows = _never(spec)
+    rows = _unreachable_rows(spec)
     if rows:
-        pieces = [shown(spec.vocab.piece(row)) for row in rows]
+        pieces = [readable(spec.vocab.piece(row)) for row in rows]
         yield Finding(
             "unreachable-entry",
             Severity.NOTE,
-            f"{len(rows)} of {len(spec.vocab)} entries come out of no text ({examples(pieces)})",
-            "nothing, if they are meant to be put in by id; else they are rows of the model that are never trained",
+            f"{len(rows)} of {len(spec.vocab)} entries are produced from no text ({examples(pieces)})",
+            "nothing, if they are inserted by id; otherwise they are rows of the model that are never trained",
         )
 
 
-def _never(spec: Spec) -> list[int]:
+def _unreachable_rows(spec: Spec) -> list[int]:
     model = spec.model
     if isinstance(model, Bpe) and model.symbols != "groups":
         if model.whole_piece_first or model.continuing_prefix or model.word_suffix:
             return []
-        rows = derivations(spec.vocab, model).rows(How.NEVER).tolist()
-        apart = {token.text.encode() for token in spec.special}
-        apart |= {b"<0x%02X>" % byte for byte in range(256)} if model.byte_fallback else set()
-        return [row for row in rows if _counts(spec, row) and spec.vocab.piece(row) not in apart]
+        rows = derivations(spec.vocab, model).rows(DerivationKind.NEVER).tolist()
+        excluded_texts = {token.text.encode() for token in spec.special}
+        excluded_texts |= {b"<0x%02X>" % byte for byte in range(256)} if model.byte_fallback else set()
+        return [row for row in rows if _is_normal(spec, row) and spec.vocab.piece(row) not in excluded_texts]
     if isinstance(model, Unigram):
-        return _never_best(spec)
+        return _never_best_rows(spec)
     return []
 
 
-def _counts(spec: Spec, row: int) -> bool:
+def _is_normal(spec: Spec, row: int) -> bool:
     return bool(spec.vocab.kinds[row] == Kind.NORMAL)
 
 
-def _never_best(spec: Spec) -> list[int]:
-    """Unigram entries whose own text, given to the bare model, is segmented differently."""
-    bare = Tokenizer(replace(spec, normalize=(), split=(), special=(), post=Template(), decode=BytesDecode()))
-    rows = [row for row, _ in _ordinary(spec) if _counts(spec, row)]
-    found = bare.encode_batch([spec.vocab.piece(row) for row in rows])
-    return [row for row, ids in zip(rows, found, strict=True) if ids.tolist() != [int(spec.vocab.ids[row])]]
+def _never_best_rows(spec: Spec) -> list[int]:
+    """Returns the rows of Unigram entries whose own text the model, without the other stages, segments differently."""
+    bare_tokenizer = Tokenizer(replace(spec, normalize=(), split=(), special=(), post=Template(), decode=BytesDecode()))
+    rows = [row for row, _ in _text_rows(spec) if _is_normal(spec, row)]
+    encodings = bare_tokenizer.encode_batch([spec.vocab.piece(row) for row in rows])
+    return [row for row, ids in zip(rows, encodings, strict=True) if ids.tolist() != [int(spec.vocab.ids[row])]]
 
 
 def bytes_without_entry(spec: Spec) -> Iterator[Finding]:
-    """Bytes without an entry in a model over bytes."""
-    over_bytes = (isinstance(spec.model, Bpe) and spec.model.symbols == "bytes") or isinstance(spec.model, Longest)
-    if not over_bytes:
+    """Finds bytes without an entry in a model over bytes."""
+    is_over_bytes = (isinstance(spec.model, Bpe) and spec.model.symbols == "bytes") or isinstance(spec.model, Longest)
+    if not is_over_bytes:
         return
-    single = {piece[0] for _, piece in _ordinary(spec) if len(piece) == 1}
-    missing = [byte for byte in range(256) if byte not in single]
+    bytes_with_entry = {piece[0] for _, piece in _text_rows(spec) if len(piece) == 1}
+    missing_bytes = [byte for byte in range(256) if byte not in bytes_with_entry]
     # 0xC0, 0xC1 and 0xF5 to 0xFF never occur in UTF-8.
-    needed = [byte for byte in missing if byte not in (0xC0, 0xC1) and byte < 0xF5]
-    if needed:
+    needed_bytes = [byte for byte in missing_bytes if byte not in (0xC0, 0xC1) and byte < 0xF5]
+    if needed_bytes:
         yield Finding(
             "missing-byte",
             Severity.WARNING,
-            f"{len(needed)} bytes that stand in UTF-8 have no entry ({examples(f'0x{byte:02X}' for byte in needed)})",
-            "texts with them are refused or lose them; add the missing bytes as entries",
+            (
+                f"{len(needed_bytes)} bytes that occur in UTF-8 have no entry "
+                f"({examples(f'0x{byte:02X}' for byte in needed_bytes)})"
+            ),
+            "texts with these bytes are refused or lose them; add the bytes as entries",
         )
 
 
 def byte_pieces(spec: Spec) -> Iterator[Finding]:
-    """Byte fallback without a piece for each byte."""
+    """Finds byte fallback that lacks the piece of a byte."""
     if spec.unknown != "bytes" or (isinstance(spec.model, Bpe) and spec.model.symbols == "groups"):
         return
     count = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE))
@@ -102,49 +108,52 @@ def byte_pieces(spec: Spec) -> Iterator[Finding]:
         yield Finding(
             "missing-byte-piece",
             Severity.WARNING,
-            f"unknown characters fall back to byte pieces, but there are {count} of 256",
+            f"unknown characters are encoded as byte pieces, but only {count} of 256 are present",
             "add the missing pieces <0x00> to <0xFF>, or turn byte fallback off",
         )
 
 
 def equal_scores(spec: Spec) -> Iterator[Finding]:
-    """Equal scores of entries that compete in BPE by scores."""
+    """Finds equal scores of entries that compete in BPE by scores."""
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
     derived = derivations(spec.vocab, spec.model)
-    rows = [row for row in derived.rows(How.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL]
-    # Runs of one character (spaces) share a score in many good models, and merge the same in any order.
-    mixed = [row for row in rows if len(set(spec.vocab.piece(row).decode(errors="replace"))) > 1]
-    values, counts = np.unique(spec.vocab.scores[mixed], return_counts=True)
-    shared = int(counts[counts > 1].sum())
-    if shared > _MOST_TIES:
+    rows = [row for row in derived.rows(DerivationKind.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL]
+    # Runs of one character (spaces) share a score in many good models, and any order merges them the same.
+    mixed_rows = [row for row in rows if len(set(spec.vocab.piece(row).decode(errors="replace"))) > 1]
+    values, counts = np.unique(spec.vocab.scores[mixed_rows], return_counts=True)
+    tied_entries = int(counts[counts > 1].sum())
+    if tied_entries > _MAX_TIES:
         yield Finding(
             "equal-scores",
             Severity.WARNING,
-            f"{shared} entries share their score with others (as {values[counts > 1][0]:g}), so that the place decides",
-            "give entries that were added later scores below all others, in the order in which they are to merge",
+            (
+                f"{tied_entries} entries share their score with others (such as {values[counts > 1][0]:g}), so their "
+                "position in the text decides"
+            ),
+            "give entries that were added later scores below all others, in the order in which they must merge",
         )
 
 
 def no_unknown(spec: Spec) -> Iterator[Finding]:
-    """Unknown text is mapped to a missing piece."""
+    """Finds a Spec that encodes unknown text to the unknown piece, but has none."""
     if spec.unknown == "unk" and not (spec.vocab.kinds == Kind.UNKNOWN).any():
         yield Finding(
             "no-unknown-piece",
             Severity.ERROR,
-            "unknown text becomes the unknown piece, but the vocabulary has none",
+            "unknown text is encoded to the unknown piece, but the vocabulary has none",
             "name the unknown token in the file, or use byte fallback",
         )
 
 
 def uncompilable(spec: Spec) -> Iterator[Finding]:
-    """A Spec that cannot be compiled to a tokenizer."""
+    """Finds a Spec that cannot be compiled to a tokenizer."""
     try:
         Tokenizer(spec)
     except PolytokError as error:
         yield Finding("not-usable", Severity.ERROR, str(error), "the file is damaged; get it again from its source")
 
 
-def _ordinary(spec: Spec) -> Iterator[tuple[int, bytes]]:
+def _text_rows(spec: Spec) -> Iterator[tuple[int, bytes]]:
     rows = zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True)
     return ((row, piece) for row, (piece, kind) in enumerate(rows) if kind in _TEXTUAL)

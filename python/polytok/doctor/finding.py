@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Severity(IntEnum):
-    """A note is worth knowing; a warning affects some texts; an error affects the normal use of the file."""
+    """The severity of a finding: a note affects no text, a warning some texts, an error the normal use of the file."""
 
     NOTE = 0
     WARNING = 1
@@ -18,7 +18,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fact about a tokenizer: its kind, its severity, the details, and what to do."""
+    """A fact about a tokenizer: the id of its kind, its severity, a message with the details, and an advice."""
 
     id: str
     severity: Severity
@@ -27,22 +27,22 @@ class Finding:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it is more than a note."""
+        """True if the finding is a warning or an error."""
         return self.severity > Severity.NOTE
 
 
-def examples(items: Iterable[Any], most: int = 3) -> str:
-    """The first few values, for a message.
+def examples(items: Iterable[Any], max_items: int = 3) -> str:
+    """Returns the first few values, for a message.
 
     >>> examples(["a", "b", "c", "d"])
     "'a', 'b', 'c', ..."
     """
-    listed = list(items)
-    return ", ".join(map(repr, listed[:most])) + (", ..." if len(listed) > most else "")
+    values = list(items)
+    return ", ".join(map(repr, values[:max_items])) + (", ..." if len(values) > max_items else "")
 
 
-def shown(piece: bytes) -> str | bytes:
-    """A piece as text, if it is valid text."""
+def readable(piece: bytes) -> str | bytes:
+    """Returns a piece as text, or as bytes if it is not UTF-8."""
     try:
         return piece.decode()
     except UnicodeDecodeError:

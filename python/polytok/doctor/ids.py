@@ -1,4 +1,4 @@
-"""Ids that are missing or duplicate."""
+"""Finds ids that are missing or duplicate."""
 
 from __future__ import annotations
 
@@ -14,68 +14,76 @@ _SPARSE = 2
 
 
 def out_of_range(spec: Spec) -> Iterator[Finding]:
-    """Roles and templates that name an id without an entry."""
-    known = {*spec.vocab.ids.tolist(), *(token.id for token in spec.special)}
+    """Finds roles and templates that name an id without an entry."""
+    known_ids = {*spec.vocab.ids.tolist(), *(token.id for token in spec.special)}
     parts = (*spec.post.single, *spec.post.pair)
     inserted = {number for part in parts if isinstance(part, Insert) for number in part.ids}
-    wrong = [f"{role} {number}" for role, number in spec.names.items() if number not in known]
-    wrong += [f"template {number}" for number in sorted(inserted - known)]
-    if wrong:
+    wrong_uses = [f"{role} {number}" for role, number in spec.names.items() if number not in known_ids]
+    wrong_uses += [f"template {number}" for number in sorted(inserted - known_ids)]
+    if wrong_uses:
         yield Finding(
             "id-out-of-range",
             Severity.ERROR,
-            f"ids that no entry has: {', '.join(wrong)}",
-            "correct the ids in the file; a model would look up a row that it does not have",
+            f"ids without an entry: {', '.join(wrong_uses)}",
+            "correct the ids in the file; a model would look up a row that does not exist",
         )
 
 
 def special_clashes(spec: Spec) -> Iterator[Finding]:
-    """Special tokens that share their id, or their text, with something else."""
+    """Finds special tokens that share their id or their text with another token."""
     pieces = spec.vocab.pieces()
     text_of = dict(zip(spec.vocab.ids.tolist(), pieces, strict=True))
-    taken = [token for token in spec.special if text_of.get(token.id, token.text.encode()) != token.text.encode()]
-    if taken:
+    clashing_tokens = [
+        token for token in spec.special if text_of.get(token.id, token.text.encode()) != token.text.encode()
+    ]
+    if clashing_tokens:
         yield Finding(
             "special-id-taken",
             Severity.ERROR,
-            f"{len(taken)} special tokens have the id of an entry with another text "
-            f"({examples(f'{token.text} {token.id}' for token in taken)})",
-            "give the special tokens ids behind the vocabulary, as they have in the model",
+            f"{len(clashing_tokens)} special tokens have the id of an entry with another text "
+            f"({examples(f'{token.text} {token.id}' for token in clashing_tokens)})",
+            "give the special tokens the ids that they have in the model, after the vocabulary",
         )
     ids = Counter(token.id for token in spec.special)
-    shared = [token.text for token in spec.special if ids[token.id] > 1]
-    if shared:
+    shared_texts = [token.text for token in spec.special if ids[token.id] > 1]
+    if shared_texts:
         yield Finding(
             "special-id-shared",
             Severity.NOTE,
-            f"{len(shared)} special tokens share an id ({examples(shared)}); one of the texts is what it decodes to",
-            "nothing, if the texts are names of the same token",
+            (
+                f"{len(shared_texts)} special tokens share an id ({examples(shared_texts)}), which decodes to only "
+                "one of the texts"
+            ),
+            "nothing, if the texts are names of one token",
         )
     row_of = {piece: row for row, piece in enumerate(pieces) if spec.vocab.kinds[row] == Kind.NORMAL}
-    doubled = [
+    doubled_texts = [
         token.text
         for token in spec.special
         if token.special and (row := row_of.get(token.text.encode())) is not None and spec.vocab.ids[row] != token.id
     ]
-    if doubled:
+    if doubled_texts:
         yield Finding(
             "special-text-twice",
             Severity.WARNING,
-            f"{len(doubled)} special tokens are ordinary entries too, with another id ({examples(doubled)})",
-            "the id depends on whether special tokens are recognised; keep one of the two",
+            (
+                f"{len(doubled_texts)} special tokens are ordinary entries too, with another id "
+                f"({examples(doubled_texts)})"
+            ),
+            "the id depends on whether special tokens are recognised; keep only one of the two entries",
         )
 
 
 def holes(spec: Spec) -> Iterator[Finding]:
-    """Ids below the largest that nothing uses."""
-    used = np.unique(np.concatenate([spec.vocab.ids, np.array([t.id for t in spec.special], dtype=np.uint32)]))
-    if not len(used):
+    """Finds many unused ids below the largest id."""
+    used_ids = np.unique(np.concatenate([spec.vocab.ids, np.array([t.id for t in spec.special], dtype=np.uint32)]))
+    if not len(used_ids):
         return
-    missing = int(used[-1]) + 1 - len(used)
-    if missing >= len(used) * _SPARSE:
+    missing_count = int(used_ids[-1]) + 1 - len(used_ids)
+    if missing_count >= len(used_ids) * _SPARSE:
         yield Finding(
             "sparse-ids",
             Severity.WARNING,
-            f"ids go up to {used[-1]}, but only {len(used)} of them are used",
-            "a stray large id makes every table that is indexed by id large; check the largest special tokens",
+            f"ids go up to {used_ids[-1]}, but only {len(used_ids)} ids are used",
+            "one very large id makes all tables by id large; check the special tokens with the largest ids",
         )

@@ -1,4 +1,4 @@
-"""Compares a tokenizer with another one that should be the same."""
+"""Compares a tokenizer with another tokenizer that should have the same ids."""
 
 from __future__ import annotations
 
@@ -9,69 +9,71 @@ from ..divergence import Comparison, Divergence
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..values import Text
-from .finding import Finding, Severity, examples, shown
+from .finding import Finding, Severity, examples, readable
 
 
-def kin(tokenizer: Tokenizer, other: Tokenizer, texts: Iterable[Text] | None) -> tuple[list[Finding], list[Divergence]]:
-    """The differences: ids, special tokens, and the texts with different ids, each with its first divergence."""
-    findings = [*_vocabularies(tokenizer.spec, other.spec), *_specials(tokenizer, other)]
-    chosen = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    divergences = list(Comparison(tokenizer, other).all(chosen))
+def compare(
+    tokenizer: Tokenizer, other: Tokenizer, texts: Iterable[Text] | None
+) -> tuple[list[Finding], list[Divergence]]:
+    """Returns the findings and the divergences: other ids, other special tokens, and texts with other ids."""
+    findings = [*_vocabularies(tokenizer.spec, other.spec), *_special_tokens(tokenizer, other)]
+    text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
+    divergences = list(Comparison(tokenizer, other).divergences_in(text_list))
     if divergences:
-        stages = sorted({found.stage or "unknown" for found in divergences})
+        stages = sorted({divergence.stage or "unknown" for divergence in divergences})
         findings.append(
             Finding(
                 "other-ids",
                 Severity.ERROR,
-                f"{len(divergences)} of {len(chosen)} texts get other ids (stage: {', '.join(stages)})",
-                "see the first divergence of each; the stage tells which part of the file to compare",
+                f"{len(divergences)} of {len(text_list)} texts get other ids (stage: {', '.join(stages)})",
+                "see the first divergence of each text; the stage names the part of the file to compare",
             )
         )
     return findings, divergences
 
 
 def _vocabularies(spec: Spec, other: Spec) -> Iterator[Finding]:
-    """Texts that both have, with different ids."""
-    mine, theirs = _id_of(spec), _id_of(other)
-    moved = [text for text, number in mine.items() if theirs.get(text, number) != number]
-    if moved:
+    """Finds entries of both vocabularies with different ids."""
+    ids, other_ids = _id_by_text(spec), _id_by_text(other)
+    moved_texts = [text for text, number in ids.items() if other_ids.get(text, number) != number]
+    if moved_texts:
         yield Finding(
             "ids-moved",
             Severity.ERROR,
-            f"{len(moved)} entries have another id in the other file ({examples(map(shown, moved))})",
+            f"{len(moved_texts)} entries have another id in the other file ({examples(map(readable, moved_texts))})",
             "the two files are not for the same model",
         )
-    lacking = mine.keys() - theirs.keys()
-    if lacking:
+    missing_texts = ids.keys() - other_ids.keys()
+    if missing_texts:
         yield Finding(
             "entries-missing",
             Severity.NOTE,
-            f"{len(lacking)} of {len(mine)} entries are not in the other file under the same text "
-            f"({examples(sorted(map(shown, lacking), key=str))})",
+            f"{len(missing_texts)} of {len(ids)} entries are not in the other file under the same text "
+            f"({examples(sorted(map(readable, missing_texts), key=str))})",
             "nothing, if texts are only written differently (##, U+2581) or the entries are special tokens",
         )
 
 
-def _id_of(spec: Spec) -> dict[bytes, int]:
+def _id_by_text(spec: Spec) -> dict[bytes, int]:
     rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), spec.vocab.kinds.tolist(), strict=True)
     return {piece: number for piece, number, kind in rows if kind == 1}
 
 
-def _specials(tokenizer: Tokenizer, other: Tokenizer) -> Iterator[Finding]:
-    mine, theirs = tokenizer.special_tokens, other.special_tokens
-    wrong = [text for text, number in mine.items() if theirs.get(text, number) != number]
-    if wrong:
+def _special_tokens(tokenizer: Tokenizer, other: Tokenizer) -> Iterator[Finding]:
+    ids, other_ids = tokenizer.special_tokens, other.special_tokens
+    moved_texts = [text for text, number in ids.items() if other_ids.get(text, number) != number]
+    if moved_texts:
         yield Finding(
             "special-tokens-moved",
             Severity.ERROR,
-            f"{len(wrong)} special tokens have another id in the other file ({examples(wrong)})",
+            f"{len(moved_texts)} special tokens have another id in the other file ({examples(moved_texts)})",
             "the two files are not for the same model, or one of them was changed",
         )
-    lacking = sorted(mine.keys() ^ theirs.keys())
-    if lacking:
+    missing_texts = sorted(ids.keys() ^ other_ids.keys())
+    if missing_texts:
         yield Finding(
             "special-tokens-missing",
             Severity.WARNING,
-            f"{len(lacking)} special tokens are in one of the files only ({examples(lacking)})",
-            "texts with them get other ids where special tokens are recognised",
+            f"{len(missing_texts)} special tokens are in only one of the files ({examples(missing_texts)})",
+            "texts with these tokens get other ids if special tokens are recognised",
         )

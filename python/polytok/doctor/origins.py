@@ -1,4 +1,4 @@
-"""Errors that are typical of files of a format, and models that a format distorts."""
+"""Finds errors that are typical of files of one format, and models that a format distorts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .finding import Finding, Severity, examples
 
 _KEY = "tokenizer.ggml."
 _APPROXIMATE = ("tekken", "gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2", "kimi-k2", "granite-embed-multi-97m")
-"""Names whose expressions are not the models' own: letters are one class, or cases are distinguished only in ASCII."""
+"""Names whose expressions differ from the models' own: letters are one class, or only ASCII has case."""
 
 
 def gguf(spec: Spec) -> Iterator[Finding]:
-    """A GGUF file that does not name its split, or with a name for which llama.cpp splits in its own way."""
+    """Finds a GGUF file that does not name its split, or names a split for which llama.cpp has other expressions."""
     keys = spec.extra.get("gguf", {}).get("keys")
     if not keys or not isinstance(spec.decode, LlamaCppDecode):
         return
@@ -25,28 +25,31 @@ def gguf(spec: Spec) -> Iterator[Finding]:
         yield Finding(
             "gguf-space-prefix-unsaid",
             Severity.NOTE,
-            "the file does not say add_space_prefix, so llama.cpp puts a space before every text",
-            "nothing for Llama-like models; if the model's own tokenizer puts none, set the key to false",
+            "the file does not set add_space_prefix, so llama.cpp adds a space before every text",
+            "nothing for Llama-like models; if the model's own tokenizer adds no space, set the key to false",
         )
     if f"{_KEY}token_type" not in keys and spec.decode.family != "rwkv":
         yield Finding(
             "gguf-no-token-types",
             Severity.WARNING,
-            "the file has no token types: control tokens are ordinary ones, and special tokens are not recognised",
+            (
+                "the file has no token types: control tokens count as ordinary tokens, and special tokens are not "
+                "recognised"
+            ),
             "convert the model again with a converter that writes tokenizer.ggml.token_type",
         )
 
 
 def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
-    """The finding for the name in the file."""
-    said = keys.get(f"{_KEY}pre")
-    name = "default" if said is None else (said[3] or b"").decode(errors="replace")
+    """Yields the finding for the pre-tokenizer's name in the file, if there is one."""
+    stated_value = keys.get(f"{_KEY}pre")
+    name = "default" if stated_value is None else (stated_value[3] or b"").decode(errors="replace")
     if name == "default":
-        what = "names no pre-tokenizer" if said is None else "names the pre-tokenizer 'default'"
+        description = "names no pre-tokenizer" if stated_value is None else "names the pre-tokenizer 'default'"
         yield Finding(
             "gguf-default-split",
             Severity.ERROR,
-            f"the file {what}: llama.cpp splits by expressions that no model was trained with",
+            f"the file {description}: llama.cpp splits by expressions that no model was trained with",
             "set tokenizer.ggml.pre to the name of the model's family (gpt-2, llama-bpe, qwen2, ...), or convert again",
         )
     elif name in _APPROXIMATE:
@@ -59,7 +62,7 @@ def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def huggingface(spec: Spec) -> Iterator[Finding]:
-    """A tokenizer.json whose results depend on chance, on how a text is split, or on ids that are not honoured."""
+    """Finds a tokenizer.json whose ids depend on chance or on special tokens, or differ from those in the file."""
     document = spec.extra.get("huggingface", {}).get("document")
     if not isinstance(document, dict):
         return
@@ -68,43 +71,46 @@ def huggingface(spec: Spec) -> Iterator[Finding]:
         yield Finding(
             "dropout",
             Severity.WARNING,
-            f"merges are left out with the probability {model['dropout']}: tokenizers gives other ids each time",
-            "set model.dropout to null for anything but training (polytok leaves no merge out)",
+            f"merges are skipped with the probability {model['dropout']}: tokenizers returns other ids each time",
+            "set model.dropout to null for any use except training (polytok skips no merge)",
         )
     yield from _moved_ids(spec, document.get("added_tokens"))
     if any(isinstance(step, Prepend) for step in spec.normalize) or PieceSpace() in spec.split:
         yield Finding(
             "space-behind-special",
             Severity.NOTE,
-            "a space is put before the text behind every special token too, not only before the whole text",
-            "compare with the model's own tokenizer where special tokens stand in texts (transformers: legacy=False)",
+            "a space is added before the text after every special token, not only before the whole text",
+            "compare texts that contain special tokens with the model's own tokenizer (transformers: legacy=False)",
         )
     if document.get("decoder") is None:
         yield Finding(
             "no-decoder",
             Severity.NOTE,
-            "there is no decoder, so that tokens are joined with spaces",
-            "add the decoder that belongs to the model if ids are decoded to text",
+            "there is no decoder, so decoding joins tokens with spaces",
+            "add the model's decoder if you decode ids",
         )
 
 
-def _moved_ids(spec: Spec, listed: Any) -> Iterator[Finding]:
-    """tokenizers numbers added tokens itself; it uses the file's ids only for a warning."""
-    given = {token.text: token.id for token in spec.special}
-    tokens = [token for token in listed or () if isinstance(token, dict)]
-    said = ((str(token.get("content")), token.get("id")) for token in tokens)
-    moved = [text for text, number in said if given.get(text, number) != number]
-    if moved:
+def _moved_ids(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
+    """Finds added tokens to which tokenizers assigns other ids than the file."""
+    assigned_ids = {token.text: token.id for token in spec.special}
+    tokens = [token for token in added_tokens or () if isinstance(token, dict)]
+    stated_value = ((str(token.get("content")), token.get("id")) for token in tokens)
+    moved_texts = [text for text, number in stated_value if assigned_ids.get(text, number) != number]
+    if moved_texts:
         yield Finding(
             "added-id-ignored",
             Severity.ERROR,
-            f"{len(moved)} added tokens get another id than the file says ({examples(moved)}): tokenizers ignores it",
-            "list added tokens in the order of their ids, without holes, or put them into the model's vocab",
+            (
+                f"{len(moved_texts)} added tokens get another id than the one in the file ({examples(moved_texts)}), "
+                "which tokenizers ignores"
+            ),
+            "list added tokens in the order of their ids, without gaps, or add them to the model's vocab",
         )
 
 
 def control_symbols(spec: Spec) -> Iterator[Finding]:
-    """A text that becomes a control symbol although none is requested (llama2.c)."""
+    """Finds a text that is encoded to a control symbol although no special token is allowed (llama2.c)."""
     if not isinstance(spec.model, Bpe) or spec.model.symbols != "groups":
         return
     for reason in lossless(spec).reasons:
@@ -113,5 +119,5 @@ def control_symbols(spec: Spec) -> Iterator[Finding]:
                 "control-in-text",
                 Severity.WARNING,
                 reason.what.removeprefix("decode: "),
-                "texts from outside can put control symbols in; take them out of the text before encoding",
+                "texts from outside can insert control symbols; remove such texts before encoding",
             )

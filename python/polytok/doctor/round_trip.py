@@ -1,4 +1,4 @@
-"""Texts that change when they are encoded and decoded."""
+"""Finds texts that change when they are encoded and decoded."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator
 from ..errors import PolytokError
 from ..tokenizer import Tokenizer
 from ..values import Text
-from .finding import Finding, Severity, shown
+from .finding import Finding, Severity, readable
 
 
 def round_trips(tokenizer: Tokenizer, texts: Iterable[Text]) -> Iterator[Finding]:
-    """One finding for each text that changes or is rejected."""
+    """Yields a finding for each text that changes or is refused."""
     for text in texts:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
         try:
-            again = tokenizer.decode_bytes(tokenizer.encode(data))
+            decoded = tokenizer.decode_bytes(tokenizer.encode(data))
         except PolytokError as error:
-            advice = "text that the vocabulary does not have needs byte pieces or an unknown piece"
-            yield Finding("text-refused", Severity.WARNING, f"{shown(data)!r:.60} is refused: {error}", advice)
+            advice = "text outside the vocabulary needs byte pieces or an unknown piece"
+            yield Finding("text-refused", Severity.WARNING, f"{readable(data)!r:.60} is refused: {error}", advice)
             continue
-        if again != data:
+        if decoded != data:
             reasons = "; ".join(map(str, tokenizer.lossless.reasons)) or "no known reason"
-            message = f"{shown(data)!r:.60} comes back as {shown(again)!r:.60}"
-            yield Finding("not-lossless", Severity.NOTE, message, f"why texts may change: {reasons}")
+            message = f"{readable(data)!r:.60} is decoded as {readable(decoded)!r:.60}"
+            yield Finding("not-lossless", Severity.NOTE, message, f"reasons for which texts can change: {reasons}")

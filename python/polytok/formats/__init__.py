@@ -1,7 +1,7 @@
-"""Files to Specs, and Specs to files. One module per format; `all_formats` is the table that names them.
+"""The file formats, which convert files to Specs and Specs to files. `all_formats` lists them, a module for each.
 
-A file's format is told by its magic and structure, never by its name or size. A format writes Specs of its own dialect;
-`polytok.conversion.write` takes any Spec.
+A file's magic and structure determine its format, never its name or size. A format writes only Specs that it can
+express directly; `polytok.conversion.write` converts any other Spec first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ __all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named",
 
 @cache
 def all_formats() -> tuple[Format, ...]:
-    """All of them, imported when they are first needed: that takes longer than to load a file of our own."""
+    """Returns all formats.
+
+    Their modules are imported on the first call, which takes longer than to load a ``.ptok``.
+    """
     from . import bpe_files, gguf, huggingface, llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken, wordpiece
 
     return (
@@ -29,28 +32,31 @@ def all_formats() -> tuple[Format, ...]:
 
 
 def named(name: str) -> Format:
-    """The format of this name."""
+    """Returns the format with this name; raises ArgumentError if none has it."""
     if name == ptok.name:
         return ptok
     for candidate in all_formats():
         if candidate.name == name:
             return candidate
-    known = ", ".join(candidate.name for candidate in all_formats())
-    raise ArgumentError(f"there is no format named {name!r}; the formats are {known}")
+    names = ", ".join(candidate.name for candidate in all_formats())
+    raise ArgumentError(f"there is no format named {name!r}; the formats are {names}")
 
 
 def detect(data: bytes) -> Format:
-    """The one format that the bytes are of. What begins as our own does is no other."""
+    """Returns the only format that accepts the bytes; raises FormatError if none does, or several do.
+
+    Bytes that begin with the magic of ``.ptok`` files are not checked for any other format.
+    """
     if ptok.refusal(data) is None:
         return ptok
     refusals = {candidate.name: candidate.refusal(data) for candidate in all_formats()}
     matching = [name for name, refusal in refusals.items() if refusal is None]
     if not matching:
-        tried = "".join(f"\n  {name}: {refusal}" for name, refusal in refusals.items())
-        raise FormatError(f"no format recognises these {len(data)} bytes:{tried}")
+        reasons = "".join(f"\n  {name}: {refusal}" for name, refusal in refusals.items())
+        raise FormatError(f"no format recognises these {len(data)} bytes:{reasons}")
     if len(matching) > 1:
         choice = " or ".join(f"format={name!r}" for name in matching)
-        raise FormatError(f"the bytes could be of more than one format; say {choice}")
+        raise FormatError(f"the bytes fit more than one format; choose with {choice}")
     return named(matching[0])
 
 
@@ -65,16 +71,18 @@ def read(
     siblings: Mapping[str, bytes] | None = None,
     pre_tokenizer: str | None = None,
 ) -> Spec:
-    """Read a tokenizer file.
+    """Reads a tokenizer file.
 
-    ``format`` is told by the bytes unless it is given. ``pattern`` and ``special_tokens`` are for files that do not
-    hold them (tiktoken), ``line`` is the SentencePiece release to follow, ``name`` the vocabulary's name.
-    ``pre_tokenizer`` names the pre-tokenizer of a GGUF file where its own is not known.
-    ``siblings`` are files that stand beside it, by name; formats take from them what their own file does not say.
+    ``format`` names the format; None detects it from the bytes. ``pattern`` and ``special_tokens`` are for files that
+    do not contain them (tiktoken). ``line`` is the SentencePiece release to follow, ``name`` the vocabulary's name.
+    ``pre_tokenizer`` names the pre-tokenizer of a GGUF file whose own is unknown. ``siblings`` are the files in the
+    same folder, by name; formats read from them what their own file does not contain.
+
+    Raises FormatError if the bytes are not a valid file, and ArgumentError for an option that the format does not use.
     """
     if line not in (None, "0.2.1", "0.2.3"):
         raise ArgumentError(f"line is {line!r}, not '0.2.1' or '0.2.3'")
-    chosen = detect(data) if format is None else named(format)
+    file_format = detect(data) if format is None else named(format)
     options = ReadOptions(
         pattern=pattern,
         special_tokens=special_tokens,
@@ -84,9 +92,9 @@ def read(
         pre_tokenizer=pre_tokenizer,
     )
     for option in ("pattern", "special_tokens", "line", "pre_tokenizer"):
-        if getattr(options, option) is not None and option not in chosen.options:
-            raise ArgumentError(f"{option}= means nothing to a {chosen.name} file, which holds all that is needed")
+        if getattr(options, option) is not None and option not in file_format.options:
+            raise ArgumentError(f"{option}= has no effect on a {file_format.name} file; leave it out")
     try:
-        return chosen.read(data, options)
+        return file_format.read(data, options)
     except FormatError as error:
-        raise FormatError(f"{chosen.name}: {error}") from error
+        raise FormatError(f"{file_format.name}: {error}") from error

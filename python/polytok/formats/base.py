@@ -1,4 +1,4 @@
-"""What every format has in common: its interface, its options, and the report of what a file cannot carry."""
+"""The interface of formats, their options, and the report of what a file cannot carry."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ MAX_ID = 2**32 - 2
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may say about a file that the file does not say itself; None where nothing was said.
-    ``siblings`` are the files beside it, by name."""
+    """Facts about a file that the file itself does not contain; None if the caller does not give them.
+
+    ``siblings`` are the files in the same folder, by name.
+    """
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None
@@ -27,9 +29,9 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file's bytes, what of the Spec they do not carry, and files that belong beside it, by suffix.
+    """A file's bytes, a report of what they lose of the Spec, and files that belong beside the file, by suffix.
 
-    ``losses`` concern valid UTF-8: its ids, or the text that they decode to; ``notes`` tell of all else.
+    ``losses`` are differences in the ids of valid UTF-8, or in the text of ids; ``notes`` are all other differences.
     """
 
     data: bytes
@@ -39,28 +41,28 @@ class Written:
 
 
 class Format(Protocol):
-    """A format is a module with these names."""
+    """The interface of a format: a module with these names."""
 
     @property
     def name(self) -> str:
-        """What the format is called: ``format=`` and ``Spec.origin.format``."""
+        """The format's name, as in ``format=`` and ``Spec.origin.format``."""
 
     @property
     def options(self) -> frozenset[str]:
-        """The fields of `ReadOptions` that mean something to it; ``name`` always does."""
+        """The fields of `ReadOptions` that the format uses besides ``name``, which every format uses."""
 
     def refusal(self, data: bytes) -> str | None:
-        """Why these bytes are not of this format, by magic and structure; None if they are."""
+        """Returns the reason why the bytes are not in this format, by magic and structure; None if they are."""
 
     def read(self, data: bytes, options: ReadOptions) -> Spec:
-        """The file as a Spec, or FormatError."""
+        """Reads a file as a Spec; raises FormatError if the file is not valid."""
 
     def write(self, spec: Spec) -> Written:
-        """The Spec as a file, or FormatError where the format cannot express the model at all."""
+        """Writes a Spec as a file; raises FormatError if the format cannot express the model."""
 
 
 def is_utf8(text: str) -> bool:
-    """Whether UTF-8 can spell a text: it has no half of a surrogate pair."""
+    """Reports whether UTF-8 can encode a text: whether it has no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -69,30 +71,30 @@ def is_utf8(text: str) -> bool:
 
 
 def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:
-    """The caller's special tokens, checked."""
+    """Checks the caller's special tokens and returns them as data of a Spec."""
     for text, number in mapping.items():
         if not isinstance(text, str) or not text:
             raise ArgumentError(f"special_tokens: {text!r} is not a text")
         if not is_utf8(text):
-            raise ArgumentError(f"special_tokens: {text!r} has half of a surrogate pair, which UTF-8 cannot spell")
+            raise ArgumentError(f"special_tokens: {text!r} has half of a surrogate pair, which UTF-8 cannot encode")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_ID:
             raise ArgumentError(f"special_tokens: the id of {text!r} is {number!r}, not a number from 0 to {MAX_ID}")
     return tuple(SpecialToken(text, number) for text, number in mapping.items())
 
 
 def require_ids_in_row_order(vocab: Vocab, format_name: str) -> None:
-    """Refuse a vocabulary that a format without ids in its file would renumber."""
+    """Raises FormatError for a vocabulary that a format without ids in its file would renumber."""
     import numpy as np
 
-    wrong = np.flatnonzero(vocab.ids != np.arange(len(vocab), dtype=np.uint32))
-    if len(wrong):
-        row = int(wrong[0])
+    wrong_rows = np.flatnonzero(vocab.ids != np.arange(len(vocab), dtype=np.uint32))
+    if len(wrong_rows):
+        row = int(wrong_rows[0])
         raise FormatError(
             f"{format_name} numbers its tokens from 0 in file order, but row {row} has the id {vocab.ids[row]}"
         )
 
 
-def written(
+def with_losses(
     spec: Spec,
     data: bytes,
     read_back: Spec,
@@ -100,53 +102,53 @@ def written(
     companions: Mapping[str, bytes] | None = None,
     hints: Mapping[str, str] | None = None,
 ) -> Written:
-    """The result of a write. What the file cannot carry is found by reading it back, so that nothing can be forgotten.
+    """Returns the result of a write with its losses: the differences between the Spec and the file that was written.
 
-    ``hints`` are added to the losses of the fields that they name.
+    ``hints`` are explanations that are added to the losses in a field, by the field's name.
     """
     hints = hints or {}
     losses = [
-        f"{name}: {what}" + (f" ({hints[name]})" if name in hints else "")
-        for name, what in _differences(spec, read_back)
+        f"{name}: {difference}" + (f" ({hints[name]})" if name in hints else "")
+        for name, difference in _differences(spec, read_back)
     ]
     return Written(data, tuple(losses), dict(companions or {}))
 
 
-def _differences(spec: Spec, again: Spec) -> Iterator[tuple[str, str]]:
-    for what in _vocab_differences(spec.vocab, again.vocab):
-        yield "vocab", what
+def _differences(spec: Spec, reread_spec: Spec) -> Iterator[tuple[str, str]]:
+    for difference in _vocab_differences(spec.vocab, reread_spec.vocab):
+        yield "vocab", difference
     for name in ("model", "special", "normalize", "split", "unknown", "post", "decode"):
-        before, after = getattr(spec, name), getattr(again, name)
-        if before != after:
-            yield name, f"{_brief(before)} becomes {_brief(after)}"
-    for name, keys in (("names", {*spec.names, *again.names}), ("extra", set(spec.extra))):
-        before, after = getattr(spec, name), getattr(again, name)
+        old, new = getattr(spec, name), getattr(reread_spec, name)
+        if old != new:
+            yield name, f"{_shorten(old)} becomes {_shorten(new)}"
+    for name, keys in (("names", {*spec.names, *reread_spec.names}), ("extra", set(spec.extra))):
+        old, new = getattr(spec, name), getattr(reread_spec, name)
         for key in sorted(keys):
-            if before.get(key) != after.get(key):
-                yield name, f"{key} = {_brief(before.get(key))} becomes {_brief(after.get(key))}"
+            if old.get(key) != new.get(key):
+                yield name, f"{key} = {_shorten(old.get(key))} becomes {_shorten(new.get(key))}"
 
 
-def _vocab_differences(before: Vocab, after: Vocab) -> Iterator[str]:
+def _vocab_differences(old_vocab: Vocab, new_vocab: Vocab) -> Iterator[str]:
     import numpy as np
 
-    if before.active_kinds is not None:
+    if old_vocab.active_kinds is not None:
         yield "the restriction to a part of the vocabulary is not kept"
-    if len(before) != len(after):
-        yield f"{len(before)} rows become {len(after)}"
+    if len(old_vocab) != len(new_vocab):
+        yield f"{len(old_vocab)} rows become {len(new_vocab)}"
         return
-    texts = before.pieces(), after.pieces()
-    changed = [row for row, (old, new) in enumerate(zip(*texts, strict=True)) if old != new]
-    if changed:
-        row = changed[0]
-        old, new = _brief(texts[0][row]), _brief(texts[1][row])
-        yield f"{len(changed)} texts change, the first in row {row}: {old} becomes {new}"
+    texts = old_vocab.pieces(), new_vocab.pieces()
+    changed_rows = [row for row, (old, new) in enumerate(zip(*texts, strict=True)) if old != new]
+    if changed_rows:
+        row = changed_rows[0]
+        old, new = _shorten(texts[0][row]), _shorten(texts[1][row])
+        yield f"{len(changed_rows)} texts change, the first in row {row}: {old} becomes {new}"
     for name in ("ids", "scores", "kinds"):
-        old, new = getattr(before, name), getattr(after, name)
+        old, new = getattr(old_vocab, name), getattr(new_vocab, name)
         rows = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))
         if len(rows):
             yield f"{len(rows)} {name} change, the first in row {rows[0]}: {old[rows[0]]} becomes {new[rows[0]]}"
 
 
-def _brief(value: Any, length: int = 100) -> str:
+def _shorten(value: Any, length: int = 100) -> str:
     text = repr(dict(value)) if isinstance(value, Mapping) else repr(value)
     return text if len(text) <= length else text[: length - 1] + "…"

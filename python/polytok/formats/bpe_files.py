@@ -1,7 +1,7 @@
-"""``vocab.json`` with ``merges.txt`` beside it: GPT-2's, RoBERTa's, CLIP's and Qwen2's vocabularies.
+"""``vocab.json`` with ``merges.txt`` in the same folder: the vocabularies of GPT-2, RoBERTa, CLIP and Qwen2.
 
-The class that tokenizer_config.json names says everything else. What is read is a Spec as of a tokenizer.json, and is
-written as one: two files with these names cannot say what they are.
+The class in tokenizer_config.json determines everything else. The files are read as the Spec of a tokenizer.json, and
+the Spec is written as a tokenizer.json, because these two files cannot carry the rest.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _TEXT_AND_ID = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]')
 
 
 def refusal(data: bytes) -> str | None:
-    """A JSON object whose first member is a text and a number."""
+    """Accepts a JSON object whose first member is a text and a number."""
     return None if _TEXT_AND_ID.match(data) else "not a JSON object of texts and ids"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a vocab.json, and the merges beside it."""
+    """Reads a vocab.json, with the merges.txt in the same folder."""
     if MERGES not in options.siblings:
-        raise FormatError(f"a vocab.json needs its {MERGES} beside it")
+        raise FormatError(f"a vocab.json needs {MERGES} in the same folder")
     spec = legacy.read_pair(data, options.siblings[MERGES], options.siblings)
     return replace(spec, origin=replace(spec.origin, name=options.name))
 
 
 def write(spec: Spec) -> Written:
-    """Refused."""
-    raise FormatError("vocab.json and merges.txt cannot say what they are; write format='huggingface'")
+    """Raises FormatError: these files cannot carry a whole tokenizer."""
+    raise FormatError("vocab.json and merges.txt cannot carry a whole tokenizer; write format='huggingface'")

@@ -1,4 +1,4 @@
-"""A folder as models are published in: the tokenizer's file with its configuration beside it."""
+"""Reads the folder of a published model: the tokenizer's file, with the configuration files in the same folder."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ONE_FILE = (
     *("tokenizer.json", "tekken.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "tiktoken.model"),
     *("qwen.tiktoken", "tokenizer.ptok", "tokenizer.gguf", "vocab.txt"),
 )
-"""Files that hold a tokenizer; the first that is there counts."""
+"""The names of files that contain a whole tokenizer; the first one that is present is read."""
 PAIR = ("vocab.json", "merges.txt")
-"""Or these two, if none of them but vocab.txt is there."""
+"""The names of two files that are read together if no file of ONE_FILE is present, or only vocab.txt."""
 
 
 def read_folder(
@@ -29,22 +29,22 @@ def read_folder(
     line: Line | None = None,
     read: Callable[..., Spec] | None = None,
 ) -> Spec:
-    """The tokenizer of a folder; FormatError names what was looked for."""
+    """Reads the tokenizer of a folder; raises FormatError with the names of the files that were searched."""
     from . import read as read_bytes
 
     siblings = Siblings(folder)
-    said: dict[str, Any] = {"pattern": pattern, "special_tokens": special_tokens, "line": line}
-    for file in _candidates(siblings):
-        spec = (read or read_bytes)(siblings[file], siblings=siblings, **said)
+    options: dict[str, Any] = {"pattern": pattern, "special_tokens": special_tokens, "line": line}
+    for file in _files_to_read(siblings):
+        spec = (read or read_bytes)(siblings[file], siblings=siblings, **options)
         return replace(spec, origin=replace(spec.origin, name=name or spec.origin.name or folder.name))
-    looked_for = ", ".join((*ONE_FILE, " with ".join(PAIR)))
-    raise FormatError(f"the folder {folder} has no tokenizer that is known: none of {looked_for}")
+    searched = ", ".join((*ONE_FILE, " with ".join(PAIR)))
+    raise FormatError(f"the folder {folder} has no tokenizer file of a known name: none of {searched}")
 
 
-def _candidates(siblings: Siblings) -> list[str]:
-    """The file to read, if there is one."""
-    found = [file for file in ONE_FILE if file in siblings]
-    if not found or found == ["vocab.txt"]:
-        found = [PAIR[0]] if all(file in siblings for file in PAIR) else found
-    more = [file for file in siblings if file.endswith(".tiktoken")] if not found else []
-    return (found or (more if len(more) == 1 else []))[:1]
+def _files_to_read(siblings: Siblings) -> list[str]:
+    """Returns a list with the name of the file to read; an empty list if there is none."""
+    present_files = [file for file in ONE_FILE if file in siblings]
+    if not present_files or present_files == ["vocab.txt"]:
+        present_files = [PAIR[0]] if all(file in siblings for file in PAIR) else present_files
+    rank_files = [file for file in siblings if file.endswith(".tiktoken")] if not present_files else []
+    return (present_files or (rank_files if len(rank_files) == 1 else []))[:1]

@@ -1,11 +1,12 @@
-"""GGUF, the files of llama.cpp: a model's metadata, which holds its tokenizer, and tensors, which are not looked at.
+"""GGUF, the files of llama.cpp. A file has metadata, which contain the tokenizer, and tensors, which are not read.
 
-The rules of llama.cpp that are no part of the file are in gguf_pretokenizers.py (what the name of a pre-tokenizer
-stands for) and gguf_tokens.py (which tokens are special). Rows of a byte-level vocabulary are bytes where the type is
-normal and all characters are GPT-2's; a normal text with another character is of kind UNUSED, since no text can reach
-it, and all others are texts. Every key of a file is kept, so that an unchanged tokenizer is written as it was.
+Rules of llama.cpp that the file does not contain are in gguf_pretokenizers.py (the pre-tokenizers by name) and
+gguf_tokens.py (which tokens are special). In a byte-level vocabulary, the rows of type NORMAL whose characters are all
+in GPT-2's table are converted to bytes. A normal row with any other character is of kind UNUSED, because no text can
+reach it. All other rows are texts. All keys of a file are kept, so that an unchanged tokenizer is written with the same
+bytes.
 
-Source: ggml-org/llama.cpp, src/llama-vocab.cpp; python/polytok/reference/llama_cpp.py is its twin.
+Source: ggml-org/llama.cpp, src/llama-vocab.cpp; its twin is python/polytok/reference/llama_cpp.py.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ from ..spec import (
 )
 from . import gguf_file, gguf_pretokenizers
 from .base import ReadOptions, Written
-from .gguf_file import F32, I8, I32, U8, U32, File, Texts
+from .gguf_file import F32, I8, I32, U8, U32, GgufFile, Texts
 from .gguf_pretokenizers import PreTokenizer
-from .gguf_texts import cut, joined, unescaped
+from .gguf_texts import join_texts, text_list, unescape
 from .gguf_tokens import SPECIAL, Attribute, Tokens, attributes
-from .gguf_write import FAMILIES, KEY, ROLES, columns, rewritten
+from .gguf_write import FAMILIES, KEY, ROLES, columns, rewrite
 
 name = "gguf"
 options = frozenset({"pre_tokenizer"})
@@ -74,43 +75,45 @@ _MODELS: Mapping[str, Model] = {
     "ugm": Unigram("llama.cpp"),
     "plamo2": Plamo2(),
 }
-_NO_TYPE = PreTokenizer("default", clean_spaces=False)
-_BYTES = [b"<0x%02X>" % byte for byte in range(256)]
+_NO_PRE_TOKENIZER = PreTokenizer("default", clean_spaces=False)
+_BYTE_TOKENS = [b"<0x%02X>" % byte for byte in range(256)]
 
 
 def refusal(data: bytes) -> str | None:
-    """The magic."""
+    """Accepts bytes that begin with the magic."""
     return None if data[:4] == gguf_file.MAGIC else "the file does not begin with GGUF"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a file, or the metadata that it begins with."""
+    """Reads a file, or only the metadata at its start."""
     file = gguf_file.read(data)
-    spec = _Reader(file, options.pre_tokenizer).spec()
-    made = columns(spec, file)
-    kept = {key: (*value[:3], None) if made.get(key) == value else value for key, value in file.values.items()}
-    extra: dict[str, Any] = {"version": file.version, "big_endian": file.big_endian, "keys": kept}
+    spec = _SpecReader(file, options.pre_tokenizer).spec()
+    derived_values = columns(spec, file)
+    kept_values = {
+        key: (*value[:3], None) if derived_values.get(key) == value else value for key, value in file.values.items()
+    }
+    extra: dict[str, Any] = {"version": file.version, "big_endian": file.big_endian, "keys": kept_values}
     if options.pre_tokenizer is not None:
         extra["pre_tokenizer"] = options.pre_tokenizer
     return replace(spec, origin=Origin(name, options.name), extra={name: extra})
 
 
 def write(spec: Spec) -> Written:
-    """Write a file without tensors."""
-    return rewritten(spec, read)
+    """Writes a file without tensors."""
+    return rewrite(spec, read)
 
 
 @dataclass(slots=True)
-class _Reader:
-    """A file on its way to a Spec; the methods follow llama.cpp's loading."""
+class _SpecReader:
+    """Converts the metadata of a file to a Spec; the methods follow llama.cpp's loading."""
 
-    file: File
+    file: GgufFile
     pre_name: str | None
     model: str = ""
     family: str = ""
-    pre: PreTokenizer = _NO_TYPE
+    pre: PreTokenizer = _NO_PRE_TOKENIZER
     texts: Texts = (b"", np.zeros(1, np.uint32))
-    words: list[bytes] = field(default_factory=list)
+    token_texts: list[bytes] = field(default_factory=list)
     types: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     attributes: list[Attribute] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
@@ -118,15 +121,15 @@ class _Reader:
     def spec(self) -> Spec:
         self._choose_model()
         self._read_tokens()
-        self.names = self._ids()
+        self.names = self._names_with_defaults()
         self.attributes = attributes(self._tokens())
-        space = self.file.flag(f"{KEY}add_space_prefix", self.family == "spm")
-        normalize, split = self._steps(space)
+        add_space = self.file.flag(f"{KEY}add_space_prefix", self.family == "spm")
+        normalize, split = self._normalize_and_split(add_space)
         vocab, model = self._vocab_and_model()
         return Spec(
             vocab=vocab,
             model=model,
-            special=tuple(self._special()),
+            special=tuple(self._special_tokens()),
             matching="longest_first",
             normalize=normalize,
             split=split,
@@ -134,7 +137,7 @@ class _Reader:
             post=self._template(),
             decode=LlamaCppDecode(
                 self.family,  # type: ignore[arg-type]
-                strip_space=space,
+                strip_space=add_space,
                 clean_spaces=self.family == "wpm" or self.pre.clean_spaces,
                 escaped_spaces=self.pre.escaped,
             ),
@@ -144,63 +147,71 @@ class _Reader:
     def _choose_model(self) -> None:
         self.model = self.file.text(f"{KEY}model")
         if self.model not in FAMILIES:
-            known = ", ".join(FAMILIES)
-            raise FormatError(f"{KEY}model is {self.model!r}; those that can be read are {known}")
+            readable_models = ", ".join(FAMILIES)
+            raise FormatError(f"{KEY}model is {self.model!r}; polytok reads the models {readable_models}")
         self.family = FAMILIES[self.model]
         if self.family == "bpe":
-            said = "gemma4" if self.model == "gemma4" else self.file.text(f"{KEY}pre", "") or "default"
-            self.pre = gguf_pretokenizers.named(self.pre_name or said)
+            stated_name = "gemma4" if self.model == "gemma4" else self.file.text(f"{KEY}pre", "") or "default"
+            self.pre = gguf_pretokenizers.find_pre_tokenizer(self.pre_name or stated_name)
 
     def _read_tokens(self) -> None:
         texts = self.file.texts(f"{KEY}tokens")
         if texts is None or len(texts[1]) < 2:
             raise FormatError(f"{KEY}tokens is {'missing' if texts is None else 'empty'}")
-        self.words = cut(texts)
-        if not all(self.words):
-            self.words = [word or b"[EMPTY_%d]" % id for id, word in enumerate(self.words)]
-            texts = joined(self.words)
+        self.token_texts = text_list(texts)
+        if not all(self.token_texts):
+            self.token_texts = [word or b"[EMPTY_%d]" % id for id, word in enumerate(self.token_texts)]
+            texts = join_texts(self.token_texts)
         self.texts = texts
         types = self.file.numbers(f"{KEY}token_type", (I32,))
-        if types is not None and len(types) < len(self.words):
-            raise FormatError(f"{KEY}token_type has {len(types)} elements for {len(self.words)} tokens")
-        self.types = np.ones(len(self.words), np.int32) if types is None else types[: len(self.words)].astype(np.int32)
+        if types is not None and len(types) < len(self.token_texts):
+            raise FormatError(f"{KEY}token_type has {len(types)} elements for {len(self.token_texts)} tokens")
+        self.types = (
+            np.ones(len(self.token_texts), np.int32)
+            if types is None
+            else types[: len(self.token_texts)].astype(np.int32)
+        )
 
     def _tokens(self) -> Tokens:
         ids: dict[bytes, int] = {}
-        for id, word in enumerate(self.words):
+        for id, word in enumerate(self.token_texts):
             if ids.setdefault(word, id) != id:
                 raise FormatError(f"{KEY}tokens: ids {ids[word]} and {id} have the same text, {word[:40]!r}")
-        given = {role for role, keys in _FILL_IN_MIDDLE.items() if any(self._id(key) is not None for key in keys)}
-        general = (self.file.text(f"general.{key}", "") for key in ("name", "architecture"))
-        model_name, architecture = general
+        roles_in_file = {
+            role for role, keys in _FILL_IN_MIDDLE.items() if any(self._valid_id(key) is not None for key in keys)
+        }
+        general_texts = (self.file.text(f"general.{key}", "") for key in ("name", "architecture"))
+        model_name, architecture = general_texts
         pre = self.file.text(f"{KEY}pre", "")
-        return Tokens(self.words, self.types.tolist(), frozenset(given), model_name, pre, architecture, ids)
+        return Tokens(
+            self.token_texts, self.types.tolist(), frozenset(roles_in_file), model_name, pre, architecture, ids
+        )
 
-    def _id(self, key: str) -> int | None:
+    def _valid_id(self, key: str) -> int | None:
         id = self.file.number(f"{KEY}{key}_token_id", (U32,))
-        return id if id is not None and id < len(self.words) else None
+        return id if id is not None and id < len(self.token_texts) else None
 
-    def _ids(self) -> dict[str, int]:
+    def _names_with_defaults(self) -> dict[str, int]:
         defaults = {} if self.model == "gemma4" else dict(_DEFAULT_IDS[self.family])
         if not self.pre.has_bos:
             del defaults["bos"]
-        found = {role: id for role, id in defaults.items() if id < len(self.words)}
+        ids = {role: id for role, id in defaults.items() if id < len(self.token_texts)}
         for role, key in ROLES.items():
-            id = self._id(key)
+            id = self._valid_id(key)
             if id is not None:
-                found[role] = id
-        return found
+                ids[role] = id
+        return ids
 
     def _text(self, id: int) -> str:
         try:
-            return self.words[id].decode()
+            return self.token_texts[id].decode()
         except UnicodeDecodeError:
-            raise FormatError(f"the special token {id}, {self.words[id][:40]!r}, is no UTF-8") from None
+            raise FormatError(f"the special token {id}, {self.token_texts[id][:40]!r}, is not UTF-8") from None
 
-    def _special(self) -> list[SpecialToken]:
-        """The tokens that are cut out of a text before anything else."""
+    def _special_tokens(self) -> list[SpecialToken]:
+        """Returns the tokens that are matched in a text before anything else."""
         reserved = Attribute.CONTROL | Attribute.UNKNOWN
-        cut_out = int(SPECIAL)  # numbers are many times as quick as flags
+        special_bits = int(SPECIAL)  # an int is many times faster to test than a flag
         return [
             SpecialToken(
                 self._text(id),
@@ -210,7 +221,7 @@ class _Reader:
                 rstrip=bool(attribute & Attribute.RSTRIP),
             )
             for id, attribute in enumerate(self.attributes)
-            if int(attribute) & cut_out
+            if int(attribute) & special_bits
         ]
 
     def _template(self) -> Template:
@@ -220,28 +231,28 @@ class _Reader:
         add_bos |= self.pre.newline_tokens
         add_eos = self.file.flag(f"{KEY}add_eos_token", self.family == "ugm")
         add_sep = self.file.flag(f"{KEY}add_sep_token", self.family == "wpm")
-        for wanted, role in ((add_bos, "bos"), (add_eos, "eos"), (add_sep, "sep")):
-            if wanted and role not in self.names:
-                raise FormatError(f"{KEY}add_{role}_token is true, but {KEY}{ROLES[role]}_token_id gives no token")
+        for is_added, role in ((add_bos, "bos"), (add_eos, "eos"), (add_sep, "sep")):
+            if is_added and role not in self.names:
+                raise FormatError(f"{KEY}add_{role}_token is true, but {KEY}{ROLES[role]}_token_id names no token")
         if self.family == "wpm":
-            return Template.around(self._named("bos"), self._named("sep"))
-        return Template.around(self._named("bos") if add_bos else (), self._named("eos") if add_eos else ())
+            return Template.around(self._ids_of_role("bos"), self._ids_of_role("sep"))
+        return Template.around(self._ids_of_role("bos") if add_bos else (), self._ids_of_role("eos") if add_eos else ())
 
-    def _named(self, role: str) -> tuple[int, ...]:
+    def _ids_of_role(self, role: str) -> tuple[int, ...]:
         return (self.names[role],) if role in self.names else ()
 
-    def _steps(self, space: bool) -> tuple[tuple[NormalizeStep, ...], tuple[SplitStep, ...]]:
+    def _normalize_and_split(self, add_space: bool) -> tuple[tuple[NormalizeStep, ...], tuple[SplitStep, ...]]:
         escape = Replace(" ", SPACE_MARK)
         steps: tuple[NormalizeStep, ...] = (ReplaceInvalid(lenient=True),)
         if self.family == "spm":
-            return ((PrefixSpace(), escape) if space else (escape,)), ()
+            return ((PrefixSpace(), escape) if add_space else (escape,)), ()
         if self.family == "ugm":
-            merged = self.file.flag(f"{KEY}remove_extra_whitespaces", False)
-            return (UgmNormalize(self._charsmap(), space, merged),), ()
+            merges_spaces = self.file.flag(f"{KEY}remove_extra_whitespaces", False)
+            return (UgmNormalize(self._charsmap(), add_space, merges_spaces),), ()
         if self.family == "wpm":
-            fold = self.file.flag(f"{KEY}normalizer.lowercase", True)
-            strips = self.file.flag(f"{KEY}normalizer.strip_accents", fold)
-            return (*steps, WpmNormalize(fold, strips)), (PatternSplit("\0", "removed", is_regex=False),)
+            lowercase = self.file.flag(f"{KEY}normalizer.lowercase", True)
+            strips_accents = self.file.flag(f"{KEY}normalizer.strip_accents", lowercase)
+            return (*steps, WpmNormalize(lowercase, strips_accents)), (PatternSplit("\0", "removed", is_regex=False),)
         if self.family != "bpe":
             return (() if self.family == "rwkv" else steps), ()
         if self.pre.escaped:
@@ -256,7 +267,7 @@ class _Reader:
             return b""
         data = blob.tobytes()
         if len(data) < 4 or int.from_bytes(data[:4], "little") + 4 >= len(data):
-            raise FormatError(f"{KEY}precompiled_charsmap is cut off")
+            raise FormatError(f"{KEY}precompiled_charsmap is truncated")
         return data
 
     def _unknown(self) -> UnknownPolicy:
@@ -266,26 +277,26 @@ class _Reader:
 
     def _vocab_and_model(self) -> tuple[Vocab, Model]:
         kinds = np.where((self.types >= 1) & (self.types <= 6), self.types, Kind.UNUSED).astype(np.uint8)
-        self._follow_rewrites(kinds)
+        self._adjust_kinds(kinds)
         texts = self.texts
         if self.family == "bpe":
             if not self.pre.raw:
-                texts, foreign = _core.gguf_byte_level(self.texts, kinds == Kind.NORMAL)
-                kinds[foreign] = Kind.UNUSED
+                texts, foreign_rows = _core.gguf_byte_level(self.texts, kinds == Kind.NORMAL)
+                kinds[foreign_rows] = Kind.UNUSED
             model: Model = self._bpe(kinds)
         elif self.family == "rwkv":
-            texts, model = joined([unescaped(word) for word in self.words]), Longest()
+            texts, model = join_texts([unescape(word) for word in self.token_texts]), Longest()
         else:
             model = _MODELS[self.family]
         if self.family == "plamo2":
             self._require_bytes(kinds)
-        return Vocab(*texts, np.arange(len(self.words), dtype=np.uint32), self._scores(), kinds), model
+        return Vocab(*texts, np.arange(len(self.token_texts), dtype=np.uint32), self._scores(), kinds), model
 
-    def _follow_rewrites(self, kinds: npt.NDArray[np.uint8]) -> None:
-        """Kinds are the file's types but where the engine would take them for something else."""
+    def _adjust_kinds(self, kinds: npt.NDArray[np.uint8]) -> None:
+        """Changes the kinds of tokens that the engine would treat differently from llama.cpp."""
         if self.family in ("wpm", "ugm", "rwkv"):
             kinds[kinds == Kind.UNKNOWN] = Kind.CONTROL
-            if self.family != "ugm":  # Matched by their texts, like all others.
+            if self.family != "ugm":  # In these families such tokens are matched by their texts, like all others.
                 kinds[kinds == Kind.CONTROL] = Kind.NORMAL
             if "unk" in self.names:
                 kinds[self.names["unk"]] = Kind.UNKNOWN
@@ -294,34 +305,36 @@ class _Reader:
                 kinds[id] = Kind.NORMAL
 
     def _bpe(self, kinds: npt.NDArray[np.uint8]) -> Bpe:
-        lines = self.file.texts(f"{KEY}merges")
-        if lines is None:
+        merge_lines = self.file.texts(f"{KEY}merges")
+        if merge_lines is None:
             if self.file.text(f"{KEY}pre", "") != "kimi-k2":
                 raise FormatError(f"the key {KEY}merges is missing")
-            lines = joined([])
-        merges = _core.gguf_merges(self.texts, lines)
+            merge_lines = join_texts([])
+        merges = _core.gguf_merges(self.texts, merge_lines)
         if self.pre.raw:
-            first = self.pre.newline_tokens
-            return Bpe("merges", "scalars", first, merges=merges, byte_fallback=True)
-        texts = [id for id in np.flatnonzero(kinds != Kind.NORMAL).tolist() if not _is_plain(self.words[id])]
+            tries_whole_piece = self.pre.newline_tokens
+            return Bpe("merges", "scalars", tries_whole_piece, merges=merges, byte_fallback=True)
+        texts = [
+            id for id in np.flatnonzero(kinds != Kind.NORMAL).tolist() if not _is_printable_ascii(self.token_texts[id])
+        ]
         reachable = ~np.isin(merges, np.array(texts, np.uint32)).any(axis=1)
         return Bpe("merges", whole_piece_first=self.pre.ignore_merges, merges=merges[reachable])
 
     def _scores(self) -> npt.NDArray[np.float32]:
         scores = self.file.numbers(f"{KEY}scores", (F32, I32))
         if scores is None:
-            return np.zeros(len(self.words), np.float32)
-        if len(scores) < len(self.words):
-            raise FormatError(f"{KEY}scores has {len(scores)} elements for {len(self.words)} tokens")
-        return scores[: len(self.words)].astype(np.float32)
+            return np.zeros(len(self.token_texts), np.float32)
+        if len(scores) < len(self.token_texts):
+            raise FormatError(f"{KEY}scores has {len(scores)} elements for {len(self.token_texts)} tokens")
+        return scores[: len(self.token_texts)].astype(np.float32)
 
     def _require_bytes(self, kinds: npt.NDArray[np.uint8]) -> None:
-        found = {self.words[id] for id in np.flatnonzero(kinds == Kind.BYTE).tolist() if id}
-        missing = [text for text in _BYTES if text not in found and text.lower() not in found]
+        ids = {self.token_texts[id] for id in np.flatnonzero(kinds == Kind.BYTE).tolist() if id}
+        missing = [text for text in _BYTE_TOKENS if text not in ids and text.lower() not in ids]
         if missing:
-            raise FormatError(f"PLaMo-2 needs all 256 byte tokens behind id 0, but {missing[0].decode()} is none")
+            raise FormatError(f"PLaMo-2 needs all 256 byte tokens after id 0, but {missing[0].decode()} is missing")
 
 
-def _is_plain(word: bytes) -> bool:
-    """Whether a text is spelled in GPT-2's characters as it is in bytes."""
+def _is_printable_ascii(word: bytes) -> bool:
+    """Reports whether a text is printable ASCII, which is the same in GPT-2's characters and in bytes."""
     return all(0x21 <= byte <= 0x7E for byte in word)

@@ -1,4 +1,4 @@
-"""GGUF's container: keys with typed values. What the keys mean is in gguf.py."""
+"""Reads and writes GGUF's container: keys with typed values. gguf.py interprets the keys."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ _NAMES = {
 
 Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
 Value: TypeAlias = tuple[int, int, int, bytes | None]
-"""Type, elements' type (or the type again), number of elements (or 1), and the bytes as they stand in the file; None
-for bytes that are made of the Spec."""
+"""Type, type of the elements (or the type again), number of elements (or 1), and the bytes as in the file.
+
+The bytes are None if they are derived from the Spec.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """The metadata of a file: keys in their order."""
+class GgufFile:
+    """The metadata of a file: its keys and values, in the file's order."""
 
     values: Mapping[str, Value]
     version: int = 3
@@ -40,35 +42,35 @@ class File:
 
     @property
     def order(self) -> str:
-        """numpy's sign for the byte order."""
+        """The character for the byte order in numpy's types."""
         return ">" if self.big_endian else "<"
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string; FormatError if there is none and no default."""
+        """Returns a string, or the default; raises FormatError if the key is missing and has no default."""
         if key not in self.values:
-            return _required(key, default)
+            return _default_or_error(key, default)
         return self._bytes(key, (STRING,), STRING).decode("utf-8", "replace")
 
     def number(self, key: str, kinds: tuple[int, ...], default: Any = None) -> Any:
-        """A number of one of the types, or the default."""
+        """Returns a number of one of the types, or the default if the key is missing."""
         if key not in self.values:
             return default
         data = self._bytes(key, kinds, self.values[key][1])
         return np.frombuffer(data, self.order + _DTYPES[self.values[key][0]])[0].item()
 
     def flag(self, key: str, default: bool) -> bool:
-        """A truth value, or the default."""
+        """Returns a boolean, or the default if the key is missing."""
         return bool(self.number(key, (BOOL,), default))
 
     def numbers(self, key: str, elements: tuple[int, ...]) -> npt.NDArray[Any] | None:
-        """An array of numbers of one of the types, or None."""
+        """Returns an array of numbers of one of the types, or None if the key is missing."""
         if key not in self.values:
             return None
         data = self._bytes(key, (ARRAY,), *elements)
         return np.frombuffer(data, self.order + _DTYPES[self.values[key][1]])
 
     def texts(self, key: str) -> Texts | None:
-        """An array of strings, or None."""
+        """Returns an array of strings, or None if the key is missing."""
         if key not in self.values:
             return None
         data = self._bytes(key, (ARRAY,), STRING)
@@ -77,52 +79,54 @@ class File:
     def _bytes(self, key: str, kinds: tuple[int, ...], *elements: int) -> bytes:
         kind, element, _, data = self.values[key]
         if kind not in kinds or element not in elements or data is None:
-            found = f"an array of {_NAMES[element]}" if kind == ARRAY else f"a {_NAMES[kind]}"
-            wanted = " or ".join(_NAMES[number] for number in (elements if kinds == (ARRAY,) else kinds))
-            raise FormatError(f"{key} is {found}, not {'an array of ' if kinds == (ARRAY,) else 'a '}{wanted}")
+            actual_type = f"an array of {_NAMES[element]}" if kind == ARRAY else f"a {_NAMES[kind]}"
+            expected_type = " or ".join(_NAMES[number] for number in (elements if kinds == (ARRAY,) else kinds))
+            raise FormatError(
+                f"{key} is {actual_type}, not {'an array of ' if kinds == (ARRAY,) else 'a '}{expected_type}"
+            )
         return data
 
     def text_array(self, texts: Texts) -> Value:
-        """Strings as a value of this file."""
+        """Returns an array of strings as a value of this file."""
         return ARRAY, STRING, len(texts[1]) - 1, _core.gguf_write_strings(texts, self.big_endian)
 
     def array(self, element: int, numbers: npt.NDArray[Any]) -> Value:
-        """Numbers as a value of this file."""
+        """Returns an array of numbers as a value of this file."""
         return ARRAY, element, len(numbers), numbers.astype(self.order + _DTYPES[element]).tobytes()
 
     def scalar(self, kind: int, value: Any) -> Value:
-        """A number or string as a value of this file."""
+        """Returns a number or a string as a value of this file."""
         data = value.encode() if kind == STRING else np.array(value, self.order + _DTYPES[kind]).tobytes()
         return kind, kind, 1, data
 
 
-def _required(key: str, default: str | None) -> str:
+def _default_or_error(key: str, default: str | None) -> str:
     if default is None:
         raise FormatError(f"the key {key} is missing")
     return default
 
 
-def read(data: bytes) -> File:
-    """The metadata that a file begins with."""
+def read(data: bytes) -> GgufFile:
+    """Reads the metadata at the start of a file."""
     version, big_endian, tensors, entries, _ = _core.gguf_read(np.frombuffer(data, np.uint8))
     values = {
         key.decode("utf-8", "surrogateescape"): (kind, element, count, data[start:end])
         for key, kind, element, count, start, end in entries
     }
-    return File(values, version, big_endian, tensors)
+    return GgufFile(values, version, big_endian, tensors)
 
 
-def write(file: File) -> bytes:
-    """A file of the metadata alone, without tensors."""
-    head = [
+def write(file: GgufFile) -> bytes:
+    """Returns a file with only the metadata, without tensors."""
+    header = [
         MAGIC,
         np.array(file.version, f"{file.order}u4").tobytes(),
         np.array([0, len(file.values)], f"{file.order}u8").tobytes(),
     ]
-    return b"".join([*head, *_entries(file)])
+    return b"".join([*header, *_encoded_entries(file)])
 
 
-def _entries(file: File) -> Iterable[bytes]:
+def _encoded_entries(file: GgufFile) -> Iterable[bytes]:
     def integer(value: int, width: int) -> bytes:
         return value.to_bytes(width, "big" if file.big_endian else "little")
 
@@ -136,25 +140,25 @@ def _entries(file: File) -> Iterable[bytes]:
         yield data or b""
 
 
-def begin_of(path: Path) -> bytes | None:
-    """The metadata of a file, if it is of this format: the gigabytes of tensors behind it are not read."""
+def read_metadata(path: Path) -> bytes | None:
+    """Returns the bytes of a GGUF file's metadata, without the tensors after them; None for any other format."""
     try:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return None
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                return mapped[: _end(mapped)]
+                return mapped[: _metadata_end(mapped)]
     except OSError as error:
         raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
 
 
-def _end(mapped: mmap.mmap) -> int:
-    """Where the metadata ends; the end of the file where that cannot be told."""
+def _metadata_end(mapped: mmap.mmap) -> int:
+    """Returns the end of the metadata; for a damaged file the file's end, up to a limit."""
     try:
         return _core.gguf_read(np.frombuffer(mapped, np.uint8))[-1]
     except FormatError:
-        return min(len(mapped), _MOST_DAMAGED)
+        return min(len(mapped), _MAX_DAMAGED_BYTES)
 
 
-_MOST_DAMAGED = 1 << 20
-"""So much of a damaged file is read to say what is wrong with it."""
+_MAX_DAMAGED_BYTES = 1 << 20
+"""The number of bytes of a damaged file that are read, to report the error in them."""

@@ -1,7 +1,7 @@
-"""llama.cpp's pre-tokenizers: what each name of ``tokenizer.ggml.pre`` stands for.
+"""llama.cpp's pre-tokenizers by their names in ``tokenizer.ggml.pre``.
 
-The expressions are those of llama-vocab.cpp, in its own regex language: see `engine_pattern` and the twin
-(reference/llama_cpp_split.py) for what they mean. `CUSTOM` are those for which llama.cpp has code instead.
+The expressions are those of llama-vocab.cpp, in its own regex syntax; `engine_pattern` converts them to the engine's,
+and the twin (reference/llama_cpp_split.py) runs them. llama.cpp has code instead of a regex for some of them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _TAIL = rf"| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_SPACES}"
 
 
 def _cased(letter: str, contraction: str, numbers: str) -> str:
-    """The two alternatives of words that may change case once."""
+    """Returns the two alternatives for words in which the case can change once."""
     upper, lower = f"((?={letter})([^a-z]))", f"((?={letter})([^A-Z]))"
     prefix = r"[^\r\n\p{L}\p{N}]?"
     return f"{prefix}{upper}*{lower}+{contraction}|{prefix}{upper}+{lower}*{contraction}|{numbers}{_TAIL}"
@@ -134,15 +134,17 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     "newlines": (NEWLINES,),
     "whitespace": (r"\S+",),
 }
-"""Lists of expressions, each applied to the pieces that the one before left."""
+"""The expressions of each pre-tokenizer; each expression splits the pieces of the previous one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreTokenizer:
-    """What llama.cpp does for a name.
+    """The behaviour of llama.cpp for one name.
 
-    ``raw``: texts are UTF-8 and not GPT-2's characters. ``escaped``: spaces are U+2581. ``has_bos``: BOS is 11 if
-    no key says otherwise. ``newline_tokens``: a run of line feeds that is a token is taken as a whole.
+    ``expressions`` is a key of `EXPRESSIONS`. ``clean_spaces``: decoding repairs the spaces around English punctuation.
+    ``ignore_merges``: a piece that is a token is not merged. ``add_bos``: BOS is added by default. ``raw``: texts are
+    UTF-8 instead of GPT-2's characters. ``escaped``: U+2581 represents a space. ``has_bos``: BOS has the id 11 by
+    default. ``newline_tokens``: a run of line feeds that is a token is not merged.
     """
 
     expressions: str
@@ -213,22 +215,22 @@ _PLAIN = (
 PRE_TOKENIZERS = _table()
 
 
-def named(name: str) -> PreTokenizer:
-    """The pre-tokenizer of a name, or FormatError with the nearest names."""
+def find_pre_tokenizer(name: str) -> PreTokenizer:
+    """Returns the pre-tokenizer with this name; raises FormatError with the most similar names if none has it."""
     if name in PRE_TOKENIZERS:
         return PRE_TOKENIZERS[name]
-    near = difflib.get_close_matches(name, PRE_TOKENIZERS, n=5, cutoff=0.4) or sorted(PRE_TOKENIZERS)
+    similar_names = difflib.get_close_matches(name, PRE_TOKENIZERS, n=5, cutoff=0.4) or sorted(PRE_TOKENIZERS)
     raise FormatError(
-        f"the pre-tokenizer {name!r} is not known; the nearest names are {', '.join(near)}. "
-        f"Say pre_tokenizer= with the name of one that cuts text in the same way"
+        f"the pre-tokenizer {name!r} is not known; the most similar names are {', '.join(similar_names)}. "
+        f"Set pre_tokenizer= to the name of a pre-tokenizer that splits text in the same way"
     )
 
 
-def steps(chosen: PreTokenizer) -> tuple[SplitStep, ...]:
-    """The split steps of a pre-tokenizer."""
-    if chosen.expressions == "whitespace":
+def steps(pre_tokenizer: PreTokenizer) -> tuple[SplitStep, ...]:
+    """Returns the split steps of a pre-tokenizer."""
+    if pre_tokenizer.expressions == "whitespace":
         return (PatternSplit(r"\s+", behavior="removed", unicode=UNICODE),)
-    return tuple(map(_step, EXPRESSIONS[chosen.expressions]))
+    return tuple(map(_step, EXPRESSIONS[pre_tokenizer.expressions]))
 
 
 def _step(expression: str) -> SplitStep:
@@ -238,19 +240,19 @@ def _step(expression: str) -> SplitStep:
 
 
 def engine_pattern(expression: str) -> str:
-    """An expression of llama.cpp in the engine's syntax.
+    """Returns an expression of llama.cpp in the engine's syntax.
 
-    Where llama.cpp writes a category it compares classes of characters, of which all letters are one; elsewhere it
-    compares characters, by the C locale. White space is Unicode's in both.
+    An expression with a category compares classes of characters in llama.cpp, and all letters are one class. An
+    expression without a category compares characters, by the C locale. White space is Unicode's in both.
     """
     if expression == GPT2:
         return rf"{GPT2}|\s+"
     if expression == KIMI:
         words = rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}&&[^{_engine_escapes(HAN)}]]+{_CONTRACTION}?"
         return rf"[{_engine_escapes(HAN)}]+|{words}|\p{{N}}{{1,3}}|{_SYMBOLS}|{_SPACES}"
-    pattern = _CASED.sub(lambda found: f"[{found[1]}&&[^{found[2]}]]", expression)
+    pattern = _CASED.sub(lambda match: f"[{match[1]}&&[^{match[2]}]]", expression)
     pattern = re.sub(r"\[(?:\\p\{L[ultmo]\})+", r"[\\p{L}", pattern)
-    pattern = _RANGE.sub(lambda found: _without_white_space(int(found[1], 16), int(found[2], 16)), pattern)
+    pattern = _RANGE.sub(lambda match: _without_white_space(int(match[1], 16), int(match[2], 16)), pattern)
     return _engine_escapes(pattern.replace(r"\d", "[0-9]"))
 
 
@@ -260,13 +262,13 @@ _WHITE = (0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000
 
 
 def _without_white_space(first: int, last: int) -> str:
-    """A range without the white space in it, which llama.cpp makes ASCII before it compares characters."""
-    inside = [code for code in _WHITE if first <= code <= last]
-    starts, ends = [first, *(code + 1 for code in inside)], [*(code - 1 for code in inside), last]
-    kept = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
-    return "".join(rf"\u{start:04x}-\u{end:04x}" for start, end in kept)
+    """Returns a range without its white space, which llama.cpp converts to ASCII before it compares characters."""
+    white_space = [code for code in _WHITE if first <= code <= last]
+    starts, ends = [first, *(code + 1 for code in white_space)], [*(code - 1 for code in white_space), last]
+    parts = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
+    return "".join(rf"\u{start:04x}-\u{end:04x}" for start, end in parts)
 
 
 def _engine_escapes(pattern: str) -> str:
-    """With the characters themselves instead of their numbers."""
-    return re.sub(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8}))", lambda found: chr(int(found[1] or found[2], 16)), pattern)
+    """Returns a pattern with the characters themselves instead of the escapes with their numbers."""
+    return re.sub(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8}))", lambda match: chr(int(match[1] or match[2], 16)), pattern)

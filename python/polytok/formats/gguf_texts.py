@@ -1,4 +1,4 @@
-"""Columns of texts of a GGUF file, and RWKV's way to write bytes in them."""
+"""Columns of texts in a GGUF file, and the escapes of RWKV's texts."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from .gguf_file import Texts
 _CODES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 
 
-def cut(texts: Texts) -> list[bytes]:
-    """Texts one by one."""
+def text_list(texts: Texts) -> list[bytes]:
+    """Returns a column of texts as a list."""
     blob, ends = texts[0], texts[1].tolist()
     return [blob[start:end] for start, end in pairwise(ends)]
 
 
-def joined(words: Sequence[bytes]) -> Texts:
-    """Texts in one blob."""
+def join_texts(words: Sequence[bytes]) -> Texts:
+    """Returns texts as a column: one blob, with the offsets."""
     ends = np.cumsum([0, *map(len, words)], dtype=np.uint64)
     return b"".join(words), ends.astype(np.uint32)
 
 
-def escaped(text: bytes) -> bytes:
-    r"""A text as RWKV's GGUF files have it: Python's literal without its quotes."""
+def escape(text: bytes) -> bytes:
+    r"""Returns a text as RWKV's GGUF files contain it: Python's literal without its quotes."""
     return repr(text)[2:-1].encode()
 
 
-def unescaped(text: bytes) -> bytes:
-    r"""The other way, as llama.cpp does it: any character behind ``\`` but ``t``, ``n``, ``r`` and ``x`` is itself."""
-    first, *rest = text.split(b"\\")
-    out, is_literal = bytearray(first), False
-    for part in rest:
+def unescape(text: bytes) -> bytes:
+    r"""Returns the bytes of an escaped text.
+
+    As in llama.cpp, only ``\t``, ``\n``, ``\r`` and ``\xHH`` have a meaning.
+    """
+    text_before, *parts = text.split(b"\\")
+    out, is_literal = bytearray(text_before), False
+    for part in parts:
         if is_literal:
             out += part
             is_literal = False

@@ -1,5 +1,8 @@
-"""What llama.cpp makes of token types when it loads a vocabulary: some tokens are known by their texts, some models by
-their names (llama-vocab.cpp, `llama_vocab::impl::load`)."""
+"""The attributes that llama.cpp assigns to tokens when it loads a vocabulary (llama-vocab.cpp).
+
+They follow from the types in the file, but some tokens are recognised by their texts, and some models by their names
+(`llama_vocab::impl::load`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from enum import IntFlag
 
 
 class Attribute(IntFlag):
-    """llama.cpp's attributes of a token, of which some may go together."""
+    """llama.cpp's attributes of a token. A token can have several."""
 
     UNDEFINED = 0
     UNKNOWN = 1
@@ -23,7 +26,7 @@ class Attribute(IntFlag):
 
 
 SPECIAL = Attribute.CONTROL | Attribute.USER_DEFINED | Attribute.UNKNOWN
-"""Tokens with one of these are cut out of a text before anything else."""
+"""The attributes of tokens that are matched in a text before anything else."""
 
 OF_TYPE = {
     1: Attribute.NORMAL,
@@ -39,7 +42,7 @@ END_OF_GENERATION = (
     *("<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>"),
     *("<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~["),
 )
-"""They are control tokens whatever their type says."""
+"""The texts of tokens that are control tokens even if the file gives them another type."""
 
 FILL_IN_MIDDLE = {
     "fim_pre": "<|fim_prefix|> <fim-prefix> <fim_prefix> <｜fim▁begin｜> <PRE> ▁<PRE> <|code_prefix|> <|prefix|>",
@@ -49,20 +52,23 @@ FILL_IN_MIDDLE = {
     "fim_rep": "<|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame>",
     "fim_sep": "<|file_sep|>",
 }
-"""If the file does not name such a token, one of these is it, and a control token. llama.cpp takes whichever its hash
-table has first; here it is the one with the smallest id."""
+"""The texts of control tokens by role, for roles without a token in the file.
+
+If a vocabulary has several of the texts, llama.cpp chooses by the order of its hash table; polytok chooses the smallest
+id.
+"""
 
 ALWAYS_SHOWN = ("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>")
 
 
 @dataclass(slots=True)
 class Tokens:
-    """Texts, types and what else the attributes depend on."""
+    """The data that the attributes depend on: texts, types, and the names in the file."""
 
     texts: Sequence[bytes]
     types: Sequence[int]
-    named: frozenset[str] = frozenset()
-    """The roles of `FILL_IN_MIDDLE` that the file gives an id."""
+    roles_in_file: frozenset[str] = frozenset()
+    """The roles of `FILL_IN_MIDDLE` that have an id in the file."""
     name: str = ""
     pre: str = ""
     architecture: str = ""
@@ -70,52 +76,52 @@ class Tokens:
 
 
 def attributes(tokens: Tokens) -> list[Attribute]:
-    """The attributes that llama.cpp works with, by id."""
-    result = [OF_TYPE.get(number, Attribute.UNDEFINED) for number in tokens.types]
-    _by_text(tokens, result)
-    _by_model(tokens, result)
-    return result
+    """Returns the attributes of the tokens by id."""
+    attributes_by_id = [OF_TYPE.get(number, Attribute.UNDEFINED) for number in tokens.types]
+    _adjust_by_text(tokens, attributes_by_id)
+    _adjust_by_model(tokens, attributes_by_id)
+    return attributes_by_id
 
 
-def _by_text(tokens: Tokens, result: list[Attribute]) -> None:
-    def of(text: str) -> int | None:
+def _adjust_by_text(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
+    def id_of(text: str) -> int | None:
         return tokens.ids.get(text.encode())
 
     for role, texts in FILL_IN_MIDDLE.items():
-        found = [id for id in map(of, texts.split()) if id is not None]
-        if found and role not in tokens.named:
-            result[min(found)] |= Attribute.CONTROL
-    for id in map(of, END_OF_GENERATION):
+        role_ids = [id for id in map(id_of, texts.split()) if id is not None]
+        if role_ids and role not in tokens.roles_in_file:
+            attributes_by_id[min(role_ids)] |= Attribute.CONTROL
+    for id in map(id_of, END_OF_GENERATION):
         if id is not None:
-            result[id] |= Attribute.CONTROL
-    for id in map(of, ALWAYS_SHOWN):
+            attributes_by_id[id] |= Attribute.CONTROL
+    for id in map(id_of, ALWAYS_SHOWN):
         if id is not None:
-            result[id] = Attribute.USER_DEFINED
-    end, call = of("<|end|>"), of("<|call|>") is not None or of("<|calls|>") is not None
-    if end is not None and call and (of("<|return|>") is not None or of("<|flush|>") is not None):
-        result[end] = Attribute.USER_DEFINED
-    stop = of("</s>")
-    if stop is not None and of("<|tool_response>") is not None:
-        result[stop] = Attribute.NORMAL
+            attributes_by_id[id] = Attribute.USER_DEFINED
+    end_id, has_call = id_of("<|end|>"), id_of("<|call|>") is not None or id_of("<|calls|>") is not None
+    if end_id is not None and has_call and (id_of("<|return|>") is not None or id_of("<|flush|>") is not None):
+        attributes_by_id[end_id] = Attribute.USER_DEFINED
+    stop_id = id_of("</s>")
+    if stop_id is not None and id_of("<|tool_response>") is not None:
+        attributes_by_id[stop_id] = Attribute.NORMAL
 
 
-def _by_model(tokens: Tokens, result: list[Attribute]) -> None:
-    """White space goes around some tokens of some models."""
+def _adjust_by_model(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
+    """Adds the white space around some tokens of some models to the tokens."""
     name = tokens.name.lower()
-    of_jina = any(pre in tokens.pre for pre in ("jina-v2-de", "jina-v2-es", "jina-v2-code"))
-    if of_jina or "nomic-bert-moe" in tokens.architecture or "jina-bert-v3" in tokens.architecture:
-        _strip_before(tokens, result, b"<mask>")
+    is_jina = any(pre in tokens.pre for pre in ("jina-v2-de", "jina-v2-es", "jina-v2-code"))
+    if is_jina or "nomic-bert-moe" in tokens.architecture or "jina-bert-v3" in tokens.architecture:
+        _strip_before(tokens, attributes_by_id, b"<mask>")
     elif "phi-3" in name or "phi3" in name:
-        for id, attribute in enumerate(result):
+        for id, attribute in enumerate(attributes_by_id):
             if attribute & SPECIAL or tokens.texts[id] == b"</s>":
-                result[id] |= Attribute.RSTRIP
+                attributes_by_id[id] |= Attribute.RSTRIP
         for text in (b"<unk>", b"<s>", b"<|endoftext|>"):
             if text in tokens.ids:
-                result[tokens.ids[text]] &= ~Attribute.RSTRIP
+                attributes_by_id[tokens.ids[text]] &= ~Attribute.RSTRIP
     elif "modern-bert" in name:
-        _strip_before(tokens, result, b"[MASK]")
+        _strip_before(tokens, attributes_by_id, b"[MASK]")
 
 
-def _strip_before(tokens: Tokens, result: list[Attribute], text: bytes) -> None:
+def _strip_before(tokens: Tokens, attributes_by_id: list[Attribute], text: bytes) -> None:
     if text in tokens.ids:
-        result[tokens.ids[text]] |= Attribute.LSTRIP
+        attributes_by_id[tokens.ids[text]] |= Attribute.LSTRIP

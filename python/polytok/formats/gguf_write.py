@@ -1,7 +1,7 @@
-"""A Spec as a GGUF file: what of it is made anew, and what is kept of the file that it came from.
+"""Writes a Spec as a GGUF file. Keys of the file that the Spec was read from are kept if they still apply.
 
-The file that was read, with its columns made of the Spec, is tried first. Where reading it does not give the Spec back,
-the Spec was changed, and all keys that say what it is are made anew.
+The first attempt writes the keys of the original file, with columns from the Spec. If reading that file does not return
+an equal Spec, the Spec was changed; then all keys that a Spec determines are written again.
 """
 
 from __future__ import annotations
@@ -24,71 +24,80 @@ from ..spec import (
     WpmNormalize,
 )
 from . import gguf_pretokenizers
-from .base import ReadOptions, Written, require_ids_in_row_order, written
-from .gguf_file import BOOL, F32, I32, STRING, U8, U32, File, Texts, Value
+from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
+from .gguf_file import BOOL, F32, I32, STRING, U8, U32, GgufFile, Texts, Value
 from .gguf_file import write as write_file
-from .gguf_texts import cut, escaped, joined
+from .gguf_texts import escape, join_texts, text_list
 
 KEY = "tokenizer.ggml."
 FAMILIES = {"llama": "spm", "bert": "wpm", "t5": "ugm", "rwkv": "rwkv", "plamo2": "plamo2"}
 FAMILIES |= dict.fromkeys(("gpt2", "gemma4", "whitespace"), "bpe")
 ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding", "sep": "seperator", "mask": "mask"}
-"""Names of ids in a Spec, and in the keys of a file."""
+"""The names of ids in a Spec, and their names in the keys of a file."""
 _COLUMNS = ("tokens", "scores", "token_type", "merges")
 _FLAGS = ("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces")
 _OTHERS = ("model", "pre", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents")
-_MADE = frozenset(KEY + key for key in (*_COLUMNS, *_FLAGS, *_OTHERS, *(f"{role}_token_id" for role in ROLES.values())))
-"""The keys that a Spec's fields say."""
+_DERIVED_KEYS = frozenset(
+    KEY + key for key in (*_COLUMNS, *_FLAGS, *_OTHERS, *(f"{role}_token_id" for role in ROLES.values()))
+)
+"""The keys that the fields of a Spec determine."""
 
-Read = Callable[[bytes, ReadOptions], Spec]
+ReadFunction = Callable[[bytes, ReadOptions], Spec]
 
 
-def rewritten(spec: Spec, read: Read) -> Written:
-    """The file that a Spec came from, changed where the Spec is; or a new one."""
+def rewrite(spec: Spec, read: ReadFunction) -> Written:
+    """Returns the file that a Spec was read from, with the Spec's changes, or a new file."""
     if not isinstance(spec.decode, LlamaCppDecode):
-        raise FormatError(f"llama.cpp cannot decode as this tokenizer does: {spec.decode!r:.100}")
+        raise FormatError(f"llama.cpp has no decoder like this tokenizer's: {spec.decode!r:.100}")
     require_ids_in_row_order(spec.vocab, "gguf")
     extra: Mapping[str, Any] = spec.extra.get("gguf", {})
     options = ReadOptions(pre_tokenizer=extra.get("pre_tokenizer"), name=spec.origin.name)
-    base = File({}, extra.get("version", 3), extra.get("big_endian", False))
-    kept: Mapping[str, Value] = extra.get("keys", {})
-    if kept:
-        made = columns(spec, base)
-        values = {key: made[key] if value[3] is None and key in made else value for key, value in kept.items()}
-        data = write_file(replace(base, values=values))
-        again = _read_back(data, options, read)
-        if again is not None and replace(again, origin=spec.origin, extra=spec.extra) == spec:
-            return written(spec, data, again)
-    values = _merged(kept, fresh(spec, base, kept))
-    data = write_file(replace(base, values=values))
-    again = read(data, replace(options, pre_tokenizer=None))
-    return written(replace(spec, extra={**spec.extra, "gguf": again.extra["gguf"]}), data, again)
+    empty_file = GgufFile({}, extra.get("version", 3), extra.get("big_endian", False))
+    kept_values: Mapping[str, Value] = extra.get("keys", {})
+    if kept_values:
+        derived_values = columns(spec, empty_file)
+        values = {
+            key: derived_values[key] if value[3] is None and key in derived_values else value
+            for key, value in kept_values.items()
+        }
+        data = write_file(replace(empty_file, values=values))
+        reread_spec = _read_back(data, options, read)
+        if reread_spec is not None and replace(reread_spec, origin=spec.origin, extra=spec.extra) == spec:
+            return with_losses(spec, data, reread_spec)
+    values = _merge_values(kept_values, all_values(spec, empty_file, kept_values))
+    data = write_file(replace(empty_file, values=values))
+    reread_spec = read(data, replace(options, pre_tokenizer=None))
+    return with_losses(replace(spec, extra={**spec.extra, "gguf": reread_spec.extra["gguf"]}), data, reread_spec)
 
 
-def _read_back(data: bytes, options: ReadOptions, read: Read) -> Spec | None:
+def _read_back(data: bytes, options: ReadOptions, read: ReadFunction) -> Spec | None:
     try:
         return read(data, options)
     except FormatError:
         return None
 
 
-def _merged(kept: Mapping[str, Value], made: Mapping[str, Value]) -> dict[str, Value]:
-    """The kept keys in their order with the new values, then the new keys."""
-    values = {key: made.get(key, value) for key, value in kept.items() if key in made or key not in _MADE}
-    return {**values, **made}
+def _merge_values(kept_values: Mapping[str, Value], derived_values: Mapping[str, Value]) -> dict[str, Value]:
+    """Returns the kept keys in their order, with new values if they have one, then the new keys."""
+    values = {
+        key: derived_values.get(key, value)
+        for key, value in kept_values.items()
+        if key in derived_values or key not in _DERIVED_KEYS
+    }
+    return {**values, **derived_values}
 
 
-def columns(spec: Spec, file: File) -> dict[str, Value]:
-    """The arrays that a vocabulary's columns and the merges say."""
+def columns(spec: Spec, file: GgufFile) -> dict[str, Value]:
+    """Returns the arrays that follow from the vocabulary's columns and the merges."""
     texts = _texts(spec)
-    made = {
+    derived_values = {
         f"{KEY}tokens": file.text_array(texts),
         f"{KEY}scores": file.array(F32, spec.vocab.scores),
         f"{KEY}token_type": file.array(I32, _types(spec)),
     }
     if isinstance(spec.model, Bpe) and spec.model.merges is not None:
-        made[f"{KEY}merges"] = file.text_array(_core.gguf_merge_lines(texts, spec.model.merges))
-    return made
+        derived_values[f"{KEY}merges"] = file.text_array(_core.gguf_merge_lines(texts, spec.model.merges))
+    return derived_values
 
 
 def _texts(spec: Spec) -> Texts:
@@ -96,7 +105,7 @@ def _texts(spec: Spec) -> Texts:
     if isinstance(spec.model, Bpe) and spec.model.symbols == "bytes":
         return _core.gguf_byte_level_texts(texts, spec.vocab.kinds == Kind.NORMAL)
     if _family(spec) == "rwkv":
-        return joined([escaped(word) for word in cut(texts)])
+        return join_texts([escape(word) for word in text_list(texts)])
     return texts
 
 
@@ -112,31 +121,31 @@ def _family(spec: Spec) -> str:
     return spec.decode.family if isinstance(spec.decode, LlamaCppDecode) else ""
 
 
-def fresh(spec: Spec, file: File, kept: Mapping[str, Value]) -> dict[str, Value]:
-    """All keys that a Spec's fields say."""
+def all_values(spec: Spec, file: GgufFile, kept_values: Mapping[str, Value]) -> dict[str, Value]:
+    """Returns all keys that follow from a Spec's fields."""
     model = _model(spec)
-    made = {
-        "general.architecture": kept.get("general.architecture", file.scalar(STRING, "llama")),
+    derived_values = {
+        "general.architecture": kept_values.get("general.architecture", file.scalar(STRING, "llama")),
         f"{KEY}model": file.scalar(STRING, model),
     }
     if model in ("gpt2", "whitespace"):
-        made[f"{KEY}pre"] = file.scalar(STRING, _pre_tokenizer(spec, kept))
-    made |= columns(spec, file)
+        derived_values[f"{KEY}pre"] = file.scalar(STRING, _pre_tokenizer(spec, kept_values))
+    derived_values |= columns(spec, file)
     for role, key in ROLES.items():
         if role in spec.names:
-            made[f"{KEY}{key}_token_id"] = file.scalar(U32, spec.names[role])
+            derived_values[f"{KEY}{key}_token_id"] = file.scalar(U32, spec.names[role])
     for key, flag in _flags(spec).items():
-        made[KEY + key] = file.scalar(BOOL, flag)
+        derived_values[KEY + key] = file.scalar(BOOL, flag)
     for step in spec.normalize:
         if isinstance(step, UgmNormalize) and step.charsmap:
-            made[f"{KEY}precompiled_charsmap"] = file.array(U8, np.frombuffer(step.charsmap, np.uint8))
-    return made
+            derived_values[f"{KEY}precompiled_charsmap"] = file.array(U8, np.frombuffer(step.charsmap, np.uint8))
+    return derived_values
 
 
 def _model(spec: Spec) -> str:
     family = _family(spec)
     if family != "bpe":
-        return next(model for model, known in FAMILIES.items() if known == family)
+        return next(model for model, model_family in FAMILIES.items() if model_family == family)
     if isinstance(spec.model, Bpe) and spec.model.symbols == "scalars" and spec.split[:1] == _WHITESPACE:
         return "whitespace"
     return "gpt2"
@@ -145,25 +154,31 @@ def _model(spec: Spec) -> str:
 _WHITESPACE = gguf_pretokenizers.steps(gguf_pretokenizers.PRE_TOKENIZERS["whitespace"])
 
 
-def _pre_tokenizer(spec: Spec, kept: Mapping[str, Value]) -> str:
-    """The name of the pre-tokenizer that does what the Spec says: the file's own, or else the likest."""
+def _pre_tokenizer(spec: Spec, kept_values: Mapping[str, Value]) -> str:
+    """Returns the name of a pre-tokenizer that splits like the Spec: the file's own, or else the most similar."""
     assert isinstance(spec.model, Bpe) and isinstance(spec.decode, LlamaCppDecode)
-    wanted = spec.decode.clean_spaces, spec.model.whole_piece_first, bool(spec.post.before)
-    said = (kept.get(f"{KEY}pre") or (0, 0, 0, b""))[3]
-    likeness: dict[str, tuple[bool, ...]] = {}
-    for name, known in gguf_pretokenizers.PRE_TOKENIZERS.items():
+    wanted_flags = spec.decode.clean_spaces, spec.model.whole_piece_first, bool(spec.post.before)
+    stated_name = (kept_values.get(f"{KEY}pre") or (0, 0, 0, b""))[3]
+    similarity: dict[str, tuple[bool, ...]] = {}
+    for name, pre_tokenizer in gguf_pretokenizers.PRE_TOKENIZERS.items():
         is_raw = spec.model.symbols == "scalars"
-        if (known.raw, known.escaped) == (is_raw, spec.decode.escaped_spaces) and _same_split(known, spec):
-            flags = known.clean_spaces, known.ignore_merges or known.newline_tokens, known.add_bos
-            matches = tuple(flag == want for flag, want in zip(flags, wanted, strict=True))
-            likeness[name] = (matches[1], matches[0], name.encode() == said, matches[2])
-    if not likeness:
-        raise FormatError("llama.cpp has no pre-tokenizer that cuts text as this tokenizer does")
-    return max(likeness, key=likeness.__getitem__)
+        if (pre_tokenizer.raw, pre_tokenizer.escaped) == (is_raw, spec.decode.escaped_spaces) and _splits_like(
+            pre_tokenizer, spec
+        ):
+            flags = (
+                pre_tokenizer.clean_spaces,
+                pre_tokenizer.ignore_merges or pre_tokenizer.newline_tokens,
+                pre_tokenizer.add_bos,
+            )
+            matches = tuple(flag == want for flag, want in zip(flags, wanted_flags, strict=True))
+            similarity[name] = (matches[1], matches[0], name.encode() == stated_name, matches[2])
+    if not similarity:
+        raise FormatError("llama.cpp has no pre-tokenizer that splits text like this tokenizer")
+    return max(similarity, key=similarity.__getitem__)
 
 
-def _same_split(known: gguf_pretokenizers.PreTokenizer, spec: Spec) -> bool:
-    return gguf_pretokenizers.steps(known) == spec.split
+def _splits_like(pre_tokenizer: gguf_pretokenizers.PreTokenizer, spec: Spec) -> bool:
+    return gguf_pretokenizers.steps(pre_tokenizer) == spec.split
 
 
 def _flags(spec: Spec) -> dict[str, bool]:

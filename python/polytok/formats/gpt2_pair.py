@@ -1,7 +1,7 @@
-"""GPT-2's first release: ``vocab.bpe``, a list of merges, beside ``encoder.json``, which has the same tokens' ids.
+"""The files of GPT-2's first release: ``vocab.bpe``, a list of merges, and ``encoder.json``, the ids of the tokens.
 
-As tiktoken reads the pair: the ranks are the 256 bytes in the order of GPT-2's table, printable ones first, then one
-for each merge, and both files must agree. What is read is a Spec of ranks, so it is written as a rank file. Source:
+The pair is read by tiktoken's rules: the ranks are the 256 bytes in the order of GPT-2's table, printable ones first,
+then the merges, and both files must agree. The result is a Spec of ranks, so it is written as a rank file. Source:
 openai/tiktoken, tiktoken/load.py (data_gym_to_mergeable_bpe_ranks) and tiktoken_ext/openai_public.py (gpt2).
 """
 
@@ -24,8 +24,8 @@ ENCODER: str = "encoder.json"
 _SPECIAL = ("<|endoftext|>", "<|startoftext|>")
 
 
-def beside(path: Path) -> tuple[Path, Path] | None:
-    """The pair's two files, where the path is their folder or one of them."""
+def find_pair(path: Path) -> tuple[Path, Path] | None:
+    """Returns the paths of the two files if ``path`` is their folder or one of them, else None."""
     folder = path if path.is_dir() else path.parent
     if path.name not in (MERGES, ENCODER) and (path != folder or (folder / "tokenizer.json").exists()):
         return None
@@ -34,22 +34,22 @@ def beside(path: Path) -> tuple[Path, Path] | None:
 
 
 def read(merges: bytes, encoder: bytes, options: ReadOptions) -> Spec:
-    """Read the two files."""
-    texts = _texts(merges)
+    """Reads the two files."""
+    texts = _texts_by_rank(merges)
     _check_agreement(texts, encoder)
     scheme = GPT2.scheme if sha256(merges).hexdigest() == GPT2.sha256 else None
     if scheme is None and (options.pattern is None or options.special_tokens is None):
         raise FormatError(
-            f"{MERGES}: this is not GPT-2's, and its pattern and special tokens stand in no file; give both: "
+            f"{MERGES}: this is not GPT-2's file, and no file has its pattern and special tokens; give both: "
             "pattern=r'...', special_tokens={'<|endoftext|>': 50256}"
         )
-    raw = [bytes(BYTES[character] for character in text) for text in texts]
-    vocab = Vocab.from_rows((text, rank, 0.0, Kind.NORMAL) for rank, text in enumerate(raw))
+    pieces = [bytes(BYTES[character] for character in text) for text in texts]
+    vocab = Vocab.from_rows((piece, rank, 0.0, Kind.NORMAL) for rank, piece in enumerate(pieces))
     return spec_of(vocab, options, scheme, GPT2.name if scheme else None)
 
 
-def _texts(merges: bytes) -> list[str]:
-    """The tokens by rank, in the table's characters."""
+def _texts_by_rank(merges: bytes) -> list[str]:
+    """Returns the tokens by rank, in the characters of GPT-2's table."""
     try:
         lines = merges.decode().split("\n")
     except UnicodeDecodeError as error:
@@ -60,9 +60,9 @@ def _texts(merges: bytes) -> list[str]:
     for number, line in enumerate(lines[1 : -1 if lines[-1] == "" else None], start=2):
         parts = line.split(" ")
         if len(parts) != 2 or not all(part in texts for part in parts):
-            raise FormatError(f"{MERGES}: line {number} is not a pair of tokens from above: {line!r:.60}")
+            raise FormatError(f"{MERGES}: line {number} is not a pair of tokens of earlier lines: {line!r:.60}")
         if "".join(parts) in texts:
-            raise FormatError(f"{MERGES}: line {number}: the token {''.join(parts)!r:.60} again")
+            raise FormatError(f"{MERGES}: line {number}: the token {''.join(parts)!r:.60} repeats")
         texts["".join(parts)] = None
     return list(texts)
 
@@ -77,4 +77,4 @@ def _check_agreement(texts: list[str], encoder: bytes) -> None:
     for text in _SPECIAL:
         ids.pop(text, None)
     if ids != {text: rank for rank, text in enumerate(texts)}:
-        raise FormatError(f"{ENCODER} and {MERGES} disagree")
+        raise FormatError(f"{ENCODER} and {MERGES} do not have the same tokens")

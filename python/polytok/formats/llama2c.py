@@ -1,7 +1,6 @@
-"""llama2.c's ``tokenizer.bin``: the longest length, then a score and a text for each token.
+"""llama2.c's ``tokenizer.bin``: the length of the longest token, then a score and a text for each token.
 
-What the tokens are and how text is encoded is fixed by llama2.c's code: 0 is unknown, 1 and 2 are BOS and EOS, byte b
-is b + 3.
+llama2.c's code determines the rest: id 0 is unknown, ids 1 and 2 are BOS and EOS, and id b + 3 is byte b.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from .. import _core
 from ..errors import FormatError
 from ..spec import Bpe, Llama2cDecode, Origin, PrefixSpace, Spec, Template, Vocab, described
-from .base import ReadOptions, Written, require_ids_in_row_order, written
+from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
 
 name = "llama2c"
 options: frozenset[str] = frozenset()
@@ -20,7 +19,7 @@ _FIRST_ORDINARY = 3 + 256
 
 
 def refusal(data: bytes) -> str | None:
-    """Records to the end of the file, the longest as long as the header says."""
+    """Accepts records up to the end of the file, if the longest has the length in the header."""
     try:
         columns = _core.llama2c_read(data)
     except FormatError as error:
@@ -29,11 +28,11 @@ def refusal(data: bytes) -> str | None:
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a tokenizer.bin."""
+    """Reads a tokenizer.bin."""
     vocab = Vocab(*_core.llama2c_read(data))
     if len(vocab) < _FIRST_ORDINARY:
         raise FormatError(
-            f"{len(vocab)} tokens, but llama2.c counts on {_FIRST_ORDINARY}: unknown, BOS, EOS and the 256 bytes"
+            f"{len(vocab)} tokens, but llama2.c needs at least {_FIRST_ORDINARY}: unknown, BOS, EOS and the 256 bytes"
         )
     return Spec(
         vocab=vocab,
@@ -48,9 +47,9 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 
 def write(spec: Spec) -> Written:
-    """Write a tokenizer.bin."""
+    """Writes a tokenizer.bin."""
     require_ids_in_row_order(spec.vocab, name)
     if spec.model != _MODEL:
         raise FormatError(f"llama2.c merges by score; it cannot run this model: {described(spec.model)}")
     data = _core.llama2c_write(spec.vocab)
-    return written(spec, data, read(data, ReadOptions()))
+    return with_losses(spec, data, read(data, ReadOptions()))

@@ -1,8 +1,8 @@
 """minbpe's ``.model``, version 1: a pattern, special tokens and merges, one per line.
 
 An empty pattern line is minbpe's BasicTokenizer, which does not split. The format has no escapes: white space around
-the pattern is stripped on reading, and a special token with white space in it cannot be written. The ``.vocab`` that
-minbpe writes beside it, for people to read, is written too and never read.
+the pattern is stripped on reading, and a special token that contains white space cannot be written. The ``.vocab`` file
+that minbpe writes for people to read is written too, and never read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from .. import _core
 from ..errors import FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab, described
-from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, special_tokens_of, written
+from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, special_tokens_of, with_losses
 
 name = "minbpe"
 options: frozenset[str] = frozenset()
@@ -27,22 +27,22 @@ _NUMBER = re.compile(r"[0-9]{1,10}")
 
 
 def refusal(data: bytes) -> str | None:
-    """The first line names the version."""
-    first = data[:100].splitlines()[:1]
-    return None if first and first[0].strip() == _VERSION else "the first line is not `minbpe v1`"
+    """Accepts a file whose first line names the version."""
+    first_lines = data[:100].splitlines()[:1]
+    return None if first_lines and first_lines[0].strip() == _VERSION else "the first line is not `minbpe v1`"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a model; all that minbpe would misread (an id that does not exist, a pair twice) is an error."""
-    lines = _Lines(data)
-    if lines.next("the version").encode() != _VERSION:
+    """Reads a model; a line that minbpe would misread (an id that does not exist, a pair that repeats) is an error."""
+    head_lines = _HeadLines(data)
+    if head_lines.next_line("the version").encode() != _VERSION:
         raise FormatError("line 1: the version is not `minbpe v1`")
-    pattern = lines.next("the pattern")
-    count = lines.number(lines.next("the number of special tokens"))
-    special = _special_tokens(lines, count)
-    # Merges may double a token each; minbpe's own models stay far below this.
+    pattern = head_lines.next_line("the pattern")
+    count = head_lines.number(head_lines.next_line("the number of special tokens"))
+    special = _special_tokens(head_lines, count)
+    # Each merge can double the length of a token; the entries of minbpe's own models stay far below this limit.
     cap = 4 * len(data) + 2**20
-    merges, columns = _core.minbpe_read(data[lines.at :], lines.count + 1, cap)
+    merges, columns = _core.minbpe_read(data[head_lines.at :], head_lines.count + 1, cap)
     vocab = Vocab(*columns)
     _check_special(special, len(vocab))
     return Spec(
@@ -56,7 +56,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 
 def write(spec: Spec) -> Written:
-    """Write a model and, as its companion, the ``.vocab``."""
+    """Writes a model, and its ``.vocab`` as a companion."""
     merges = _merges_of(spec)
     match spec.split:
         case ():
@@ -64,40 +64,40 @@ def write(spec: Spec) -> Written:
         case (PatternSplit(pattern=pattern, behavior="matches", invert=False, is_regex=True),):
             pass
         case _:
-            raise FormatError("a minbpe model has one pattern at most, whose matches are the pieces")
+            raise FormatError("a minbpe model has at most one pattern, whose matches are the pieces")
     if "\n" in pattern or "\r" in pattern:
-        raise FormatError("a minbpe model holds its pattern on one line, but this one has a line break in it")
+        raise FormatError("a minbpe model has its pattern on one line, but this pattern contains a line break")
     special = [token for token in spec.special if len(token.text.split()) == 1 and token.text.strip() == token.text]
     head = [_VERSION.decode(), pattern, str(len(special)), *(f"{token.text} {token.id}" for token in special)]
     body = (f"{left} {right}" for left, right, _ in merges.tolist())
     data = "".join(f"{line}\n" for line in (*head, *body)).encode()
-    companions = {".vocab": _view(spec.vocab, merges, special).encode()}
-    return written(spec, data, read(data, ReadOptions()), companions=companions, hints=_HINTS)
+    companions = {".vocab": _vocab_listing(spec.vocab, merges, special).encode()}
+    return with_losses(spec, data, read(data, ReadOptions()), companions=companions, hints=_HINTS)
 
 
 _HINTS = {
-    "special": "a text with white space cannot stand in the file",
+    "special": "the file cannot contain a token with white space",
     "split": "white space around the pattern is stripped when the file is read",
 }
 
 
-class _Lines:
-    """The head of the file, line by line."""
+class _HeadLines:
+    """Reads the lines at the start of the file: the version, the pattern and the special tokens."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at, self.count = data, 0, 0
 
-    def next(self, what: str) -> str:
-        """The next line, stripped of white space as minbpe does."""
+    def next_line(self, item_name: str) -> str:
+        """Returns the next line without white space at its ends, as minbpe reads it."""
         self.count += 1
         match = _LINE.match(self.data, self.at)
         if match is None or self.at == len(self.data):
-            raise FormatError(f"line {self.count}: the file ends before {what}")
+            raise FormatError(f"line {self.count}: the file ends before {item_name}")
         self.at = match.end()
         try:
             return match[1].decode().strip()
         except UnicodeDecodeError as error:
-            raise FormatError(f"line {self.count}: {what} is not UTF-8") from error
+            raise FormatError(f"line {self.count}: {item_name} is not UTF-8") from error
 
     def number(self, text: str) -> int:
         if not _NUMBER.fullmatch(text) or int(text) > MAX_ID:
@@ -105,15 +105,15 @@ class _Lines:
         return int(text)
 
 
-def _special_tokens(lines: _Lines, count: int) -> dict[str, int]:
+def _special_tokens(head_lines: _HeadLines, count: int) -> dict[str, int]:
     special: dict[str, int] = {}
     for _ in range(count):
-        fields = lines.next("the last special token").split()
+        fields = head_lines.next_line("the last special token").split()
         if len(fields) != 2:
-            raise FormatError(f"line {lines.count}: a special token is a text without white space and an id")
+            raise FormatError(f"line {head_lines.count}: a special token is a text without white space and an id")
         if fields[0] in special:
-            raise FormatError(f"line {lines.count}: the special token {fields[0]!r} again")
-        special[fields[0]] = lines.number(fields[1])
+            raise FormatError(f"line {head_lines.count}: the special token {fields[0]!r} repeats")
+        special[fields[0]] = head_lines.number(fields[1])
     return special
 
 
@@ -129,30 +129,32 @@ def _merges_of(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
         raise FormatError(f"minbpe merges bytes by a list of pairs; it cannot run this model: {described(model)}")
     require_ids_in_row_order(spec.vocab, name)
     count = len(model.merges)
-    in_order = np.array_equal(model.merges[:, 2], np.arange(256, 256 + count, dtype=np.uint32))
-    bytes_first = spec.vocab.blob[:256] == bytes(range(256)) and np.array_equal(
+    is_in_order = np.array_equal(model.merges[:, 2], np.arange(256, 256 + count, dtype=np.uint32))
+    has_bytes_first = spec.vocab.blob[:256] == bytes(range(256)) and np.array_equal(
         spec.vocab.offsets[:257], np.arange(257, dtype=np.uint32)
     )
-    if not in_order or not bytes_first or len(spec.vocab) != 256 + count:
-        raise FormatError("minbpe numbers the 256 bytes first, then each merge in its order; this vocabulary does not")
+    if not is_in_order or not has_bytes_first or len(spec.vocab) != 256 + count:
+        raise FormatError("minbpe numbers the 256 bytes first, then the merges in order; this vocabulary does not")
     return model.merges
 
 
-def _view(vocab: Vocab, merges: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], special: list[SpecialToken]) -> str:
-    """The ``.vocab``: each token, and the two that it was merged from."""
+def _vocab_listing(
+    vocab: Vocab, merges: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], special: list[SpecialToken]
+) -> str:
+    """Returns the text of the ``.vocab`` file: each token, with the two tokens that were merged to it."""
 
     def lines() -> Iterator[str]:
-        shown = [_visible(piece.decode(errors="replace")) for piece in vocab.pieces()]
-        for number, text in enumerate(shown[:256]):
+        visible_texts = [_escape_controls(piece.decode(errors="replace")) for piece in vocab.pieces()]
+        for number, text in enumerate(visible_texts[:256]):
             yield f"[{text}] {number}\n"
         for left, right, number in merges.tolist():
-            yield f"[{shown[left]}][{shown[right]}] -> [{shown[number]}] {number}\n"
+            yield f"[{visible_texts[left]}][{visible_texts[right]}] -> [{visible_texts[number]}] {number}\n"
         for token in special:
-            yield f"[{_visible(token.text)}] {token.id}\n"
+            yield f"[{_escape_controls(token.text)}] {token.id}\n"
 
     return "".join(lines())
 
 
-def _visible(text: str) -> str:
-    """Characters of the categories C* as escapes."""
+def _escape_controls(text: str) -> str:
+    """Returns a text in which characters of the categories C* are escaped."""
     return "".join(f"\\u{ord(char):04x}" if unicodedata.category(char)[0] == "C" else char for char in text)

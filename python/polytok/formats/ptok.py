@@ -1,9 +1,9 @@
-"""polytok's own ``.ptok``: the Spec and the tables compiled from it, used where they lie in the file.
+"""polytok's own ``.ptok`` files: a Spec and the tables compiled from it, which the engine uses directly in the file.
 
-The container is checked and mapped by the engine (crates/polytok-core/src/native). Of its sections this module writes
-and reads ``spec``, ``special`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and
-``model.merges``; the engine writes the vocabulary's columns and its tables. Nothing is executed, and nothing is lost:
-the Spec comes back equal.
+The engine checks and maps the container (crates/polytok-core/src/native). This module writes and reads the sections
+``spec``, ``special`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and ``model.merges``; the
+engine writes the columns of the vocabulary and its tables. No code in a file is executed. A Spec that is written and
+read again is equal to the original.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ options: frozenset[str] = frozenset()
 
 MAGIC = b"\x93ptok\r\n\0"
 
-_ELSEWHERE = frozenset({"vocab", "special", "extra"})
+_OTHER_SECTIONS = frozenset({"vocab", "special", "extra"})
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 _NO_COLUMN: Any = ()
 _NO_VOCAB = Vocab(b"", _NO_COLUMN, _NO_COLUMN, _NO_COLUMN, _NO_COLUMN)
-"""What an outline has instead of a vocabulary. Its columns are not arrays, so that opening a file imports no numpy."""
+"""The empty vocabulary of an outline. Its columns are not arrays, so that opening a file does not import numpy."""
 
 
 def refusal(data: bytes) -> str | None:
-    """The magic."""
+    """Accepts bytes that begin with the magic."""
     return None if data.startswith(MAGIC) else "it does not start with the magic of polytok's own files"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a file."""
+    """Reads a file."""
     file = NativeFile(_core.NativeFile.copy(data))
-    file.compile()  # which is quick, and refuses what is no Spec
+    file.compile()  # fast, and refuses data that is not a valid Spec
     return file.spec()
 
 
 def write(spec: Spec) -> Written:
-    """Write a file, with the tables compiled from the Spec."""
+    """Writes a file, with the tables compiled from the Spec."""
     import numpy as np
 
     data = bytearray()
 
-    def keep(part: bytes) -> list[int]:
-        data.extend(part)
-        return [len(data) - len(part), len(data)]
+    def store_bytes(byte_string: bytes) -> list[int]:
+        data.extend(byte_string)
+        return [len(data) - len(byte_string), len(data)]
 
     merges, outline = None, spec
     if isinstance(spec.model, Bpe) and spec.model.merges is not None:
@@ -64,11 +64,11 @@ def write(spec: Spec) -> Written:
             spec.model.merges,
             replace(spec, model=replace(spec.model, merges=np.zeros((0, 3), dtype=np.uint32))),
         )
-    plain = fields_to_plain(outline, keep, leave_out=_ELSEWHERE)
+    plain = fields_to_plain(outline, store_bytes, leave_out=_OTHER_SECTIONS)
     sections = [
         ("spec", json.dumps(plain, separators=(",", ":")).encode()),
-        ("special", json.dumps([_row(token) for token in spec.special], separators=(",", ":")).encode()),
-        ("extra", json.dumps(to_plain(spec.extra, keep), separators=(",", ":")).encode()),
+        ("special", json.dumps([_token_row(token) for token in spec.special], separators=(",", ":")).encode()),
+        ("extra", json.dumps(to_plain(spec.extra, store_bytes), separators=(",", ":")).encode()),
         ("data", bytes(data)),
     ]
     if merges is not None:
@@ -76,22 +76,22 @@ def write(spec: Spec) -> Written:
     return Written(_core.native_write(spec, sections, fingerprint(spec)))
 
 
-def _outlined(plain: dict[str, Any]) -> dict[str, Any]:
-    """An object of the section spec: merges, which are in a section of their own, are an empty column."""
+def _without_merges(plain: dict[str, Any]) -> dict[str, Any]:
+    """Returns an object of the section spec, with an empty column for merges, which have a section of their own."""
     has_merges = plain.get("$") == "Bpe" and plain.get("merges") is not None
     return {**plain, "merges": {"$": "tuple", "items": []}} if has_merges else plain
 
 
-def _row(token: SpecialToken) -> tuple[str, int, int]:
+def _token_row(token: SpecialToken) -> tuple[str, int, int]:
     return token.text, token.id, sum(1 << bit for bit, flag in enumerate(_FLAGS) if getattr(token, flag))
 
 
-def _token(text: str, id: int, flags: int) -> SpecialToken:
+def _token_from_row(text: str, id: int, flags: int) -> SpecialToken:
     return SpecialToken(text, id, **{flag: bool(flags >> bit & 1) for bit, flag in enumerate(_FLAGS)})
 
 
-def opened(path: str | os.PathLike[str]) -> NativeFile | None:
-    """The file of this path, mapped, if it is of this format."""
+def open_mapped(path: str | os.PathLike[str]) -> NativeFile | None:
+    """Maps a file and returns it; None if it is not a ``.ptok`` file."""
     try:
         with open(path, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
@@ -104,43 +104,43 @@ def opened(path: str | os.PathLike[str]) -> NativeFile | None:
 
 
 class NativeFile:
-    """A file whose checksum is right: its tokenizer, and its Spec on demand."""
+    """A file with a valid checksum, which returns its tokenizer, and its Spec on demand."""
 
     def __init__(self, file: _core.NativeFile) -> None:
         self._file = file
-        fields = self._json("spec", _outlined)
+        fields = self._json("spec", _without_merges)
         if not isinstance(fields, dict) or not isinstance(fields.get("names", {}), dict):
             raise FormatError("the section spec, or names in it, is not an object")
         try:
             self.outline = Spec(vocab=_NO_VOCAB, **fields)
         except TypeError as error:
-            raise FormatError(f"the section spec is no Spec: {error}") from error
+            raise FormatError(f"the section spec is not a Spec: {error}") from error
 
     @property
     def fingerprint(self) -> bytes:
-        """The fingerprint that was written with it."""
+        """The fingerprint of the Spec, as stored in the file."""
         return self._file.fingerprint()
 
     def spec(self) -> Spec:
-        """The whole Spec, whose columns are copies."""
+        """Returns the whole Spec, whose columns are copies."""
         model = self.outline.model
         if isinstance(model, Bpe) and model.merges is not None:
             merges = self._column("model.merges", "uint32")
             if merges is None or len(merges) % 3:
-                raise FormatError("the section model.merges is missing or cut off")
+                raise FormatError("the section model.merges is missing or truncated")
             model = replace(model, merges=merges.reshape(-1, 3))
         try:
-            special = tuple(_token(*row) for row in self._json("special"))
+            special = tuple(_token_from_row(*row) for row in self._json("special"))
         except TypeError as error:
             raise FormatError(f"the section special is damaged: {error}") from error
         return replace(self.outline, vocab=self._vocab(), model=model, special=special, extra=self._json("extra"))
 
     def compile(self) -> _core.Tokenizer:
-        """The tokenizer; tables of another version than the engine's are compiled anew."""
+        """Returns the tokenizer. Tables of another version of the engine are compiled again."""
         try:
             return self._file.compile(self.outline) if self._file.has_tables() else _core.Tokenizer(self.spec())
         except (AttributeError, OverflowError, TypeError) as error:
-            raise FormatError(f"the section spec is no Spec: {error}") from error
+            raise FormatError(f"the section spec is not a Spec: {error}") from error
 
     def _vocab(self) -> Vocab:
         blob = self._file.section("vocab.blob")
@@ -160,7 +160,7 @@ class NativeFile:
         import numpy as np
 
         if len(data) % np.dtype(dtype).itemsize:
-            raise FormatError(f"the section {section} is cut off")
+            raise FormatError(f"the section {section} is truncated")
         column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
         return column
 
@@ -169,6 +169,6 @@ class NativeFile:
         if text is None or data is None:
             raise FormatError(f"the section {section} or data is missing")
         try:
-            return from_plain(json.loads(text, object_hook=object_hook), kept=lambda at: data[slice(*at)])
+            return from_plain(json.loads(text, object_hook=object_hook), load_bytes=lambda at: data[slice(*at)])
         except (ValueError, RecursionError) as error:
             raise FormatError(f"the section {section} is damaged: {error}") from error

@@ -1,6 +1,6 @@
-"""RWKV World's vocabulary: lines ``id literal length`` with Python literals.
+"""RWKV World's vocabulary file: lines ``id literal length`` with Python literals.
 
-Id 0 is not in the file; by convention it is ``<|endoftext|>``, which separates documents, and so it is the Spec's one
+Id 0 is not in the file. By convention it is ``<|endoftext|>``, which separates documents. So it is the Spec's only
 special token and its ``eos``, unless the file uses id 0 or the caller gives special tokens.
 """
 
@@ -11,7 +11,7 @@ import re
 from .. import _core
 from ..errors import FormatError
 from ..spec import Longest, Origin, Spec, SpecialToken, Vocab, described
-from .base import ReadOptions, Written, special_tokens_of, written
+from .base import ReadOptions, Written, special_tokens_of, with_losses
 
 name = "rwkv"
 options = frozenset({"special_tokens"})
@@ -21,12 +21,12 @@ _FIRST_LINE = re.compile(rb"\d{1,10} b?(?P<quote>['\"])[^\r\n]*(?P=quote) \d{1,1
 
 
 def refusal(data: bytes) -> str | None:
-    """The first line is a number, a Python literal and a number."""
+    """Accepts a file whose first line is a number, a Python literal and a number."""
     return None if _FIRST_LINE.match(data) else "the first line is not `id literal length`"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a vocabulary."""
+    """Reads a vocabulary."""
     vocab = Vocab(*_core.rwkv_read(data))
     if not len(vocab):
         raise FormatError("no tokens")
@@ -43,16 +43,16 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 
 def write(spec: Spec) -> Written:
-    """Write a vocabulary.
+    """Writes a vocabulary.
 
-    The literals keep to what RWKV's own file has, for there are readers that know no more of Python's syntax: a str
-    wherever the bytes are UTF-8 and Python's repr has no escape of eight digits, else bytes, of which each is escaped.
+    The literals use only the syntax of RWKV's own file, because some readers know no other: a str if the bytes are
+    UTF-8 and Python's repr has no escape of eight digits, else bytes with every byte escaped.
     """
     if spec.model != Longest():
         raise FormatError(f"RWKV takes the longest token that fits; it cannot run this model: {described(spec.model)}")
     rows = zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), strict=True)
     data = "".join(f"{number} {_literal(piece)} {len(piece)}\n" for number, piece in rows).encode()
-    return written(spec, data, read(data, ReadOptions()))
+    return with_losses(spec, data, read(data, ReadOptions()))
 
 
 def _literal(piece: bytes) -> str:

@@ -1,9 +1,9 @@
-"""SentencePiece's ``.model``: a ModelProto.
+"""SentencePiece's ``.model`` file: a ModelProto.
 
-What the Spec has a place for (pieces, model type, flags, character map, ``unk_surface``) is held there only and written
-from there. The other fields of the trainer's and the normalizer's spec, self-test data and unknown fields are kept in
-``extra["sentencepiece"]``; self-tests are not run. ``written_defaults`` names the fields that the file spells out
-although they have their default, ``piece_details`` is the sparse record of pieces that were written in an unusual way.
+Data that the Spec has fields for (pieces, model type, flags, character map, ``unk_surface``) is kept only in these
+fields and written from them. ``extra["sentencepiece"]`` keeps the other fields of the trainer's and the normalizer's
+messages, self-test data, and unknown fields; self-tests are not run. In it, ``written_defaults`` names the fields that
+the file contains although they have their default, and ``piece_details`` records pieces that have unusual encodings.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..spec import (
     Word,
 )
 from . import sentencepiece_proto as proto
-from .base import ReadOptions, Written, require_ids_in_row_order, written
+from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
 
 name = "sentencepiece"
 options = frozenset({"line"})
@@ -45,7 +45,7 @@ _SPECIAL_PIECES = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad
 
 
 def refusal(data: bytes) -> str | None:
-    """A protobuf message to its end, with pieces in it."""
+    """Accepts bytes that are one protobuf message and contain pieces."""
     try:
         _core.sentencepiece_probe(data)
     except FormatError as error:
@@ -54,22 +54,22 @@ def refusal(data: bytes) -> str | None:
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a model; what SentencePiece refuses to load is refused."""
+    """Reads a model; a model that SentencePiece refuses to load is an error."""
     line: Line = options.line or "0.2.3"
-    columns, (details, rest, charsmap) = _core.sentencepiece_read(data)
-    fields = _Fields(proto.parse(rest, charsmap))
+    columns, (piece_details, other_messages, charsmap) = _core.sentencepiece_read(data)
+    fields = _MessageFields(proto.parse(other_messages, charsmap))
     model_type = fields.take("trainer_spec", "model_type", _UNIGRAM)
     byte_fallback = fields.take("trainer_spec", "byte_fallback", False)
     unk_surface = fields.take("trainer_spec", "unk_surface", _UNK_SURFACE)
-    suffix = fields.take("trainer_spec", "treat_whitespace_as_suffix", False)
-    normalize = fields.take_normalizer("normalizer_spec", suffix)
-    # SentencePiece ignores a denormalizer without a character map; it stays among the other fields.
+    has_suffix = fields.take("trainer_spec", "treat_whitespace_as_suffix", False)
+    normalize = fields.take_normalizer("normalizer_spec", has_suffix)
+    # SentencePiece ignores a denormalizer without a character map, which is kept in ``extra``.
     denormalizer = fields.messages.get("denormalizer_spec", {})
     denormalize = fields.take_normalizer("denormalizer_spec") if denormalizer.get("precompiled_charsmap") else None
 
     vocab = Vocab(*columns)
     if byte_fallback and line == "0.2.3":
-        _retire_nul(vocab)
+        _mark_nul_unused(vocab)
     _core.sentencepiece_check(vocab, model_type, byte_fallback, line)
     names = _special_ids(vocab, fields.messages.get("trainer_spec", {}))
     return Spec(
@@ -84,19 +84,19 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         line=line,
         names=names,
         origin=Origin(name, options.name),
-        extra=fields.extra(details),
+        extra=fields.extra(piece_details),
     )
 
 
 def write(spec: Spec) -> Written:
-    """Write a model: the pieces, then the other messages by field number."""
-    model_type, normalize, decode = _expressible(spec)
+    """Writes a model: the pieces, then the other messages by field number."""
+    model_type, normalize, decode = _checked_parts(spec)
     byte_fallback = spec.unknown == "bytes"
     _core.sentencepiece_check(spec.vocab, model_type, byte_fallback, spec.line)
 
-    kept: Mapping[str, Any] = spec.extra.get(name, {})
-    messages = {key: value for key, value in kept.items() if key not in _OWN_KEYS}
-    fields = _Fields(messages, kept.get("written_defaults", ()))
+    kept_fields: Mapping[str, Any] = spec.extra.get(name, {})
+    messages = {key: value for key, value in kept_fields.items() if key not in _OWN_KEYS}
+    fields = _MessageFields(messages, kept_fields.get("written_defaults", ()))
     fields.put("trainer_spec", "model_type", model_type, _UNIGRAM)
     fields.put("trainer_spec", "byte_fallback", byte_fallback, False)
     fields.put("trainer_spec", "unk_surface", decode.unk_surface, _UNK_SURFACE)
@@ -104,22 +104,24 @@ def write(spec: Spec) -> Written:
     fields.put_normalizer("normalizer_spec", normalize)
     if decode.denormalize is not None:
         fields.put_normalizer("denormalizer_spec", decode.denormalize)
-    pieces = _core.sentencepiece_write(spec.vocab, kept.get("piece_details", b""))
+    pieces = _core.sentencepiece_write(spec.vocab, kept_fields.get("piece_details", b""))
     data = pieces + proto.serialize(fields.messages)
-    return written(spec, data, read(data, ReadOptions(line=spec.line)))
+    return with_losses(spec, data, read(data, ReadOptions(line=spec.line)))
 
 
-def _expressible(spec: Spec) -> tuple[int, SentencePieceNormalize, SentencePieceDecode]:
-    """The parts of a Spec that a model has a place for; FormatError for other ones."""
+def _checked_parts(spec: Spec) -> tuple[int, SentencePieceNormalize, SentencePieceDecode]:
+    """Returns the parts of a Spec that a model can express; raises FormatError if it cannot express the Spec."""
     model_type = next((number for number, model in _MODELS.items() if model == spec.model), None)
     if model_type is None:
         raise FormatError(f"SentencePiece has no model like this: {spec.model!r:.100}")
     if len(spec.normalize) != 1 or not isinstance(spec.normalize[0], SentencePieceNormalize):
         raise FormatError("a SentencePiece model has exactly one normalize step, SentencePiece's own")
     if not isinstance(spec.decode, SentencePieceDecode):
-        raise FormatError(f"a SentencePiece model decodes in its own way, not by {spec.decode.kind!r}")
+        raise FormatError(f"a SentencePiece model cannot have the decoder {spec.decode.kind!r}")
     if spec.unknown == "error":
-        raise FormatError("a SentencePiece model has an unknown piece or byte pieces; unknown='error' cannot be said")
+        raise FormatError(
+            "a SentencePiece model has an unknown piece or byte pieces; unknown='error' cannot be expressed"
+        )
     require_ids_in_row_order(spec.vocab, name)
     return model_type, spec.normalize[0], spec.decode
 
@@ -127,13 +129,13 @@ def _expressible(spec: Spec) -> tuple[int, SentencePieceNormalize, SentencePiece
 _OWN_KEYS = ("written_defaults", "piece_details")
 
 
-class _Fields:
-    """The model's messages, out of which the Spec's fields are taken and into which they are put."""
+class _MessageFields:
+    """The fields of the model's messages: reading takes the Spec's fields out of them, writing puts these in."""
 
     def __init__(self, messages: Mapping[str, Any], written_defaults: tuple[str, ...] = ()) -> None:
         self.messages = {key: dict(value) if key in proto.MESSAGES else value for key, value in messages.items()}
         self.written_defaults = list(written_defaults)
-        self.taken_from: set[str] = set()
+        self.messages_read: set[str] = set()
 
     def take(self, message: str, field: str, default: Any) -> Any:
         fields = self.messages.get(message, {})
@@ -141,62 +143,66 @@ class _Fields:
             return default
         if fields[field] == default:
             self.written_defaults.append(f"{message}.{field}")
-        self.taken_from.add(message)
+        self.messages_read.add(message)
         return fields.pop(field)
 
     def put(self, message: str, field: str, value: Any, default: Any) -> None:
         if value != default or f"{message}.{field}" in self.written_defaults:
             self.messages.setdefault(message, {})[field] = value
 
-    def take_normalizer(self, message: str, suffix: bool = False) -> SentencePieceNormalize:
+    def take_normalizer(self, message: str, has_suffix: bool = False) -> SentencePieceNormalize:
         charsmap = self.take(message, "precompiled_charsmap", b"")
         flags = {flag: self.take(message, flag, True) for flag in _FLAGS}
-        return SentencePieceNormalize(charsmap, whitespace_as_suffix=suffix, **flags)
+        return SentencePieceNormalize(charsmap, whitespace_as_suffix=has_suffix, **flags)
 
     def put_normalizer(self, message: str, step: SentencePieceNormalize) -> None:
         self.put(message, "precompiled_charsmap", step.charsmap, b"")
         for flag in _FLAGS:
             self.put(message, flag, getattr(step, flag), True)
 
-    def extra(self, details: bytes) -> Mapping[str, Any]:
-        """What is left, for ``Spec.extra``; a message of which all was taken will be made again by what is put."""
-        kept: dict[str, Any] = {}
+    def extra(self, piece_details: bytes) -> Mapping[str, Any]:
+        """Returns the remaining fields, for ``Spec.extra``.
+
+        A message without remaining fields is left out if the Spec took fields of it: writing them adds the message
+        again.
+        """
+        remaining: dict[str, Any] = {}
         for key, value in self.messages.items():
-            if key not in proto.MESSAGES or value or key not in self.taken_from:
-                kept[key] = value
+            if key not in proto.MESSAGES or value or key not in self.messages_read:
+                remaining[key] = value
         if self.written_defaults:
-            kept["written_defaults"] = tuple(self.written_defaults)
-        if details:
-            kept["piece_details"] = details
-        return {name: kept} if kept else {}
+            remaining["written_defaults"] = tuple(self.written_defaults)
+        if piece_details:
+            remaining["piece_details"] = piece_details
+        return {name: remaining} if remaining else {}
 
 
-def _retire_nul(vocab: Vocab) -> None:
-    """SentencePiece 0.2.3 takes a piece that is one NUL for unused when there are byte pieces."""
-    if b"\0" not in vocab.blob:  # nearly always, and found in no time
+def _mark_nul_unused(vocab: Vocab) -> None:
+    """Marks a piece that is one NUL as unused, as SentencePiece 0.2.3 does in models with byte pieces."""
+    if b"\0" not in vocab.blob:  # true for nearly all models, and fast to check
         return
-    singles = np.flatnonzero(np.diff(vocab.offsets) == 1)
-    firsts = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[singles]]
-    vocab.kinds[singles[firsts == 0]] = Kind.UNUSED
+    one_byte_rows = np.flatnonzero(np.diff(vocab.offsets) == 1)
+    first_bytes = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[one_byte_rows]]
+    vocab.kinds[one_byte_rows[first_bytes == 0]] = Kind.UNUSED
 
 
 def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int]:
-    """The ids of unk, bos, eos and pad: found by their texts, and only if the piece is of the right kind.
+    """Returns the ids of unk, bos, eos and pad, which are found by their texts; the piece must have the right kind.
 
-    SentencePiece looks a text up among the reserved pieces first, then among the ordinary ones, and takes the unknown
-    piece when neither has it; so only the unknown piece can be found without its text.
+    SentencePiece searches a text in the reserved pieces first, then in the ordinary ones, and else uses the unknown
+    piece. So only the unknown piece can be found without its text.
     """
     texts = {role: trainer_spec.get(f"{role}_piece") or text for role, text in _SPECIAL_PIECES.items()}
-    # Nearly all rows are normal, and most of the others are bytes, which are as long as none of these texts.
-    odd = np.flatnonzero(vocab.kinds != Kind.NORMAL)
-    kinds = dict(zip(odd.tolist(), vocab.kinds[odd].tolist(), strict=True))
+    # Nearly all rows are normal, and most of the others are bytes, whose texts are longer than these.
+    special_rows = np.flatnonzero(vocab.kinds != Kind.NORMAL)
+    kinds = dict(zip(special_rows.tolist(), vocab.kinds[special_rows].tolist(), strict=True))
     lengths = set(map(len, texts.values()))
-    sizes = (vocab.offsets[odd + 1] - vocab.offsets[odd]).tolist()
+    sizes = (vocab.offsets[special_rows + 1] - vocab.offsets[special_rows]).tolist()
     rows = [row for row, size in zip(kinds, sizes, strict=True) if size in lengths and kinds[row] in _RESERVED]
-    reserved = {vocab.piece(row): row for row in rows}
+    row_by_text = {vocab.piece(row): row for row in rows}
     ids: dict[str, int] = {}
     for role, text in texts.items():
-        row = reserved.get(text)
+        row = row_by_text.get(text)
         if row is None and role == "unk" and not _is_ordinary(vocab, text):
             row = next((row for row, kind in kinds.items() if kind == Kind.UNKNOWN), None)
         if row is not None and kinds[row] == (Kind.UNKNOWN if role == "unk" else Kind.CONTROL):
@@ -206,5 +212,5 @@ def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int
 
 def _is_ordinary(vocab: Vocab, text: bytes) -> bool:
     rows = np.flatnonzero(np.diff(vocab.offsets) == len(text))
-    firsts = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[rows]]
-    return any(vocab.piece(int(row)) == text for row in rows[firsts == text[0]])
+    first_bytes = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[rows]]
+    return any(vocab.piece(int(row)) == text for row in rows[first_bytes == text[0]])

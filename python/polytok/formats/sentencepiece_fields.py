@@ -1,4 +1,4 @@
-"""All fields of a SentencePiece model's messages, whether they stand in the file or have their default."""
+"""Lists all fields of a SentencePiece model's messages, those in the file and those that have their default."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MODEL_TYPES = {1: "UNIGRAM", 2: "BPE", 3: "WORD", 4: "CHAR"}
 
 
 class Field(NamedTuple):
-    """A field of the model file. One that is not set has SentencePiece's default."""
+    """A field of the model file. A field that is not set has SentencePiece's default."""
 
     message: str
     name: str
@@ -52,19 +52,19 @@ class Field(NamedTuple):
 
 
 def fields(spec: Spec) -> Iterator[Field]:
-    """All fields but the pieces, as they stand in the file that the Spec is written to."""
+    """Yields all fields except the pieces, with the values of the file that the Spec is written to."""
     data = sentencepiece.write(spec).data
-    _, (_, rest, charsmap) = _core.sentencepiece_read(data)
-    messages = proto.parse(rest, charsmap)
+    _, (_, other_messages, charsmap) = _core.sentencepiece_read(data)
+    messages = proto.parse(other_messages, charsmap)
     for message in proto.MESSAGES:
-        found = messages.get(message, {})
+        set_fields = messages.get(message, {})
         if message == "denormalizer_spec" and message not in messages:
             continue
-        for name, empty in proto.field_names(message).items():
-            value = found.get(name, _DEFAULTS[message].get(name, empty))
-            yield Field(message, name, MODEL_TYPES[value] if name == "model_type" else value, name in found)
-        if "unknown" in found:
-            yield Field(message, "unknown", found["unknown"], True)
+        for name, empty_value in proto.field_names(message).items():
+            value = set_fields.get(name, _DEFAULTS[message].get(name, empty_value))
+            yield Field(message, name, MODEL_TYPES[value] if name == "model_type" else value, name in set_fields)
+        if "unknown" in set_fields:
+            yield Field(message, "unknown", set_fields["unknown"], True)
     if "self_test_data" in messages:
         samples = [pair for data in messages["self_test_data"] for pair in proto.self_tests(data)]
         yield Field("self_test_data", "samples", samples, True)

@@ -1,9 +1,8 @@
-"""SentencePiece's ModelProto without its pieces, as plain dictionaries.
+"""Converts SentencePiece's ModelProto, without its pieces, to plain dictionaries and back.
 
-The messages are described here and built when they are first needed, in a descriptor pool of their own: the
-sentencepiece package registers its own under the same names in the default pool. Strings are declared as bytes, because
-the C++ side does not check that they are UTF-8. Fields that this table does not know are kept under the name
-``unknown``.
+The messages are described in this module and built on first use in a separate descriptor pool, because the
+sentencepiece package registers messages of the same names in the default pool. Strings are declared as bytes, because
+the C++ code does not check that they are UTF-8. Fields that the tables do not list are kept under the name ``unknown``.
 """
 
 from __future__ import annotations
@@ -50,13 +49,14 @@ _MESSAGE_TABLES = {
 }
 
 MESSAGES = ("trainer_spec", "normalizer_spec", "denormalizer_spec")
-"""The fields of the model that are messages."""
+"""The names of the model's fields that are messages."""
 
 
 def parse(data: bytes, charsmap: bytes = b"") -> dict[str, Any]:
-    """The fields that stand in the message; a field that is a message is a dictionary in turn.
+    """Returns the fields that are set in the message; a field that is a message is a dictionary in turn.
 
-    ``charsmap`` was taken out of its first normalizer; one that still stands in the message came later and wins.
+    ``charsmap`` is the map that the caller removed from the first normalizer. A map that the message still contains is
+    later in the file and takes precedence.
     """
     from google.protobuf.message import DecodeError
 
@@ -72,7 +72,7 @@ def parse(data: bytes, charsmap: bytes = b"") -> dict[str, Any]:
 
 
 def serialize(fields: Mapping[str, Any]) -> bytes:
-    """The message with these fields, by field number."""
+    """Returns the bytes of the message with these fields, in the order of their numbers."""
     message = _model_class()()
     unknown = _fill(message, fields)
     return message.SerializeToString() + unknown
@@ -95,28 +95,31 @@ def _to_dict(message: Message) -> dict[str, Any]:
 
 
 def _fill(message: Message, fields: Mapping[str, Any]) -> bytes:
-    """Set the fields; the unknown ones are returned at the top, and merged in below it."""
+    """Sets the fields of a message.
+
+    Unknown fields are merged into messages in it, and returned for the message itself.
+    """
     for name, value in fields.items():
         if name == "unknown":
             continue
         try:
             if name in MESSAGES:
-                part = getattr(message, name)
-                part.SetInParent()
-                if unknown := _fill(part, value):
-                    part.MergeFromString(unknown)
+                submessage = getattr(message, name)
+                submessage.SetInParent()
+                if unknown := _fill(submessage, value):
+                    submessage.MergeFromString(unknown)
             elif isinstance(value, tuple | list):
                 getattr(message, name).extend(value)
             else:
                 setattr(message, name, value)
         except (AttributeError, TypeError, ValueError) as error:
             raise FormatError(
-                f"{name!r} = {value!r:.80} does not fit SentencePiece's {_title(message)}: {error}"
+                f"{name!r} = {value!r:.80} does not fit SentencePiece's {_message_name(message)}: {error}"
             ) from error
     return bytes(fields.get("unknown", b""))
 
 
-def _title(message: Message) -> str:
+def _message_name(message: Message) -> str:
     return message.DESCRIPTOR.name
 
 
@@ -129,15 +132,15 @@ def _model_class() -> type[Message]:
     for number, name in enumerate(("UNIGRAM", "BPE", "WORD", "CHAR"), start=1):
         model_types.value.add(name=name, number=number)
     for name, table in _MESSAGE_TABLES.items():
-        _describe(file.message_type.add(name=name), table)
+        _add_fields(file.message_type.add(name=name), table)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("polytok.ModelProto"))
 
 
-def _describe(message: Any, table: str) -> None:
-    for entry in table.split(","):
-        number, name, kind = entry.split()
+def _add_fields(message: Any, table: str) -> None:
+    for description in table.split(","):
+        number, name, kind = description.split()
         field = message.field.add(name=name, number=int(number))
         field.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
         kind = kind.rstrip("*")
@@ -150,7 +153,7 @@ def _describe(message: Any, table: str) -> None:
 
 
 def self_tests(data: bytes) -> list[tuple[bytes, bytes]]:
-    """The texts of self-test data and the pieces expected of them."""
+    """Returns the texts of self-test data with their expected pieces."""
     from google.protobuf import message_factory
 
     pool: Any = _model_class().DESCRIPTOR.file.pool
@@ -160,7 +163,7 @@ def self_tests(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def field_names(message: str) -> dict[str, Any]:
-    """The names of a message's fields by number, with protobuf's own empty value for each."""
-    empty = getattr(_model_class()(), message)
-    described = sorted(empty.DESCRIPTOR.fields, key=lambda field: field.number)
-    return {field.name: () if field.is_repeated else field.default_value for field in described}
+    """Returns the names of a message's fields in the order of their numbers, with protobuf's empty value for each."""
+    empty_message = getattr(_model_class()(), message)
+    descriptors = sorted(empty_message.DESCRIPTOR.fields, key=lambda field: field.number)
+    return {field.name: () if field.is_repeated else field.default_value for field in descriptors}

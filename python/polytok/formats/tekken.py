@@ -1,12 +1,14 @@
 """Mistral's ``tekken.json``: a pattern, special tokens, and a vocabulary of base64 texts by rank.
 
-The algorithm is tiktoken's. Ids are ranks after as many special tokens as the configuration says; those that the file
-does not name are ``<SPECIAL_i>``. Only as many entries are live as the configuration's size has room for; those behind
-them are kept as they stand in the file, and so are its layout, its version, and its fields for images and audio.
+The algorithm is tiktoken's. Special tokens have the first ids; the configuration has their number, and those that the
+file does not name are ``<SPECIAL_i>``. Ranks follow as ids. The configuration's vocabulary size limits the number of
+entries that are used. Unused entries are kept with their text in the file, and so are the file's layout, its version,
+and its fields for images and audio.
 
-mistral-common decodes by one of three policies. KEEP is what `Tokenizer.decode` does, and IGNORE ``skip_special=True``
-(but here the bytes on both sides of a skipped token may make one character); RAISE has no like. Special tokens in a
-text are text to it, as they are to ``special=()``.
+mistral-common decodes by one of three policies. KEEP is the same as `Tokenizer.decode`, and IGNORE the same as
+``skip_special=True`` (except that polytok can combine the bytes on both sides of a skipped token into one character);
+polytok has no equivalent of RAISE. mistral-common encodes special tokens in a text as ordinary text, like
+``special=()``.
 
 Source: mistralai/mistral-common, src/mistral_common/tokens/tokenizers/tekken.py and base.py.
 """
@@ -23,23 +25,23 @@ import numpy as np
 from .. import _core
 from ..errors import FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Template, Vocab, described
-from .base import MAX_ID, ReadOptions, Written, written
+from .base import MAX_ID, ReadOptions, Written, with_losses
 
 name = "tekken"
 options: frozenset[str] = frozenset()
 
 _MODEL = Bpe("rank", whole_piece_first=True)
 _VERSIONS = ("v1", "v2", "v3", "v7", "v11", "v13", "v15")
-_VERSION_WHERE_NONE = "v7"
-# The special tokens of files up to v7 that do not list their own.
+_DEFAULT_VERSION = "v7"
+# The special tokens of files up to v7 that have no list of special tokens.
 _OLD_SPECIAL = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
     *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
     *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
 )
 _NAMES = {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}
-_MOST_SPECIAL = 2**16
-"""Special tokens that a file does not name cost it nothing; Mistral's files have 1,000."""
+_MAX_SPECIAL_TOKENS = 2**16
+"""The limit of special tokens. Without it a small file could ask for billions; Mistral's files have 1,000."""
 
 _ENTRIES = re.compile(rb'"vocab"\s*:\s*\[\s*\{\s*"(?:rank|token_bytes|token_str)"\s*:')
 _TOP = re.compile(rb'\s*\{([ \t\r\n]*)"[^"\\]{0,100}"[ \t\r\n]*:([ \t]*)')
@@ -47,44 +49,48 @@ _ITEM = re.compile(rb'\[\s*\{\s*"[a-z_]*"\s*:\s*[0-9]+[ \t]*,([ \t]*)')
 
 
 def refusal(data: bytes) -> str | None:
-    """A JSON object whose ``vocab`` is a list of ranks and base64."""
+    """Accepts a JSON object whose ``vocab`` is a list of ranks and base64."""
     if not data[:100].lstrip().startswith(b"{"):
         return "it is not a JSON object"
     return None if _ENTRIES.search(data) else 'it has no "vocab" that is a list of objects with rank and token_bytes'
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a tekken.json."""
+    """Reads a tekken.json."""
     start, end = _core.tekken_vocab_range(data)
     document = _document(data[:start] + b"[]" + data[end:])
     _check_version(document)
     config = document["config"]
-    special = _special_texts(document, _number(config, "default_num_special_tokens", _MOST_SPECIAL))
-    live = _number(config, "default_vocab_size", MAX_ID) - len(special)
-    if live <= 0:
-        raise FormatError(f"config: default_vocab_size leaves no token beside {len(special)} special ones")
-    columns, odd_texts, unused = _core.tekken_read(data[start:end], live, len(special))
-    kept: dict[str, Any] = {"document": document, "layout": _layout(data, data[start:end])}
+    special = _special_texts(document, _number(config, "default_num_special_tokens", _MAX_SPECIAL_TOKENS))
+    used_entries = _number(config, "default_vocab_size", MAX_ID) - len(special)
+    if used_entries <= 0:
+        raise FormatError(
+            f"config: default_vocab_size leaves no id for tokens other than the {len(special)} special ones"
+        )
+    columns, odd_texts, unused_range = _core.tekken_read(data[start:end], used_entries, len(special))
+    kept_parts: dict[str, Any] = {"document": document, "layout": _layout(data, data[start:end])}
     if odd_texts:
-        kept["token_str"] = [list(pair) for pair in odd_texts]
-    if unused:
-        kept["unused"] = data[start:end][slice(*unused)]
-    return _spec(Vocab(*columns), config["pattern"], special, options.name, kept)
+        kept_parts["token_str"] = [list(pair) for pair in odd_texts]
+    if unused_range:
+        kept_parts["unused"] = data[start:end][slice(*unused_range)]
+    return _spec(Vocab(*columns), config["pattern"], special, options.name, kept_parts)
 
 
 def write(spec: Spec) -> Written:
-    """Write a tekken.json, laid out as the one that was read."""
+    """Writes a tekken.json, with the layout of the file that the Spec was read from."""
     special = [token.text for token in sorted(spec.special, key=lambda token: token.id)]
-    pattern = _expressible(spec, len(special))
-    kept = spec.extra.get(name, {})
-    document = _updated(kept.get("document"), pattern, special, len(spec.vocab))
-    layout = {**_LAYOUT_WHERE_NONE, **kept.get("layout", {})}
-    vocab = _vocab_text(spec.vocab, kept, layout, fits=document == kept.get("document"))
-    data = _joined(document, vocab, layout)
-    return written(spec, data, read(data, ReadOptions(name=spec.origin.name)))
+    pattern = _pattern_of(spec, len(special))
+    kept_parts = spec.extra.get(name, {})
+    document = _update_document(kept_parts.get("document"), pattern, special, len(spec.vocab))
+    layout = {**_DEFAULT_LAYOUT, **kept_parts.get("layout", {})}
+    vocab = _vocab_text(spec.vocab, kept_parts, layout, is_unchanged=document == kept_parts.get("document"))
+    data = _join(document, vocab, layout)
+    return with_losses(spec, data, read(data, ReadOptions(name=spec.origin.name)))
 
 
-def _spec(vocab: Vocab, pattern: str, special: Sequence[str], called: str | None, kept: Mapping[str, Any]) -> Spec:
+def _spec(
+    vocab: Vocab, pattern: str, special: Sequence[str], vocab_name: str | None, kept_parts: Mapping[str, Any]
+) -> Spec:
     names = {role: special.index(text) for role, text in _NAMES.items() if text in special}
     return Spec(
         vocab=vocab,
@@ -93,8 +99,8 @@ def _spec(vocab: Vocab, pattern: str, special: Sequence[str], called: str | None
         split=(PatternSplit(pattern),),
         post=Template.around(before=(names["bos"],) if "bos" in names else ()),
         names=names,
-        origin=Origin(name, called),
-        extra={name: kept},
+        origin=Origin(name, vocab_name),
+        extra={name: kept_parts},
     )
 
 
@@ -102,12 +108,12 @@ def _spec(vocab: Vocab, pattern: str, special: Sequence[str], called: str | None
 
 
 def _document(text: bytes) -> dict[str, Any]:
-    """All of the file but the vocabulary."""
+    """Returns the content of the file without the vocabulary."""
     try:
         document = json.loads(text.decode())
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise FormatError("a text holds half of a surrogate pair") from error
+        raise FormatError("a text contains half of a surrogate pair") from error
     except ValueError as error:
         raise FormatError(f"the JSON around the vocabulary cannot be read: {error}") from error
     except RecursionError as error:
@@ -119,13 +125,13 @@ def _document(text: bytes) -> dict[str, Any]:
 
 
 def _check_version(document: Mapping[str, Any]) -> None:
-    """The rules of mistral-common on what a version may have."""
+    """Checks the file by mistral-common's rules for its version."""
     version = document["config"].get("version")
     if version not in _VERSIONS:
         raise FormatError(f"config: the version is {version!r:.40}; known are {', '.join(_VERSIONS)}")
     number = int(version[1:])
     if document.get("special_tokens") is None and number > 7:
-        raise FormatError(f"a file of version {version} has to list its special_tokens")
+        raise FormatError(f"a file of version {version} must list its special_tokens")
     if document.get("multimodal") and number > 11:
         raise FormatError(f'"multimodal" is called "image" in a file of version {version}')
     if document.get("model_settings_builder") and number < 15:
@@ -140,9 +146,9 @@ def _number(config: Mapping[str, Any], key: str, most: int) -> int:
 
 
 def _special_texts(document: Mapping[str, Any], count: int) -> list[str]:
-    """The texts of the special tokens; the id is the place."""
-    listed = document.get("special_tokens")
-    texts = list(_OLD_SPECIAL) if listed is None else _listed_texts(listed)
+    """Returns the texts of the special tokens by id."""
+    token_list = document.get("special_tokens")
+    texts = list(_OLD_SPECIAL) if token_list is None else _texts_in_list(token_list)
     if len(texts) > count:
         raise FormatError(f"{len(texts)} special tokens, but default_num_special_tokens is {count}")
     texts += [f"<SPECIAL_{number}>" for number in range(len(texts), count)]
@@ -153,35 +159,35 @@ def _special_texts(document: Mapping[str, Any], count: int) -> list[str]:
     return texts
 
 
-def _listed_texts(listed: Any) -> list[str]:
-    if not isinstance(listed, list):
+def _texts_in_list(token_list: Any) -> list[str]:
+    if not isinstance(token_list, list):
         raise FormatError("special_tokens is not a list")
-    for number, token in enumerate(listed):
+    for number, token in enumerate(token_list):
         text = token.get("token_str") if isinstance(token, dict) else None
         if not isinstance(text, str) or not text or token.get("rank") != number:
             raise FormatError(f"special_tokens: entry {number} is not an object with a token_str and the rank {number}")
-    return [token["token_str"] for token in listed]
+    return [token["token_str"] for token in token_list]
 
 
-# Layout: what json.dumps was told when the file was made
+# Layout: the options of json.dumps that wrote the file
 
-_LAYOUT_WHERE_NONE = {"indent": None, "item": ",", "key": ":", "ascii": False, "end": "\n"}
+_DEFAULT_LAYOUT = {"indent": None, "item": ",", "key": ":", "ascii": False, "end": "\n"}
 
 
 def _layout(data: bytes, vocab: bytes) -> dict[str, Any]:
-    top, item = _TOP.match(data), _ITEM.match(vocab)
-    margin = top[1].decode() if top else ""
+    top_match, item_match = _TOP.match(data), _ITEM.match(vocab)
+    margin = top_match[1].decode() if top_match else ""
     return {
         "indent": margin.rpartition("\n")[2] if "\n" in margin else None,
-        "item": "," + (item[1].decode() if item else ""),
-        "key": ":" + (top[2].decode() if top else ""),
+        "item": "," + (item_match[1].decode() if item_match else ""),
+        "key": ":" + (top_match[2].decode() if top_match else ""),
         "ascii": data.isascii(),
         "end": data[len(data.rstrip(b" \t\r\n")) :].decode(),
     }
 
 
-def _breaks(layout: Mapping[str, Any], depth: int) -> str:
-    """What stands before an item at a depth."""
+def _line_start(layout: Mapping[str, Any], depth: int) -> str:
+    """Returns the line break and the indentation before an item at a depth."""
     indent: str | None = layout["indent"]
     return "" if indent is None else "\n" + indent * depth
 
@@ -189,17 +195,17 @@ def _breaks(layout: Mapping[str, Any], depth: int) -> str:
 # Writing
 
 
-def _expressible(spec: Spec, special: int) -> str:
-    """The pattern of a Spec that the file can hold, but for what is reported as lost."""
+def _pattern_of(spec: Spec, special: int) -> str:
+    """Returns the pattern of a Spec; raises FormatError if the file cannot express the Spec, except for losses."""
     if spec.model != _MODEL:
         raise FormatError(f"tekken merges bytes by rank; it cannot run this model: {described(spec.model)}")
     if len(spec.split) != 1 or not isinstance(spec.split[0], PatternSplit) or not spec.split[0].is_regex:
-        raise FormatError("tekken splits by one pattern, neither by none nor by more")
+        raise FormatError("tekken splits by exactly one pattern")
     if sorted(token.id for token in spec.special) != list(range(special)):
-        raise FormatError("tekken's special tokens are the first ids, without holes")
-    wrong = np.flatnonzero(spec.vocab.ids != np.arange(special, special + len(spec.vocab), dtype=np.uint32))
-    if len(wrong):
-        row = int(wrong[0])
+        raise FormatError("tekken's special tokens must have the first ids, without gaps")
+    wrong_rows = np.flatnonzero(spec.vocab.ids != np.arange(special, special + len(spec.vocab), dtype=np.uint32))
+    if len(wrong_rows):
+        row = int(wrong_rows[0])
         raise FormatError(
             f"tekken's ids are ranks after {special} special tokens, but row {row} has {spec.vocab.ids[row]}"
         )
@@ -208,52 +214,57 @@ def _expressible(spec: Spec, special: int) -> str:
     return spec.split[0].pattern
 
 
-def _updated(document: Mapping[str, Any] | None, pattern: str, special: list[str], live: int) -> dict[str, Any]:
-    """The document with what the Spec says now."""
-    sizes = {"default_vocab_size": live + len(special), "default_num_special_tokens": len(special)}
+def _update_document(
+    document: Mapping[str, Any] | None, pattern: str, special: list[str], used_entries: int
+) -> dict[str, Any]:
+    """Returns the document with the pattern, the special tokens and the sizes of the Spec."""
+    sizes = {"default_vocab_size": used_entries + len(special), "default_num_special_tokens": len(special)}
     if document is None:
-        config = {"pattern": pattern, "num_vocab_tokens": live, **sizes, "version": _VERSION_WHERE_NONE}
-        return {"config": config, "vocab": [], "special_tokens": _listed(special)}
+        config = {"pattern": pattern, "num_vocab_tokens": used_entries, **sizes, "version": _DEFAULT_VERSION}
+        return {"config": config, "vocab": [], "special_tokens": _special_token_list(special)}
     updated = {**document, "config": {**document["config"], "pattern": pattern, **sizes}}
     if _special_texts(document, document["config"]["default_num_special_tokens"]) != special:
-        updated["special_tokens"] = _listed(special)
+        updated["special_tokens"] = _special_token_list(special)
     return updated
 
 
-def _listed(special: list[str]) -> list[dict[str, Any]]:
+def _special_token_list(special: list[str]) -> list[dict[str, Any]]:
     return [{"rank": rank, "token_str": text, "is_control": True} for rank, text in enumerate(special)]
 
 
-def _vocab_text(vocab: Vocab, kept: Mapping[str, Any], layout: Mapping[str, Any], *, fits: bool) -> bytes:
-    """The array of entries. What was not live before is written again only if it still comes at its place."""
-    key, inner, outer = layout["key"], _breaks(layout, 3), _breaks(layout, 2)
+def _vocab_text(vocab: Vocab, kept_parts: Mapping[str, Any], layout: Mapping[str, Any], *, is_unchanged: bool) -> bytes:
+    """Returns the array of entries.
+
+    Unused entries of the file that was read follow only if the document is unchanged.
+    """
+    key, inner_start, outer_start = layout["key"], _line_start(layout, 3), _line_start(layout, 2)
     texts = [
-        f'{{{inner}"rank"{key}',
-        f'{layout["item"]}{inner}"token_bytes"{key}',
-        f'{layout["item"]}{inner}"token_str"{key}',
-        f"{outer}}}",
-        f"{layout['item']}{outer}",
+        f'{{{inner_start}"rank"{key}',
+        f'{layout["item"]}{inner_start}"token_bytes"{key}',
+        f'{layout["item"]}{inner_start}"token_str"{key}',
+        f"{outer_start}}}",
+        f"{layout['item']}{outer_start}",
     ]
-    odd_texts = [(row, text) for row, text in kept.get("token_str", ())]
+    odd_texts = [(row, text) for row, text in kept_parts.get("token_str", ())]
     entries = _core.tekken_write(vocab, odd_texts, texts, layout["ascii"])
-    if fits and "unused" in kept:
-        entries = texts[-1].encode().join((entries, kept["unused"]))
-    return f"[{outer}".encode() + entries + f"{_breaks(layout, 1)}]".encode()
+    if is_unchanged and "unused" in kept_parts:
+        entries = texts[-1].encode().join((entries, kept_parts["unused"]))
+    return f"[{outer_start}".encode() + entries + f"{_line_start(layout, 1)}]".encode()
 
 
-def _joined(document: Mapping[str, Any], vocab: bytes, layout: Mapping[str, Any]) -> bytes:
-    """The file of a document and its vocabulary."""
+def _join(document: Mapping[str, Any], vocab: bytes, layout: Mapping[str, Any]) -> bytes:
+    """Returns the file of a document and its vocabulary."""
     parts = [
-        _dumped(key, layout) + layout["key"].encode() + (vocab if key == "vocab" else _dumped(value, layout))
+        _dump(key, layout) + layout["key"].encode() + (vocab if key == "vocab" else _dump(value, layout))
         for key, value in document.items()
     ]
-    line = _breaks(layout, 1).encode()
+    line = _line_start(layout, 1).encode()
     joined: bytes = (layout["item"].encode() + line).join(parts)
-    return b"{" + line + joined + f"{_breaks(layout, 0)}}}{layout['end']}".encode()
+    return b"{" + line + joined + f"{_line_start(layout, 0)}}}{layout['end']}".encode()
 
 
-def _dumped(value: Any, layout: Mapping[str, Any]) -> bytes:
-    """A value of the document as json.dumps has it there."""
+def _dump(value: Any, layout: Mapping[str, Any]) -> bytes:
+    """Returns a value of the document as json.dumps writes it at its depth."""
     separators = (layout["item"], layout["key"])
     text: str = json.dumps(value, ensure_ascii=layout["ascii"], indent=layout["indent"], separators=separators)
-    return text.replace("\n", _breaks(layout, 1)).encode() if layout["indent"] is not None else text.encode()
+    return text.replace("\n", _line_start(layout, 1)).encode() if layout["indent"] is not None else text.encode()

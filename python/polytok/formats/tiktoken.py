@@ -1,8 +1,8 @@
 """tiktoken's rank files (``.tiktoken``, Llama 3's and 4's ``tokenizer.model``): lines ``base64 rank``.
 
-The pattern and the special tokens stand in programs, not in the file. They are taken from the caller, or from the table
-of files that are known by their sha256 (tiktoken_known.py), or from what the configuration beside the file says
-(tiktoken_families.py); a file for which nothing has them is not read.
+Programs contain the pattern and the special tokens; the file does not. They come from the caller, from the table of
+files that are known by their sha256 (tiktoken_known.py), or from the configuration in the same folder
+(tiktoken_families.py). A file without any of these sources is refused.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hashlib import sha256
 from .. import _core
 from ..errors import ArgumentError, FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab, described
-from .base import ReadOptions, Written, special_tokens_of, written
+from .base import ReadOptions, Written, special_tokens_of, with_losses
 from .tiktoken_families import from_siblings
-from .tiktoken_known import KNOWN, Known, Scheme
+from .tiktoken_known import KNOWN, KnownFile, Scheme
 
 name = "tiktoken"
 options = frozenset({"pattern", "special_tokens"})
@@ -25,64 +25,64 @@ _FIRST_LINE = re.compile(rb"[\r\n]*(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]{1,10}[ 
 
 
 def refusal(data: bytes) -> str | None:
-    """The first line is base64 and a number."""
+    """Accepts a file whose first line is base64 and a number."""
     return None if _FIRST_LINE.match(data) else "the first line is not base64 and a rank"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a rank file."""
+    """Reads a rank file."""
     vocab = Vocab(*_core.rank_file_read(data))
     if not len(vocab):
         raise FormatError("no tokens")
-    known = _known(data, options.name)
-    scheme = known.scheme if known else None
-    incomplete = options.pattern is None or options.special_tokens is None
-    if scheme is None and incomplete:
+    known_file = _known(data, options.name)
+    scheme = known_file.scheme if known_file else None
+    is_incomplete = options.pattern is None or options.special_tokens is None
+    if scheme is None and is_incomplete:
         scheme = from_siblings(options.siblings, len(vocab))
-    if scheme is None and incomplete:
+    if scheme is None and is_incomplete:
         raise FormatError(
-            f"the file (sha256 {sha256(data).hexdigest()}) is not one of the known ones, and its pattern and special "
-            "tokens do not stand in it; give both: pattern=r'...', special_tokens={'<|endoftext|>': 50256} "
+            f"the file (sha256 {sha256(data).hexdigest()}) is not a known one, and a rank file does not contain its "
+            "pattern and special tokens; give both: pattern=r'...', special_tokens={'<|endoftext|>': 50256} "
             "(pattern='' does not split, special_tokens={} has none); or, for Kimi and Qwen, load it from a folder "
-            "that has its tokenizer_config.json too"
+            "that contains its tokenizer_config.json too"
         )
-    return spec_of(vocab, options, scheme, known.name if known else None)
+    return spec_of(vocab, options, scheme, known_file.name if known_file else None)
 
 
 def write(spec: Spec) -> Written:
-    """Write a rank file, line by line in row order."""
+    """Writes a rank file, line by line in row order."""
     if spec.model != _MODEL:
         raise FormatError(f"tiktoken merges bytes by rank; it cannot run this model: {described(spec.model)}")
     data = _core.rank_file_write(spec.vocab)
-    known = _known(data, None)
-    scheme, called = (known.scheme, known.name) if known else (None, None)
-    read_back = spec_of(Vocab(*_core.rank_file_read(data)), ReadOptions(), scheme, called)
-    return written(spec, data, read_back, hints=_HINTS)
+    known_file = _known(data, None)
+    scheme, vocab_name = (known_file.scheme, known_file.name) if known_file else (None, None)
+    read_back = spec_of(Vocab(*_core.rank_file_read(data)), ReadOptions(), scheme, vocab_name)
+    return with_losses(spec, data, read_back, hints=_HINTS)
 
 
 _HINTS = {
-    "split": "a rank file does not hold its pattern: give pattern= when it is read",
-    "special": "a rank file does not hold special tokens: give special_tokens= when it is read",
+    "split": "a rank file does not contain its pattern: give pattern= to read it",
+    "special": "a rank file does not contain special tokens: give special_tokens= to read it",
 }
 
 
-def _known(data: bytes, wanted: str | None) -> Known | None:
-    """The known vocabulary of this file: the one that is wanted by name, or the first."""
+def _known(data: bytes, wanted_name: str | None) -> KnownFile | None:
+    """Returns the known vocabulary of a file: the one named ``wanted_name``, else the first, else None."""
     digest = sha256(data).hexdigest()
-    rows = [known for known in KNOWN if known.sha256 == digest]
-    if wanted is None or wanted not in {known.name for known in KNOWN}:
-        if wanted is not None and rows:
-            names = " or ".join(repr(known.name) for known in rows)
-            raise ArgumentError(f"name is {wanted!r}, but this is the file of {names}")
+    rows = [known_file for known_file in KNOWN if known_file.sha256 == digest]
+    if wanted_name is None or wanted_name not in {known_file.name for known_file in KNOWN}:
+        if wanted_name is not None and rows:
+            names = " or ".join(repr(known_file.name) for known_file in rows)
+            raise ArgumentError(f"name is {wanted_name!r}, but this is the file of {names}")
         return rows[0] if rows else None
-    for known in rows:
-        if known.name == wanted:
-            return known
-    raise ArgumentError(f"name is {wanted!r}, but this is not the file of that vocabulary (sha256 {digest})")
+    for known_file in rows:
+        if known_file.name == wanted_name:
+            return known_file
+    raise ArgumentError(f"name is {wanted_name!r}, but this is not the file of that vocabulary (sha256 {digest})")
 
 
-def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, called: str | None) -> Spec:
-    """A Spec of ranks: the caller's pattern and special tokens before the scheme's."""
+def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, vocab_name: str | None) -> Spec:
+    """Returns a Spec of ranks. The caller's pattern and special tokens take precedence over the scheme's."""
     pattern, special = options.pattern, options.special_tokens
     if scheme is not None:
         pattern = scheme.pattern if pattern is None else pattern
@@ -90,10 +90,10 @@ def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, called: s
     special = special or {}
     roles = scheme.names if scheme else {"eos": "<|endoftext|>"}
     names = {role: special[text] for role, text in roles.items() if text in special}
-    if called is None:
-        called = options.name
+    if vocab_name is None:
+        vocab_name = options.name
     elif scheme is not None and (scheme.pattern, scheme.special_tokens) != (pattern, special):
-        called = None
+        vocab_name = None
     adds_bos = "bos" in names and (scheme is None or scheme.adds_bos)
     return Spec(
         vocab=vocab,
@@ -102,5 +102,5 @@ def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, called: s
         split=(PatternSplit(pattern),) if pattern else (),
         post=Template.around(before=(names["bos"],) if adds_bos else ()),
         names=names,
-        origin=Origin(name, called),
+        origin=Origin(name, vocab_name),
     )

@@ -1,8 +1,8 @@
-"""Rank files whose program is told by the ``tokenizer_config.json`` beside them: Kimi's and Qwen's (the first ones).
+"""Rank files whose program is named in ``tokenizer_config.json`` in the same folder: Kimi's, and Qwen's first ones.
 
-A repository's configuration names a class of the program that stands in the same repository; the class has the
-pattern and the scheme of the special tokens. One row per class. Sources: moonshotai/Kimi-K2-Instruct and Kimi-K3,
-tokenization_kimi.py (256 special tokens; the first versions made two more, which are beyond the models' vocabulary);
+A repository's configuration names a class of a program in the same repository; the class has the pattern and the scheme
+of the special tokens. One row per class. Sources: moonshotai/Kimi-K2-Instruct and Kimi-K3, tokenization_kimi.py (256
+special tokens; the first versions added two more, whose ids are beyond the models' vocabulary);
 Qwen/Qwen-7B and Qwen/Qwen-VL, tokenization_qwen.py.
 """
 
@@ -39,17 +39,23 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A class and what it adds to a rank file of so many tokens, by tokenizer_config.json and config.json."""
+    """A class of a program, and a function that returns the scheme it adds to a rank file.
+
+    The function's arguments are the number of tokens in the file, tokenizer_config.json, and config.json.
+    """
 
     class_name: str
     scheme: Callable[[int, Json, Json], Scheme]
 
 
 def _kimi(size: int, config: Json, _model: Json) -> Scheme:
-    """The names are the model's own."""
-    listed = _object(config, "added_tokens_decoder")
-    texts = {id: _text(listed.get(str(id))) or f"<|reserved_token_{id}|>" for id in range(size, size + _KIMI_RESERVED)}
-    names = {role: text for role in ("bos", "eos", "unk", "pad") if (text := _text(config.get(f"{role}_token")))}
+    """Returns Kimi's scheme; the configuration has the names of the special tokens."""
+    token_by_id = _object_at(config, "added_tokens_decoder")
+    texts = {
+        id: _token_text(token_by_id.get(str(id))) or f"<|reserved_token_{id}|>"
+        for id in range(size, size + _KIMI_RESERVED)
+    }
+    names = {role: text for role in ("bos", "eos", "unk", "pad") if (text := _token_text(config.get(f"{role}_token")))}
     return Scheme(KIMI, {text: id for id, text in texts.items()}, names, adds_bos=False)
 
 
@@ -62,52 +68,52 @@ FAMILIES = (Family("tokenization_kimi.TikTokenTokenizer", _kimi), Family("tokeni
 
 
 def from_siblings(siblings: Mapping[str, bytes], size: int) -> Scheme | None:
-    """The scheme that the configuration beside a rank file names; None where it names no class."""
-    config = _parsed(siblings, "tokenizer_config.json")
+    """Returns the scheme of the class that the configuration of a rank file names; None if it names no class."""
+    config = _parse(siblings, "tokenizer_config.json")
     class_name = _class_name(config)
     if class_name is None:
         return None
     for family in FAMILIES:
         if family.class_name == class_name:
-            return family.scheme(size, config, _parsed(siblings, "config.json"))
+            return family.scheme(size, config, _parse(siblings, "config.json"))
     known = ", ".join(family.class_name for family in FAMILIES)
     raise FormatError(
-        f"tokenizer_config.json says that the rank file is for the class {class_name!r:.100}; known are {known}; for "
-        "another, give pattern= and special_tokens="
+        f"tokenizer_config.json names the class {class_name!r:.100} for the rank file; known are {known}; for another "
+        "class, give pattern= and special_tokens="
     )
 
 
 def _class_name(config: Json) -> str | None:
-    """The class in the repository's own program: ``file.Class``, without another repository's name before it."""
-    named = _object(config, "auto_map").get("AutoTokenizer")
-    first = named[0] if isinstance(named, list) and named else named
-    return first.rpartition("--")[2] if isinstance(first, str) else None
+    """Returns the class of the repository's own program as ``file.Class``, without the name of another repository."""
+    class_names = _object_at(config, "auto_map").get("AutoTokenizer")
+    class_path = class_names[0] if isinstance(class_names, list) and class_names else class_names
+    return class_path.rpartition("--")[2] if isinstance(class_path, str) else None
 
 
-def _text(token: Any) -> str | None:
-    """The text of a token, which stands there itself or as an object with its content."""
+def _token_text(token: Any) -> str | None:
+    """Returns the text of a token (a text, or an object with its content); None for anything else."""
     text = token.get("content") if isinstance(token, dict) else token
     if not isinstance(text, str) or not text:
         return None
     if not is_utf8(text):
         raise FormatError(
-            f"tokenizer_config.json: the token {text!r} has half of a surrogate pair, which UTF-8 cannot spell"
+            f"tokenizer_config.json: the token {text!r} has half of a surrogate pair, which UTF-8 cannot encode"
         )
     return text
 
 
-def _object(config: Json, key: str) -> Json:
+def _object_at(config: Json, key: str) -> Json:
     value = config.get(key, {})
     return value if isinstance(value, dict) else {}
 
 
-def _parsed(siblings: Mapping[str, bytes], name: str) -> Json:
+def _parse(siblings: Mapping[str, bytes], name: str) -> Json:
     if name not in siblings:
         return {}
     try:
         value = json.loads(siblings[name].decode())
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{name} beside the file cannot be read: {error}") from error
+        raise FormatError(f"{name} in the same folder cannot be read: {error}") from error
     if not isinstance(value, dict):
-        raise FormatError(f"{name} beside the file is not a JSON object")
+        raise FormatError(f"{name} in the same folder is not a JSON object")
     return value

@@ -1,7 +1,7 @@
-"""Rank files that are known by their sha256: the pattern and the special tokens that stand in their programs.
+"""Rank files that are known by their sha256, with the patterns and special tokens of their programs.
 
-One row per vocabulary. Where one file serves two vocabularies the first row is what the file is read as, and the other
-is had by ``name=``. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
+One row per vocabulary. If two vocabularies have the same file, the file is read as the first row, or with ``name=`` as
+the other. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
 meta-llama/llama-models, models/llama3/tokenizer.py and models/llama4/tokenizer.py.
 """
 
@@ -22,8 +22,11 @@ _LLAMA4_SHA256 = "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """What a program adds to a rank file. ``names`` maps bos, eos, unk and pad to texts of special tokens; ``adds_bos``
-    says whether bos is put before a text when special tokens are asked for."""
+    """The pattern and the special tokens that a program adds to a rank file.
+
+    ``names`` maps bos, eos, unk and pad to texts of special tokens. ``adds_bos``: bos is added before a text if the
+    caller asks for special tokens.
+    """
 
     pattern: str
     special_tokens: Mapping[str, int]
@@ -32,8 +35,8 @@ class Scheme:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A vocabulary whose file is known. ``address`` is where its publisher has it, where anyone may fetch it."""
+class KnownFile:
+    """A vocabulary whose file is known. ``address`` is the URL of the publisher's file if anyone can fetch it."""
 
     name: str
     sha256: str
@@ -41,12 +44,12 @@ class Known:
     address: str | None = None
 
 
-def _from(first: int, names: Iterable[str]) -> dict[str, int]:
-    """Consecutive ids for ``<|name|>``."""
+def _consecutive_ids(first: int, names: Iterable[str]) -> dict[str, int]:
+    """Returns consecutive ids for the texts ``<|name|>``, from ``first`` on."""
     return {f"<|{name}|>": number for number, name in enumerate(names, start=first)}
 
 
-def _numbered(prefix: str, numbers: range) -> list[str]:
+def _numbered_names(prefix: str, numbers: range) -> list[str]:
     return [f"{prefix}{number}" for number in numbers]
 
 
@@ -58,11 +61,11 @@ _CL100K_SPECIAL = {
     "<|endofprompt|>": 100276,
 }
 _O200K_SPECIAL = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
-# 200018 has two texts, <|endofprompt|> and <|reserved_200018|>; so it is in tiktoken.
+# Id 200018 has two texts, <|endofprompt|> and <|reserved_200018|>, as in tiktoken.
 _HARMONY_SPECIAL = {
     **_O200K_SPECIAL,
     "<|startoftext|>": 199998,
-    **_from(200000, _numbered("reserved_", range(200000, 201088))),
+    **_consecutive_ids(200000, _numbered_names("reserved_", range(200000, 201088))),
 }
 for _reserved, _name in {
     200002: "return",
@@ -76,37 +79,37 @@ for _reserved, _name in {
     del _HARMONY_SPECIAL[f"<|reserved_{_reserved}|>"]
     _HARMONY_SPECIAL[f"<|{_name}|>"] = _reserved
 
-_LLAMA3_SPECIAL = _from(
+_LLAMA3_SPECIAL = _consecutive_ids(
     128000,
     [
         *("begin_of_text", "end_of_text", "reserved_special_token_0", "reserved_special_token_1"),
         *("finetune_right_pad_id", "step_id", "start_header_id", "end_header_id", "eom_id", "eot_id", "python_tag"),
-        *("image", *_numbered("reserved_special_token_", range(2, 246))),
+        *("image", *_numbered_names("reserved_special_token_", range(2, 246))),
     ],
 )
-_LLAMA30_SPECIAL = _from(
+_LLAMA30_SPECIAL = _consecutive_ids(
     128000,
     [
-        *("begin_of_text", "end_of_text", *_numbered("reserved_special_token_", range(4))),
+        *("begin_of_text", "end_of_text", *_numbered_names("reserved_special_token_", range(4))),
         *("start_header_id", "end_header_id", "reserved_special_token_4", "eot_id"),
-        *_numbered("reserved_special_token_", range(5, 251)),
+        *_numbered_names("reserved_special_token_", range(5, 251)),
     ],
 )
-_LLAMA4_SPECIAL = _from(
+_LLAMA4_SPECIAL = _consecutive_ids(
     200000,
     [
         *("begin_of_text", "end_of_text", "fim_prefix", "fim_middle", "fim_suffix"),
         *("header_start", "header_end", "eom", "eot", "step"),
-        *_numbered("text_post_train_reserved_special_token_", range(6)),
+        *_numbered_names("text_post_train_reserved_special_token_", range(6)),
         *("python_start", "python_end", "finetune_right_pad"),
-        *_numbered("text_post_train_reserved_special_token_", range(8, 69)),
-        *("image_start", "image_end", *_numbered("vision_reserved_special_token_", range(2))),
-        *("tile_x_separator", "tile_y_separator", *_numbered("vision_reserved_special_token_", range(2, 6))),
+        *_numbered_names("text_post_train_reserved_special_token_", range(8, 69)),
+        *("image_start", "image_end", *_numbered_names("vision_reserved_special_token_", range(2))),
+        *("tile_x_separator", "tile_y_separator", *_numbered_names("vision_reserved_special_token_", range(2, 6))),
         *("image", "vision_reserved_special_token_6", "patch"),
-        *_numbered("vision_reserved_special_token_", range(7, 1048)),
-        *_numbered("reasoning_reserved_special_token_", range(8)),
+        *_numbered_names("vision_reserved_special_token_", range(7, 1048)),
+        *_numbered_names("reasoning_reserved_special_token_", range(8)),
         *("reasoning_thinking_start", "reasoning_thinking_end"),
-        *_numbered("reserved_special_token_", range(904)),
+        *_numbered_names("reserved_special_token_", range(904)),
     ],
 )
 _LLAMA_NAMES = {"bos": "<|begin_of_text|>", "eos": "<|end_of_text|>"}
@@ -117,26 +120,26 @@ _LLAMA3_NAMES = {**_LLAMA_NAMES, "pad": "<|finetune_right_pad_id|>"}
 _LLAMA4_NAMES = {**_LLAMA_NAMES, "pad": "<|finetune_right_pad|>"}
 _ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings/"
 
-# The merges of GPT-2's first release; encoder.json beside them says the same (gpt2_pair.py).
-GPT2 = Known(
+# The merges of GPT-2's first release; encoder.json in the same folder has the same tokens (gpt2_pair.py).
+GPT2 = KnownFile(
     "gpt2",
     "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
     _R50K,
     "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main/vocab.bpe",
 )
 KNOWN = (
-    Known("r50k_base", _R50K_SHA256, _R50K, _ENCODINGS + "r50k_base.tiktoken"),
-    Known("p50k_base", _P50K_SHA256, _R50K, _ENCODINGS + "p50k_base.tiktoken"),
-    Known(
+    KnownFile("r50k_base", _R50K_SHA256, _R50K, _ENCODINGS + "r50k_base.tiktoken"),
+    KnownFile("p50k_base", _P50K_SHA256, _R50K, _ENCODINGS + "p50k_base.tiktoken"),
+    KnownFile(
         "p50k_edit",
         _P50K_SHA256,
         Scheme(R50K, {"<|endoftext|>": 50256, **_FIM}),
         _ENCODINGS + "p50k_base.tiktoken",
     ),
-    Known("cl100k_base", _CL100K_SHA256, Scheme(CL100K, _CL100K_SPECIAL), _ENCODINGS + "cl100k_base.tiktoken"),
-    Known("o200k_base", _O200K_SHA256, Scheme(O200K, _O200K_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
-    Known("o200k_harmony", _O200K_SHA256, Scheme(O200K, _HARMONY_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
-    Known("llama3", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA3_SPECIAL, _LLAMA3_NAMES)),
-    Known("llama3.0", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA30_SPECIAL, _LLAMA_NAMES)),
-    Known("llama4", _LLAMA4_SHA256, Scheme(O200K, _LLAMA4_SPECIAL, _LLAMA4_NAMES)),
+    KnownFile("cl100k_base", _CL100K_SHA256, Scheme(CL100K, _CL100K_SPECIAL), _ENCODINGS + "cl100k_base.tiktoken"),
+    KnownFile("o200k_base", _O200K_SHA256, Scheme(O200K, _O200K_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
+    KnownFile("o200k_harmony", _O200K_SHA256, Scheme(O200K, _HARMONY_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
+    KnownFile("llama3", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA3_SPECIAL, _LLAMA3_NAMES)),
+    KnownFile("llama3.0", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA30_SPECIAL, _LLAMA_NAMES)),
+    KnownFile("llama4", _LLAMA4_SHA256, Scheme(O200K, _LLAMA4_SPECIAL, _LLAMA4_NAMES)),
 )

@@ -1,11 +1,11 @@
 """Hugging Face's ``tokenizer.json`` (the package tokenizers, 0.23).
 
-Every component becomes steps of the Spec: normalizers.py, pre_tokenizers.py, models.py, post_processors.py,
-decoders.py, added_tokens.py. The document without vocabulary and merges is kept in ``extra["huggingface"]``, so that
-what was read is written as the same document. A component whose JSON no longer says what the Spec does is made anew.
+Every component is converted to steps of the Spec, in normalizers.py, pre_tokenizers.py, models.py, post_processors.py,
+decoders.py and added_tokens.py. ``extra["huggingface"]`` keeps the document without vocabulary and merges, so that an
+unchanged tokenizer is written as the same document. A component whose JSON no longer matches the Spec is written again.
 
-Kept there and not used: ``truncation``, ``padding``, ``dropout`` (encoding is deterministic), and ``warnings`` about
-ids of added tokens that tokenizers does not honour.
+``extra`` also keeps members that encoding does not use: ``truncation``, ``padding``, ``dropout`` (encoding is
+deterministic), and ``warnings`` about ids of added tokens that tokenizers ignores.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from ...spec import (
     UnicodeForm,
     Vocab,
 )
-from ..base import ReadOptions, Written, written
+from ..base import ReadOptions, Written, with_losses
 from . import added_tokens, config, decoders, models, normalizers, post_processors, pre_tokenizers
-from .fields import Json, brief
+from .fields import Json, shorten
 from .patterns import canonical
 
 name = "huggingface"
@@ -49,8 +49,8 @@ _MEMBERS = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"),
     "model",
 )
-# What of a Spec each component says.
-_SAYS: Mapping[str, tuple[str, ...]] = {
+# The fields of a Spec that each component determines.
+_FIELDS_OF_COMPONENT: Mapping[str, tuple[str, ...]] = {
     "added_tokens": ("special",),
     "normalizer": ("normalize",),
     "pre_tokenizer": ("split",),
@@ -61,7 +61,7 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
 
 
 def refusal(data: bytes) -> str | None:
-    """An object that has an object named ``model``."""
+    """Accepts a JSON object with a member ``model`` that is an object."""
     if not _OBJECT.match(data):
         return "not a JSON object"
     try:
@@ -72,46 +72,46 @@ def refusal(data: bytes) -> str | None:
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Read a tokenizer.json as tokenizers does."""
-    columns, merges, pairs, scores, replaced, rest = _core.huggingface_read(data)
-    document = _parsed(rest)
+    """Reads a tokenizer.json by the rules of the package tokenizers."""
+    columns, merges, merges_are_pairs, scores, duplicates, other_members = _core.huggingface_read(data)
+    document = _parse(other_members)
     for member in document:
         if member not in _MEMBERS:
             raise FormatError(f"there is no member {member!r}, only {', '.join(_MEMBERS)}")
     version = document.get("version", _VERSION)
     if version != _VERSION:
-        raise FormatError(f"version is {brief(version)}, not {_VERSION!r}")
+        raise FormatError(f"version is {shorten(version)}, not {_VERSION!r}")
     try:
         vocab = Vocab(*columns)
         spec = spec_of(document, vocab, merges)
     except RecursionError as error:
         raise FormatError("nested too deeply") from error
-    settings = config.parsed(options.siblings)
-    extra = {"document": document, "pairs": pairs, **spec.extra.get(name, {})}
+    settings = config.parse(options.siblings)
+    extra = {"document": document, "pairs": merges_are_pairs, **spec.extra.get(name, {})}
     if scores is not None:
         extra["scores"] = scores.tobytes()
-    if replaced:
-        warning = f"{replaced} texts come twice in the vocabulary, and the last one counts"
+    if duplicates:
+        warning = f"{duplicates} texts occur twice in the vocabulary; the last id counts"
         extra["warnings"] = (*extra.get("warnings", ()), warning)
     spec = replace(spec, origin=Origin(name, options.name), extra={name: extra})
-    return config.applied(spec, settings, _lookup(vocab), len(vocab))
+    return config.apply(spec, settings, _lookup(vocab), len(vocab))
 
 
-def _parsed(text: str) -> dict[str, Json]:
-    """The document, whose syntax is already checked."""
+def _parse(text: str) -> dict[str, Json]:
+    """Returns the document, whose syntax the engine has checked."""
     try:
         document: dict[str, Json] = json.loads(text)
         if "\\u" in text:
             json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise FormatError("a text has an escape that is half of a surrogate pair") from error
+        raise FormatError("a text contains an escape that is half of a surrogate pair") from error
     except (RecursionError, ValueError) as error:
         raise FormatError(f"JSON: {error}") from error
     return document
 
 
 def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -> Spec:
-    """The Spec of a document, whose vocabulary and merges are columns."""
+    """Returns the Spec of a document, whose vocabulary and merges are columns."""
     parts = models.read(document.get("model"), vocab, merges)
     added = added_tokens.read(document.get("added_tokens", []), _lookup(vocab), len(vocab))
     normalize = normalizers.read(document.get("normalizer"))
@@ -119,7 +119,7 @@ def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -
     post, trim = post_processors.read(document.get("post_processor"))
     steps = decoders.read(document.get("decoder"))
 
-    bytes_parts = models.over_bytes(parts) if _is_byte_level(split) else None
+    bytes_parts = models.to_raw_bytes(parts) if _is_byte_level(split) else None
     if bytes_parts is not None:
         parts, split = bytes_parts, split[:-1]
     if normalize or not parts.complete:
@@ -156,67 +156,76 @@ def _decode(
     special: tuple[SpecialToken, ...],
     normalize: tuple[NormalizeStep, ...],
 ) -> Decode:
-    """Bytes one after the other where that is the same: rows are bytes, and every added token prints its own text."""
+    """Returns a decoder that concatenates bytes, if the result is the same as the steps' result, else the steps.
+
+    The result is the same if rows are bytes and every added token prints its own text.
+    """
     if byte_level and steps == (ByteLevelDecode(),) and all(_prints_itself(token, normalize) for token in special):
         return BytesDecode(skips_unknown=True)
     return ChainDecode(steps, byte_level)
 
 
 def _prints_itself(token: SpecialToken, normalize: tuple[NormalizeStep, ...]) -> bool:
-    """Whether neither the normalizer nor the table of bytes changes an added token's text.
+    """Reports whether neither the normalizer nor the table of bytes changes an added token's text.
 
-    Only ASCII stands for itself in the table, and one space makes the whole token foreign to it.
+    In the table only printable ASCII represents itself, and a token that contains a space is not converted at all.
     """
-    changes = token.normalized and not all(isinstance(step, ReplaceInvalid | UnicodeForm) for step in normalize)
-    return token.text.isascii() and not changes
+    is_rewritten = token.normalized and not all(isinstance(step, ReplaceInvalid | UnicodeForm) for step in normalize)
+    return token.text.isascii() and not is_rewritten
 
 
 # Writing
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _WrittenFile:
+    """The bytes of a file, and the Spec that reading them returns."""
+
     data: bytes
-    again: Spec
+    reread_spec: Spec
 
 
 def write(spec: Spec) -> Written:
-    """Write a tokenizer.json: the document that was read, with new JSON for each component that changed."""
+    """Writes a tokenizer.json: the document that was read, with new JSON for each component that changed."""
     spec = replace(spec, **{field: canonical(getattr(spec, field)) for field in ("normalize", "split", "decode")})
-    kept: Mapping[str, Any] = spec.extra.get(name, {})
-    document = dict(kept.get("document", {}))
+    extra: Mapping[str, Any] = spec.extra.get(name, {})
+    document = dict(extra.get("document", {}))
     if not document:
-        document = _made(spec, dict.fromkeys(_MEMBERS), _MEMBERS[3:])
+        document = _with_members(spec, dict.fromkeys(_MEMBERS), _MEMBERS[3:])
         document["version"] = _VERSION
-    file = _assembled(spec, document)
-    if not _same_scores(spec, file.again):
-        spec = replace(spec, extra={**spec.extra, name: {**kept, "scores": None}})
-        file = _assembled(spec, document)
-    stale = [member for member, fields in _SAYS.items() if any(_differ(spec, file.again, each) for each in fields)]
-    if stale and kept.get("document"):
-        file = _assembled(spec, _made(spec, document, stale))
-    return written(spec, file.data, replace(file.again, extra=_comparable(spec, file.again)))
+    file = _assemble(spec, document)
+    if not _same_scores(spec, file.reread_spec):
+        spec = replace(spec, extra={**spec.extra, name: {**extra, "scores": None}})
+        file = _assemble(spec, document)
+    changed_members = [
+        member
+        for member, fields in _FIELDS_OF_COMPONENT.items()
+        if any(_differ(spec, file.reread_spec, field) for field in fields)
+    ]
+    if changed_members and extra.get("document"):
+        file = _assemble(spec, _with_members(spec, document, changed_members))
+    return with_losses(spec, file.data, replace(file.reread_spec, extra=_extra_for_report(spec, file.reread_spec)))
 
 
-def _comparable(spec: Spec, again: Spec) -> Mapping[str, Any]:
-    """What was read again, for the report: the document's own text is no part of the tokenizer."""
-    return {**again.extra, name: spec.extra[name]} if name in spec.extra else again.extra
+def _extra_for_report(spec: Spec, reread_spec: Spec) -> Mapping[str, Any]:
+    """Returns the extra data for the report of losses, without the document's own text, which is not compared."""
+    return {**reread_spec.extra, name: spec.extra[name]} if name in spec.extra else reread_spec.extra
 
 
-def _same_scores(spec: Spec, again: Spec) -> bool:
-    return "scores" not in spec.extra.get(name, {}) or np.array_equal(spec.vocab.scores, again.vocab.scores)
+def _same_scores(spec: Spec, reread_spec: Spec) -> bool:
+    return "scores" not in spec.extra.get(name, {}) or np.array_equal(spec.vocab.scores, reread_spec.vocab.scores)
 
 
-def _differ(spec: Spec, again: Spec, field: str) -> bool:
+def _differ(spec: Spec, reread_spec: Spec, field: str) -> bool:
     if field == "vocab":
-        return not np.array_equal(spec.vocab.kinds, again.vocab.kinds)
-    return bool(getattr(spec, field) != getattr(again, field))
+        return not np.array_equal(spec.vocab.kinds, reread_spec.vocab.kinds)
+    return bool(getattr(spec, field) != getattr(reread_spec, field))
 
 
-def _made(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
-    """The document with these members made from the Spec."""
-    is_bytes = _over_bytes(spec)
-    makers = {
+def _with_members(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
+    """Returns the document with these members written from the Spec."""
+    is_bytes = _is_over_bytes(spec)
+    writers = {
         "added_tokens": lambda: added_tokens.write(spec.special),
         "normalizer": lambda: normalizers.write(_without_repair(spec.normalize)),
         "pre_tokenizer": lambda: pre_tokenizers.write((*spec.split, ByteLevel()) if is_bytes else spec.split),
@@ -224,10 +233,10 @@ def _made(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, J
         "decoder": lambda: decoders.write(_decode_steps(spec.decode)),
         "model": lambda: models.write(spec),
     }
-    return {**document, **{member: makers[member]() for member in members}}
+    return {**document, **{member: writers[member]() for member in members}}
 
 
-def _over_bytes(spec: Spec) -> bool:
+def _is_over_bytes(spec: Spec) -> bool:
     return isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
 
 
@@ -244,31 +253,33 @@ def _decode_steps(decode: Decode) -> decoders.Steps | None:
 
 
 def _texts(spec: Spec) -> dict[int, str]:
-    """The texts of the ids in the template."""
-    wanted = {id for part in (*spec.post.single, *spec.post.pair) for id in getattr(part, "ids", ())}
-    texts = {token.id: token.text for token in spec.special if token.id in wanted}
-    for row in np.flatnonzero(np.isin(spec.vocab.ids, list(wanted))).tolist():
+    """Returns the texts of the ids in the template."""
+    template_ids = {id for part in (*spec.post.single, *spec.post.pair) for id in getattr(part, "ids", ())}
+    texts = {token.id: token.text for token in spec.special if token.id in template_ids}
+    for row in np.flatnonzero(np.isin(spec.vocab.ids, list(template_ids))).tolist():
         texts.setdefault(int(spec.vocab.ids[row]), spec.vocab.piece(row).decode(errors="replace"))
     return texts
 
 
-def _assembled(spec: Spec, document: Mapping[str, Json]) -> _File:
-    """The file of a document and the Spec's columns, and what is read of it."""
+def _assemble(spec: Spec, document: Mapping[str, Json]) -> _WrittenFile:
+    """Returns the file of a document with the Spec's columns, and the Spec that reading the file returns."""
     merges = spec.model.merges if isinstance(spec.model, Bpe) else None
-    kept = spec.extra.get(name, {})
-    pairs, exact = kept.get("pairs", True), kept.get("scores")
-    scores = None if exact is None else np.frombuffer(exact, dtype=np.float64)
-    vocab, merges_json = _core.huggingface_write(_as_texts(spec), merges, scores, _over_bytes(spec), pairs, 2)
+    extra = spec.extra.get(name, {})
+    merges_are_pairs, exact_scores = extra.get("pairs", True), extra.get("scores")
+    scores = None if exact_scores is None else np.frombuffer(exact_scores, dtype=np.float64)
+    vocab, merges_json = _core.huggingface_write(
+        _vocab_with_file_scores(spec), merges, scores, _is_over_bytes(spec), merges_are_pairs, 2
+    )
     columns = {"vocab": vocab, **({"merges": merges_json} if merges is not None else {})}
     members = {member: _dump(value, 1) for member, value in document.items() if member != "model"}
     model = {field: _dump(value, 2) for field, value in document["model"].items()}
     members["model"] = _object({**model, **columns}, 1)
     data = _object(members, 0).encode()
-    return _File(data, read(data, ReadOptions(name=spec.origin.name)))
+    return _WrittenFile(data, read(data, ReadOptions(name=spec.origin.name)))
 
 
-def _as_texts(spec: Spec) -> Vocab:
-    """The vocabulary with the scores that its file has: float64 in a list, none in an object."""
+def _vocab_with_file_scores(spec: Spec) -> Vocab:
+    """Returns the vocabulary with the scores of its kind of file: float64 in a list, none in an object."""
     vocab = spec.vocab
     if spec.model.kind == "unigram":
         return replace(vocab, scores=vocab.scores.astype(np.float64))

@@ -1,8 +1,8 @@
-"""Added tokens: their ids are not those of the file, but given out as tokenizers does it.
+"""Added tokens, with the ids that the package tokenizers assigns to them, which can differ from those in the file.
 
-A token has the id of its text in the vocabulary, else the next one from the vocabulary's number of entries on,
-which is taken if the ids have holes. Where that is not the file's, tokenizers warns and transformers goes by the
-file; the warning is kept for whoever asks.
+A token has the id of its text in the vocabulary. A token without one gets the next id from the vocabulary's number of
+entries on, which can be the id of another entry if the ids have gaps. If the id differs from the file's, tokenizers
+warns, and transformers uses the file's id. The warning is kept in the Spec.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from ..base import MAX_ID
 from .fields import Fields, Json
 
 Lookup = Callable[[list[str]], Mapping[str, int]]
-"""The ids of those texts that are rows of the vocabulary."""
+"""A function that returns the ids of the texts that are rows of the vocabulary."""
 
 
-class Added(NamedTuple):
-    """The added tokens in file order, and the ids that tokenizers does not honour."""
+class AddedTokens(NamedTuple):
+    """The added tokens in file order, and warnings about ids of the file that tokenizers ignores."""
 
     tokens: tuple[SpecialToken, ...]
     warnings: tuple[str, ...]
 
 
-def read(value: Json, lookup: Lookup, vocab_size: int) -> Added:
-    """The added tokens of a list."""
+def read(value: Json, lookup: Lookup, vocab_size: int) -> AddedTokens:
+    """Reads a list of added tokens."""
     if not isinstance(value, list):
         raise FormatError("added_tokens: not a list")
-    listed = [_token(Fields(item, f"added_tokens[{index}]")) for index, item in enumerate(value)]
-    return number(listed, lookup, vocab_size)
+    tokens_in_file = [_token(Fields(item, f"added_tokens[{index}]")) for index, item in enumerate(value)]
+    return assign_ids(tokens_in_file, lookup, vocab_size)
 
 
-def number(listed: list[SpecialToken], lookup: Lookup, vocab_size: int) -> Added:
-    """Gives the tokens the ids that they have in tokenizers."""
-    known = lookup([token.text for token in listed])
+def assign_ids(tokens_in_file: list[SpecialToken], lookup: Lookup, vocab_size: int) -> AddedTokens:
+    """Assigns the ids that tokenizers assigns to the tokens."""
+    known_ids = lookup([token.text for token in tokens_in_file])
     tokens: dict[str, SpecialToken] = {}
     warnings: list[str] = []
     next_id = vocab_size
-    for token in listed:
+    for token in tokens_in_file:
         if not token.text:
             continue
-        before = tokens.get(token.text)
-        id = before.id if before else known.get(token.text)
+        same_token = tokens.get(token.text)
+        id = same_token.id if same_token else known_ids.get(token.text)
         if id is None:
             id, next_id = next_id, next_id + 1
         if id > MAX_ID:
             raise FormatError(f"added_tokens: no id is left for {token.text!r}")
         if id != token.id:
-            which = f"the added token {token.text!r}"
-            warnings.append(f"{which} has the id {token.id} in the file, tokenizers gives it {id}")
-        special = token.special or (before is not None and before.special)
+            description = f"the added token {token.text!r}"
+            warnings.append(f"{description} has the id {token.id} in the file, but {id} in tokenizers")
+        special = token.special or (same_token is not None and same_token.special)
         tokens[token.text] = replace(token, id=id, special=special)
-    return Added(tuple(tokens.values()), tuple(warnings))
+    return AddedTokens(tuple(tokens.values()), tuple(warnings))
 
 
 def _token(fields: Fields) -> SpecialToken:
@@ -71,7 +71,7 @@ def _token(fields: Fields) -> SpecialToken:
 
 
 def write(tokens: tuple[SpecialToken, ...]) -> Json:
-    """The list, by id."""
+    """Returns the list of added tokens as JSON, in the order of their ids."""
     return [
         {
             "id": token.id,

@@ -1,9 +1,9 @@
-"""What ``tokenizer_config.json`` says beside a tokenizer's file: transformers' part of a tokenizer.
+"""Applies ``tokenizer_config.json``, transformers' part of a tokenizer, to the Spec of the file in the same folder.
 
-The ids of bos, eos, unk and pad go into ``Spec.names``; added tokens that the tokenizer does not have are added; for
-the classes that make their template anew from ``add_bos_token`` and ``add_eos_token`` this is done too. The whole
-configuration, with the chat template, is kept in ``extra["huggingface"]["config"]``. Source: transformers 4,
-tokenization_utils_fast.py and models/llama/tokenization_llama_fast.py.
+``Spec.names`` gets the ids of bos, eos, unk and pad. Added tokens that the tokenizer lacks are added. The template is
+replaced for the classes that derive it from ``add_bos_token`` and ``add_eos_token``. The whole configuration, with the
+chat template, is kept in ``extra["huggingface"]["config"]``. Source: transformers 4, tokenization_utils_fast.py and
+models/llama/tokenization_llama_fast.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...errors import FormatError
 from ...spec import Spec, SpecialToken, Template
 from ..base import is_utf8
 from . import added_tokens
-from .fields import Fields, Json, brief
+from .fields import Fields, Json, shorten
 
 FILE, TEMPLATE_FILE = "tokenizer_config.json", "chat_template.jinja"
 
@@ -26,14 +26,14 @@ _OTHER_ROLES = ("sep", "cls", "mask")
 _BOS_CLASSES = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "CohereTokenizer"}
 
 
-def parsed(siblings: Mapping[str, bytes]) -> dict[str, Json]:
-    """The configuration, empty where there is none."""
+def parse(siblings: Mapping[str, bytes]) -> dict[str, Json]:
+    """Returns the configuration; empty if the folder has none."""
     if FILE not in siblings:
         return {}
     try:
         value = json.loads(siblings[FILE].decode())
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{FILE} beside the file cannot be read: {error}") from error
+        raise FormatError(f"{FILE} in the same folder cannot be read: {error}") from error
     config: dict[str, Json] = Fields(value, FILE).value
     if TEMPLATE_FILE in siblings:
         config.setdefault("chat_template", siblings[TEMPLATE_FILE].decode(errors="replace"))
@@ -41,13 +41,13 @@ def parsed(siblings: Mapping[str, bytes]) -> dict[str, Json]:
 
 
 def class_name(config: Mapping[str, Json]) -> str:
-    """The tokenizer's class, without its ending Fast."""
-    found = config.get("tokenizer_class")
-    return found.removesuffix("Fast") if isinstance(found, str) else ""
+    """Returns the name of the tokenizer's class, without its ending Fast."""
+    values = config.get("tokenizer_class")
+    return values.removesuffix("Fast") if isinstance(values, str) else ""
 
 
-def applied(spec: Spec, config: Mapping[str, Json], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:
-    """The Spec with what the configuration adds to it."""
+def apply(spec: Spec, config: Mapping[str, Json], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:
+    """Returns the Spec with the data that the configuration adds."""
     if not config:
         return spec
     spec = _with_tokens(spec, tokens_of(config), lookup, vocab_size)
@@ -55,64 +55,64 @@ def applied(spec: Spec, config: Mapping[str, Json], lookup: added_tokens.Lookup,
     texts = {role: text for role in _ROLES if (text := text_of(config.get(f"{role}_token")))}
     ids = {**lookup([text for text in texts.values() if text not in ids]), **ids}
     names = {**spec.names, **{role: ids[text] for role, text in texts.items() if text in ids}}
-    kept = {**spec.extra.get("huggingface", {}), "config": dict(config)}
-    spec = replace(spec, names=names, extra={**spec.extra, "huggingface": kept})
+    extra = {**spec.extra.get("huggingface", {}), "config": dict(config)}
+    spec = replace(spec, names=names, extra={**spec.extra, "huggingface": extra})
     return replace(spec, post=_bos_template(config, names)) if class_name(config) in _BOS_CLASSES else spec
 
 
 def tokens_of(config: Mapping[str, Json]) -> list[SpecialToken]:
-    """The added tokens: those listed by id, or the ones with a role."""
-    listed = config.get("added_tokens_decoder")
-    if isinstance(listed, dict):
-        numbered = [(_number(key), _token(value, key)) for key, value in listed.items()]
-        return [replace(token, id=id) for id, token in sorted(numbered, key=lambda each: each[0])]
-    more = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
-    with_roles = [config.get(f"{role}_token") for role in (*_ROLES, *_OTHER_ROLES)]
-    found = [*with_roles, *(more if isinstance(more, list) else [])]
-    return [_token(value, "a special token") for value in found if text_of(value)]
+    """Returns the added tokens: the list by id if the configuration has one, else the tokens with roles."""
+    token_by_id = config.get("added_tokens_decoder")
+    if isinstance(token_by_id, dict):
+        tokens_with_ids = [(_number(key), _token(value, key)) for key, value in token_by_id.items()]
+        return [replace(token, id=id) for id, token in sorted(tokens_with_ids, key=lambda pair: pair[0])]
+    other_tokens = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
+    role_tokens = [config.get(f"{role}_token") for role in (*_ROLES, *_OTHER_ROLES)]
+    values = [*role_tokens, *(other_tokens if isinstance(other_tokens, list) else [])]
+    return [_token(value, "a special token") for value in values if text_of(value)]
 
 
 def text_of(token: Json) -> str | None:
-    """The text of a token, which stands there itself or as an object with its content."""
+    """Returns the text of a token, which is a text or an object with its content; None for anything else."""
     text = token.get("content") if isinstance(token, dict) else token
-    return _spelled(text) if isinstance(text, str) and text else None
+    return _check_utf8(text) if isinstance(text, str) and text else None
 
 
 def _number(key: str) -> int:
     if not (key.isascii() and key.isdigit() and len(key) <= 10):
-        raise FormatError(f"{FILE}: added_tokens_decoder has the key {brief(key)}, which is no id")
+        raise FormatError(f"{FILE}: added_tokens_decoder has the key {shorten(key)}, which is not an id")
     return int(key)
 
 
 def _token(value: Json, where: str) -> SpecialToken:
     if isinstance(value, str):
-        return SpecialToken(_spelled(value), 0)
+        return SpecialToken(_check_utf8(value), 0)
     fields = Fields(value, f"{FILE}: {where}")
     special = fields.flag("special", True)
     flags: dict[str, Any] = {name: fields.flag(name, False) for name in ("single_word", "lstrip", "rstrip")}
     return SpecialToken(
-        _spelled(fields.text("content")), 0, special, **flags, normalized=fields.flag("normalized", not special)
+        _check_utf8(fields.text("content")), 0, special, **flags, normalized=fields.flag("normalized", not special)
     )
 
 
-def _spelled(text: str) -> str:
-    """The text of a token, which UTF-8 must be able to spell."""
+def _check_utf8(text: str) -> str:
+    """Returns the text of a token if UTF-8 can encode it; raises FormatError otherwise."""
     if not is_utf8(text):
-        raise FormatError(f"{FILE}: the token {text!r} has half of a surrogate pair, which UTF-8 cannot spell")
+        raise FormatError(f"{FILE}: the token {text!r} has half of a surrogate pair, which UTF-8 cannot encode")
     return text
 
 
-def _with_tokens(spec: Spec, listed: list[SpecialToken], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:
-    """With the tokens that are not added yet, in the order of their ids."""
-    known = {token.text for token in spec.special}
-    missing = [token for token in listed if token.text not in known]
-    if not missing:
+def _with_tokens(spec: Spec, tokens: list[SpecialToken], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:
+    """Returns the Spec with the tokens that it lacks, in the order of their ids."""
+    known_texts = {token.text for token in spec.special}
+    missing_tokens = [token for token in tokens if token.text not in known_texts]
+    if not missing_tokens:
         return spec
-    added = added_tokens.number([*spec.special, *missing], lookup, vocab_size)
-    return replace(spec, special=added.tokens)
+    numbered_tokens = added_tokens.assign_ids([*spec.special, *missing_tokens], lookup, vocab_size)
+    return replace(spec, special=numbered_tokens.tokens)
 
 
 def _bos_template(config: Mapping[str, Json], names: Mapping[str, int]) -> Template:
-    adds = {"bos": config.get("add_bos_token", True), "eos": config.get("add_eos_token", False)}
-    before, after = ((names[role],) if adds[role] and role in names else () for role in ("bos", "eos"))
+    is_added = {"bos": config.get("add_bos_token", True), "eos": config.get("add_eos_token", False)}
+    before, after = ((names[role],) if is_added[role] and role in names else () for role in ("bos", "eos"))
     return Template.around(before, after)

@@ -1,4 +1,4 @@
-"""Decoders: JSON to the steps of a chain and back."""
+"""Converts decoders in JSON to the steps of a chain, and back."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ Steps = tuple[DecodeStep, ...]
 
 
 def read(value: Json) -> Steps | None:
-    """The steps of a decoder, Sequences unrolled; None where there is no decoder."""
+    """Returns the steps of a decoder; a Sequence is replaced by its parts. None if there is no decoder."""
     return None if value is None else _steps(value, "decoder")
 
 
 def _steps(value: Json, where: str) -> Steps:
     fields = Fields(value, where)
-    kind = type_of(fields, _SHAPES, by_shape=True)
-    if kind == "Sequence":
-        return tuple(step for item, place in fields.items("decoders") for step in _steps(item, place))
-    return (_READERS[kind](fields),)
+    component = type_of(fields, _SHAPES, by_shape=True)
+    if component == "Sequence":
+        return tuple(step for item, path in fields.items("decoders") for step in _steps(item, path))
+    return (_READERS[component](fields),)
 
 
 def _metaspace(fields: Fields) -> DecodeStep:
@@ -76,14 +76,14 @@ _READERS: Mapping[str, Callable[[Fields], DecodeStep]] = {
 
 
 def write(steps: Steps | None) -> Json:
-    """The decoder of these steps."""
+    """Returns these steps as a decoder in JSON."""
     if steps is None:
         return None
-    parts = [_written(step) for step in steps]
+    parts = [_to_json(step) for step in steps]
     return parts[0] if len(parts) == 1 else {"type": "Sequence", "decoders": parts}
 
 
-def _written(step: DecodeStep) -> Json:
+def _to_json(step: DecodeStep) -> Json:
     match step:
         case ByteLevelDecode():
             return {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}

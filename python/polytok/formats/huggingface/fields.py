@@ -1,4 +1,4 @@
-"""JSON objects with checked fields, and how a component without a tag is recognised."""
+"""Reads JSON objects with checks of their fields, and recognises components that have no tag."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 from ...errors import FormatError
 
 Json = Any
-"""What `json.loads` gives."""
+"""Any value that `json.loads` returns."""
 
 _T = TypeVar("_T")
 _REQUIRED: Any = object()
 
 
 class Shape(NamedTuple):
-    """A component by its fields. ``tagged`` ones are recognised by their ``type`` only."""
+    """The required fields of a component. A tagged component is recognised only by its ``type``."""
 
     type: str
     required: frozenset[str]
@@ -23,108 +23,113 @@ class Shape(NamedTuple):
 
 
 def shape(type: str, required: str = "", *, tagged: bool = True) -> Shape:
-    """A shape whose required fields are listed with spaces between."""
+    """Returns a shape; ``required`` lists its fields, separated by spaces."""
     return Shape(type, frozenset(required.split()), tagged)
 
 
 class Fields:
-    """An object of the file; ``where`` names it in errors."""
+    """An object of the file, with checked access to its fields. ``where`` names the object in errors."""
 
     def __init__(self, value: Json, where: str) -> None:
         if not isinstance(value, dict):
-            raise FormatError(f"{where}: not an object but {brief(value)}")
+            raise FormatError(f"{where}: not an object but {shorten(value)}")
         self.value: dict[str, Json] = value
         self.where = where
 
     def get(self, name: str, kind: type[_T], default: Any = _REQUIRED) -> _T:
-        """A field of this type, or its default where that is given and the field is missing."""
+        """Returns a field of this type, or its default if the field is missing; FormatError if it has no default."""
         if name not in self.value:
             if default is _REQUIRED:
                 raise FormatError(f"{self.where}: the field {name!r} is missing")
             return cast(_T, default)
-        found = self.value[name]
-        if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
-            raise FormatError(f"{self.where}: {name} is {brief(found)}, not of the type {_NAMES[kind]}")
-        return found
+        value = self.value[name]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise FormatError(f"{self.where}: {name} is {shorten(value)}, not of the type {_NAMES[kind]}")
+        return value
 
     def flag(self, name: str, default: Any = _REQUIRED) -> bool:
-        """A field that is true or false."""
+        """Returns a field that is true or false."""
         return self.get(name, bool, default)
 
     def text(self, name: str, default: Any = _REQUIRED) -> str:
-        """A field that is a text."""
+        """Returns a field that is a text."""
         return self.get(name, str, default)
 
     def optional_text(self, name: str) -> str | None:
-        """A field that is a text, null or missing."""
+        """Returns a field that is a text; None if it is null or missing."""
         return None if self.value.get(name) is None else self.text(name)
 
     def character(self, name: str) -> str:
-        """A field that is a text of one character."""
-        found = self.text(name)
-        if len(found) != 1:
-            raise FormatError(f"{self.where}: {name} is {brief(found)}, not one character")
-        return found
+        """Returns a field that is a text of one character."""
+        value = self.text(name)
+        if len(value) != 1:
+            raise FormatError(f"{self.where}: {name} is {shorten(value)}, not one character")
+        return value
 
     def number(self, name: str, default: Any = _REQUIRED) -> int:
-        """A field that is a number from 0 on."""
-        found = self.get(name, int, default)
-        if not 0 <= found < 2**64:
-            raise FormatError(f"{self.where}: {name} is {found}, which no index can be")
-        return found
+        """Returns a field that is a whole number from 0 to 2**64 - 1."""
+        value = self.get(name, int, default)
+        if not 0 <= value < 2**64:
+            raise FormatError(f"{self.where}: {name} is {value}, not a number from 0 to 2**64 - 1")
+        return value
 
     def choice(self, name: str, choices: Mapping[str, _T], default: Any = _REQUIRED) -> _T:
-        """A field that is one of some texts; gives what that stands for."""
-        found = self.text(name, default)
-        if found not in choices:
-            raise FormatError(f"{self.where}: {name} is {brief(found)}, not one of {', '.join(choices)}")
-        return choices[found]
+        """Returns the value that ``choices`` has for the text of a field."""
+        value = self.text(name, default)
+        if value not in choices:
+            raise FormatError(f"{self.where}: {name} is {shorten(value)}, not one of {', '.join(choices)}")
+        return choices[value]
 
     def items(self, name: str) -> list[tuple[Json, str]]:
-        """The items of a list, each with its place for errors."""
-        listed = self.get(name, list)
-        return [(item, f"{self.where}.{name}[{index}]") for index, item in enumerate(listed)]
+        """Returns the items of a list, each with its path for errors."""
+        items = self.get(name, list)
+        return [(item, f"{self.where}.{name}[{index}]") for index, item in enumerate(items)]
 
 
 _NAMES: Mapping[type, str] = {bool: "bool", str: "text", int: "whole number", list: "list", dict: "object"}
 
 
 def type_of(fields: Fields, shapes: Sequence[Shape], *, by_shape: bool = False) -> str:
-    """Which component an object is: by its tag, or where it has none (``by_shape``: always) by the fields it has, the
-    first that fits."""
+    """Returns the name of the component that an object is.
+
+    The component is recognised by its tag. An object without a tag, or any object with ``by_shape``, is recognised by
+    its fields: the first shape that fits counts.
+    """
     tag = fields.value.get("type")
     if tag is not None and not by_shape:
-        if isinstance(tag, str) and tag in {each.type for each in shapes}:
+        if isinstance(tag, str) and tag in {candidate.type for candidate in shapes}:
             return tag
-        raise FormatError(f"{fields.where}: there is no type {brief(tag)}")
-    for each in shapes:
-        if each.required <= fields.value.keys() and (not each.tagged or each.type == tag):
-            return each.type
-    wanted = next((each for each in shapes if each.type == tag), None)
-    if wanted is not None:
-        missing = sorted(wanted.required - fields.value.keys())
+        raise FormatError(f"{fields.where}: there is no type {shorten(tag)}")
+    for candidate in shapes:
+        if candidate.required <= fields.value.keys() and (not candidate.tagged or candidate.type == tag):
+            return candidate.type
+    tagged_shape = next((candidate for candidate in shapes if candidate.type == tag), None)
+    if tagged_shape is not None:
+        missing = sorted(tagged_shape.required - fields.value.keys())
         raise FormatError(f"{fields.where}: the fields {', '.join(missing)} of {tag} are missing")
-    what = "an object without a type" if tag is None else f"the type {brief(tag)}"
-    raise FormatError(f"{fields.where}: {what} and with these fields is nothing that is known: {brief(fields.value)}")
+    description = "an object without a type" if tag is None else f"the type {shorten(tag)}"
+    raise FormatError(
+        f"{fields.where}: {description} and with these fields is not a known component: {shorten(fields.value)}"
+    )
 
 
 def pattern_of(fields: Fields) -> tuple[str, bool]:
-    """A ``pattern``: its text, and whether it is a regular expression."""
-    found = fields.get("pattern", dict)
-    if len(found) == 1:
-        ((kind, text),) = found.items()
+    """Returns the text of a field ``pattern``, and whether it is a regular expression."""
+    value = fields.get("pattern", dict)
+    if len(value) == 1:
+        ((kind, text),) = value.items()
         if kind in ("String", "Regex") and isinstance(text, str):
             return text, kind == "Regex"
-    raise FormatError(f'{fields.where}: pattern is {brief(found)}, not {{"String": ...}} or {{"Regex": ...}}')
+    raise FormatError(f'{fields.where}: pattern is {shorten(value)}, not {{"String": ...}} or {{"Regex": ...}}')
 
 
 def pattern_json(text: str, is_regex: bool) -> Json:
-    """The other way."""
+    """Returns a field ``pattern`` as JSON, the opposite of `pattern_of`."""
     return {"Regex" if is_regex else "String": text}
 
 
 def sequence(type_name: str, member: str, parts: list[Json]) -> Json:
-    """None, one component, or several in a Sequence."""
+    """Returns a component as JSON: None without parts, the part if there is one, else a Sequence of them."""
     if len(parts) <= 1:
         return parts[0] if parts else None
     return {"type": type_name, member: parts}
@@ -135,14 +140,14 @@ _SCHEMES: Mapping[str, PrependScheme] = {"always": "always", "first": "first", "
 
 
 def metaspace_of(fields: Fields) -> tuple[str, PrependScheme, bool]:
-    """Metaspace's replacement, prepend scheme and whether it splits; older files have ``add_prefix_space``."""
+    """Returns Metaspace's replacement, its prepend scheme, and whether it splits. Checks ``add_prefix_space`` too."""
     scheme = fields.choice("prepend_scheme", _SCHEMES, "always")
     if fields.flag("add_prefix_space", True) is False and scheme != "never":
         raise FormatError(f"{fields.where}: add_prefix_space is false, but prepend_scheme is {scheme}")
     return fields.character("replacement"), scheme, fields.flag("split", True)
 
 
-def brief(value: Json) -> str:
-    """A value as an error shows it."""
+def shorten(value: Json) -> str:
+    """Returns a value as text for an error, with at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"

@@ -1,8 +1,9 @@
-"""Models: their small fields to a Spec's model and back. Vocabulary and merges are columns (wire/huggingface).
+"""Converts models in JSON, without vocabulary and merges, to a Spec's model, and back.
 
-Byte-level BPE becomes BPE over raw bytes, which is faster and the same: where ByteLevel is the last pre-tokenizer, all
-bytes of UTF-8 are entries and no affixes are put on, every piece is made of known symbols only, and the table of bytes
-and characters goes both ways.
+The vocabulary and the merges are columns (wire/huggingface). Byte-level BPE is converted to BPE over raw bytes, which
+is faster and has the same result under three conditions: ByteLevel is the last pre-tokenizer, all bytes that occur in
+UTF-8 are entries, and the model adds no affixes. Then every piece consists of known symbols, and GPT-2's table converts
+in both directions.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from ... import _core
 from ...errors import FormatError
 from ...spec import Bpe, Kind, Model, Spec, Unigram, UnknownPolicy, Vocab, WordLevel, WordPiece
-from .fields import Fields, Json, brief, shape, type_of
+from .fields import Fields, Json, shape, shorten, type_of
 
 _SHAPES = (
     shape("BPE", "merges", tagged=False),
@@ -26,10 +27,10 @@ _SHAPES = (
 )
 
 
-class Parts(NamedTuple):
-    """A model with its vocabulary, what it does with unknown text, and the id of the unknown token.
+class ModelParts(NamedTuple):
+    """A model with its vocabulary, its policy for unknown text, and the id of the unknown token.
 
-    ``complete``: every byte can be encoded, those too that are in no text.
+    ``complete``: every byte has an entry, even bytes that occur in no valid text.
     """
 
     model: Model
@@ -42,32 +43,32 @@ class Parts(NamedTuple):
 Merges = npt.NDArray[np.uint32] | None
 
 
-def read(value: Json, vocab: Vocab, merges: Merges) -> Parts:
-    """The model of these fields, over texts."""
+def read(value: Json, vocab: Vocab, merges: Merges) -> ModelParts:
+    """Reads the model of a component; its entries are texts."""
     fields = Fields({**value, **({"merges": None} if merges is not None else {})}, "model")
-    kind = type_of(fields, _SHAPES)
+    component = type_of(fields, _SHAPES)
     is_list = vocab.scores.dtype == np.float64
-    if is_list != (kind == "Unigram"):
-        found = "a list, not an object" if is_list else "an object, not a list"
-        raise FormatError(f"model: the vocab of {kind} is {found}")
-    if kind == "Unigram":
+    if is_list != (component == "Unigram"):
+        actual_shape = "a list, not an object" if is_list else "an object, not a list"
+        raise FormatError(f"model: the vocab of {component} is {actual_shape}")
+    if component == "Unigram":
         return _unigram(fields, vocab)
-    if kind == "BPE":
+    if component == "BPE":
         if merges is None:
             raise FormatError("model: BPE without merges")
         return _bpe(fields, vocab, merges)
     unk_token = fields.text("unk_token")
-    if kind == "WordLevel":
+    if component == "WordLevel":
         return _with_unk(WordLevel(), vocab, unk_token, "error")
-    prefix, most = fields.text("continuing_subword_prefix"), fields.number("max_input_chars_per_word")
-    return _with_unk(WordPiece(prefix, most), vocab, unk_token, "error")
+    prefix, max_chars = fields.text("continuing_subword_prefix"), fields.number("max_input_chars_per_word")
+    return _with_unk(WordPiece(prefix, max_chars), vocab, unk_token, "error")
 
 
-def _bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> Parts:
+def _bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> ModelParts:
     dropout = fields.value.get("dropout")
     is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
     if dropout is not None and not (is_number and 0 <= dropout <= 1):
-        raise FormatError(f"model: dropout is {brief(dropout)}, not null or from 0 to 1")
+        raise FormatError(f"model: dropout is {shorten(dropout)}, not null or from 0 to 1")
     model = Bpe(
         "merges",
         symbols="scalars",
@@ -80,61 +81,61 @@ def _bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> Parts:
     )
     unk_token = fields.optional_text("unk_token")
     if unk_token is None:
-        return Parts(model, vocab, "drop")
+        return ModelParts(model, vocab, "drop")
     return _with_unk(model, vocab, unk_token, "error")
 
 
-def _unigram(fields: Fields, vocab: Vocab) -> Parts:
+def _unigram(fields: Fields, vocab: Vocab) -> ModelParts:
     model = Unigram("huggingface", byte_fallback=fields.flag("byte_fallback", False))
     if fields.value.get("unk_id") is None:
-        return Parts(model, vocab, "error")
+        return ModelParts(model, vocab, "error")
     unk = fields.number("unk_id")
     if unk >= len(vocab):
         raise FormatError(f"model: unk_id is {unk}, but the vocabulary has {len(vocab)} entries")
-    return Parts(model, _marked(vocab, unk), "unk", unk)
+    return ModelParts(model, _mark_unknown(vocab, unk), "unk", unk)
 
 
-def _with_unk(model: Model, vocab: Vocab, unk_token: str, otherwise: UnknownPolicy) -> Parts:
+def _with_unk(model: Model, vocab: Vocab, unk_token: str, otherwise: UnknownPolicy) -> ModelParts:
     row = row_of(vocab, [unk_token]).get(unk_token)
     if row is None:
-        return Parts(model, vocab, otherwise)
-    return Parts(model, _marked(vocab, row), "unk", int(vocab.ids[row]))
+        return ModelParts(model, vocab, otherwise)
+    return ModelParts(model, _mark_unknown(vocab, row), "unk", int(vocab.ids[row]))
 
 
-def _marked(vocab: Vocab, row: int) -> Vocab:
+def _mark_unknown(vocab: Vocab, row: int) -> Vocab:
     kinds = vocab.kinds.copy()
     kinds[row] = Kind.UNKNOWN
     return replace(vocab, kinds=kinds)
 
 
 def row_of(vocab: Vocab, texts: list[str]) -> dict[str, int]:
-    """The rows of those texts that have one; of several the last."""
+    """Returns the rows of the texts that are entries; of several rows of one text, the last."""
     rows = _core.huggingface_rows(vocab, [text.encode() for text in texts])
     return {text: row for text, row in zip(texts, rows, strict=True) if row is not None}
 
 
-def over_bytes(parts: Parts) -> Parts | None:
-    """The same over raw bytes, if it is byte-level."""
+def to_raw_bytes(parts: ModelParts) -> ModelParts | None:
+    """Converts a byte-level model to one over raw bytes; None if the model is not byte-level."""
     model = parts.model
     if not isinstance(model, Bpe) or model.continuing_prefix or model.word_suffix:
         return None
-    found = _core.huggingface_bytes(parts.vocab, model.merges)
-    if found is None:
+    byte_columns = _core.huggingface_bytes(parts.vocab, model.merges)
+    if byte_columns is None:
         return None
-    columns, complete = found
-    merged = Bpe("merges", whole_piece_first=model.whole_piece_first, merges=model.merges)
-    return Parts(merged, Vocab(*columns), "error", parts.unk, complete)
+    columns, complete = byte_columns
+    byte_model = Bpe("merges", whole_piece_first=model.whole_piece_first, merges=model.merges)
+    return ModelParts(byte_model, Vocab(*columns), "error", parts.unk, complete)
 
 
 def write(spec: Spec) -> Json:
-    """The small fields of a Spec's model, or FormatError where it is not Hugging Face's."""
+    """Returns the fields of a Spec's model in JSON; raises FormatError if Hugging Face has no such model."""
     model, unk = spec.model, _unk_text(spec)
     match model:
         case Bpe(priority="merges", symbols="bytes" | "scalars", reserved=False):
             return {
                 "type": "BPE",
                 "dropout": None,
-                "unk_token": _NO_UNK if model.symbols == "scalars" and spec.unknown == "error" else unk,
+                "unk_token": _DEFAULT_UNK if model.symbols == "scalars" and spec.unknown == "error" else unk,
                 "continuing_subword_prefix": model.continuing_prefix or None,
                 "end_of_word_suffix": model.word_suffix or None,
                 "fuse_unk": model.fuse_unknown,
@@ -143,17 +144,17 @@ def write(spec: Spec) -> Json:
             }
         case Unigram(rules="huggingface"):
             unk_id = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
-            known = int(unk_id[0]) if spec.unknown == "unk" and len(unk_id) else None
-            return {"type": "Unigram", "unk_id": known, "byte_fallback": model.byte_fallback}
-        case WordPiece(phantom_space=False, max_chars=int() as most):
-            fields = {"continuing_subword_prefix": model.continuing_prefix, "max_input_chars_per_word": most}
-            return {"type": "WordPiece", "unk_token": _required(unk), **fields}
+            known_id = int(unk_id[0]) if spec.unknown == "unk" and len(unk_id) else None
+            return {"type": "Unigram", "unk_id": known_id, "byte_fallback": model.byte_fallback}
+        case WordPiece(phantom_space=False, max_chars=int() as max_chars):
+            fields = {"continuing_subword_prefix": model.continuing_prefix, "max_input_chars_per_word": max_chars}
+            return {"type": "WordPiece", "unk_token": _unk_or_default(unk), **fields}
         case WordLevel():
-            return {"type": "WordLevel", "unk_token": _required(unk)}
+            return {"type": "WordLevel", "unk_token": _unk_or_default(unk)}
     raise FormatError(f"tokenizers has no model like this: {model!r:.100}")
 
 
-_NO_UNK = "[UNK]"
+_DEFAULT_UNK = "[UNK]"
 
 
 def _unk_text(spec: Spec) -> str | None:
@@ -163,5 +164,5 @@ def _unk_text(spec: Spec) -> str | None:
     return None
 
 
-def _required(unk: str | None) -> str:
-    return _NO_UNK if unk is None else unk
+def _unk_or_default(unk: str | None) -> str:
+    return _DEFAULT_UNK if unk is None else unk

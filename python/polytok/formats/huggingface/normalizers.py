@@ -1,4 +1,4 @@
-"""Normalizers: JSON to normalize steps and back."""
+"""Converts normalizers in JSON to normalizer steps, and back."""
 
 from __future__ import annotations
 
@@ -43,35 +43,35 @@ _SHAPES = (
 
 
 def read(value: Json, where: str = "normalizer") -> tuple[NormalizeStep, ...]:
-    """The steps of a normalizer, Sequences unrolled."""
+    """Returns the steps of a normalizer; a Sequence is replaced by its parts."""
     if value is None:
         return ()
     fields = Fields(value, where)
-    kind = type_of(fields, _SHAPES)
-    if kind == "Sequence":
-        parts = (read(_component(item, place), place) for item, place in fields.items("normalizers"))
+    component = type_of(fields, _SHAPES)
+    if component == "Sequence":
+        parts = (read(_component(item, path), path) for item, path in fields.items("normalizers"))
         return tuple(step for part in parts for step in part)
-    return (_READERS[kind](fields),)
+    return (_READERS[component](fields),)
 
 
 def write(steps: tuple[NormalizeStep, ...]) -> Json:
-    """The normalizer of these steps, or FormatError where one is not Hugging Face's."""
-    return sequence("Sequence", "normalizers", [_written(step) for step in steps])
+    """Returns these steps as a normalizer in JSON; raises FormatError for a step that Hugging Face does not have."""
+    return sequence("Sequence", "normalizers", [_to_json(step) for step in steps])
 
 
 def _component(item: Json, where: str) -> Json:
     if item is None:
-        raise FormatError(f"{where}: null is no normalizer")
+        raise FormatError(f"{where}: null is not a normalizer")
     return item
 
 
 def _bert(fields: Fields) -> NormalizeStep:
     lowercase = fields.flag("lowercase")
-    strip = None if fields.value.get("strip_accents") is None else fields.flag("strip_accents")
+    strips_accents = None if fields.value.get("strip_accents") is None else fields.flag("strip_accents")
     return BertNormalize(
         clean_text=fields.flag("clean_text"),
         handle_chinese_chars=fields.flag("handle_chinese_chars"),
-        strip_accents=lowercase if strip is None else strip,
+        strip_accents=lowercase if strips_accents is None else strips_accents,
         lowercase=lowercase,
     )
 
@@ -105,7 +105,7 @@ _READERS: Mapping[str, Callable[[Fields], NormalizeStep]] = {
 }
 
 
-def _written(step: NormalizeStep) -> Json:
+def _to_json(step: NormalizeStep) -> Json:
     match step:
         case BertNormalize():
             flags = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")

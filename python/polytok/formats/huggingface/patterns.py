@@ -1,8 +1,7 @@
-"""Regular expressions of the engine (fancy_regex) as Oniguruma reads them: the way back of ../oniguruma.py.
+"""Converts regular expressions of the engine (fancy_regex) to Oniguruma's syntax, the opposite of ../oniguruma.py.
 
-Most patterns read the same in both. Two constructs of common patterns do not: ``{m,n}+`` repeats a repetition in
-Oniguruma and is possessive in the engine, and ``$`` also stands before a line break there. What differs in another way
-is refused.
+Most patterns mean the same in both. Two common constructs do not: ``{m,n}+`` repeats a repetition in Oniguruma and is
+possessive in the engine, and ``$`` also matches before a line break in Oniguruma. Any other difference is an error.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import FormatError
-from ...patterns import OWN
+from ...patterns import COMPONENT_PATTERNS
 from ...spec import ChainDecode, PatternSplit, Replace, ReplaceDecode
 from ..oniguruma import translate
 
@@ -25,45 +24,52 @@ _IN_CLASS = re.compile(r"\\.|\[:[^\]]*:\]|.", re.DOTALL)
 
 
 def to_oniguruma(pattern: str) -> str:
-    """The pattern in Oniguruma's syntax.
+    """Returns the pattern in Oniguruma's syntax; raises FormatError if Oniguruma would read it differently.
 
     >>> to_oniguruma(r"\\p{N}{1,3}+|\\s++$")
     '(?>\\\\p{N}{1,3})|\\\\s++\\\\z'
     """
-    written = _rewritten(pattern)
-    if translate(written) != written:
-        raise FormatError(f"Oniguruma reads this pattern in another way: {pattern:.100}")
-    return written
+    converted = _convert(pattern)
+    if translate(converted) != converted:
+        raise FormatError(f"Oniguruma reads this pattern differently: {pattern:.100}")
+    return converted
 
 
 def canonical(value: Any) -> Any:
-    """A step, several, or a decode as they are read again when they were written: what is left to compare is a loss."""
+    """Returns a step, a tuple of steps or a decoder in the form that writing and reading it again returns.
+
+    A difference that remains after this conversion is a loss.
+    """
     if isinstance(value, tuple):
         return tuple(canonical(step) for step in value)
     if isinstance(value, ChainDecode) and value.steps is not None:
         return replace(value, steps=canonical(value.steps))
     if isinstance(value, PatternSplit) and value.behavior == "matches":
         value = replace(value, behavior="removed", invert=not value.invert)
-    if isinstance(value, PatternSplit | Replace | ReplaceDecode) and value.is_regex and value.pattern not in OWN:
+    if (
+        isinstance(value, PatternSplit | Replace | ReplaceDecode)
+        and value.is_regex
+        and value.pattern not in COMPONENT_PATTERNS
+    ):
         return replace(value, pattern=translate(to_oniguruma(value.pattern)))
     return value
 
 
-def _rewritten(pattern: str) -> str:
+def _convert(pattern: str) -> str:
     out: list[str] = []
-    opened: list[int] = []
-    atom, at = 0, 0
+    open_groups: list[int] = []
+    atom_start, at = 0, 0
     while match := _TOKEN.match(pattern, at):
         at = match.end()
         if match["interval"]:
-            out[atom:] = ["(?>", *out[atom:], match[0][:-1], ")"]
+            out[atom_start:] = ["(?>", *out[atom_start:], match[0][:-1], ")"]
             continue
-        if match["close"] and opened:
-            atom = opened.pop()
+        if match["close"] and open_groups:
+            atom_start = open_groups.pop()
         else:
-            atom = len(out)
+            atom_start = len(out)
         if match["open"]:
-            opened.append(atom)
+            open_groups.append(atom_start)
         if match["bracket"]:
             end = _class_end(pattern, at)
             out.append(pattern[at - 1 : end])
@@ -74,7 +80,7 @@ def _rewritten(pattern: str) -> str:
 
 
 def _class_end(pattern: str, at: int) -> int:
-    """Where a bracketed class ends whose first member is at a place."""
+    """Returns the end of a bracketed class whose first member is at ``at``."""
     depth = 1
     while depth and (match := _IN_CLASS.match(pattern, at)):
         at = match.end()

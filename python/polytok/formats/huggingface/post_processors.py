@@ -1,4 +1,4 @@
-"""Post-processors: JSON to a template and the trimming of spans, and back."""
+"""Converts post-processors in JSON to a template and the trimming of spans, and back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...errors import FormatError
 from ...spec import Insert, Slot, Template, TemplatePart, TrimOffsets
-from .fields import Fields, Json, brief, sequence, shape, type_of
+from .fields import Fields, Json, sequence, shape, shorten, type_of
 
 _SHAPES = (
     shape("RobertaProcessing", "sep cls trim_offsets add_prefix_space", tagged=False),
@@ -18,59 +18,59 @@ _SHAPES = (
 )
 _PAIR_TYPE = 1
 _MAX_ID = 2**32 - 1
-_MOST_IDS = 2**16
+_MAX_INSERTED_IDS = 2**16
 
 
-class Processed(NamedTuple):
-    """What a post-processor does; None where it does nothing of the sort."""
+class PostProcessing(NamedTuple):
+    """The template and the trimming of one post-processor; None for the part that it does not have."""
 
     template: Template | None = None
     trim: TrimOffsets | None = None
 
 
 def read(value: Json) -> tuple[Template, TrimOffsets | None]:
-    """What stands around texts, and how spans are trimmed."""
+    """Returns the template of a post-processor, and the trimming of spans (None: spans are not trimmed)."""
     if value is None:
         return Template(), None
     template, trims = None, []
     for part in _parts(value, "post_processor"):
         if part.template is not None and template is not None:
-            raise FormatError("post_processor: two templates, one inside of the other, are not supported")
+            raise FormatError("post_processor: two templates, one inside the other, are not supported")
         template = part.template if template is None else template
         trims += [part.trim] if part.trim is not None else []
     if len(trims) > 1:
-        raise FormatError("post_processor: spans that are trimmed twice are not supported")
+        raise FormatError("post_processor: two components that trim spans are not supported")
     return (Template() if template is None else template), (trims[0] if trims else None)
 
 
-def _parts(value: Json, where: str) -> Iterator[Processed]:
+def _parts(value: Json, where: str) -> Iterator[PostProcessing]:
     fields = Fields(value, where)
     kind = type_of(fields, _SHAPES, by_shape=True)
     if kind == "Sequence":
-        for item, place in fields.items("processors"):
-            yield from _parts(item, place)
+        for item, path in fields.items("processors"):
+            yield from _parts(item, path)
     elif kind == "ByteLevel":
-        yield Processed(trim=_trim(fields))
+        yield PostProcessing(trim=_trim_offsets(fields))
     elif kind == "TemplateProcessing":
-        yield Processed(_template(fields))
+        yield PostProcessing(_template(fields))
     else:
         cls, sep = _named_id(fields, "cls"), _named_id(fields, "sep")
         if kind == "BertProcessing":
-            yield Processed(_bert(cls, sep))
+            yield PostProcessing(_bert(cls, sep))
         else:
-            yield Processed(_roberta(cls, sep), _trim(fields))
+            yield PostProcessing(_roberta(cls, sep), _trim_offsets(fields))
 
 
-def _trim(fields: Fields) -> TrimOffsets | None:
+def _trim_offsets(fields: Fields) -> TrimOffsets | None:
     add_prefix_space, trims = fields.flag("add_prefix_space"), fields.flag("trim_offsets")
     return TrimOffsets(add_prefix_space) if trims else None
 
 
 def _named_id(fields: Fields, name: str) -> int:
-    found = fields.get(name, list)
-    if len(found) == 2 and isinstance(found[0], str) and _is_id(found[1]):
-        return int(found[1])
-    raise FormatError(f"{fields.where}: {name} is {brief(found)}, not a text and an id")
+    token_and_id = fields.get(name, list)
+    if len(token_and_id) == 2 and isinstance(token_and_id[0], str) and _is_id(token_and_id[1]):
+        return int(token_and_id[1])
+    raise FormatError(f"{fields.where}: {name} is {shorten(token_and_id)}, not a text and an id")
 
 
 def _is_id(value: Json) -> bool:
@@ -89,33 +89,33 @@ def _roberta(cls: int, sep: int) -> Template:
 
 def _template(fields: Fields) -> Template:
     special = Fields(fields.get("special_tokens", dict), f"{fields.where}.special_tokens")
-    single, pair = (_listed_parts(fields, name, special) for name in ("single", "pair"))
+    single, pair = (_template_parts(fields, name, special) for name in ("single", "pair"))
     return Template(single, pair)
 
 
-def _listed_parts(fields: Fields, name: str, special: Fields) -> tuple[TemplatePart, ...]:
+def _template_parts(fields: Fields, name: str, special: Fields) -> tuple[TemplatePart, ...]:
     parts: list[TemplatePart] = []
-    inserted = 0
-    for item, place in fields.items(name):
-        parts.append(part := _part(Fields(item, place), special))
-        inserted += len(part.ids) if isinstance(part, Insert) else 0
-        if inserted > _MOST_IDS:
-            raise FormatError(f"{fields.where}: {name} inserts more than {_MOST_IDS} ids")
+    inserted_ids = 0
+    for item, path in fields.items(name):
+        parts.append(part := _part(Fields(item, path), special))
+        inserted_ids += len(part.ids) if isinstance(part, Insert) else 0
+        if inserted_ids > _MAX_INSERTED_IDS:
+            raise FormatError(f"{fields.where}: {name} inserts more than {_MAX_INSERTED_IDS} ids")
     return tuple(parts)
 
 
 def _part(fields: Fields, special: Fields) -> TemplatePart:
     if len(fields.value) == 1:
         ((kind, value),) = fields.value.items()
-        inner = Fields(value, fields.where)
+        inner_fields = Fields(value, fields.where)
         if kind == "Sequence":
-            text = inner.choice("id", {"A": 0, "B": 1})
-            return Slot(1 if text else 0, inner.number("type_id"))
+            text = inner_fields.choice("id", {"A": 0, "B": 1})
+            return Slot(1 if text else 0, inner_fields.number("type_id"))
         if kind == "SpecialToken":
-            name = inner.text("id")
+            name = inner_fields.text("id")
             token = Fields(special.get(name, dict), f"{special.where}.{name}")
-            return Insert(_ids(token), inner.number("type_id"))
-    raise FormatError(f"{fields.where}: {brief(fields.value)} is neither a Sequence nor a SpecialToken")
+            return Insert(_ids(token), inner_fields.number("type_id"))
+    raise FormatError(f"{fields.where}: {shorten(fields.value)} is neither a Sequence nor a SpecialToken")
 
 
 def _ids(token: Fields) -> tuple[int, ...]:
@@ -126,7 +126,7 @@ def _ids(token: Fields) -> tuple[int, ...]:
 
 
 def write(template: Template, trim: TrimOffsets | None, texts: Mapping[int, str]) -> Json:
-    """The post-processor; ``texts`` are the tokens of the ids in the template."""
+    """Returns the post-processor in JSON; ``texts`` has the tokens of the ids in the template."""
     parts: list[Json] = []
     if trim is not None:
         parts.append(

@@ -1,7 +1,7 @@
-"""Pre-tokenizers: JSON to split steps and back.
+"""Converts pre-tokenizers in JSON to split steps, and back.
 
-Those that split by a class of characters become patterns (polytok.patterns). ByteLevel becomes up to three steps: a
-space before each piece, GPT-2's pattern, and the mapping of bytes to characters.
+Pre-tokenizers that split by a class of characters are converted to patterns (polytok.patterns). ByteLevel is converted
+to up to three steps: a space before each piece, GPT-2's pattern, and the mapping of bytes to characters.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ _GPT2 = PatternSplit(GPT2, "isolated")
 
 
 def read(value: Json, where: str = "pre_tokenizer") -> Steps:
-    """The steps of a pre-tokenizer, Sequences unrolled."""
+    """Returns the steps of a pre-tokenizer; a Sequence is replaced by its parts."""
     if value is None:
         return ()
     fields = Fields(value, where)
-    kind = type_of(fields, _SHAPES)
-    if kind == "Sequence":
-        parts = (read(Fields(item, place).value, place) for item, place in fields.items("pretokenizers"))
+    component = type_of(fields, _SHAPES)
+    if component == "Sequence":
+        parts = (read(Fields(item, path).value, path) for item, path in fields.items("pretokenizers"))
         return tuple(step for part in parts for step in part)
-    return _READERS[kind](fields)
+    return _READERS[component](fields)
 
 
 def _byte_level(fields: Fields) -> Steps:
     fields.flag("trim_offsets")
-    space = (PieceSpace(),) if fields.flag("add_prefix_space") else ()
-    pattern = (_GPT2,) if fields.flag("use_regex", True) else ()
-    return (*space, *pattern, ByteLevel())
+    space_steps = (PieceSpace(),) if fields.flag("add_prefix_space") else ()
+    pattern_steps = (_GPT2,) if fields.flag("use_regex", True) else ()
+    return (*space_steps, *pattern_steps, ByteLevel())
 
 
 def _split(fields: Fields) -> Steps:
@@ -80,7 +80,7 @@ def _digits(fields: Fields) -> Steps:
 def _fixed_length(fields: Fields) -> Steps:
     length = fields.number("length", _DEFAULT_LENGTH)
     if length == 0:
-        raise FormatError(f"{fields.where}: pieces of length 0 cannot be cut")
+        raise FormatError(f"{fields.where}: length is 0, but pieces need at least one character")
     return (FixedLength(length),)
 
 
@@ -100,30 +100,30 @@ _READERS: Mapping[str, Callable[[Fields], Steps]] = {
 
 
 def write(steps: Steps) -> Json:
-    """The pre-tokenizer of these steps, or FormatError where one is not Hugging Face's."""
+    """Returns these steps as a pre-tokenizer in JSON; raises FormatError for a step that Hugging Face does not have."""
     parts: list[Json] = []
-    rest = list(steps)
-    while rest:
-        taken, part = _next(rest)
-        del rest[:taken]
+    remaining_steps = list(steps)
+    while remaining_steps:
+        step_count, part = _next_component(remaining_steps)
+        del remaining_steps[:step_count]
         parts.append(part)
     return sequence("Sequence", "pretokenizers", parts)
 
 
-def _next(steps: list[SplitStep]) -> tuple[int, Json]:
-    """The component that the first steps are, and how many it takes."""
-    for space in (True, False):
-        for pattern in (True, False):
-            wanted = [*([PieceSpace()] if space else []), *([_GPT2] if pattern else []), ByteLevel()]
-            if steps[: len(wanted)] == wanted:
-                flags = {"add_prefix_space": space, "trim_offsets": True, "use_regex": pattern}
-                return len(wanted), {"type": "ByteLevel", **flags}
+def _next_component(steps: list[SplitStep]) -> tuple[int, Json]:
+    """Returns the number of steps that the first component consists of, and the component in JSON."""
+    for add_space in (True, False):
+        for use_regex in (True, False):
+            byte_level_steps = [*([PieceSpace()] if add_space else []), *([_GPT2] if use_regex else []), ByteLevel()]
+            if steps[: len(byte_level_steps)] == byte_level_steps:
+                flags = {"add_prefix_space": add_space, "trim_offsets": True, "use_regex": use_regex}
+                return len(byte_level_steps), {"type": "ByteLevel", **flags}
     if steps[:2] == [_SPACES, _PUNCTUATION]:
         return 2, {"type": "BertPreTokenizer"}
-    return 1, _written(steps[0])
+    return 1, _to_json(steps[0])
 
 
-def _written(step: SplitStep) -> Json:
+def _to_json(step: SplitStep) -> Json:
     match step:
         case PatternSplit():
             return _pattern(step)
@@ -142,10 +142,10 @@ def _pattern(step: PatternSplit) -> Json:
         return {"type": "WhitespaceSplit"}
     if step == _WORDS:
         return {"type": "Whitespace"}
-    plain = step.is_regex and not step.invert
-    if plain and step.pattern == PUNCTUATION and step.behavior != "matches":
+    is_plain_regex = step.is_regex and not step.invert
+    if is_plain_regex and step.pattern == PUNCTUATION and step.behavior != "matches":
         return {"type": "Punctuation", "behavior": _NAMES[step.behavior]}
-    if plain and step.pattern == NUMBER and step.behavior in ("isolated", "contiguous"):
+    if is_plain_regex and step.pattern == NUMBER and step.behavior in ("isolated", "contiguous"):
         return {"type": "Digits", "individual_digits": step.behavior == "isolated"}
     takes_matches = step.behavior == "matches"
     return {
