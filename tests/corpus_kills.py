@@ -1,11 +1,11 @@
-"""Jobs killed at random moments, and gone on with: in the end the folder is what an undisturbed job makes.
+"""Kills jobs at random moments and continues them; the final folder must equal that of an undisturbed job.
 
     python -m corpus_kills --moments 100
 
-A moment is a SIGKILL: to a worker, which the job has to survive; to the job alone, whose workers have to end by
-themselves; or to all of its processes. Four in five come after the first record that a run writes, while shards are
-made; the others from the start on, when a run plans and verifies what an earlier one did. The job is begun again until
-it is done, and then the next begins.
+At each moment a SIGKILL ends a worker (the job must survive), the job's main process (its workers must end by
+themselves), or all processes of the job. Four of five kills happen after the first record of a run, while shards are
+written; the others happen while a run plans the job and verifies the work of earlier runs. A job is restarted until it
+is complete; then the next job starts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TARGETS = ("worker", "job", "group")
 
 
 def write_inputs(folder: Path, size: int, seed: int = 0) -> list[str]:
-    """Texts of every form, about ``size`` bytes; returns the arguments that name them."""
+    """Writes texts of every format, about ``size`` bytes; returns the arguments that name the files."""
     rng = random.Random(seed)
     words = ["the", "tokens", "漢字", "naïve", "🦜", "of", "streams", "0123", "\\", "  "]
     lines = [" ".join(rng.choices(words, k=rng.randrange(40))) for _ in range(size // 400)]
@@ -57,12 +57,12 @@ def command(inputs: list[str], out: Path, shard_size: int) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files of a folder."""
+    """Returns the content of every file in a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def children(process: int) -> list[int]:
-    """The processes that a process has begun."""
+    """Returns the child processes of a process."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -75,7 +75,7 @@ def children(process: int) -> list[int]:
 
 
 def kill(process: int, target: str, rng: random.Random) -> bool:
-    """Kill what is to be killed; False if it is not there."""
+    """Kills the target; returns False if the target is not running."""
     try:
         if target == "group":
             os.killpg(process, signal.SIGKILL)
@@ -88,34 +88,34 @@ def kill(process: int, target: str, rng: random.Random) -> bool:
     return True
 
 
-def wait_for_a_record(process: subprocess.Popen[bytes], out: Path) -> None:
-    """Until a task is done that was not before, or the job ends."""
+def wait_for_record(process: subprocess.Popen[bytes], out: Path) -> None:
+    """Waits until another task is complete, or the job ends."""
     before = records(out)
     while process.poll() is None and records(out) <= before:
         time.sleep(0.005)
 
 
 def records(out: Path) -> set[str]:
-    """Those of tasks that are done."""
+    """Returns the records of complete tasks."""
     return {path.name for path in out.glob("done/0*.json")}
 
 
 def left(out: Path) -> float:
-    """The share of the tasks that are not done."""
+    """Returns the share of the tasks that are not complete."""
     try:
         return 1 - len(records(out)) / len(json.loads((out / "plan.json").read_bytes())["tasks"])
     except FileNotFoundError:
         return 1
 
 
-def disturbed(arguments: list[str], out: Path, seconds: float, rng: random.Random, most: int) -> Counter[str]:
-    """A job that is killed, at most so many times, and begun again until it is done; returns what was killed."""
+def run_with_kills(arguments: list[str], out: Path, seconds: float, rng: random.Random, most: int) -> Counter[str]:
+    """Runs a job, kills it at most ``most`` times, and restarts it until it is complete; returns the killed targets."""
     killed: Counter[str] = Counter()
     while True:
         process = subprocess.Popen(arguments, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if killed.total() < most:
             if rng.random() < 0.8:
-                wait_for_a_record(process, out)
+                wait_for_record(process, out)
             time.sleep(rng.uniform(0, seconds * left(out)))
             target = rng.choice(TARGETS)
             if process.poll() is None and kill(process.pid, target, rng):
@@ -128,20 +128,20 @@ def disturbed(arguments: list[str], out: Path, seconds: float, rng: random.Rando
 
 
 def check(moments: int, size: int, shard_size: int, seed: int) -> str:
-    """Kill at so many moments, compare, and return what was done. Raises AssertionError."""
+    """Kills jobs at ``moments`` moments and compares the folders; returns a summary or raises AssertionError."""
     rng, killed, jobs = random.Random(seed), Counter[str](), 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         inputs = write_inputs(folder / "inputs", size)
         process = subprocess.Popen(command(inputs, folder / "undisturbed", shard_size))
-        wait_for_a_record(process, folder / "undisturbed")
+        wait_for_record(process, folder / "undisturbed")
         begun = time.monotonic()
         assert process.wait() == 0
         seconds = time.monotonic() - begun
         expected = contents(folder / "undisturbed")
         while killed.total() < moments:
             out = folder / f"out{jobs}"
-            killed += disturbed(command(inputs, out, shard_size), out, seconds, rng, moments - killed.total())
+            killed += run_with_kills(command(inputs, out, shard_size), out, seconds, rng, moments - killed.total())
             found = contents(out)
             assert found.keys() == expected.keys(), sorted(found.keys() ^ expected.keys())
             assert found == expected, [name for name in found if found[name] != expected[name]]
@@ -150,7 +150,6 @@ def check(moments: int, size: int, shard_size: int, seed: int) -> str:
 
 
 def main() -> None:
-    """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--moments", type=int, default=100)
     parser.add_argument("--size", type=int, default=20_000_000)

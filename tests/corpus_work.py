@@ -1,4 +1,4 @@
-"""A task that needs no tokenizer: it writes a file, slowly if asked, and comes to grief if it is told to."""
+"""Defines a test task without a tokenizer: it writes a file, slowly on request, and fails or dies on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORK = "corpus_work:prepare"
 
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:
-    """What does the tasks."""
+    """Returns the function that runs a task."""
     place = storage(setup["storage"])
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
                 file.write(np.full(1000, number + part, dtype=np.uint8))
                 report_progress(1, 2, 3)
                 time.sleep(description.get("seconds", 0))
-            _come_to_grief(folder, number)
+            _fail_if_requested(folder, number)
             shard = file.finish()
             file.keep()
         record = {"number": number, "documents": 1, "files": [shard._asdict()]}
@@ -41,8 +41,8 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
     return do_task
 
 
-def _come_to_grief(folder: Path, number: int) -> None:
-    """As files beside the folder say: one has an error's message, one a character for each death to die."""
+def _fail_if_requested(folder: Path, number: int) -> None:
+    """Fails as files next to the folder request: one has an error message, one has a character for each death."""
     error, deaths = (folder.parent / f"{what}{number}" for what in ("error", "deaths"))
     if error.exists():
         raise ArgumentError(error.read_text())

@@ -1,4 +1,4 @@
-"""Small files of every format, made here, and where the real ones are."""
+"""Builds small files of every format, and locates the real files."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ REAL = {
 
 
 def real(path: str) -> bytes:
-    """A real file's bytes; the test is skipped where there are none."""
+    """Returns the bytes of a real file; skips the test if the file is missing."""
     if not (VOCAB / path).exists():
-        pytest.skip(f"no {path} in {VOCAB}")
+        pytest.skip(f"{path} is missing in {VOCAB}")
     return (VOCAB / path).read_bytes()
 
 
 def sentencepiece_spec(**changes: object) -> Spec:
-    """A small SentencePiece BPE model with byte fallback, laid out as Llama 2's."""
+    """Returns a small SentencePiece BPE model with byte fallback and the layout of Llama 2's."""
     rows = [(b"<unk>", Kind.UNKNOWN), (b"<s>", Kind.CONTROL), (b"</s>", Kind.CONTROL)]
     rows += [(b"<0x%02X>" % byte, Kind.BYTE) for byte in range(256)]
     rows += [
@@ -88,7 +88,7 @@ def sentencepiece_spec(**changes: object) -> Spec:
 
 
 def unigram_spec(**changes: object) -> Spec:
-    """A small Unigram model without byte fallback."""
+    """Returns a small Unigram model without byte fallback."""
     rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), (b"a", 1, -1.0, Kind.NORMAL), (b"ab", 2, -2.5, Kind.USER_DEFINED)]
     fields: dict[str, object] = {
         "vocab": Vocab.from_rows(rows),
@@ -138,7 +138,7 @@ def merges_spec(**changes: object) -> Spec:
 
 
 def huggingface_spec(**changes: object) -> Spec:
-    """BPE over characters with most kinds of components."""
+    """Returns a BPE model over characters with most kinds of components."""
     texts = ["<unk>", "<s>", "a", "b", "ab", "\u2581", "\u2581a", "\u00e9", '"\\\n', "\u4e16", "<0x41>"]
     rows = [(text.encode(), id, 0.0, Kind.NORMAL if id else Kind.UNKNOWN) for id, text in enumerate(texts)]
     merges = np.array([[2, 3, 4], [5, 2, 6]], dtype=np.uint32)
@@ -171,7 +171,7 @@ def longest_spec(**changes: object) -> Spec:
 
 
 def gguf_spec() -> Spec:
-    """A small vocabulary of llama.cpp's SPM."""
+    """Returns a small vocabulary of llama.cpp's SPM."""
     return formats.read(gguf_samples.file(gguf_samples.spm()), format="gguf")
 
 
@@ -188,5 +188,5 @@ SMALL = {
 
 
 def small_file(format_name: str) -> bytes:
-    """A small file of the format."""
+    """Returns a small file of the format."""
     return conversion.write(SMALL[format_name](), format_name).data

@@ -1,4 +1,4 @@
-"""GGUF files for the tests: a writer of its own, small vocabularies of every family of llama.cpp, the real files."""
+"""Writes GGUF files for the tests: small vocabularies of every family of llama.cpp; also locates the real files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STRING, ARRAY = 8, 9
 
 
 class Typed(NamedTuple):
-    """A value with its type; ``element`` is that of an array's elements."""
+    """A value with its type; ``element`` is the type of an array's elements."""
 
     kind: int
     value: Any
@@ -26,13 +26,13 @@ class Typed(NamedTuple):
 
 
 def file(keys: dict[str, Any], *, version: int = 3, order: str = "<") -> bytes:
-    """A GGUF file of these keys."""
+    """Returns a GGUF file with these keys."""
     head = b"GGUF" + struct.pack(f"{order}IQQ", version, 0, len(keys))
     return head + b"".join(_entry(key, _typed(value), order) for key, value in keys.items())
 
 
 def _typed(value: Any) -> Typed:
-    """The types that llama.cpp's own converter would choose."""
+    """Returns the value with the type that llama.cpp's own converter chooses."""
     if isinstance(value, Typed):
         return value
     if isinstance(value, bool):
@@ -68,7 +68,7 @@ Rows = list[tuple[Any, int, float]]
 
 
 def vocabulary(model: str, rows: Rows, **keys: Any) -> dict[str, Any]:
-    """The keys of a file with these (text, type, score) rows; the others without their prefix."""
+    """Returns the keys of a file with these (text, type, score) rows; other keys are given without their prefix."""
     texts, types, scores = zip(*rows, strict=True)
     found = {"model": model, "tokens": list(texts), "token_type": list(types), "scores": list(scores), **keys}
     named = {"name": "general.name", "architecture": "general.architecture"}
@@ -123,7 +123,7 @@ _MERGED = (
 
 
 def bpe(pre: str | None = "default", **changes: Any) -> dict[str, Any]:
-    """A byte-level vocabulary with merges of some common texts, each by its characters from the left."""
+    """Returns a byte-level vocabulary whose merges build some common texts, character by character from the left."""
     tokens = [CHARACTERS[byte] for byte in range(256)]
     merges = []
     for text in map(byte_level, _MERGED):
@@ -140,7 +140,7 @@ def bpe(pre: str | None = "default", **changes: Any) -> dict[str, Any]:
 
 
 def gemma(model: str = "gemma4", **changes: Any) -> dict[str, Any]:
-    """Characters with spaces escaped, byte tokens for all others."""
+    """Returns a vocabulary of characters with escaped spaces, and byte tokens for other characters."""
     characters = list("abcdehinst▁é日1!\n'")
     merges = ["t h", "th e", "▁ the", "▁ a", "▁ ▁", "i n", "a b"]
     rows: Rows = [("<pad>", CONTROL, 0.0), ("<bos>", CONTROL, 0.0), ("<eos>", CONTROL, 0.0), *BYTES]

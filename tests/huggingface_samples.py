@@ -1,4 +1,4 @@
-"""Small tokenizers built with the tokenizers package, one for each component and option."""
+"""Builds small tokenizers with the package tokenizers, one for each component and option."""
 
 from __future__ import annotations
 
@@ -175,14 +175,14 @@ def with_model(model: models.Model) -> Tokenizer:
 
 
 def precompiled() -> normalizers.Normalizer:
-    """A charsmap of a real file."""
+    """Returns the charsmap of a real file."""
     document = json.loads(real("huggingface/xlnet_base_cased.json"))
     steps = [step for step in document["normalizer"]["normalizers"] if step["type"] == "Precompiled"]
     return normalizers.Precompiled(base64.b64decode(steps[0]["precompiled_charsmap"]))
 
 
 def sample(kind: str, name: str) -> Tokenizer:
-    """The tokenizer of a component."""
+    """Returns a tokenizer with the named component."""
     if kind == "model":
         return Tokenizer(MODELS[name]())
     level = "byte" in name and kind != "decoder"

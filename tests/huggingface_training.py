@@ -1,7 +1,7 @@
-"""Trainings by tokenizers, and the same by polytok: configurations, texts, and where two results part.
+"""Trains with tokenizers and with polytok: configurations, texts, and the first difference between the results.
 
-tokenizers numbers characters with affixes as a hash table has them, anew in each run. So polytok is given the first
-entries as tokenizers had them, once they are known to be the same ones.
+tokenizers numbers characters with affixes in the order of a hash table, which differs from run to run. The tests
+therefore pass tokenizers' first entries to polytok, after checking that polytok has the same entries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Training:
-    """One configuration: the options that both trainers have, and what tokenizers is built of."""
+    """A configuration: the options that both trainers have, and the components of the tokenizers pipeline."""
 
     name: str
     options: dict[str, Any]
@@ -103,7 +103,7 @@ TRAININGS = [
 
 
 def _generated(seed: int) -> list[str]:
-    """Texts of words that repeat, with characters of one to four bytes."""
+    """Returns texts of repeating words, with characters of one to four bytes."""
     rng = random.Random(seed)
     syllables = ["ka", "to", "mi", "re", "s", "ß", "ять", "日本", "の", "🤗", "e\u0301", "the", "1", ".", "--"]
     words = ["".join(rng.choices(syllables, k=rng.randint(1, 5))) for _ in range(200)]
@@ -118,12 +118,12 @@ TEXTS = {
     "sentences twelve times": ["the cat sat on the mat, the bat sat on the cat"] * 12,
     "generated": _generated(1),
 }
-NASTY = ["##c ##cac# #ab c# #### accc#a#a#b a cb"]
-"""Text that holds the prefix (tokenizers, issue 2320)."""
+PREFIX_TEXTS = ["##c ##cac# #ab c# #### accc#a#a#b a cb"]
+"""Texts that contain the prefix (tokenizers, issue 2320)."""
 
 
 def difference(training: Training, texts: Sequence[str]) -> str | None:
-    """Where the two results part, vocabulary, ids, merges and all else of the Spec; None if nowhere."""
+    """Returns the first difference in vocabulary, ids, merges or other fields of the Spec, or None if there is none."""
     theirs = training.theirs(texts)
     ours = training.ours()
     ours.push([text.encode() for text in texts])
@@ -136,21 +136,21 @@ def difference(training: Training, texts: Sequence[str]) -> str | None:
         return f"first entries: {sorted(set(first) ^ set(alphabet))}"
     if not (rules.prefix or rules.suffix) and first != alphabet:
         return "the first entries are in another order"
-    ours._rules = _Given(*(getattr(rules, name) for name in rules.__dataclass_fields__), first)
+    ours._rules = _FixedAlphabet(*(getattr(rules, name) for name in rules.__dataclass_fields__), first)
     found, wanted = ours.finish(), polytok.load(theirs.to_str().encode()).spec
     assert isinstance(found, Spec)
     return differing(replace(found, origin=wanted.origin), replace(wanted, extra={}))
 
 
 def differing(found: Spec, wanted: Spec) -> str | None:
-    """The fields in which two Specs differ."""
+    """Returns the fields in which two Specs differ."""
     names = [name for name in wanted.__dataclass_fields__ if getattr(found, name) != getattr(wanted, name)]
     return f"{', '.join(names)}: {found!r:.300} and {wanted!r:.300}" if names else None
 
 
 @dataclass(frozen=True)
-class _Given(HuggingFace):
-    """The first entries are given."""
+class _FixedAlphabet(HuggingFace):
+    """A trainer whose first entries are fixed."""
 
     first: Sequence[bytes] = ()
 

@@ -1,4 +1,4 @@
-"""A web server in a thread, which gives what it is told to and notes what was asked for."""
+"""Runs a web server in a thread that returns configured answers and records the requested paths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 @dataclass
 class Server:
-    """The answers by path (without what follows a question mark), and the paths that were asked for."""
+    """A server with its answers by path (without the query string) and the requested paths."""
 
     address: str
     answers: dict[str, bytes | Answer] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class Server:
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    """A server while the block runs."""
+    """Runs a server while the ``with`` block runs."""
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     httpd.daemon_threads = True
     server = Server(f"http://127.0.0.1:{httpd.server_port}")
@@ -57,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def send(handler: BaseHTTPRequestHandler, body: bytes, *, length: int | None = None, **headers: str) -> None:
-    """Answers with a body, and says that it has a length, whether it has or not."""
+    """Sends a body with a Content-Length of ``length``, which can be wrong."""
     handler.send_response(200)
     handler.send_header("Content-Length", str(len(body) if length is None else length))
     for name, value in headers.items():
@@ -68,12 +68,12 @@ def send(handler: BaseHTTPRequestHandler, body: bytes, *, length: int | None = N
 
 
 def truncated(body: bytes) -> Answer:
-    """Half of a body, though the whole was announced."""
+    """Returns an answer that sends half of a body but announces the whole length."""
     return lambda handler: send(handler, body[: len(body) // 2], length=len(body))
 
 
 def redirect(address: str) -> Answer:
-    """To another address."""
+    """Returns an answer that redirects to another address."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(302)
@@ -85,7 +85,7 @@ def redirect(address: str) -> Answer:
 
 
 def slow(body: bytes) -> Answer:
-    """A body byte by byte, twenty of them in a second."""
+    """Returns an answer that sends a body byte by byte, twenty bytes in a second."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)

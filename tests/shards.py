@@ -1,4 +1,4 @@
-"""Shards and datasets made of lists of ids, and readers of their layouts that share nothing with polytok's."""
+"""Writes shards and datasets from lists of ids, and reads their layouts without polytok's code."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Documents = list[list[int]]
 
 
 def columnar(documents: Documents, dtype: str, lead: int = 0) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """Ids and offsets, with other ids before those of the first document."""
+    """Returns ids and offsets; other ids precede the ids of the first document."""
     ids = np.array([9] * lead + [id for document in documents for id in document], dtype=dtype)
     return ids, np.cumsum([lead, *map(len, documents)], dtype=np.int64)
 
 
 @cache
 def default() -> tuple[TokenizerName, bytes]:
-    """The default vocabulary, and its file as datasets have it."""
+    """Returns the default vocabulary, and its file in a dataset."""
     tokenizer = polytok.load("default")
     with TemporaryDirectory() as folder:
         tokenizer.save(Path(folder, TOKENIZER))
@@ -48,7 +48,7 @@ def dataset(
     dtype: str = "uint16",
     columns: dict[str, Any] | None = None,
 ) -> Path:
-    """A dataset folder of the default vocabulary's ids; of columns each document has the same values."""
+    """Writes a dataset folder of the default vocabulary's ids; every document has the same column values."""
     folder.mkdir()
     name, file = default()
     (folder / TOKENIZER).write_bytes(file)
@@ -67,7 +67,7 @@ def dataset(
 
 
 def read(paths: list[Path], kind: str, dtype: str) -> Documents:
-    """The documents of the files of a shard of any kind."""
+    """Returns the documents in the files of a shard of any kind."""
     if kind == "megatron":
         return _read_megatron(*paths)
     if kind in ("flat", "npy"):

@@ -1,4 +1,4 @@
-"""What the tests of normalizers and splits share: texts, and one stage of a pipeline on its own."""
+"""Helpers for the tests of normalizers and splits: texts, and tokenizers with a single stage."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ NASTY = [
 
 
 def stage_texts(count: int = 300) -> Iterator[str]:
-    """Nasty texts and generated ones."""
+    """Yields difficult texts and generated texts."""
     yield from NASTY
-    words = VocabularyPieces([b" the", "é".encode(), b"'ll", "▁a".encode(), b"12"])
-    yield from (text.decode() for text in generate_texts(6, count, words))
+    vocabulary = VocabularyPieces([b" the", "é".encode(), b"'ll", "▁a".encode(), b"12"])
+    yield from (text.decode() for text in generate_texts(6, count, vocabulary))
 
 
 def stage(
-    known: Iterable[str] = (), normalize: tuple[NormalizeStep, ...] = (), split: tuple[SplitStep, ...] = ()
+    entries: Iterable[str] = (), normalize: tuple[NormalizeStep, ...] = (), split: tuple[SplitStep, ...] = ()
 ) -> Tokenizer:
-    """A tokenizer whose tokens are the pieces of its split; those that it does not know are ``<unk>``."""
-    words = sorted({piece.encode() for piece in known})
+    """Returns a tokenizer whose tokens are the pieces of its split; pieces that are not entries are ``<unk>``."""
+    words = sorted({piece.encode() for piece in entries})
     rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), *((word, n, 0.0, Kind.NORMAL) for n, word in enumerate(words, 1))]
     return Tokenizer(Spec(Vocab.from_rows(rows), WordLevel(), normalize=normalize, split=split, unknown="unk"))
 
 
 def pieces(tokenizer: Tokenizer, text: str) -> list[Piece]:
-    """The pieces of a text, each with its place in the original in bytes."""
+    """Returns the pieces of a text with their byte offsets in the original text."""
     return [(token.piece.decode(), token.byte_start, token.byte_end) for token in tokenizer.tokens(text)]
 
 
@@ -56,8 +56,8 @@ def check(
     normalize: tuple[NormalizeStep, ...] = (),
     split: tuple[SplitStep, ...] = (),
 ) -> None:
-    """Every text has the pieces that are expected, with their places."""
-    known = {piece for found in expected.values() for piece, _, _ in found}
-    tokenizer = stage(known, normalize, split)
-    for text, found in expected.items():
-        assert pieces(tokenizer, text) == found, repr(text)
+    """Checks that every text has the expected pieces with the expected offsets."""
+    entries = {piece for expected_pieces in expected.values() for piece, _, _ in expected_pieces}
+    tokenizer = stage(entries, normalize, split)
+    for text, expected_pieces in expected.items():
+        assert pieces(tokenizer, text) == expected_pieces, repr(text)

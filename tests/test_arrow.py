@@ -1,4 +1,4 @@
-"""Columns of Arrow in and out, against texts encoded one by one."""
+"""Tests that Arrow columns have the same ids as texts encoded one by one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TYPES = {
 
 
 class Foreign:
-    """A column of a package that polytok does not know."""
+    """A column of a package that is unknown to polytok."""
 
     def __init__(self, column: Any) -> None:
         name = "__arrow_c_array__" if isinstance(column, pa.Array) else "__arrow_c_stream__"
@@ -69,7 +69,7 @@ def test_arrays_and_chunked_arrays(type: pa.DataType, threads: int) -> None:
     assert TOKENIZER.encode_arrow(pa.chunked_array([], type)).type == TYPES[type]
 
 
-def test_many_rows() -> None:
+def test_a_column_of_many_rows() -> None:
     pick = random.Random(3)
     rows = ["".join(pick.choices(["text ", "日本", "a"], k=pick.choice([0, 3, 80]))) for _ in range(5000)]
     nulls = [None if pick.random() < 0.1 else row for row in rows]
@@ -78,7 +78,7 @@ def test_many_rows() -> None:
         assert encoded.to_pylist() == [None if text is None else TOKENIZER.encode(text) for text in texts]
 
 
-def test_columns_of_nothing() -> None:
+def test_empty_columns() -> None:
     assert TOKENIZER.encode_arrow(pa.nulls(2)).to_pylist() == [None, None]
     for type, result in TYPES.items():
         empty = TOKENIZER.encode_arrow(pa.array([], type) if not pa.types.is_dictionary(type) else as_type([], type))
@@ -88,19 +88,19 @@ def test_columns_of_nothing() -> None:
     )
 
 
-def test_wide_vocabularies_give_wide_ids() -> None:
+def test_large_vocabularies_have_wide_ids() -> None:
     rows = [(piece, id, 0.0, Kind.NORMAL) for piece, id in [(b"a", 1), (b"b", 70_000)]]
     encoded = Tokenizer(Spec(Vocab.from_rows(rows), Longest())).encode_arrow(pa.array(["ab", "b"]))
     assert encoded.type == pa.list_(pa.uint32()) and encoded.to_pylist() == [[1, 70_000], [70_000]]
 
 
-def test_what_comes_out_of_other_packages() -> None:
+def test_columns_of_other_packages() -> None:
     array = TOKENIZER.encode_arrow(Foreign(pa.array(ROWS)))
     assert len(array) == len(ROWS) and pa.array(array).to_pylist() == IDS
     series = polars.Series(ROWS)
     stream = TOKENIZER.encode_arrow(series)
     assert isinstance(stream, ArrowStream) and len(stream) == len(ROWS)
-    # A stream can be read as often as one likes, and what was made of it outlives it.
+    # A stream can be read several times, and the columns made from it outlive the stream.
     first, second = polars.Series(stream), pa.chunked_array(stream)
     del stream, array
     gc.collect()
@@ -108,7 +108,7 @@ def test_what_comes_out_of_other_packages() -> None:
     assert polars.Series(TOKENIZER.count_arrow(series.cast(polars.Categorical))).to_list() == COUNTS
 
 
-def test_nothing_is_copied_that_goes_out() -> None:
+def test_results_are_not_copied() -> None:
     array = TOKENIZER.encode_arrow(pa.chunked_array([ROWS]))
     assert array.chunk(0).values.buffers()[1].address == pa.chunked_array(array).chunk(0).values.buffers()[1].address
     stream = TOKENIZER.encode_arrow(polars.Series(ROWS))
@@ -154,12 +154,12 @@ def test_errors_name_the_row_among_all_chunks() -> None:
     ],
     ids=["list", "str", "numbers", "lists", "table", "batch", "frame", "dictionary"],
 )
-def test_what_is_no_column_of_texts_is_refused(column: Any, message: str) -> None:
+def test_columns_without_texts_are_refused(column: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         TOKENIZER.encode_arrow(column)
 
 
-def test_a_capsule_can_be_read_once() -> None:
+def test_a_capsule_can_be_read_only_once() -> None:
     class Once:
         def __init__(self, column: Any, name: str) -> None:
             capsules = getattr(column, name)()
@@ -183,7 +183,7 @@ RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class CStream(ctypes.Structure):
-    """A stream of strings, written by hand, that gives one array and then fails or goes on."""
+    """A hand-written stream of strings that returns one array and then fails or continues."""
 
     _fields_ = [
         ("get_schema", GET),
@@ -209,7 +209,7 @@ class CStream(ctypes.Structure):
         return make(ctypes.addressof(self), self.name, None)
 
 
-def test_the_error_of_a_stream_is_told() -> None:
+def test_the_error_of_a_stream_is_reported() -> None:
     given: list[pa.Array] = [pa.array(["a"])]
 
     def next(_: int, out: int) -> int:
@@ -239,31 +239,31 @@ def test_impossible_lengths_are_refused(length: int, offset: int) -> None:
 DATA = pa.py_buffer(b"abcdefghijklmnopqrstuvwxyz")
 
 
-def lying(type: pa.DataType, length: int, numbers: list[int], width: Any = np.int32) -> pa.Array:
-    """An array whose offsets or views become these once pyarrow has looked at it."""
+def corrupt_array(type: pa.DataType, length: int, numbers: list[int], width: Any = np.int32) -> pa.Array:
+    """Returns an array whose offsets or views are replaced by ``numbers`` after pyarrow has checked the array."""
     held = np.zeros(len(numbers), width)
     array = pa.Array.from_buffers(type, length, [None, pa.py_buffer(held), DATA])
     held[:] = numbers
     return array
 
 
-LYING = {
-    "offsets that fall": lying(pa.string(), 2, [0, 9, 4]),
-    "an offset below zero": lying(pa.string(), 2, [-4, 2, 4]),
-    "an end below zero": lying(pa.string(), 1, [0, -4]),
-    "a large end below zero": lying(pa.large_binary(), 1, [0, -4], np.int64),
-    "an offset beyond": lying(pa.binary(), 2, [0, 99, 26]),
-    "a view of no buffer": lying(pa.string_view(), 1, [13, 0, 1, 0]),
-    "a view beyond": lying(pa.string_view(), 1, [13, 0, 0, 14]),
-    "a view below zero": lying(pa.string_view(), 1, [13, 0, 0, -1]),
-    "a view of no length": lying(pa.binary_view(), 1, [-1, 0, 0, 0]),
+CORRUPT_ARRAYS = {
+    "offsets that fall": corrupt_array(pa.string(), 2, [0, 9, 4]),
+    "an offset below zero": corrupt_array(pa.string(), 2, [-4, 2, 4]),
+    "an end below zero": corrupt_array(pa.string(), 1, [0, -4]),
+    "a large end below zero": corrupt_array(pa.large_binary(), 1, [0, -4], np.int64),
+    "an offset beyond": corrupt_array(pa.binary(), 2, [0, 99, 26]),
+    "a view of no buffer": corrupt_array(pa.string_view(), 1, [13, 0, 1, 0]),
+    "a view beyond": corrupt_array(pa.string_view(), 1, [13, 0, 0, 14]),
+    "a view below zero": corrupt_array(pa.string_view(), 1, [13, 0, 0, -1]),
+    "a view of no length": corrupt_array(pa.binary_view(), 1, [-1, 0, 0, 0]),
     "a key beyond": pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int8()), pa.array(["a"]), safe=False),
     "a key below zero": pa.DictionaryArray.from_arrays(pa.array([0, -1], pa.int8()), pa.array(["a"]), safe=False),
 }
 
 
-@pytest.mark.parametrize("column", LYING.values(), ids=LYING.keys())
-def test_columns_that_lie_are_refused(column: pa.Array) -> None:
+@pytest.mark.parametrize("column", CORRUPT_ARRAYS.values(), ids=CORRUPT_ARRAYS.keys())
+def test_columns_with_wrong_offsets_are_refused(column: pa.Array) -> None:
     for given in (column, pa.chunked_array([column])):
         with pytest.raises(ArgumentError, match="Arrow: "):
             TOKENIZER.encode_arrow(given)
@@ -271,8 +271,8 @@ def test_columns_that_lie_are_refused(column: pa.Array) -> None:
             Texts.of_arrow(given)
 
 
-class Gives:
-    """An object whose methods of Arrow's interface return what a function makes of capsules."""
+class CapsuleChanger:
+    """An object whose Arrow interface returns changed capsules."""
 
     def __init__(self, change: Callable[[Any, Any], Any], name: str) -> None:
         column = pa.array(ROWS)
@@ -293,11 +293,11 @@ class Gives:
         lambda schema, array: array,
     ],
 )
-def test_an_object_that_gives_no_capsules(change: Callable[[Any, Any], Any]) -> None:
+def test_an_object_without_capsules_is_refused(change: Callable[[Any, Any], Any]) -> None:
     for name in ("__arrow_c_array__", "__arrow_c_stream__"):
-        given = type("Gives", (Gives,), {})(change, name)
+        given = type("CapsuleChanger", (CapsuleChanger,), {})(change, name)
         for take in (TOKENIZER.encode_arrow, TOKENIZER.count_arrow, Texts.of_arrow):
-            with pytest.raises(ArgumentError, match=f"Arrow: {name} of Gives did not return "):
+            with pytest.raises(ArgumentError, match=f"Arrow: {name} of CapsuleChanger did not return "):
                 take(given)
 
 

@@ -1,5 +1,4 @@
-"""The benchmarks' choice of cases, cutting of text, check of ids, and tables. Nothing here depends on how long anything
-takes."""
+"""Tests the benchmarks: choice of cases, splitting of text, check of ids, and tables, without measuring time."""
 
 from __future__ import annotations
 
@@ -36,21 +35,21 @@ TINY = Amount(warm_up=50_000, test=50_000, rounds=3, processes=1)
 
 
 def ours() -> Adapter:
-    """The adapter of the default vocabulary."""
+    """Returns the adapter of the default vocabulary."""
     return adapted(polytok.load("default"))
 
 
-# What is run
+# The choice of cases
 
 
-def test_every_engine_named_has_an_adapter_and_every_adapter_a_vocabulary() -> None:
+def test_every_engine_has_an_adapter_and_every_adapter_a_vocabulary() -> None:
     named = {engine for vocabulary in VOCABULARIES for engine in vocabulary.engines}
     named |= {engine for workload in WORKLOADS for engine in workload.engines}
     assert named == set(ENGINES)
     assert {name for workload in WORKLOADS for name in workload.operations} == set(OPERATIONS)
 
 
-def test_a_quick_run_has_a_vocabulary_of_each_family_and_the_named_cases_only() -> None:
+def test_a_quick_run_has_one_vocabulary_of_each_family_and_only_named_cases() -> None:
     quick = Selection(is_quick=True)
     assert {case.vocabulary.family for case in quick.cases} == {row.family for row in VOCABULARIES}
     assert {case.workload for case in quick.cases} == set(WORKLOADS)
@@ -71,7 +70,7 @@ def test_a_full_run_has_every_vocabulary_and_text() -> None:
 # Texts
 
 
-def test_documents_are_cut_between_characters_and_lose_nothing() -> None:
+def test_documents_are_split_between_characters_without_loss() -> None:
     data = ("aé世😀" * 3000).encode()
     cut = texts.cut(data, len(data), 4096)
     assert "".join(cut).encode() == data
@@ -80,14 +79,14 @@ def test_documents_are_cut_between_characters_and_lose_nothing() -> None:
     assert texts.cut(b"", 100, 4096) == []
 
 
-def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sources are numbers, none of which comes twice."""
+def use_numbered_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replaces the sources by numbers, each of which occurs once."""
     source = "".join(f"{number:07} " for number in range(20_000)).encode()
     monkeypatch.setattr(texts, "source", lambda name: source)
 
 
-def test_warming_up_and_testing_share_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbered(monkeypatch)
+def test_warm_up_and_test_share_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_numbered_sources(monkeypatch)
     warm_up, test = texts.documents(Text("numbers", "numbers", ("a", "b")), 4096, TINY)
     assert not set(warm_up) & set(test)
     assert max(warm_up) < min(test)
@@ -97,13 +96,13 @@ def test_warming_up_and_testing_share_no_text(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_documents_of_any_size_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbered(monkeypatch)
+    use_numbered_sources(monkeypatch)
     for size in (100, 20_000):
         _, test = texts.documents(Text("numbers", "numbers", ("a", "b")), size, TINY)
         assert len(test) == TINY.test // size and {len(text) for text in test} == {size}
 
 
-def test_copies_are_the_same_text_cut_elsewhere() -> None:
+def test_copies_are_the_same_text_split_elsewhere() -> None:
     documents = [f"{number:09} " for number in range(50)]
     made = texts.copies(documents, 4)
     assert "".join(map(str, made)) == "".join(documents) * 4
@@ -120,35 +119,35 @@ def test_the_standard_library_is_a_text() -> None:
 
 
 @pytest.mark.parametrize("name", worst_texts.MAKERS)
-def test_worst_texts_have_the_size_that_is_asked(name: str) -> None:
+def test_worst_texts_have_the_requested_size(name: str) -> None:
     text = worst_texts.made(name, 1200, 0)
     assert texts.utf8_bytes([text]) == 1200
     assert isinstance(text, bytes) == (name == "invalid UTF-8")
 
 
-# What is checked
+# The check of ids
 
 
-def test_equal_ids_have_equal_digests_whatever_holds_them() -> None:
+def test_equal_ids_have_equal_digests_in_every_container() -> None:
     assert operations.digest([1, 2, 70_000]) == operations.digest(np.array([1, 2, 70_000], dtype=np.uint32))
     assert operations.digest([1, 2]) != operations.digest([2, 1])
     assert operations.digest([]) == operations.digest(np.array([], dtype=np.uint16))
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_operation_of_polytok_gives_what_its_ids_say(name: str) -> None:
+def test_every_operation_of_polytok_agrees_with_its_ids(name: str) -> None:
     operation, adapter, given = OPERATIONS[name], ours(), ["Hello, world", "naïve 世界 😀\n", ""]
     found = checker.digests(adapter, operation, given)
     assert found == [operation.expected(adapter, text) for text in given]
     assert len(set(found)) > 1
 
 
-def test_what_a_package_does_not_have_is_missing() -> None:
+def test_operations_that_a_package_lacks_are_missing() -> None:
     assert checker.digests(Adapter(encode=list), OPERATIONS["count"], ["a"]) == checker.MISSING
 
 
-class Given:
-    """Stands in for a `Checker`: the ids of each document."""
+class FixedIdsChecker:
+    """A fake `Checker` with fixed ids for each document."""
 
     def __init__(self, ids: list[list[int]] | Failed) -> None:
         self._ids = ids
@@ -159,30 +158,30 @@ class Given:
         return self._ids if isinstance(self._ids, Failed) else [operations.digest(ids) for ids in self._ids]
 
 
-def verified(ids: dict[str, list[list[int]] | Failed]) -> dict[str, str | None]:
-    """Why each engine is void, if its ids are these."""
+def void_reasons(ids: dict[str, list[list[int]] | Failed]) -> dict[str, str | None]:
+    """Returns for each engine with these ids the reason why its results are void."""
     results = [Result(VOCABULARY, DOCUMENTS, ENGLISH, name, "list") for name in (OURS, "tiktoken", "gigatoken")]
-    kept = measure.verified(results, ["one", "two"], {name: Given(given) for name, given in ids.items()})
+    kept = measure.verified(results, ["one", "two"], {name: FixedIdsChecker(given) for name, given in ids.items()})
     return {result.engine: result.void for result in kept}
 
 
 def test_wrong_ids_void_the_time() -> None:
-    void = verified({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": [[1], [3]]})
+    void = void_reasons({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": [[1], [3]]})
     assert void == {OURS: None, "tiktoken": None, "gigatoken": "other ids in 1 of 2 documents"}
 
 
 def test_without_the_reference_nothing_is_timed() -> None:
     why = "ids not checked: tiktoken is not installed"
-    assert verified({OURS: [[1], [2]]}) == {OURS: why, "tiktoken": "not installed", "gigatoken": "not installed"}
+    assert void_reasons({OURS: [[1], [2]]}) == {OURS: why, "tiktoken": "not installed", "gigatoken": "not installed"}
 
 
-def test_a_text_that_the_reference_refuses_is_measured_beside_polytok() -> None:
-    void = verified({OURS: [[1], [2]], "tiktoken": Failed("TypeError"), "gigatoken": [[1], [2]]})
+def test_a_text_that_the_reference_refuses_is_compared_with_polytok() -> None:
+    void = void_reasons({OURS: [[1], [2]], "tiktoken": Failed("TypeError"), "gigatoken": [[1], [2]]})
     assert void == {OURS: None, "tiktoken": "TypeError", "gigatoken": None}
 
 
 def test_an_engine_without_the_operation_has_no_row() -> None:
-    assert verified({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": checker.MISSING}).keys() == {
+    assert void_reasons({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": checker.MISSING}).keys() == {
         OURS,
         "tiktoken",
     }
@@ -192,7 +191,7 @@ def test_an_engine_without_the_operation_has_no_row() -> None:
 
 
 def echo(pipe: Connection, task: Any) -> None:
-    """Answers requests; dies at "die", hangs at "hang"."""
+    """Answers requests; exits at "die", hangs at "hang"."""
     while (request := pipe.recv()) is not None:
         if request == "die":
             os._exit(1)
@@ -212,8 +211,8 @@ def test_a_process_that_dies_or_hangs_is_replaced() -> None:
 
 @pytest.mark.parametrize("workload", [DOCUMENTS, BATCH, WORST_CASES], ids=lambda workload: workload.name)
 def test_a_tiny_run(workload: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """polytok beside itself as the reference, through all steps, in processes of their own."""
-    numbered(monkeypatch)
+    """Compares polytok with itself as the reference, through all steps, in separate processes."""
+    use_numbered_sources(monkeypatch)
     path = tmp_path / "default.ptok"
     polytok.load("default").save(path)
     vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
@@ -251,7 +250,7 @@ def test_a_session_warms_up_and_times_its_portions(tmp_path: Path) -> None:
 
 
 def results() -> Results:
-    """polytok at 20 MB/s, tiktoken at 4 MB/s, gigatoken void."""
+    """Returns results with polytok at 20 MB/s, tiktoken at 4 MB/s, and a void gigatoken."""
     case = (VOCABULARY, DOCUMENTS, ENGLISH)
     return Results(
         [
@@ -272,7 +271,7 @@ def test_the_tables_show_medians_ratios_and_what_is_void() -> None:
     assert "| 30 / 4 tiktoken (7.5×) |" in report.summary(results())
 
 
-def test_what_is_not_ahead_is_said() -> None:
+def test_the_tables_name_engines_that_are_faster() -> None:
     assert report.behind(results()) == []
     case = (VOCABULARY, DOCUMENTS, ENGLISH)
     slow = [Result(*case, OURS, "list", [1.0], [1.0]), Result(*case, "tiktoken", "list", [2.0], [2.0])]
@@ -302,7 +301,7 @@ def test_targets_are_met_or_not() -> None:
     assert "| cl100k | list output over all | ≥ 1× | 5.00 tiktoken |" in targets.targets_table(found)
 
 
-def test_the_cost_of_a_worst_case_is_in_that_of_english() -> None:
+def test_the_cost_of_a_worst_case_is_relative_to_english() -> None:
     emoji = next(text for text in WORST_CASES.texts if text.name == "emoji")
     found = [
         Result(VOCABULARY, WORST_CASES, ENGLISH, OURS, "ids", [100.0]),
@@ -321,7 +320,7 @@ def test_the_plot_is_the_same_for_the_same_results(tmp_path: Path) -> None:
     assert b"tiktoken" in drawn and drawn == (tmp_path / "two.svg").read_bytes()
 
 
-def test_tables_go_between_markers(tmp_path: Path) -> None:
+def test_tables_are_written_between_markers(tmp_path: Path) -> None:
     document = tmp_path / "document.md"
     document.write_text("before\n<!-- figures:begin -->\nold\n<!-- figures:end -->\nafter\n", encoding="utf-8")
     for text in ("one", "two"):
@@ -332,10 +331,10 @@ def test_tables_go_between_markers(tmp_path: Path) -> None:
         markdown.put(document, "speed", "three")
 
 
-# Text to train on
+# Training text
 
 
-def test_walked_text_has_its_size_is_whole_and_the_same_each_time(
+def test_training_text_has_its_size_whole_documents_and_is_reproducible(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = "".join(f"Zeile {number} über {number * number} Äpfel: 数{number}。\n" for number in range(2000)).encode()

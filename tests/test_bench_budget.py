@@ -1,4 +1,4 @@
-"""The budget of instructions: what is counted, and what of two budgets is compared."""
+"""Tests the instruction budget: which cells are counted, and how two budgets are compared."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ print("done")
 """
 
 
-def grown(**instructions: int) -> budget.Budget:
+def budget_with_growth(**instructions: int) -> budget.Budget:
     return replace(BEFORE, instructions=BEFORE.instructions | instructions)
 
 
-def test_every_cell_has_a_known_operation_and_no_two_have_a_name() -> None:
+def test_every_cell_has_a_known_operation_and_a_unique_name() -> None:
     assert {cell.operation for cell in CELLS.values()} <= {*OPERATIONS, LOAD}
     assert len({(cell.vocabulary, cell.text, cell.operation, cell.document) for cell in CELLS.values()}) == len(CELLS)
 
@@ -50,7 +50,7 @@ def test_a_piece_is_a_match_of_the_pattern_or_a_token_or_an_entry() -> None:
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None or os.uname().machine != "x86_64", reason="needs valgrind")
-def test_only_what_is_asked_for_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_selected_cells_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "loops.py").write_text(COUNTED)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get("PYTHONPATH", "")]))
     one, two = callgrind.count("loops", []), callgrind.count("loops", [])
@@ -66,7 +66,7 @@ def test_an_extension_module_alone_loads_nothing(tmp_path: Path, monkeypatch: py
     assert list(budget.counted(tmp_path / "_core.abi3.so", names, processes=1)) == names[:1]
 
 
-def test_a_program_that_nobody_counts_is_refused() -> None:
+def test_an_unknown_program_is_refused() -> None:
     with pytest.raises(OSError, match="not running under valgrind"):
         callgrind.Requests()
 
@@ -78,7 +78,7 @@ def test_a_file_of_callgrind_has_a_name_and_a_total() -> None:
 
 
 def test_rows_have_the_figures_and_the_growth() -> None:
-    assert list(budget.rows({"a": grown(first=51_000)}, {"a": BEFORE})) == [
+    assert list(budget.rows({"a": budget_with_growth(first=51_000)}, {"a": BEFORE})) == [
         ("a", "first", "51.00", "510.0", "50.00", "+2.00 %"),
         ("a", "again", "20.00", "200.0", "20.00", "+0.00 %"),
     ]
@@ -86,16 +86,16 @@ def test_rows_have_the_figures_and_the_growth() -> None:
     assert row[-2:] == ("", "")
 
 
-def test_the_gate_fails_for_growth_other_texts_other_output_and_nothing_before(
+def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = dict.fromkeys("abcde", BEFORE)
-    assert budget.verdict({"a": grown(first=50_900)}, before, 2) == 0
+    assert budget.verdict({"a": budget_with_growth(first=50_900)}, before, 2) == 0
     found = {
-        "a": grown(again=20_401),
+        "a": budget_with_growth(again=20_401),
         "b": replace(BEFORE, given="others"),
         "c": replace(BEFORE, returned="others"),
-        "d": grown(first=1),
+        "d": budget_with_growth(first=1),
         "e": replace(BEFORE, build="file"),
         "f": BEFORE,
     }

@@ -1,5 +1,4 @@
-"""The contest of engines and of builds: who meets whom, what is checked, how rounds are compared. Nothing is timed for
-its own sake."""
+"""Tests the contest of engines and builds: pairings, checks and the comparison of rounds. No test measures time."""
 
 from __future__ import annotations
 
@@ -32,16 +31,16 @@ TEXT = "Hello, naïve 世界 😀\n"
 
 @pytest.fixture
 def vocabulary(tmp_path: Path) -> Vocabulary:
-    """The default vocabulary as a row of the table."""
+    """Returns the default vocabulary as a row of the table of vocabularies."""
     path = tmp_path / "default.ptok"
     polytok.load("default").save(path)
     return Vocabulary("default", "default", VOCABULARIES[0].family, str(path), reference=OURS, peers=())
 
 
-# Who meets whom
+# Pairings
 
 
-def test_polytok_meets_two_installed_engines_at_a_time_and_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_polytok_competes_with_two_installed_engines_and_is_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "version", property(lambda engine: None if engine.name == "kitoken" else "1"))
     matches = of_engines(VOCABULARIES[0], [])
     assert [[entrant.label for entrant in match] for match in matches] == [
@@ -52,14 +51,14 @@ def test_polytok_meets_two_installed_engines_at_a_time_and_comes_last(monkeypatc
     assert [len(match) for match in of_engines(VOCABULARIES[0], ["gigatoken"])] == [2]
 
 
-def test_builds_meet_and_the_first_one_says_what_the_ids_are() -> None:
+def test_builds_compete_and_the_first_build_defines_the_ids() -> None:
     old, new = (builds.engine(name, EXTENSION) for name in ("old", "new"))
     (match,) = of_builds([old, new], VOCABULARIES[0])
     assert [entrant.label for entrant in match] == ["old", "new"]
     assert {entrant.oracle for entrant in match} == {old}
 
 
-def test_every_tokenizer_json_meets_the_first_format_of_its_vocabulary() -> None:
+def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary() -> None:
     (match,) = of_files(*chosen(["llama2-json"]))
     assert [(entrant.vocabulary.name, entrant.oracle.name) for entrant in match] == [
         ("llama2", "sentencepiece"),
@@ -72,7 +71,7 @@ def test_every_tokenizer_json_meets_the_first_format_of_its_vocabulary() -> None
         chosen(["latin"])
 
 
-def test_the_widest_instructions_that_code_and_processor_have_are_named() -> None:
+def test_the_widest_instructions_of_code_and_processor_are_named() -> None:
     both = (simd.AVX512, simd.AVX2)
     assert simd.widest(both, frozenset({"avx2", "avx512bw"})) == "AVX-512"
     assert simd.widest(both, frozenset({"avx2"})) == "AVX2"
@@ -96,13 +95,13 @@ def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabul
     assert sys.modules["polytok_again._core"] is not _core
 
 
-def test_a_build_that_takes_the_text_alone_is_called_with_the_text_alone() -> None:
+def test_a_build_without_options_is_called_with_the_text_only() -> None:
     assert builds.plain(lambda text: [text])("a") == ["a"]
     assert builds.plain(lambda text, add_special: [text, add_special])("a") == ["a", False]
 
 
 @pytest.mark.parametrize("argument", ["old", "old=/nowhere", "o l d=.", "=."])
-def test_what_is_not_a_build_is_refused(argument: str) -> None:
+def test_a_path_that_is_not_a_build_is_refused(argument: str) -> None:
     with pytest.raises(SystemExit, match="is not name=path"):
         builds.named(argument)
 
@@ -111,13 +110,13 @@ def test_what_is_not_a_build_is_refused(argument: str) -> None:
 
 
 def entrants(vocabulary: Vocabulary, other: Adapter | None = None) -> Match:
-    """polytok after an engine called other, which is polytok too unless its adapter is given."""
+    """Returns polytok and an engine named other, which is also polytok unless an adapter is passed."""
     ours = ENGINES[OURS]
     theirs = Engine("other", "polytok", ours.load if other is None else lambda _: other)
     return tuple(Entrant(engine.name, engine, vocabulary, ours) for engine in (theirs, ours))
 
 
-def test_every_entrant_runs_every_turn_and_rounds_have_a_turn_for_each_to_go_first(
+def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
     vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[tuple[str, int]] = []
@@ -158,7 +157,7 @@ def test_a_tiny_race_in_this_process(vocabulary: Vocabulary) -> None:
         assert len(entry.first) == len(entry.again) == 1 and min(entry.first + entry.again) > 0
 
 
-def test_an_engine_that_spoils_caches_runs_in_a_process_of_its_own(vocabulary: Vocabulary) -> None:
+def test_an_engine_that_slows_others_runs_in_a_process_of_its_own(vocabulary: Vocabulary) -> None:
     ours = ENGINES[OURS]
     alone = Engine("alone", "polytok", ours.load, spoils_caches=True)
     entries = [Entry(Entrant(engine.name, engine, vocabulary, ours)) for engine in (alone, ours)]
@@ -166,7 +165,7 @@ def test_an_engine_that_spoils_caches_runs_in_a_process_of_its_own(vocabulary: V
     assert [len(entry.first) for entry in entries] == [1, 1]
 
 
-def test_an_engine_that_fails_is_void_and_the_others_go_on(vocabulary: Vocabulary) -> None:
+def test_an_engine_that_fails_is_void_and_the_others_continue(vocabulary: Vocabulary) -> None:
     def fail(text: str) -> list[int]:
         raise ValueError("no such text")
 
@@ -177,8 +176,8 @@ def test_an_engine_that_fails_is_void_and_the_others_go_on(vocabulary: Vocabular
     assert Cell(vocabulary, ENGLISH, "list", entries).worst() == 0.0
 
 
-class Checked:
-    """Stands in for a `Checker`, with the outputs of each engine."""
+class FixedOutputsChecker:
+    """A fake `Checker` with fixed outputs for each engine."""
 
     outputs: ClassVar[dict[str, list[bytes]]] = {OURS: [b"1"]}
 
@@ -186,15 +185,15 @@ class Checked:
         self.name = engine.name
 
     def digests(self, operation: str, documents: object, *, is_reference: bool = False) -> object:
-        return Checked.outputs[self.name]
+        return FixedOutputsChecker.outputs[self.name]
 
     def finish(self) -> None:
         pass
 
 
 def test_wrong_ids_void_the_time_and_fail_the_gate(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bench.contest.race.Checker", Checked)
-    monkeypatch.setitem(Checked.outputs, "other", [b"2"])
+    monkeypatch.setattr("bench.contest.race.Checker", FixedOutputsChecker)
+    monkeypatch.setitem(FixedOutputsChecker.outputs, "other", [b"2"])
     judge = Judge()
     entries = judge.entries(entrants(vocabulary), "list", ["a"])
     judge.finish()
@@ -218,17 +217,17 @@ def test_the_gate_fails_if_a_cell_is_slower_or_nothing_was_measured(capsys: pyte
 
 
 def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slower(entries: list[Entry], *_: object) -> None:
+    def race_with_slower_build(entries: list[Entry], *_: object) -> None:
         for entry, speed in zip(entries, (2.0, 1.0), strict=True):
             entry.first.append(speed)
             entry.again.append(speed)
 
     monkeypatch.setattr(contest, "documents", lambda *_: (["warm"], ["a"] * 16))
-    monkeypatch.setattr(contest, "race", slower)
+    monkeypatch.setattr(contest, "race", race_with_slower_build)
     given: argparse.Namespace = contest.parser().parse_args(["--repeats", "2", "--gate", "0.98"])
     match = entrants(vocabulary)
-    monkeypatch.setattr("bench.contest.race.Checker", Checked)
-    monkeypatch.setitem(Checked.outputs, "other", [b"1"])
+    monkeypatch.setattr("bench.contest.race.Checker", FixedOutputsChecker)
+    monkeypatch.setitem(FixedOutputsChecker.outputs, "other", [b"1"])
     cell = contest.measured(match, ENGLISH, "list", Judge(), given)
     assert cell is not None and cell.worst() == 0.5
     assert len(cell.entries[0].first) == 2 * (1 + contest.RETRIES)

@@ -1,4 +1,4 @@
-"""The inputs of the corpus benchmark: the same documents in every format, and what is compared of jobs."""
+"""Tests the corpus benchmark: the same documents in every format, and the comparison of jobs."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def test_every_format_has_the_same_documents(tmp_path: Path) -> None:
         assert [path.stat().st_mtime_ns for path in inputs.files(tmp_path, format, KILOBYTES)] == stamps
 
 
-def test_ends_of_texts_do_not_count() -> None:
+def test_end_of_text_ids_are_not_compared() -> None:
     parts = [np.array([1, END_ID, 2], np.uint16), np.array([3], np.uint32)]
     assert digest(iter(parts)) == digest(iter([np.array([1, 2, 3], np.int64)]))
     assert digest(iter(parts))[1] == 3
     assert digest(iter(parts)) != digest(iter([np.array([1, 3, 2], np.int64)]))
 
 
-def test_all_processes_are_watched() -> None:
+def test_the_memory_of_all_processes_is_measured() -> None:
     code = "import subprocess, sys; b = bytearray(60 << 20); subprocess.run([sys.executable, '-c', %r]); print('done')"
     child = "import time; b = bytearray(90 << 20)\nwhile time.process_time() < 0.3: pass\ntime.sleep(1)"
     found = watched([sys.executable, "-c", code % child])

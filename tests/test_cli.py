@@ -1,4 +1,4 @@
-"""The command, as a process of its own: outputs, exit codes, pipes, bytes."""
+"""Tests the command in a process of its own: outputs, exit codes, pipes, bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def run(*arguments: str | Path, stdin: bytes = b"", code: int = 0, **environment: str) -> bytes:
-    """Standard output of a run that ends with this code; where it is 0, standard error is empty."""
+    """Runs the command and returns its output; checks the exit code and, if it is 0, that standard error is empty."""
     done = subprocess.run(
         command(*arguments), input=stdin, capture_output=True, env={**ENVIRONMENT, **environment}, timeout=60
     )
@@ -60,13 +60,13 @@ def error_of(*arguments: str | Path, stdin: bytes = b"", code: int = 1) -> str:
 
 
 def message(number: int, data: bytes) -> bytes:
-    """A short protobuf field of bytes."""
+    """Returns a short protobuf field of bytes."""
     return bytes([number << 3 | 2, len(data)]) + data
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BPE model with byte fallback that loses nothing but U+2581."""
+    """Returns a BPE model with byte fallback that is lossless except for U+2581."""
     file = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(SENTENCES),
@@ -87,7 +87,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The options that name a rank file of the 256 bytes."""
+    """Returns the options that name a rank file of the 256 bytes."""
     path = tmp_path_factory.mktemp("models") / "bytes.tiktoken"
     path.write_bytes(b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256)))
     return ["-m", str(path), "--pattern", r"\s+|\S+", "--special-tokens", SPECIAL]
@@ -142,7 +142,7 @@ def test_encode_pieces(ranks: list[str]) -> None:
     assert run("encode", *ranks, "--output", "pieces", stdin=b"a \n\\\xff") == "a ␣ \\n \\\\ \\xff\n".encode()
 
 
-def test_colours(ranks: list[str]) -> None:
+def test_special_tokens_and_pieces_have_colours(ranks: list[str]) -> None:
     colored = run(
         "encode", *ranks, "--output", "pieces", "--color=always", "--special=all", stdin=b"ab<|end|>"
     ).decode()
@@ -163,7 +163,7 @@ def test_colours(ranks: list[str]) -> None:
     ],
 )
 def test_a_terminal(ranks: list[str], options: list[str], variables: dict[str, str], is_colored: bool) -> None:
-    """There the pieces are shown."""
+    """In a terminal the pieces are shown, with or without colours."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command("encode", *ranks, *options), stdin=subprocess.PIPE, stdout=theirs, env={**ENVIRONMENT, **variables}
@@ -191,7 +191,7 @@ def test_encode_npy(model: Path, text: Path, tmp_path: Path) -> None:
     assert np.load(out).shape == (0,)
 
 
-def test_output_files_are_replaced_whole_or_not_at_all(model: Path, text: Path, tmp_path: Path) -> None:
+def test_output_files_are_replaced_completely_or_not_at_all(model: Path, text: Path, tmp_path: Path) -> None:
     out = tmp_path / "ids.txt"
     run("encode", "-m", model, text, "-o", out)
     before = out.read_bytes()
@@ -254,14 +254,14 @@ def test_decode_skips_special(ranks: list[str]) -> None:
 
 @pytest.mark.parametrize("separator", ["\n", " ", ","])
 def test_decode_large_text(ranks: list[str], separator: str, tmp_path: Path) -> None:
-    """Numbers are not torn apart where a block ends."""
+    """Tests that numbers are not split at the end of a block."""
     data = bytes(np.random.default_rng(1).integers(0, 256, 1_000_000, dtype=np.uint8))
     path = tmp_path / "ids"
     path.write_text(separator.join(map(str, data)))
     assert run("decode", *ranks, path) == data
 
 
-def test_decode_answers_as_ids_come(ranks: list[str]) -> None:
+def test_decode_writes_text_as_ids_arrive(ranks: list[str]) -> None:
     process = subprocess.Popen(
         command("decode", *ranks), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
     )
@@ -358,7 +358,7 @@ def test_info_has_every_field(model: Path) -> None:
     assert list(report)[:9] == ["file", "lossless", "vocab", "special", "normalize", "split", "model", "post", "decode"]
 
 
-def test_defaults_are_sentencepieces() -> None:
+def test_defaults_are_those_of_sentencepiece() -> None:
     for name, spec in (
         ("trainer_spec", described.TrainerSpec.DESCRIPTOR),
         ("normalizer_spec", described.NormalizerSpec.DESCRIPTOR),
@@ -371,7 +371,7 @@ def test_defaults_are_sentencepieces() -> None:
             assert ours == pytest.approx(theirs), field.name
 
 
-def test_info_tells_what_is_lossless(model: Path, ranks: list[str]) -> None:
+def test_info_shows_what_is_lossless(model: Path, ranks: list[str]) -> None:
     report = json.loads(run("info", "-m", model, "--json"))["lossless"]
     assert report["valid UTF-8 text"] is False
     assert [reason["for"] for reason in report["reasons"]] == ["text", "bytes"]
@@ -415,7 +415,7 @@ def test_vocab_export(ranks: list[str], model: Path, tmp_path: Path) -> None:
     assert [line.split("\t") for line in (tmp_path / "vocab.tsv").read_text().split("\n")[:-1]] == tsv
 
 
-# The whole
+# The whole command
 
 
 def test_version_and_help() -> None:
@@ -443,7 +443,7 @@ def test_wrong_arguments(arguments: tuple[str, ...]) -> None:
     assert "polytok" in error_of(*arguments, code=2)
 
 
-def test_files_that_are_none(model: Path, tmp_path: Path) -> None:
+def test_missing_and_wrong_files(model: Path, tmp_path: Path) -> None:
     (tmp_path / "odd").write_bytes(b"\0\1")
     assert "no-such" in error_of("info", "-m", "no-such")
     assert "no-such" in error_of("count", "-m", model, "no-such")
@@ -452,7 +452,7 @@ def test_files_that_are_none(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["encode --lines", "encode --output json --lines", "decode", "vocab"])
-def test_a_reader_that_goes_away(verb: str, ranks: list[str], tmp_path: Path) -> None:
+def test_a_reader_that_closes_the_pipe(verb: str, ranks: list[str], tmp_path: Path) -> None:
     path = tmp_path / "big"
     path.write_bytes(b"97 98\n" * 400_000)
     files = [path] if verb != "vocab" else ["--ids", ",".join(["0-"] * 400)]
@@ -476,20 +476,20 @@ def test_interrupt(ranks: list[str]) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background would ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job would ignore the signal
     )
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(b"97 ")
     process.stdin.flush()
-    assert process.stdout.read(1) == b"a"  # it runs now
+    assert process.stdout.read(1) == b"a"  # the command runs now
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, b"")
 
 
-def test_output_is_utf8_whatever_the_locale(model: Path, text: Path) -> None:
+def test_output_is_utf8_in_every_locale(model: Path, text: Path) -> None:
     plain = run("encode", "-m", model, "--output", "pieces", text)
     assert (
         run("encode", "-m", model, "--output", "pieces", text, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")

@@ -1,4 +1,4 @@
-"""Conversions between Specs: what they prove, what they refuse, and a small matrix of formats."""
+"""Tests conversions between Specs: their proofs, their refusals, and a small matrix of formats."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ EVERY_SHORT_TEXT = ["".join(letters).encode() for n in range(1, 9) for letters i
 
 
 @given(vocabularies)
-def test_the_core_derives_as_its_twin(entries: list[bytes]) -> None:
+def test_the_core_derives_the_same_pairs_as_its_twin(entries: list[bytes]) -> None:
     spec = by_rank(entries)
     found = derivations(spec.vocab, RANKS)
     ranks = {text: n for n, text in enumerate(entries)}
@@ -73,7 +73,7 @@ def test_the_core_derives_as_its_twin(entries: list[bytes]) -> None:
 @settings(max_examples=60, deadline=None)
 @given(vocabularies)
 def test_one_pair_for_each_entry_merges_as_ranks_do(entries: list[bytes]) -> None:
-    """Also in vocabularies in which no training would have given the entries this order."""
+    """Tests vocabularies with any order of entries, also orders that no training produces."""
     spec = by_rank(entries)
     ranks = {text: n for n, text in enumerate(entries)}
     expected = encoded(spec, EVERY_SHORT_TEXT)
@@ -86,8 +86,8 @@ def test_one_pair_for_each_entry_merges_as_ranks_do(entries: list[bytes]) -> Non
 
 @settings(max_examples=60, deadline=None)
 @given(vocabularies)
-def test_scores_as_a_list(pieces: list[bytes]) -> None:
-    """Characters, the highest score first; all scores different."""
+def test_scores_convert_to_a_list_of_merges(pieces: list[bytes]) -> None:
+    """Tests models over characters whose scores are all different; the highest score merges first."""
     rows = [(b"<unk>", Kind.UNKNOWN), *((text, Kind.NORMAL) for text in pieces if text.isascii() and text.strip())]
     scored = [(text, n, -float(n), kind) for n, (text, kind) in enumerate(rows)]
     spec = Spec(Vocab.from_rows(scored), Bpe("score", symbols="chars"), unknown="unk")
@@ -100,7 +100,7 @@ def test_scores_as_a_list(pieces: list[bytes]) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from([b"aa", b"ab", b"ba", b"aab", b"aba", b"baa", b"abab"]), unique=True), st.data())
-def test_what_is_said_to_merge_alike_does(more: list[bytes], data: Any) -> None:
+def test_models_that_provably_merge_alike_do(more: list[bytes], data: Any) -> None:
     entries = [*LETTERS, *more]
     pairs = data.draw(st.permutations(all_splits({text: n for n, text in enumerate(entries)})))
     spec = by_list(entries, pairs, whole=data.draw(st.booleans()))
@@ -112,7 +112,7 @@ def test_what_is_said_to_merge_alike_does(more: list[bytes], data: Any) -> None:
         assert encoded(ranked.spec, EVERY_SHORT_TEXT) == encoded(spec, EVERY_SHORT_TEXT)
 
 
-def test_ranks_say_why_not() -> None:
+def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
     entries = [*LETTERS, b"ab", b"bc", b"abc"]
     right_order = [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c")]
     assert to_ranks(by_list(entries, right_order)).losses == ()
@@ -132,7 +132,7 @@ def test_ranks_say_why_not() -> None:
     )
 
 
-def test_a_list_with_dead_pairs_is_the_same() -> None:
+def test_pairs_that_never_merge_change_nothing() -> None:
     entries = [*LETTERS, b"ab", b"bc", b"abc"]
     pairs = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b"ab", b"c")]
     spec = by_list(entries, pairs)
@@ -164,7 +164,7 @@ def test_characters_without_entry_cannot_be_listed() -> None:
     assert made.derived.left[1] == NO_ROW
 
 
-def test_merge_alike_names_the_rows() -> None:
+def test_merge_alike_returns_the_differing_rows() -> None:
     entries = [*LETTERS, b"ab", b"bc"]
     one, other = (derivations(by_rank(entries).vocab, by_list(entries, pairs).model) for pairs in ([(b"a", b"b")], []))  # type: ignore[arg-type]
     assert rows_merged_differently(one, other).tolist() == [256]
@@ -203,7 +203,7 @@ def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, in
     return list(zip(found.ids.tolist(), found.first_starts.tolist(), found.words.tolist(), strict=True))
 
 
-def test_patterns_that_cannot_be_put() -> None:
+def test_patterns_that_cannot_be_converted() -> None:
     for step, message in [
         (PatternSplit(r"a*", "isolated"), "it cannot express"),
         (PatternSplit("a", "removed"), "it cannot express"),
@@ -220,12 +220,12 @@ def test_patterns_that_cannot_be_put() -> None:
 
 
 @pytest.mark.parametrize("format_name", [name for name in SMALL if name != "llama2c"])
-def test_what_is_of_the_dialect_is_left_alone(format_name: str) -> None:
+def test_a_spec_of_the_target_format_is_unchanged(format_name: str) -> None:
     spec = SMALL[format_name]()
     assert adapted(spec, format_name).spec is spec
 
 
-def test_what_goes_through_several_steps_loses_each_thing_once() -> None:
+def test_a_conversion_of_several_steps_reports_each_loss_once() -> None:
     first = Converted(rank_spec(), ("a", "b"), ("n",))
     assert first.then(Converted(merges_spec(), ("b", "c"))) == Converted(merges_spec(), ("a", "b", "c"), ("n",))
 
@@ -309,7 +309,7 @@ def test_whole_pieces_are_lost_in_minbpe() -> None:
     assert len(losses) == 1 and "1 entries that no merge builds are no longer found" in losses[0]
 
 
-def test_other_formats_extra_is_a_note() -> None:
+def test_extra_data_of_another_format_is_a_note() -> None:
     model = real("sentencepiece/llama2.model")
     notes = conversion.write(formats.read(model), "llama2c").notes
     assert any(note.startswith("extra: trainer_spec") for note in notes)
@@ -334,17 +334,17 @@ def test_other_formats_extra_is_a_note() -> None:
         ("tokenizer.bin", "sentencepiece", "llama2c"),
     ],
 )
-def test_a_files_name_asks_for_a_format(name: str, origin: str, expected: str) -> None:
+def test_a_file_name_implies_a_format(name: str, origin: str, expected: str) -> None:
     assert format_of(Path("some") / name, origin) == expected
 
 
 @pytest.mark.parametrize(("name", "origin"), [("x.model", "rwkv"), ("x.json", "rwkv")])
-def test_a_name_that_many_formats_have(name: str, origin: str) -> None:
+def test_a_file_name_of_several_formats_is_refused(name: str, origin: str) -> None:
     with pytest.raises(ArgumentError, match="can be a file of several formats"):
         format_of(Path(name), origin)
 
 
-def test_save_goes_by_the_name(tmp_path: Path) -> None:
+def test_save_chooses_the_format_by_the_name(tmp_path: Path) -> None:
     tokenizer = polytok.Tokenizer(sentencepiece_spec())
     tokenizer.save(tmp_path / "tokenizer.bin")
     assert polytok.load(tmp_path / "tokenizer.bin").spec.origin.format == "llama2c"
@@ -353,10 +353,10 @@ def test_save_goes_by_the_name(tmp_path: Path) -> None:
     assert not (tmp_path / "x.model").exists()
 
 
-# Where two tokenizers part
+# The first difference between two tokenizers
 
 
-def test_a_divergence_ends_where_both_sides_meet() -> None:
+def test_a_divergence_ends_at_the_next_common_boundary() -> None:
     left = polytok.Tokenizer(by_rank([*LETTERS, b"ab", b"abc"]))
     right = polytok.Tokenizer(by_rank([*LETTERS, b"bc"]))
     found = Comparison(left, right).divergence_in("xxabcxx")
@@ -373,7 +373,7 @@ def test_the_stage_is_named() -> None:
     assert found is not None and found.stage == "split"
 
 
-def test_special_tokens_are_compared_only_if_asked_for() -> None:
+def test_special_tokens_are_compared_only_on_request() -> None:
     base = by_rank([*LETTERS, b"ab"])
     pair = (polytok.Tokenizer(replace(base, special=(SpecialToken("xy", number),))) for number in (300, 301))
     left, right = pair
@@ -382,7 +382,7 @@ def test_special_tokens_are_compared_only_if_asked_for() -> None:
     assert found is not None and found.stage == "special"
 
 
-def test_a_side_that_refuses() -> None:
+def test_a_text_that_one_side_refuses() -> None:
     left = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
     found = Comparison(left, polytok.Tokenizer(longest_spec())).divergence_in("ab")
     assert found is not None and found.left.error and found.right.ids

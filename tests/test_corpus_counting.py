@@ -1,4 +1,4 @@
-"""Words counted in tasks are those of one count, in the same order, whatever does the tasks and interrupts them."""
+"""Tests that counting words in tasks equals one count, in the same order, for any workers and interruptions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = [f"Word {n % 17} of {n % 5} éé 漢字{n} " for n in range(400)]
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> list[Path]:
-    """The same texts in two forms, and bytes that are no UTF-8."""
+    """Writes the same texts in two formats, and bytes that are not UTF-8."""
     (tmp_path / "a.txt").write_bytes(b"\xff\xfe word\n" + "\n".join(TEXTS).encode())
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress("\n".join(json.dumps({"a": text}) for text in TEXTS).encode()))
     return [tmp_path / "a.txt", tmp_path / "b.jsonl.gz"]
@@ -49,7 +49,7 @@ def test_the_counts_are_those_of_one_process(
     assert not (tmp_path / "counts.parts").exists()
 
 
-def test_a_count_goes_on_where_it_ended(tmp_path: Path, inputs: list[Path]) -> None:
+def test_an_interrupted_count_continues(tmp_path: Path, inputs: list[Path]) -> None:
     (tmp_path / "c.jsonl").write_text("{}")
     more = [*inputs, tmp_path / "c.jsonl"]
     with pytest.raises(FormatError, match=r"c.jsonl: byte 0: no field 'a'"):
@@ -62,7 +62,7 @@ def test_a_count_goes_on_where_it_ended(tmp_path: Path, inputs: list[Path]) -> N
     assert Counts.load(tmp_path / "counts").words("bytes").to_list()
 
 
-def test_bytes_that_are_no_text(tmp_path: Path, inputs: list[Path]) -> None:
+def test_bytes_that_are_not_utf8(tmp_path: Path, inputs: list[Path]) -> None:
     with pytest.raises(polytok.EncodeError, match="a.txt: byte 0: no UTF-8"):
         count_words(inputs, "wordpiece", tmp_path / "counts", reading=LINES, workers=1)
     with pytest.raises(ArgumentError, match="a kind over bytes"):

@@ -1,4 +1,4 @@
-"""Dataset folders: opened, verified, merged, exported; and what damaged or hostile ones do."""
+"""Tests dataset folders: opening, verifying, merging and exporting; damaged and hostile folders."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STREAM = [id for document in ROWS for id in document]
 
 
 @pytest.fixture(autouse=True)
-def _no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+def _skip_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
@@ -86,7 +86,7 @@ def test_windows_are_slices_of_one_stream(
         windows[len(expected)]
 
 
-def test_windows_of_nothing(tmp_path: Path) -> None:
+def test_windows_of_an_empty_dataset(tmp_path: Path) -> None:
     opened = corpus.open(dataset(tmp_path / "tokens", []))
     assert len(opened) == 0 and opened.tokens == 0 and list(opened) == [] and opened[:].to_list() == []
     assert len(opened.windows(1)) == 0 and opened.windows(3)[:].shape == (0, 3)
@@ -95,7 +95,7 @@ def test_windows_of_nothing(tmp_path: Path) -> None:
             opened.windows(length, stride)
 
 
-def test_workers_get_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pickled_datasets_contain_only_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = dataset(tmp_path / "tokens", SHARDS)
     monkeypatch.chdir(tmp_path)
     sent = pickle.dumps((corpus.open("tokens"), corpus.open("tokens").windows(4)))
@@ -105,7 +105,7 @@ def test_workers_get_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert opened.folder == folder and opened[4].tolist() == ROWS[4] and windows[0].tolist() == STREAM[:4]
 
 
-def test_more_shards_than_may_be_open(tmp_path: Path) -> None:
+def test_more_shards_than_files_can_be_open(tmp_path: Path) -> None:
     folder = dataset(tmp_path / "tokens", [[[number]] for number in range(200)], "flat")
     program = (
         "import resource, sys; from polytok import corpus\n"
@@ -135,7 +135,7 @@ def test_the_tokenizer_is_the_one_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
-def test_tables_are_for_others_to_read(tmp_path: Path, kind: str) -> None:
+def test_table_shards_cannot_be_opened(tmp_path: Path, kind: str) -> None:
     with pytest.raises(ArgumentError, match="polytok corpus merge"):
         corpus.open(dataset(tmp_path / "tokens", SHARDS, kind))
 
@@ -147,7 +147,7 @@ def test_folders_without_a_dataset(tmp_path: Path) -> None:
         corpus.open(tmp_path / "nowhere")
 
 
-def test_urls_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_urls_are_refused_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, url = dataset(tmp_path / "tokens", SHARDS), "memory://tokens"
     calls: list[Callable[[], Any]] = [
         lambda: corpus.open(url),
@@ -210,7 +210,7 @@ def test_hostile_manifests(tmp_path: Path, what: str) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"version": ' + b"9" * 5000 + b"}"], ids=range(6)
 )
-def test_manifests_that_are_none(tmp_path: Path, data: bytes) -> None:
+def test_invalid_manifests_are_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "dataset.json").write_bytes(data)
     with pytest.raises(FormatError, match="dataset.json"):
         corpus.open(tmp_path)
@@ -253,7 +253,7 @@ def test_inputs_that_do_not_add_up(tmp_path: Path) -> None:
 
 
 def _forged(folder: Path, name: str, data: bytes) -> None:
-    """Change a file, and the manifest so that it fits."""
+    """Changes a file, and adapts the manifest to the change."""
     (folder / name).write_bytes(data)
     manifest = json.loads((folder / "dataset.json").read_bytes())
     for shard in manifest["shards"]:
@@ -288,7 +288,7 @@ def test_forged_shards(tmp_path: Path, kind: str, name: str, place: int, value: 
     _forged(folder, name, bytes(data))
     (damage,) = corpus.verify(folder)
     assert message in damage.what
-    # Nothing but errors and wrong ids comes of reading it.
+    # Reading it can only cause errors or wrong ids.
     opened = corpus.open(folder)
     for row in range(3):
         with contextlib.suppress(FormatError):
@@ -326,7 +326,7 @@ def test_merging(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
-def test_from_kind_to_kind(tmp_path: Path, kind: str, other: str) -> None:
+def test_merging_rewrites_shards_as_another_kind(tmp_path: Path, kind: str, other: str) -> None:
     wide = "int32" if kind == "megatron" else "uint32"
     source = dataset(tmp_path / "source", SHARDS, kind, wide)
     made = corpus.merge([source], tmp_path / "made", kind=other)
@@ -338,7 +338,7 @@ def test_from_kind_to_kind(tmp_path: Path, kind: str, other: str) -> None:
     assert read([tmp_path / file.name for file in files], other, "uint16") == ROWS
 
 
-def test_what_cannot_be_merged(tmp_path: Path) -> None:
+def test_datasets_that_cannot_be_merged(tmp_path: Path) -> None:
     one = dataset(tmp_path / "one", SHARDS)
     out = tmp_path / "out"
     with pytest.raises(ArgumentError, match="different kinds: megatron and flat"):
@@ -366,7 +366,7 @@ def test_what_cannot_be_merged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
-def test_columns_that_do_not_fit(tmp_path: Path, kind: str) -> None:
+def test_columns_that_differ_cannot_be_merged(tmp_path: Path, kind: str) -> None:
     kinds: list[dict[str, Any] | None] = [{"url": "a", "stars": 1}, {"url": "b", "stars": 2}, {"url": 3}, None]
     one, two, other, bare = (
         dataset(tmp_path / str(number), [[[1], [2]]], kind, columns=columns) for number, columns in enumerate(kinds)
@@ -381,7 +381,7 @@ def test_columns_that_do_not_fit(tmp_path: Path, kind: str) -> None:
     assert corpus.merge([one, other], tmp_path / "unlike", kind="flat").totals.documents == 4
 
 
-def test_no_export_among_shards(tmp_path: Path) -> None:
+def test_export_into_a_dataset_folder_is_refused(tmp_path: Path) -> None:
     folder, other = dataset(tmp_path / "tokens", SHARDS), dataset(tmp_path / "other", SHARDS)
     (folder / "inner").mkdir()
     (tmp_path / "link").symlink_to(folder)
@@ -391,7 +391,7 @@ def test_no_export_among_shards(tmp_path: Path) -> None:
     assert corpus.verify(folder) == corpus.verify(other) == ()
 
 
-def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exports_are_written_completely_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_BLOCK_TOKENS", 2)
     monkeypatch.setattr(blocks, "_MAX_BLOCK_ROWS", 2)
     folder = dataset(tmp_path / "tokens", SHARDS)
@@ -410,11 +410,11 @@ def test_exports_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_damage_is_not_written_on(tmp_path: Path, kind: str) -> None:
+def test_damaged_shards_are_not_rewritten(tmp_path: Path, kind: str) -> None:
     folder = dataset(tmp_path / "tokens", SHARDS, kind)
     path = next(path for path in folder.iterdir() if path.stem == "00002" and path.suffix not in (".idx", ".offsets"))
     data = bytearray(path.read_bytes())
-    # A bit of an id, where the file is nothing but ids; else of any byte.
+    # Flips a bit of an id if the file contains only ids, else a bit of any byte.
     data[-1 if kind in ("megatron", "flat", "npy") else len(data) // 2] ^= 1
     path.write_bytes(data)
     other = "flat" if kind != "flat" else "npy"

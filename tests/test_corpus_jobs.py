@@ -1,4 +1,4 @@
-"""Jobs: planned, run, ended by force, gone on with; the folder is the same in the end."""
+"""Tests jobs: planning, running, killing and continuing; the final folder is always the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from polytok.corpus.storage import storage
 
 
 def job(folder: Path | str, count: int = 6, header: dict[str, Any] | None = None, **details: Any) -> Job:
-    """A job of so many tasks; details name what is particular to each of them."""
+    """Returns a job of ``count`` tasks; the details of a task contain its number."""
     tasks = [{"number": number, **details} for number in range(count)]
     assignments = tuple(Assignment(task["number"], 100 - task["number"], task) for task in tasks)
 
@@ -65,7 +65,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
-def test_a_task_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
+def test_a_task_that_kills_its_workers_ends_the_job(tmp_path: Path) -> None:
     (tmp_path / "deaths3").write_text("xxx")
     with pytest.raises(PolytokError, match="the worker of task 3 died 3 times, the last time with SIGKILL"):
         run(job(tmp_path / "out"))
@@ -75,7 +75,7 @@ def test_a_task_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
 
 
 def begin_job(folder: Path, workers: int = 1, **details: Any) -> None:
-    """A job that came to grief in its last task."""
+    """Runs a job whose last task fails."""
     mishap = folder.parent / "error5"
     mishap.write_text("so it is")
     with pytest.raises(ArgumentError, match="so it is"):
@@ -84,7 +84,7 @@ def begin_job(folder: Path, workers: int = 1, **details: Any) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_error_of_a_task_is_raised_and_what_is_done_stays(tmp_path: Path, workers: int) -> None:
+def test_an_error_of_a_task_is_raised_and_finished_shards_remain(tmp_path: Path, workers: int) -> None:
     begin_job(tmp_path / "out", workers)
     assert (tmp_path / "out/plan.json").exists() and not (tmp_path / "out/dataset.json").exists()
     events = run(job(tmp_path / "out"), workers=1)
@@ -103,7 +103,7 @@ def without_a_field(folder: Path) -> None:
 
 
 def of_another_job(folder: Path) -> None:
-    """The same task of a job whose plan is another, with its shard."""
+    """Writes the record and shard of the same task from a job with another plan."""
     begin_job(folder.parent / "other", parts=2)
     for name in ("00001.bin", "done/00001.json"):
         (folder.parent / "other" / name).rename(folder / name)
@@ -123,7 +123,7 @@ def of_another_job(folder: Path) -> None:
     ],
     ids=["cut off", "other bytes", "lacking", "half a record", "foreign record", "no record", "no field", "other job"],
 )  # fmt: skip
-def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Callable[[Path], Any]) -> None:
+def test_a_shard_that_differs_from_its_record_is_written_again(tmp_path: Path, harm: Callable[[Path], Any]) -> None:
     begin_job(tmp_path / "out")
     harm(tmp_path / "out")
     (tmp_path / "out/.00005.bin.1f2e3d4c").write_bytes(b"half")
@@ -134,14 +134,14 @@ def test_what_is_not_as_its_record_says_is_done_again(tmp_path: Path, harm: Call
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
-def test_a_tokenizer_that_is_not_that_of_the_job_is_written_anew(tmp_path: Path) -> None:
+def test_a_wrong_tokenizer_in_the_folder_is_written_again(tmp_path: Path) -> None:
     begin_job(tmp_path / "out")
     (tmp_path / "out/tokenizer.ptok").write_bytes(b"another")
     run(job(tmp_path / "out"), workers=1)
     assert (tmp_path / "out/tokenizer.ptok").read_bytes() == b"tokenizer"
 
 
-def test_a_job_that_another_has_taken_the_place_of_does_not_finish() -> None:
+def test_a_job_whose_folder_another_job_has_taken_fails() -> None:
     fsspec = pytest.importorskip("fsspec")
     first, second = (job("memory://place/of-two", header={"version": version}) for version in (1, 2))
 
@@ -164,7 +164,7 @@ def test_another_job_is_refused_with_what_differs(tmp_path: Path) -> None:
         run(job(tmp_path / "out", header={"version": 1, "options": {"eos": 3}}))
 
 
-def test_a_job_that_has_done_nothing_may_become_another(tmp_path: Path) -> None:
+def test_a_job_without_finished_tasks_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "error0").write_text("at once")
     with pytest.raises(ArgumentError, match="at once"):
         run(job(tmp_path / "out"), workers=1)
@@ -179,7 +179,7 @@ def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:
     assert run(job(tmp_path / "out")) == []
 
 
-def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     for name in ("thesis.txt", "00000.bin", "tokenizer.ptok", ".00000"):
         folder = tmp_path / f"with {name}"
         folder.mkdir()
@@ -190,7 +190,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
         assert contents(folder) == {name: b"years of work"}
 
 
-def test_what_is_thrown_away_is_what_jobs_wrote(tmp_path: Path) -> None:
+def test_overwriting_removes_only_files_of_jobs(tmp_path: Path) -> None:
     begin_job(tmp_path / "out")
     for name in ("00000.txt", "notes", ".hidden"):
         (tmp_path / "out" / name).write_text("mine")
@@ -204,7 +204,7 @@ def test_what_is_thrown_away_is_what_jobs_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "plan", [b'{"plan": "of the house"}', b'{"version": 1, "tasks": []}', b"[]", b"\xff"], ids=repr
 )
-def test_a_plan_of_others_is_none_of_ours(tmp_path: Path, plan: bytes, overwrite: bool) -> None:
+def test_a_plan_of_another_program_is_refused(tmp_path: Path, plan: bytes, overwrite: bool) -> None:
     files = {"plan.json": plan, "00000.bin": b"mine", "00000.npy": b"mine", "tokenizer.ptok": b"mine"}
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
@@ -213,7 +213,7 @@ def test_a_plan_of_others_is_none_of_ours(tmp_path: Path, plan: bytes, overwrite
     assert contents(tmp_path) == files
 
 
-def test_files_of_tasks_that_a_job_does_not_have_are_left_alone(tmp_path: Path) -> None:
+def test_files_of_unknown_tasks_remain(tmp_path: Path) -> None:
     begin_job(tmp_path / "out")
     (tmp_path / "out/00006.bin").write_bytes(b"mine")
     run(job(tmp_path / "out"))
@@ -221,7 +221,7 @@ def test_files_of_tasks_that_a_job_does_not_have_are_left_alone(tmp_path: Path) 
     assert (tmp_path / "out/00006.bin").read_bytes() == b"mine"
 
 
-def test_a_shard_without_a_record_is_no_reason_to_become_another_job(tmp_path: Path) -> None:
+def test_a_shard_without_a_record_does_not_prevent_another_job(tmp_path: Path) -> None:
     (tmp_path / "error0").write_text("at once")
     with pytest.raises(ArgumentError, match="at once"):
         run(job(tmp_path / "out"), workers=1)
@@ -232,7 +232,7 @@ def test_a_shard_without_a_record_is_no_reason_to_become_another_job(tmp_path: P
 
 
 def in_another_process(folder: Path, statement: str) -> subprocess.Popen[bytes]:
-    """Python with the test's modules, in a process group of its own."""
+    """Starts Python with the test's modules, in a process group of its own."""
     code = f"from pathlib import Path; from test_corpus_jobs import *; folder = Path({str(folder)!r}); {statement}"
     paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
     return subprocess.Popen(
@@ -264,7 +264,7 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
             run(job(tmp_path / "out"))
     first.kill()
     first.communicate()
-    run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # which waits until the workers are gone
+    run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # waits until the workers have ended
     run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
@@ -281,7 +281,7 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path, exists:
     assert (outside.read_bytes() if outside.exists() else None) == (b"kept" if exists else None)
 
 
-def test_workers_do_not_hear_ctrl_c_from_their_first_moment_on(tmp_path: Path) -> None:
+def test_workers_ignore_ctrl_c_from_their_start(tmp_path: Path) -> None:
     first = in_another_process(tmp_path / "out", SLOW)
     wait_for(lambda: corpus_kills.children(first.pid))
     for _ in range(20):
@@ -301,22 +301,22 @@ def test_ctrl_c_ends_the_job_and_its_workers(tmp_path: Path) -> None:
     assert not (tmp_path / "out/.lock").exists()
 
 
-def test_all_is_on_the_disk_before_the_manifest_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fsync` is told by the file that it is called for; a rename of the manifest by what it replaces."""
+def test_all_files_are_on_disk_before_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records the file of each `fsync` and the target of each rename; the manifest's rename must be last."""
     forced: list[str] = []
     sync, replace = os.fsync, os.replace
 
-    def told_sync(descriptor: int) -> None:
+    def recorded_sync(descriptor: int) -> None:
         forced.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
         sync(descriptor)
 
-    def told_replace(source: Any, target: Any) -> None:
+    def recorded_replace(source: Any, target: Any) -> None:
         if Path(target).name == "dataset.json":
             assert {f"0000{number}.bin" for number in range(6)} <= set(forced)
             forced.clear()
         replace(source, target)
 
-    monkeypatch.setattr(os, "fsync", told_sync)
-    monkeypatch.setattr(os, "replace", told_replace)
+    monkeypatch.setattr(os, "fsync", recorded_sync)
+    monkeypatch.setattr(os, "replace", recorded_replace)
     run(job(tmp_path / "out"), workers=1)
     assert forced == ["out"]

@@ -1,4 +1,4 @@
-"""The same job on a Ray cluster of two nodes, of which one is killed: the folder is that of a local job."""
+"""Tests jobs on a Ray cluster of two nodes, one of which is killed: the folder equals that of a local job."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """A cluster of two nodes, each with processes of its own."""
+    """Starts a cluster of two nodes, each with processes of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", ":".join(filter(None, [str(Path(__file__).parent), *sys.path])))
         made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
@@ -55,7 +55,7 @@ def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> No
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
-def test_texts_become_what_they_become_locally(tmp_path: Path, cluster: Any) -> None:
+def test_datasets_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None:
     inputs = corpus_kills.write_inputs(tmp_path / "inputs", 400_000)
     options: dict[str, Any] = {"reading": Reading(unit="line"), "shard_size": 100_000, "shuffle": 100}
     report = tokenize(inputs, "default", tmp_path / "out", runner="ray", **options)
@@ -63,7 +63,7 @@ def test_texts_become_what_they_become_locally(tmp_path: Path, cluster: Any) -> 
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
-def test_words_are_counted_as_they_are_locally(tmp_path: Path, cluster: Any) -> None:
+def test_counts_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None:
     inputs = corpus_kills.write_inputs(tmp_path / "inputs", 200_000)
     reading = Reading(unit="line")
     count_words(inputs, "bpe", tmp_path / "counts", reading=reading, runner="ray", shard_size=100_000)
@@ -71,7 +71,7 @@ def test_words_are_counted_as_they_are_locally(tmp_path: Path, cluster: Any) -> 
     assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
-def test_errors_of_tasks_are_what_they_are_locally(tmp_path: Path, cluster: Any) -> None:
+def test_errors_of_tasks_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": 5}\n')
     with pytest.raises(FormatError, match=r"a.jsonl: byte 14: the field 'text' is no text"):
         tokenize(tmp_path / "a.jsonl", "default", tmp_path / "out", runner="ray")

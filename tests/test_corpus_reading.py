@@ -1,4 +1,4 @@
-"""What a corpus job reads: wherever files are cut, the parts together have the documents of the whole, once each."""
+"""Tests reading by corpus jobs: wherever files are divided, the parts contain each document exactly once."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def read(inputs: Any, reading: Reading, shard_size: int = 1 << 28) -> list[bytes
     return [text for some in found for text in some.texts.to_list() if text is not None]
 
 
-def left_of(inputs: Any, reading: Reading) -> tuple[list[bytes], list[SkippedText]]:
+def skipped_in(inputs: Any, reading: Reading) -> tuple[list[bytes], list[SkippedText]]:
     found = found_in(plan(inputs, reading), reading)
     texts = [text for some in found for text in some.texts.to_list() if text is not None]
     return texts, [left for some in found for left in some.skipped]
 
 
 def separated(data: bytes, separator: bytes) -> list[bytes]:
-    """The definition: what stands between separators; one at the end does not begin another text."""
+    """Defines separated texts: the parts between separators; a separator at the end starts no further text."""
     texts = data.split(separator)
     return texts if texts[-1] else texts[:-1]
 
@@ -68,11 +68,11 @@ SEPARATORS = ["\n", "\r\n", "<|>", "ab", "\0"]
     cuts=st.lists(st.integers(0, 400), max_size=8),
     block=st.sampled_from([1, 5, 64, 1 << 20]),
 )
-def test_separated_texts_wherever_a_file_is_cut(
+def test_separated_texts_for_any_division_of_a_file(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, separator: str, cuts: list[int], block: int
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "texts.txt"
-    data = b"." + data  # not what a compressed file begins with
+    data = b"." + data  # must not look like a compressed file
     path.write_bytes(data)
     reading = Reading(unit="separator", separator=separator, invalid="replace")
     (source,) = sources(path)
@@ -97,7 +97,7 @@ def test_separated_texts_wherever_a_file_is_cut(
     cuts=st.lists(st.integers(0, 200), max_size=6),
     block=st.sampled_from([1, 30, 1 << 20]),
 )
-def test_json_lines_wherever_a_file_is_cut(
+def test_json_lines_for_any_division_of_a_file(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], end: bytes, cuts: list[int], block: int
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "texts.jsonl"
@@ -139,7 +139,7 @@ def test_lines_of_real_files_in_shards(tmp_path: Path) -> None:
     ]
 
 
-def test_a_separator_that_overlaps_itself_makes_one_range(tmp_path: Path) -> None:
+def test_a_separator_that_overlaps_itself_has_one_range(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"a\n\n\nb\n\n" * 100)
     assert len(plan(path, Reading(unit="separator", separator="\n\n"), 100).tasks) == 1
@@ -179,7 +179,7 @@ def test_zstandard_of_a_large_window(tmp_path: Path, window_log: int) -> None:
 
 
 @pytest.mark.parametrize("kind", PACKED)
-def test_what_is_held_does_not_follow_from_how_well_texts_are_compressed(tmp_path: Path, kind: str) -> None:
+def test_memory_does_not_depend_on_the_compression_ratio(tmp_path: Path, kind: str) -> None:
     if kind == "zst":
         pytest.importorskip("zstandard")
     path = tmp_path / "texts"
@@ -193,7 +193,7 @@ def test_what_is_held_does_not_follow_from_how_well_texts_are_compressed(tmp_pat
 
 
 @pytest.mark.parametrize("reading", [LINES, Reading(unit="separator", separator="\n\n")], ids=["lines", "separated"])
-def test_a_block_is_of_so_many_texts_at_most(tmp_path: Path, reading: Reading) -> None:
+def test_a_block_has_a_limited_number_of_texts(tmp_path: Path, reading: Reading) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\n" * 1_000_000 + b"x" * 1_000_000 + b"\n\n")
     lengths = [len(found) for found in found_in(plan(path), reading)]
@@ -219,18 +219,18 @@ def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
     )
     with pytest.raises(FormatError, match=rf"texts\.txt\.{kind} cannot be decompressed.*byte \d+.*broken='skip'"):
         read(path, LINES)
-    texts, left = left_of(path, Reading(unit="line", broken="skip"))
+    texts, left = skipped_in(path, Reading(unit="line", broken="skip"))
     assert [one.reason for one in left] == ["damaged"]
     if damage == "behind":
-        assert texts == lines[:-1]  # nobody knows whether the last one was whole
+        assert texts == lines[:-1]  # the last document might be incomplete
     elif damage == "cut" or kind in ("bz2", "xz"):
         assert len(texts) > 2_000
         assert texts == lines[: len(texts)]
         assert left[0].place == f"{path}: byte {sum(len(text) + 1 for text in texts)}"
-    assert left_of(path, Reading(broken="skip"))[0] == []
+    assert skipped_in(path, Reading(broken="skip"))[0] == []
 
 
-def test_what_is_left_out_is_told_with_its_place(tmp_path: Path) -> None:
+def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_bytes(
         b'{"text": "a"}\n{"txt": 1}\n{"text": "\\ud800"}\n{"text": \n\n{"text": null}\n{"text": 1}\n{"text":"z"}'
@@ -239,7 +239,7 @@ def test_what_is_left_out_is_told_with_its_place(tmp_path: Path) -> None:
         read(path, Reading())
     with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: no UTF-8 at 0; invalid='replace'"):
         read(path, Reading(records="skip"))
-    texts, left = left_of(path, Reading(records="skip", invalid="skip"))
+    texts, left = skipped_in(path, Reading(records="skip", invalid="skip"))
     assert texts == [b"a", b"z"]
     assert [(one.reason, one.place.rpartition(" ")[2]) for one in left] == [
         ("no field 'text'", "14"),
@@ -253,7 +253,7 @@ def test_what_is_left_out_is_told_with_its_place(tmp_path: Path) -> None:
     assert [found.replaced for found in replaced] == [1, 0]
 
 
-def test_a_text_file_that_is_no_utf8(tmp_path: Path) -> None:
+def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"good\ncaf\xe9\n\xed\xa0\x80\nfine")
     with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: no UTF-8 at 3"):
@@ -264,7 +264,7 @@ def test_a_text_file_that_is_no_utf8(tmp_path: Path) -> None:
         "\ufffd".encode() * 3,
         b"fine",
     ]
-    texts, left = left_of(path, Reading(unit="line", invalid="skip"))
+    texts, left = skipped_in(path, Reading(unit="line", invalid="skip"))
     assert texts == [b"good", b"fine"]
     assert left == [SkippedText("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
     with pytest.raises(EncodeError, match="byte 0"):

@@ -1,4 +1,4 @@
-"""Rows of ids within limits and in another order: as plain lists do it."""
+"""Tests limits and shuffles of rows of ids against plain lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ documents = st.lists(st.lists(st.integers(0, 8), max_size=12), max_size=30)
 
 
 def rows(lists: Sequence[Sequence[int]], lead: int = 3) -> Rows:
-    """Rows that do not begin at the beginning of their array, as slices do not."""
+    """Returns rows that start in the middle of their array, as slices do."""
     offsets = lead + np.cumsum([0, *map(len, lists)])
     return Rows(np.array([7] * lead + [id for row in lists for id in row] + [7], dtype=np.uint16), offsets)
 
@@ -29,8 +29,8 @@ def lists(found: Rows) -> list[list[int]]:
     return [found.ids[start:end].tolist() for start, end in pairwise(found.offsets)]
 
 
-def plainly(texts: list[list[int]], options: DocumentOptions) -> list[list[int]]:
-    """What the options say, one document after the other."""
+def apply_options_plainly(texts: list[list[int]], options: DocumentOptions) -> list[list[int]]:
+    """Applies the options to one document at a time."""
     found: list[list[int]] = []
     for text in texts:
         most = len(text) if options.max_tokens is None else options.max_tokens
@@ -55,7 +55,7 @@ def plainly(texts: list[list[int]], options: DocumentOptions) -> list[list[int]]
 def test_limits(texts: list[list[int]], least: int, most: int | None, long: Any, ends: bool) -> None:
     options = DocumentOptions(min_tokens=least, max_tokens=most, long=long, eos=EOS if ends else None)
     found = limit_rows(rows(texts), options)
-    assert lists(found.rows) == plainly(texts, options)
+    assert lists(found.rows) == apply_options_plainly(texts, options)
     assert found.short_count == sum(len(text) < least for text in texts)
     assert found.long_count == (0 if most is None else sum(len(text) > most for text in texts))
 
@@ -72,11 +72,11 @@ def test_the_order_does_not_depend_on_portions(texts: list[list[int]], window: i
     assert found == expected
 
 
-def test_orders_are_permutations_that_differ_by_all_that_they_are_of() -> None:
+def test_orders_are_permutations_that_depend_on_every_argument() -> None:
     orders = [random_order(1000, *of) for of in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1000), (2**64 - 1, 99, 7)]]
     assert all(sorted(found.tolist()) == list(range(1000)) for found in orders)
     assert len({found.tobytes() for found in orders}) == 5
-    # Places are as far from where they were as chance makes them: a third of the rows on average.
+    # A random permutation moves a row by a third of the number of rows on average.
     assert all(300 < np.abs(found - np.arange(1000)).mean() < 370 for found in orders)
 
 
@@ -102,7 +102,7 @@ def test_columns_go_with_their_rows() -> None:
     ]
 
 
-def test_small_portions_are_gathered() -> None:
+def test_small_portions_are_joined() -> None:
     portions = [[[number] * 100] * 3 for number in range(9)] * 200
     found = list(join_small_portions(map(rows, portions)))
     assert [text for some in found for text in lists(some)] == [text for some in portions for text in some]

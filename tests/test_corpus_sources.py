@@ -1,4 +1,4 @@
-"""The inputs of a corpus job: what names stand for, and that a file which has changed is not taken for what it was."""
+"""Tests the inputs of corpus jobs: the expansion of names, and the detection of changed files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_names_patterns_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert names(sources(names_in("list"))) == ["b.txt", "a.txt"]
 
 
-def test_what_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "out").mkdir()
     for name in ("a.txt", "out/b.txt"):
         (tmp_path / name).write_text("text")
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_read() -> None:
 
 @pytest.fixture
 def memory() -> Iterator[Any]:
-    """A file system of fsspec's that lies in memory."""
+    """Returns fsspec's file system in memory."""
     files = pytest.importorskip("fsspec").filesystem("memory")
     yield files
     files.store.clear()
@@ -151,7 +151,7 @@ def web() -> Iterator[Server]:
 
 
 def in_ranges(body: bytes, stamp: str) -> Any:
-    """An answer that gives the bytes which are asked for."""
+    """Returns an answer that sends the requested range of bytes."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         start, _, end = handler.headers.get("Range", "").removeprefix("bytes=").partition("-")
@@ -169,7 +169,7 @@ def in_ranges(body: bytes, stamp: str) -> Any:
     return answer
 
 
-def test_the_web(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_web_server(web: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"line {number}".encode() for number in range(5000)]
     body = b"\n".join(lines)
     monkeypatch.setattr(remote, "_READ_AHEAD_BYTES", 5000)

@@ -1,4 +1,4 @@
-"""Texts of Parquet and Arrow files: every kind of column, in groups that are read apart, damaged or not."""
+"""Tests texts of Parquet and Arrow files: every kind of column, groups that are read separately, damaged files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMATS = ["parquet", "arrow", "stream", "feather"]
 
 
 def write(path: Path, table: Any, rows: int = 1 << 20) -> None:
-    """A table in the format that the name says, with groups of so many rows."""
+    """Writes a table in the format of the name, with ``rows`` rows in each group."""
     if path.suffix == ".parquet":
         parquet.write_table(table, path, row_group_size=rows, write_page_checksum=True)
     elif path.suffix == ".feather":
@@ -51,7 +51,7 @@ def read(path: Path, reading: Reading, shard_size: int = 1 << 28) -> tuple[list[
 
 
 def place(kind: str, row: int, rows: int) -> str:
-    """How a row is told, in groups of so many."""
+    """Returns the position of a row as errors describe it, for groups of ``rows`` rows."""
     return f"row {row}" if kind in ("parquet", "stream") else f"row {row % rows} of record batch {row // rows}"
 
 
@@ -83,7 +83,7 @@ def test_every_kind_of_column(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_structs_that_are_null_and_columns_that_are_not_there(tmp_path: Path, kind: str) -> None:
+def test_structs_that_are_null_and_missing_columns(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
     rows = [{"text": "a"}, None, {"text": None}, {"text": "b"}]
     write(path, arrow.table({"meta": rows, "n": [1, 2, 3, 4], "nothing": arrow.nulls(4)}))
@@ -105,7 +105,7 @@ def test_structs_that_are_null_and_columns_that_are_not_there(tmp_path: Path, ki
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("block", [1, 2000, 1 << 23])
-def test_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, block: int) -> None:
+def test_groups_are_read_separately(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, block: int) -> None:
     for module in (blocks_module, tables):
         monkeypatch.setattr(module, "BLOCK_BYTES", block)
     path = tmp_path / f"texts.{kind}"
@@ -128,7 +128,7 @@ def test_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_column_that_repeats_itself(tmp_path: Path, kind: str) -> None:
+def test_a_column_that_occurs_twice(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
     column = arrow.array(["x" * 1000]).dictionary_encode()
     write(path, arrow.table({"text": arrow.DictionaryArray.from_arrays([0] * 50_000, column.dictionary)}))
@@ -143,7 +143,7 @@ def test_tables_without_rows(tmp_path: Path, kind: str) -> None:
     assert read(path, reading_of(kind)) == ([], [])
 
 
-def test_what_is_no_utf8(tmp_path: Path) -> None:
+def test_texts_that_are_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.parquet"
     write(path, arrow.table({"text": [b"good", b"caf\xe9", b"\xff", b"fine"], "id": [1, 2, 3, 4]}))
     with pytest.raises(EncodeError, match=r"texts\.parquet: row 1: no UTF-8 at 3"):
@@ -171,7 +171,7 @@ def test_a_damaged_row_group_does_not_touch_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_files_that_are_cut_short(tmp_path: Path, kind: str) -> None:
+def test_truncated_files(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
     texts = [os.urandom(20).hex() for _ in range(3000)]
     write(path, arrow.table({"text": texts}), 500)
@@ -180,7 +180,7 @@ def test_files_that_are_cut_short(tmp_path: Path, kind: str) -> None:
         path.write_bytes(data[:length])
         how: dict[str, Any] = {"format": "parquet" if kind == "parquet" else "arrow"}
         if kind == "stream" and length == len(data) - 1:
-            continue  # its last bytes only say that it ends
+            continue  # the last bytes only mark the end of the stream
         with pytest.raises(FormatError, match=rf"texts\.{kind} .*broken='skip'"):
             read(path, Reading(**how))
         for shard_size in (1 << 28, 1000):
@@ -190,7 +190,7 @@ def test_files_that_are_cut_short(tmp_path: Path, kind: str) -> None:
             assert (len(found) >= 1000) == (kind == "stream" and length > 100)
 
 
-def test_what_is_no_table(tmp_path: Path) -> None:
+def test_files_that_are_not_tables(tmp_path: Path) -> None:
     packed, old, text = tmp_path / "a.arrow", tmp_path / "b.feather", tmp_path / "c.parquet"
     write(tmp_path / "texts.stream", arrow.table({"text": ["a"]}))
     packed.write_bytes(gzip.compress((tmp_path / "texts.stream").read_bytes()))

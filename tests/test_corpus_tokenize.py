@@ -1,4 +1,4 @@
-"""Texts of files to shards: the ids are those of `encode`, whatever cuts, groups, shuffles or interrupts the work."""
+"""Tests that shards have the ids of `encode`, however a job divides, groups, shuffles or interrupts the work."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LINES = Reading(unit="line")
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> Path:
-    """The same texts as lines, as JSON lines, and compressed."""
+    """Writes the same texts as lines, as JSON lines, and compressed."""
     folder = tmp_path / "inputs"
     folder.mkdir()
     records = "\n".join(json.dumps({"a": {"b": text}, "n": n}) for n, text in enumerate(TEXTS))
@@ -47,7 +47,7 @@ def inputs(tmp_path: Path) -> Path:
 
 
 def made(inputs: Any, out: Path, **options: Any) -> list[list[int]]:
-    """The documents that come of inputs."""
+    """Tokenizes inputs and returns the documents."""
     tokenize(inputs, TOKENIZER, out, **{"workers": 1, "reading": LINES, **options})
     return [row.tolist() for row in open_dataset(out)]
 
@@ -66,7 +66,7 @@ def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: i
 
 @pytest.mark.parametrize("output", ["megatron", "flat", "npy"])
 @pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
-def test_what_begins_and_ends_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
+def test_ids_at_the_start_and_end_of_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
     found = made(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
     first = TOKENIZER.id_of("!") if bos == "!" else bos
     assert found == encoded(TEXTS, bos=first, eos=EOS if eos else None)
@@ -114,7 +114,7 @@ def test_threads_of_a_worker(tmp_path: Path, inputs: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(Tokenizer, "_encode_texts", noted)
     assert made(inputs / "a.txt", tmp_path / "three", threads=3) == encoded(TEXTS) and set(used) == {3}
-    # The number does not belong to the job: the same folder goes on with another.
+    # The number of threads is not part of the job, so a job continues with another number.
     assert made(inputs / "a.txt", tmp_path / "three", threads=1) == encoded(TEXTS)
     with pytest.raises(ArgumentError, match="threads=0 is too small"):
         made(inputs / "a.txt", tmp_path / "none", threads=0)
@@ -127,7 +127,7 @@ def report_of(tmp_path: Path, content: bytes, name: str = "a.jsonl", **options: 
     return tokenize(tmp_path / name, TOKENIZER, tmp_path / "out", workers=1, **options)
 
 
-def test_what_is_left_out_is_counted_with_its_reason(tmp_path: Path) -> None:
+def test_skipped_documents_are_counted_by_reason(tmp_path: Path) -> None:
     content = b'{"text": "a b c d e"}\n{"text": 5}\n{"text\n{"text": "a"}\n{"text": "x y z"}\n'
     report = report_of(tmp_path, content, min_tokens=2, max_tokens=4, long="skip", reading=Reading(records="skip"))
     assert dict(report.total.skipped) == {
@@ -211,11 +211,11 @@ def test_the_plan_names_each_small_file_once(tmp_path: Path) -> None:
 
 
 def around(before: tuple[int, ...], after: tuple[int, ...]) -> polytok.Tokenizer:
-    """A tokenizer that puts ids around texts."""
+    """Returns a tokenizer that adds ids before and after texts."""
     return polytok.Tokenizer(sentencepiece_spec(post=Template.around(before, after)))
 
 
-def test_what_add_special_puts_around_is_there_once_and_stays(tmp_path: Path, inputs: Path) -> None:
+def test_ids_of_add_special_occur_once_and_survive_truncation(tmp_path: Path, inputs: Path) -> None:
     texts = [text[: text.index(":")] for text in TEXTS]
     (inputs / "a.txt").write_text("\n".join(texts), "utf-8")
 
@@ -253,7 +253,7 @@ def test_columns_that_no_record_has_are_refused(tmp_path: Path, inputs: Path) ->
         tokenize(inputs / "b.jsonl", TOKENIZER, tmp_path / "out", **options)
 
 
-def test_a_separator_with_an_escape_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_separator_with_an_unknown_escape(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["tokenize", "a.txt", "--separator", r"\q", "-o", str(tmp_path / "out")])
     assert r"'\\q' has an invalid escape" in capsys.readouterr().err
@@ -271,7 +271,7 @@ def test_dtypes() -> None:
 
 @pytest.fixture
 def unfinished(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
-    """A job that a damaged file has ended; gives what goes on with it."""
+    """Runs a job until a damaged file ends it; returns a function that continues the job."""
     (inputs / "d.jsonl.gz").write_bytes(b"\x1f\x8b no such file")
     reading = Reading(unit="line", field="a.b")
 
@@ -318,7 +318,7 @@ def test_a_tokenizer_that_is_replaced_while_the_job_runs_is_noticed(tmp_path: Pa
         tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", reading=LINES, workers=1, json_log=Replacing())
 
 
-def test_killed_at_a_few_moments() -> None:
+def test_jobs_survive_being_killed() -> None:
     corpus_kills.check(moments=3, size=1_000_000, shard_size=100_000, seed=1)
 
 
@@ -377,7 +377,7 @@ def test_errors_of_an_object_store_say_what_was_tried(
     assert "memory://full/out/00000.bin: cannot write: No such bucket" in capsys.readouterr().err
 
 
-def test_what_killed_jobs_left_of_an_object_store_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_killed_jobs_for_an_object_store_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fsspec")
     code = (
         "import os; from polytok.corpus.storage import storage\n"
@@ -395,7 +395,7 @@ def test_what_killed_jobs_left_of_an_object_store_is_removed(tmp_path: Path, mon
             assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_windows_is_told_of(tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_on_windows_are_refused(tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polytok.corpus.run.os", types.SimpleNamespace(name="nt"))
     with pytest.raises(ArgumentError, match="on Windows, run them in WSL"):
         tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out")

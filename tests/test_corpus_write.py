@@ -1,4 +1,4 @@
-"""Shards as they are written: every kind and dtype, whole or not at all, in bounded memory."""
+"""Tests writing shards: every kind and dtype, completely or not at all, in limited memory."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ IDS = [f"{kind}-{dtype}" for kind, dtype in PAIRS]
 
 
 @pytest.fixture
-def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is forced to the disk: hundreds of small shards would wait for it."""
+def skip_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Disables fsync, for which hundreds of small shards would wait."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 def portions(documents: Documents, borders: list[int]) -> list[Documents]:
-    """The documents cut at borders."""
+    """Divides the documents at borders."""
     cuts = sorted({0, len(documents), *(border % (len(documents) + 1) for border in borders)})
     return [documents[first:last] for first, last in pairwise(cuts)]
 
 
 def written(folder: Path, kind: str, dtype: str, parts: list[Documents]) -> list[Path]:
-    """The files of a shard of these documents."""
+    """Writes a shard of these documents and returns its files."""
     with WRITERS[kind](folder, "00000", np.dtype(dtype)) as writer:
         for number, part in enumerate(parts):
             writer.write(*columnar(part, dtype, lead=number))
@@ -49,7 +49,7 @@ def written(folder: Path, kind: str, dtype: str, parts: list[Documents]) -> list
     return [folder / file.name for file in files]
 
 
-@pytest.mark.usefixtures("no_sync")
+@pytest.mark.usefixtures("skip_fsync")
 @pytest.mark.parametrize(("kind", "dtype"), PAIRS, ids=IDS)
 def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, kind: str, dtype: str) -> None:
     ids = st.integers(0, MOST[dtype])
@@ -68,10 +68,10 @@ def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, kind: str
     check()
 
 
-@pytest.mark.usefixtures("no_sync")
+@pytest.mark.usefixtures("skip_fsync")
 @pytest.mark.parametrize(("kind", "dtype"), PAIRS, ids=IDS)
 def test_small_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, dtype: str) -> None:
-    """What is written in blocks of documents, and grouped, at sizes at which that happens."""
+    """Tests blocks and groups of documents with sizes small enough for several of each."""
     monkeypatch.setattr(megatron, "_BLOCK_DOCUMENTS", 3)
     monkeypatch.setattr(arrow, "_GROUP_TOKENS", 5)
     monkeypatch.setattr(arrow, "_GROUP_ROWS", 3)
@@ -95,7 +95,7 @@ def test_columns_go_with_their_documents(tmp_path: Path, monkeypatch: pytest.Mon
     for kind in ("parquet", "arrow"):
         with WRITERS[kind](tmp_path, kind, np.dtype("uint16"), table.schema) as writer:
             writer.write(*columnar([[1], []], "uint16"), table.slice(0, 2))
-            # Another dictionary, as another row group of an input has.
+            # A different dictionary, as in another row group of an input.
             rest = pyarrow.table({"url": pyarrow.array(["c", "a"]).dictionary_encode(), "meta": table["meta"][2:]})
             writer.write(*columnar([[2, 3], [4]], "uint16"), rest)
             (file,) = writer.finish()
@@ -107,7 +107,7 @@ def test_columns_go_with_their_documents(tmp_path: Path, monkeypatch: pytest.Mon
         assert found["meta"].to_pylist() == table["meta"].to_pylist()
 
 
-def test_columns_that_are_not_the_same_everywhere(tmp_path: Path) -> None:
+def test_columns_that_differ_between_portions(tmp_path: Path) -> None:
     table = pyarrow.table({"n": pyarrow.array([1, 2], pyarrow.int8())})
     for other, message in (
         (None, "has no column 'n'"),
@@ -151,7 +151,7 @@ def test_which_dtype_is_stored() -> None:
         WRITERS["flat"].stored_dtype(np.dtype("float32"))
 
 
-def test_what_is_not_finished_is_not_there(tmp_path: Path) -> None:
+def test_an_unfinished_shard_has_no_files(tmp_path: Path) -> None:
     for kind, writer_of in WRITERS.items():
         with WRITERS[kind](tmp_path, "00000", np.dtype(writer_of.dtypes[0])) as writer:
             writer.write(*columnar([[1, 2]], "uint16"))
@@ -161,7 +161,7 @@ def test_what_is_not_finished_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's limit on the size of files stands for it: writing more is an error of the same kind."""
+    """Tests a full disk by the system's limit on file sizes, which causes the same kind of error."""
     program = (
         "import resource, signal, sys, numpy as np; from pathlib import Path\n"
         "import polytok; from polytok.corpus.write import WRITERS\n"
@@ -194,7 +194,7 @@ def test_a_disk_that_fails_at_the_end(tmp_path: Path, monkeypatch: pytest.Monkey
         assert list(tmp_path.iterdir()) == [], kind
 
 
-def test_output_files_are_hashed_whatever_the_order(tmp_path: Path) -> None:
+def test_output_files_are_hashed_for_any_order_of_writes(tmp_path: Path) -> None:
     file = OutputFile(tmp_path / "file")
     file.write(b"....")
     file.write(np.arange(3, dtype=np.uint32))
@@ -208,10 +208,10 @@ def test_output_files_are_hashed_whatever_the_order(tmp_path: Path) -> None:
     assert finished.checksum == checksum(tmp_path / "file")
 
 
-@pytest.mark.usefixtures("no_sync")
+@pytest.mark.usefixtures("skip_fsync")
 @pytest.mark.parametrize("kind", ["megatron", "flat", "npy"])
 def test_memory_does_not_grow(tmp_path: Path, kind: str) -> None:
-    """Two million documents, of which the lengths alone would be 8 MB and the borders 16."""
+    """Tests memory with two million documents, whose lengths alone would take 8 MB and whose borders 16 MB."""
     rows = 50_000
     ids, offsets = np.zeros(rows, dtype=np.uint16), np.arange(rows + 1, dtype=np.int64)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Damaged files: every outcome is a working tokenizer or a PolytokError, in memory that a file of that size may take.
+"""Tests damaged files: loading returns a working tokenizer or raises PolytokError, and memory stays in proportion.
 
 Set POLYTOK_FLIPS to try more flips per small file than the default.
 """
@@ -124,7 +124,7 @@ REAL_FILES = {
 
 
 def outcome(data: bytes, format_name: str | None, siblings: dict[str, bytes] | None = None) -> Spec | PolytokError:
-    """What loading and using a file gives; any other exception is the failure that these tests look for."""
+    """Loads and uses a file, and returns the outcome; any exception other than PolytokError fails the test."""
     options: dict[str, Any] = {"pattern": "", "special_tokens": {}} if format_name == "tiktoken" else {}
     try:
         spec = formats.read(data, format=format_name, siblings=siblings, **options)
@@ -135,7 +135,7 @@ def outcome(data: bytes, format_name: str | None, siblings: dict[str, bytes] | N
 
 
 def use(tokenizer: Tokenizer) -> None:
-    """Encode, decode and count a little; a text that the vocabulary cannot hold is an EncodeError."""
+    """Encodes, decodes and counts a few texts; a text that the vocabulary cannot encode is an EncodeError."""
     text = "a <s> \u2581b\u00e9 \u4e16\u754c 12\n"
     with contextlib.suppress(EncodeError):
         ids = tokenizer.encode(text, special="all", add_special=True)
@@ -158,10 +158,10 @@ def test_flipped_bytes(name: str) -> None:
         damaged = flipped(data, rng, 1 + number % 3)
         result = outcome(damaged, format_name if number % 2 else None)
         if isinstance(result, Spec) and number % 16 == 0:
-            check_that_it_writes(result)
+            check_writing(result)
 
 
-def check_that_it_writes(spec: Spec) -> None:
+def check_writing(spec: Spec) -> None:
     try:
         written = conversion.write(spec, spec.origin.format)
     except PolytokError:
@@ -172,14 +172,14 @@ def check_that_it_writes(spec: Spec) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL_FILES)
-def test_small_files_cut_anywhere(name: str) -> None:
+def test_small_files_truncated_anywhere(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
     for end in range(len(data)):
         outcome(data[:end], format_name)
 
 
 @pytest.mark.parametrize("damaged", ["vocab.json", "merges.txt", "tokenizer_config.json"])
-def test_files_that_stand_together(damaged: str) -> None:
+def test_files_that_load_together(damaged: str) -> None:
     rng = random.Random(damaged)
     data = BPE_FILES[damaged]
     for changed in [*(data[:end] for end in range(len(data))), *(flipped(data, rng, 2) for _ in range(FLIPS // 20))]:
@@ -189,7 +189,7 @@ def test_files_that_stand_together(damaged: str) -> None:
 
 
 @pytest.mark.parametrize("path", REAL_FILES)
-def test_real_files_cut_at_every_percent(path: str) -> None:
+def test_real_files_truncated_at_every_percent(path: str) -> None:
     data = real(path)
     for percent in range(100):
         cut = data[: len(data) * percent // 100]
@@ -208,7 +208,7 @@ def test_flipped_bytes_of_real_files() -> None:
 
 
 @pytest.mark.parametrize("name", SMALL_FILES)
-def test_random_bytes_after_a_true_start(name: str) -> None:
+def test_random_bytes_after_a_valid_start(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
     rng = random.Random(1)
     for _ in range(500):
@@ -219,7 +219,7 @@ SIZE = 2**20
 
 
 def distinct(record: Callable[[bytes], bytes], count: int) -> bytes:
-    """A record for each of many different texts of four letters."""
+    """Returns a record for each of many different texts of four letters."""
     texts = map(bytes, itertools.islice(itertools.product(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJ", repeat=4), count))
     return b"".join(map(record, texts))
 
@@ -359,9 +359,12 @@ MORE_MEMORY = {
     "gguf: escapes of RWKV": 25,
     "minbpe: small merges": 25,
 }
-"""Of the first, an entry has as many pairs as it can be cut in two places, of which each takes more than 20 bytes. Of
-the last, eight bytes are a row and a pair, and the table of pairs has room for twice as many. The others were
-measured at 19.9 to 20.2 times the file, from run to run."""
+"""The memory limits of some files, in multiples of the file's size; other files have a lower limit.
+
+In the first file, an entry has a pair for each split in two, and each pair takes more than 20 bytes. In the last, eight
+bytes are a row and a pair, and the table of pairs has room for twice as many. The others were measured at 19.9 to 20.2
+times the size of the file.
+"""
 
 
 def nested(value: bytes) -> bytes:
@@ -373,7 +376,7 @@ def sequence(component: dict[str, Any], count: int) -> dict[str, Any]:
 
 
 def many_ids(count: int) -> dict[str, Any]:
-    """A template that inserts the ids of one token again and again."""
+    """Returns a template that inserts the ids of one token many times."""
     made = template(259)
     made["special_tokens"]["<s>"] |= {"ids": [259] * count, "tokens": ["<s>"] * count}
     return {**made, "single": [made["single"][0]] * count}
@@ -403,7 +406,7 @@ EXPLODING: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", EXPLODING)
-def test_rules_that_explode_a_text_are_refused(name: str) -> None:
+def test_rules_that_expand_a_text_too_much_are_refused(name: str) -> None:
     model = {**BPE_MODEL, "vocab": {**BPE_MODEL["vocab"], "<s>": 999}}
     data = huggingface_file(model, **EXPLODING[name]).replace(b'"normalized": true', b'"normalized": false')
     tokenizer = Tokenizer(formats.read(data))
@@ -414,7 +417,7 @@ def test_rules_that_explode_a_text_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 64])
-def test_decoders_that_explode_a_text_are_refused(count: int) -> None:
+def test_decoders_that_expand_a_text_too_much_are_refused(count: int) -> None:
     step = {**replacing("a", "aa" if count > 1 else "x" * SIZE)}
     vocab = {"a" * 2**8: 0, "b": 1}
     decoder = {"type": "Sequence", "decoders": [step] * count}
@@ -425,7 +428,7 @@ def test_decoders_that_explode_a_text_are_refused(count: int) -> None:
             tokenizer.decode(ids)
 
 
-def test_a_template_may_repeat_a_text_a_few_times_only() -> None:
+def test_a_template_can_repeat_a_text_only_a_few_times() -> None:
     slots = {**template(259), "single": [{"Sequence": {"id": "A", "type_id": 0}}] * 17}
     with pytest.raises(SpecError, match="repeats the text 17 times"):
         Tokenizer(formats.read(huggingface_file(BPE_MODEL, post_processor=slots)))
@@ -434,7 +437,7 @@ def test_a_template_may_repeat_a_text_a_few_times_only() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_come_to_an_end(name: str) -> None:
+def test_loading_hostile_files_ends(name: str) -> None:
     format_name, make = HOSTILE[name]
     data = make()
     for chosen in (format_name, None):
@@ -461,11 +464,11 @@ print(max(0, peak() - before - (1 << 16)) / len(data))
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="the peak can be reset on Linux only")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_take_little_memory(name: str) -> None:
+def test_hostile_files_need_little_memory(name: str) -> None:
     assert peak_per_byte(name) < MORE_MEMORY.get(name, 20)
 
 
 def peak_per_byte(name: str) -> float:
-    """By how many times the file's size the peak grows."""
+    """Returns the growth of the peak memory, in multiples of the file's size."""
     command = [sys.executable, "-c", MEASURE, name, os.path.dirname(__file__)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

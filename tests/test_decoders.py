@@ -1,4 +1,4 @@
-"""Hugging Face's decoders: every step and chains of them against tokenizers, and streams against wholes."""
+"""Tests Hugging Face's decoders: every step and chains of steps against tokenizers, and streams against whole lists."""
 
 from __future__ import annotations
 
@@ -150,24 +150,24 @@ ids_lists = st.lists(st.integers(0, len(TOKENS) - 1), max_size=30)
 
 
 def make(decode: ChainDecode, pieces: Sequence[bytes], special: Sequence[SpecialToken] = ()) -> polytok.Tokenizer:
-    """A tokenizer whose ids are the places of pieces."""
+    """Returns a tokenizer whose ids are the indices of the pieces."""
     vocab = Vocab.from_rows((piece, i, 0.0, Kind.NORMAL) for i, piece in enumerate(pieces))
     return polytok.Tokenizer(Spec(vocab, Longest(), tuple(special), decode=decode))
 
 
 def of_tokens(*steps: DecodeStep) -> polytok.Tokenizer:
-    """A tokenizer of all tokens with these steps."""
+    """Returns a tokenizer of all tokens with these steps."""
     return make(ChainDecode(steps), [token.encode() for token in TOKENS])
 
 
 def streamed(tokenizer: polytok.Tokenizer, ids: Sequence[int]) -> str:
-    """What a stream that gets one id at a time gives."""
+    """Decodes by a stream that gets one id at a time."""
     stream = tokenizer.decoder()
     return "".join([*(stream.push(id) for id in ids), stream.finish()])
 
 
 def check(tokenizer: polytok.Tokenizer, reference: object, ids: Sequence[int]) -> None:
-    """Whole, stream and reference agree."""
+    """Checks that decoding the whole list, decoding a stream and the reference agree."""
     expected = reference.decode([TOKENS[id] for id in ids])  # type: ignore[attr-defined]
     assert tokenizer.decode(ids) == expected
     assert streamed(tokenizer, ids) == expected
@@ -213,8 +213,8 @@ def test_the_chain_of_llama(ids: list[int]) -> None:
     ],
 )
 @pytest.mark.parametrize("fused", [False, True])
-def test_strip_takes_no_more_than_there_is(start: int, stop: int, token: str, expected: str, fused: bool) -> None:
-    """The reference panics on most of these."""
+def test_strip_removes_at_most_the_whole_token(start: int, stop: int, token: str, expected: str, fused: bool) -> None:
+    """Tests Strip with long limits, for most of which the reference panics."""
     strip = StripDecode("x", start, stop)
     steps: tuple[DecodeStep, ...] = (FuseDecode(), strip) if fused else (strip,)
     tokenizer = make(ChainDecode(steps), [b"x", b"a", b"ax", token.encode() or b"-"])
@@ -222,18 +222,18 @@ def test_strip_takes_no_more_than_there_is(start: int, stop: int, token: str, ex
     assert tokenizer.decode(ids) == streamed(tokenizer, ids) == expected
 
 
-def test_no_chain_joins_with_spaces() -> None:
+def test_without_a_chain_tokens_are_joined_with_spaces() -> None:
     tokenizer = make(ChainDecode(None), [b"a", b"", b"b"])
     assert tokenizer.decode([0, 1, 2, 1, 0]) == streamed(tokenizer, [0, 1, 2, 1, 0]) == "a  b  a"
     assert tokenizer.decode([1, 1]) == " "
     assert tokenizer.decode([]) == ""
 
 
-def test_ids_that_nothing_knows_are_left_out() -> None:
+def test_unknown_ids_are_skipped() -> None:
     assert make(LLAMA, ["▁a".encode(), b"b"]).decode([0, 99, 1, 2**31]) == "ab"
 
 
-def test_added_tokens_go_before_rows_and_special_ones_can_be_left_out() -> None:
+def test_added_tokens_have_priority_and_special_ones_can_be_skipped() -> None:
     special = [SpecialToken("<s>", 1), SpecialToken("▁add", 7, special=False), SpecialToken("</s>", 8)]
     tokenizer = make(LLAMA, [b"a", b"row", b"b"], special)
     assert tokenizer.decode([0, 1, 7, 2, 8]) == "a<s> addb</s>"
@@ -241,7 +241,7 @@ def test_added_tokens_go_before_rows_and_special_ones_can_be_left_out() -> None:
 
 
 def test_byte_level_rows_are_bytes() -> None:
-    """The Ġ of an added token is a space; one with a foreign character stands for itself."""
+    """Tests that Ġ in an added token decodes to a space, and a token with a foreign character to itself."""
     special = [SpecialToken("Ġé!", 4), SpecialToken("Ġ世", 5)]
     tokenizer = make(
         ChainDecode((ByteLevelDecode(),), byte_level=True), [b" a", b"\xe4\xb8", b"\x96", b"\xff"], special
@@ -250,7 +250,7 @@ def test_byte_level_rows_are_bytes() -> None:
     assert make(ChainDecode((), byte_level=True), [b" a\xff"]).decode([0]) == "Ġaÿ"
 
 
-def test_streams_of_fused_text_hold_back_only_what_may_change() -> None:
+def test_streams_of_fused_text_keep_only_text_that_can_change() -> None:
     tokenizer = of_tokens(FuseDecode(), ReplaceDecode("aab", "-"), StripDecode("x", 1, 2))
     stream = tokenizer.decoder()
     given = [(token, stream.push(TOKENS.index(token))) for token in ("x", "b", "aa", "aab", "xxx", "a", "xx")]
@@ -264,8 +264,8 @@ def test_long_inputs_take_linear_time() -> None:
         assert len(of_tokens(*steps).decode(ids)) >= 150_000
 
 
-def test_ids_that_no_token_has_print_nothing() -> None:
-    """As in tokenizers, whole and as a stream, where decoding is a chain and where it is bytes one after the other."""
+def test_ids_without_a_token_decode_to_nothing() -> None:
+    """Tests that ids without a token decode to nothing, as in tokenizers, with chains and with plain bytes."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     theirs = tokenizers.Tokenizer(tokenizers.models.BPE({letter: id for id, letter in enumerate(alphabet)}, []))
     theirs.pre_tokenizer, theirs.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()

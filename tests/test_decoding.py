@@ -1,4 +1,4 @@
-"""Decoding: ids of every kind, bytes that are no text, streams."""
+"""Tests decoding: containers of ids, bytes that are not UTF-8, streams."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_unknown_ids_are_errors(default: Tokenizer) -> None:
             default.decode(text)  # type: ignore[arg-type]
 
 
-def test_bytes_that_are_no_text(default: Tokenizer) -> None:
+def test_bytes_that_are_not_utf8(default: Tokenizer) -> None:
     half = default.encode("😀"[:1].encode()[:3])
     assert default.decode_bytes(half) == "😀".encode()[:3]
     assert default.decode(half) == "\ufffd"
@@ -59,7 +59,7 @@ KINDS_OF_TEXT = [
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(KINDS_OF_TEXT), max_size=40), st.sampled_from(["replace", "ignore", "strict"]))
-def test_text_of_any_kind_is_decoded_as_python_does_it(parts: list[bytes], errors: Errors) -> None:
+def test_any_text_is_decoded_as_in_python(parts: list[bytes], errors: Errors) -> None:
     default = polytok.load("default")
     data = b"".join(parts)
     ids = [id for part in parts for id in default.encode(part)]
@@ -74,7 +74,7 @@ def test_text_of_any_kind_is_decoded_as_python_does_it(parts: list[bytes], error
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.int8])
-def test_ids_of_every_kind_decode_alike(dtype: type) -> None:
+def test_ids_of_every_type_decode_alike(dtype: type) -> None:
     tokenizer = Tokenizer(rank_spec())
     text = "Hello, world! " * 2000
     ids = tokenizer.encode(text)
@@ -86,7 +86,7 @@ def test_ids_of_every_kind_decode_alike(dtype: type) -> None:
     assert tokenizer.decode_bytes(array[:100]) == text[:100].encode()
 
 
-def test_ids_that_are_none() -> None:
+def test_values_that_are_not_ids() -> None:
     tokenizer = Tokenizer(rank_spec())
     for ids in ([97, -1], [97, 2**40], [97, 2**70], np.array([97, -1]), np.array([97, 2**40]), [97, 256]):
         with pytest.raises(polytok.TokenIdError):
@@ -98,7 +98,7 @@ def test_ids_that_are_none() -> None:
 
 
 class Shrinking(int):
-    """Takes items of a list away when it is asked for its number."""
+    """Removes items of a list when its integer value is read."""
 
     items: list[int]
 
@@ -118,25 +118,25 @@ def test_a_list_that_changes_while_it_is_read() -> None:
 
 @given(st.lists(st.integers(0, 263)), st.integers(1, 4))
 @settings(max_examples=300, deadline=None)
-def test_a_stream_is_the_whole(ids: list[int], step: int) -> None:
+def test_a_stream_equals_the_whole(ids: list[int], step: int) -> None:
     for spec in (sentencepiece_spec(), rank_spec(*(b"ab", "é世".encode()[:4]), *[b"x%d" % n for n in range(10)])):
         tokenizer = Tokenizer(spec)
         known = [id for id in ids if id < tokenizer.vocab_size]
         stream = tokenizer.decoder()
         parts = [stream.push(known[at : at + step]) for at in range(0, len(known), step)]
         assert "".join([*parts, stream.finish()]) == tokenizer.decode(known)
-        # The stream is new after finish.
+        # After finish the stream starts again.
         assert stream.push(known) + stream.finish() == tokenizer.decode(known)
 
 
-def test_a_stream_gives_text_as_soon_as_it_is_complete(default: Tokenizer) -> None:
+def test_a_stream_returns_characters_when_they_are_complete(default: Tokenizer) -> None:
     stream = default.decoder()
     bytes_of_face = [default.id_of(bytes([byte])) for byte in "😀".encode()]
     assert [stream.push(id) for id in bytes_of_face] == ["", "", "", "😀"]
     assert stream.finish() == ""
 
 
-def test_a_stream_takes_numpy_ids_and_loses_nothing_on_errors(default: Tokenizer) -> None:
+def test_a_stream_accepts_numpy_ids_and_loses_nothing_on_errors(default: Tokenizer) -> None:
     stream = default.decoder()
     assert "".join(stream.push(id) for id in default.encode_array("hi 😀")) + stream.finish() == "hi 😀"
     with pytest.raises(polytok.TokenIdError):

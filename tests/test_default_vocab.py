@@ -1,4 +1,4 @@
-"""The embedded default vocabulary: the file, the split pattern, and both together. Needs no data from outside."""
+"""Tests the default vocabulary: the file, the split pattern, and both together, without the test data."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ def test_ids_fill_the_size(entries: list[bytes]) -> None:
     assert ids == list(range(DEFAULT_SIZE))
 
 
-def test_bytes_come_first_and_nothing_twice(entries: list[bytes]) -> None:
+def test_bytes_are_first_and_no_entry_occurs_twice(entries: list[bytes]) -> None:
     assert entries[:256] == [bytes([byte]) for byte in range(256)]
     assert len(set(entries)) == len(entries)
     assert max(map(len, entries)) <= MAX_ENTRY_BYTES
 
 
 def begins_a_character(entry: bytes) -> bool:
-    """Whether more bytes can make one character of it: filling up with the lowest or the highest ones succeeds."""
+    """Reports whether an entry is the start of a character: the lowest or the highest further bytes complete it."""
     for fill in (b"\x80\x80", b"\xbf\xbf"):
         for more in (1, 2):
             try:
@@ -116,8 +116,8 @@ def test_merging_reaches_every_entry(entries: list[bytes]) -> None:
     assert [entry for entry in entries if merge(entry, ranks) != [entry]] == []
 
 
-def test_pattern_leaves_every_entry_whole_somewhere(entries: list[bytes]) -> None:
-    """An entry that the pattern cuts in any company could never be used."""
+def test_pattern_keeps_every_entry_whole_in_some_context(entries: list[bytes]) -> None:
+    """Tests that every entry can occur: in some context the pattern does not split it."""
     pattern = regex.compile(DEFAULT_PATTERN)
 
     def in_one_piece(before: str, token: str, after: str) -> bool:
@@ -161,7 +161,7 @@ def test_round_trip_of_every_code_point(encoding: tiktoken.Encoding) -> None:
     assert encoding.decode(encoding.encode_ordinary(text)) == text
 
 
-def test_numbers_are_cut_by_length_alone(encoding: tiktoken.Encoding) -> None:
+def test_numbers_are_split_by_length_alone(encoding: tiktoken.Encoding) -> None:
     for number in range(1000):
         assert len(encoding.encode_ordinary(f"{number:03d}")) == 1
         assert len(encoding.encode_ordinary(str(number))) == 1
@@ -174,7 +174,7 @@ def test_common_emoji_and_their_parts_are_one_entry(encoding: tiktoken.Encoding,
 
 
 def test_no_character_below_u10000_costs_more_than_two_entries(encoding: tiktoken.Encoding) -> None:
-    """But for those of Han Extension A, the surrogates and the private use area."""
+    """Tests all characters except Han Extension A, the surrogates and the private use area."""
     for char in map(chr, (*range(0x3400), *range(0x4DC0, 0xD800), *range(0xF900, 0x10000))):
         if unicodedata.category(char) != "Cn":
             assert len(encoding.encode_ordinary(char)) <= 2, f"U+{ord(char):04X}"

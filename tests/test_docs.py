@@ -1,6 +1,6 @@
-"""The documentation: its links and anchors lead somewhere, its commands print what it says, and the site builds.
+"""Tests the documentation: links and anchors exist, commands print the shown output, and the site builds.
 
-The Python examples in it are doctests of their own.
+The Python examples are tested as doctests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def prose(page: Path) -> str:
-    """A page without its blocks of code."""
+    """Returns the text of a page without its code blocks."""
     return FENCED.sub("", page.read_text("utf-8"))
 
 
@@ -38,7 +38,7 @@ def github_anchor(heading: str) -> str:
 
 
 def site_anchor(heading: str) -> str:
-    """As Python-Markdown makes it."""
+    """Returns the anchor that Python-Markdown gives a heading."""
     ascii = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii).strip().lower())
 
@@ -51,19 +51,19 @@ def named(pages: list[Path]) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if "://" in target:
             continue
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
-        assert file.is_file(), f"{target}: there is no such file"
+        assert file.is_file(), f"{target}: this file is missing"
         if anchor:
             for anchor_of in (github_anchor, site_anchor):
-                assert anchor in map(anchor_of, headings(file)), f"{target}: there is no such heading"
+                assert anchor in map(anchor_of, headings(file)), f"{target}: this heading is missing"
 
 
-def test_pages_stay_within_the_site() -> None:
+def test_links_stay_within_the_site() -> None:
     for page in DOCS.rglob("*.md"):
         for target in re.findall(r"\]\(([^)\s#]+)", prose(page)):
             assert "://" in target or (page.parent / target).resolve().is_relative_to(DOCS), f"{page.name}: {target}"
@@ -85,7 +85,7 @@ def test_the_reference_has_every_public_name() -> None:
     assert set(polytok.__all__) - errors - named == set()
 
 
-def test_the_files_that_are_named_exist() -> None:
+def test_named_files_exist() -> None:
     rooms = [ROOT, ROOT / "crates/polytok-core/src", ROOT / "crates/polytok-pattern/src"]
     for page in (DOCS / "performance.md", DOCS / "how-it-works.md"):
         for name in re.findall(r"`([a-z_0-9/-]+(?:\.rs|/))`", prose(page)):
@@ -96,12 +96,12 @@ def test_the_files_that_are_named_exist() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
-def test_examples_stand_in_fences(page: Path) -> None:
+def test_examples_are_in_fences(page: Path) -> None:
     assert not re.search(r"^>>>", prose(page), re.MULTILINE)
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
-    """The commands of the ``console`` blocks, and what they print."""
+    """Returns the commands in ``console`` blocks with their output."""
     blocks = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     return [
         (command, shown) for block in blocks for command, shown in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", block, re.M)
@@ -111,12 +111,12 @@ def commands(page: Path) -> list[tuple[str, str]]:
 WITH_COMMANDS = [page for page in PAGES if commands(page)]
 
 
-def test_there_are_commands_to_run() -> None:
+def test_pages_with_commands_are_found() -> None:
     assert {"docs/cli.md", "docs/training.md"} <= set(named(WITH_COMMANDS))
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=named(WITH_COMMANDS))
-def test_commands_print_what_the_page_says(tmp_path: Path, page: Path) -> None:
+def test_commands_print_the_shown_output(tmp_path: Path, page: Path) -> None:
     tool = tmp_path / "bin" / "polytok"
     tool.parent.mkdir()
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polytok "$@"\n')

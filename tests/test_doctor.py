@@ -1,4 +1,4 @@
-"""The doctor: every finding has a Spec that it is found in, and one in which it is not."""
+"""Tests the doctor: for every finding, one Spec has it and another does not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COVERING = (PatternSplit(r"\s+|\S+"),)
 
 
 def rows(*more: tuple[bytes, int], kind: Kind = Kind.NORMAL) -> Vocab:
-    """The 256 bytes and these entries."""
+    """Returns rows of the 256 bytes and these entries."""
     listed = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
     return Vocab.from_rows([*listed, *((text, number, 0.0, kind) for text, number in more)])
 
@@ -54,7 +54,7 @@ def digits(pattern: str) -> Spec:
     return rank_spec(vocab=rows(*pairs, *numbers), split=(PatternSplit(pattern),))
 
 
-SICK_AND_WELL: dict[str, tuple[Spec, Spec]] = {
+WITH_AND_WITHOUT_FINDING: dict[str, tuple[Spec, Spec]] = {
     "not-usable": (rank_spec(split=(PatternSplit("("),)), rank_spec()),
     "id-out-of-range": (rank_spec(names={"eos": 999}), rank_spec(names={"eos": 256})),
     "special-id-taken": (rank_spec(special=(SpecialToken("<x>", 97),)), rank_spec(special=(SpecialToken("ab", 256),))),
@@ -108,7 +108,7 @@ SICK_AND_WELL: dict[str, tuple[Spec, Spec]] = {
 
 
 def gguf(**keys: bytes) -> Spec:
-    """A Spec as of a GGUF file with these keys."""
+    """Returns the Spec of a GGUF file with these keys."""
     family: Any = "spm" if "spm" in keys else "bpe"
     said = {f"tokenizer.ggml.{key}": (8, 8, 1, value) for key, value in keys.items() if key != "spm"}
     return rank_spec(
@@ -117,7 +117,7 @@ def gguf(**keys: bytes) -> Spec:
 
 
 def huggingface(**parts: Any) -> Spec:
-    """A Spec as of a tokenizer.json with these parts."""
+    """Returns the Spec of a tokenizer.json with these parts."""
     document = {"model": {"dropout": None}, "added_tokens": [], "decoder": {"type": "ByteLevel"}, **parts}
     return rank_spec(special=(SpecialToken("<x>", 301),), extra={"huggingface": {"document": document}})
 
@@ -128,7 +128,7 @@ llama2c = adapted(sentencepiece_spec(), "llama2c").spec
 spelled = replace(
     llama2c, vocab=with_texts(llama2c.vocab, [b"ab" if n == 1 else p for n, p in enumerate(llama2c.vocab.pieces())])
 )
-SICK_AND_WELL |= {
+WITH_AND_WITHOUT_FINDING |= {
     "gguf-default-split": (gguf(**TYPED), gguf(pre=b"gpt-2", **TYPED)),
     "gguf-approximate-split": (gguf(pre=b"tekken", **TYPED), gguf(pre=b"gpt-2", **TYPED)),
     "gguf-no-token-types": (gguf(pre=b"gpt-2"), gguf(pre=b"gpt-2", **TYPED)),
@@ -141,9 +141,9 @@ SICK_AND_WELL |= {
 }
 
 
-@pytest.mark.parametrize("id", SICK_AND_WELL)
+@pytest.mark.parametrize("id", WITH_AND_WITHOUT_FINDING)
 def test_each_finding(id: str) -> None:
-    sick, well = SICK_AND_WELL[id]
+    sick, well = WITH_AND_WITHOUT_FINDING[id]
     found = {finding.id: finding for finding in findings(sick)}
     assert id in found, found
     assert found[id].message and found[id].advice
@@ -151,12 +151,12 @@ def test_each_finding(id: str) -> None:
 
 
 def test_every_check_has_a_sample() -> None:
-    """A check that no sample sets off is not tested."""
-    sick = [spec for id, (spec, _) in SICK_AND_WELL.items() if id != "not-usable"]
+    """Tests that every check of the doctor has a sample with its finding."""
+    sick = [spec for id, (spec, _) in WITH_AND_WITHOUT_FINDING.items() if id != "not-usable"]
     assert not [check for check in CHECKS if not any(list(check(spec)) for spec in sick)]
 
 
-def test_bpe_entries_that_merging_never_makes() -> None:
+def test_bpe_entries_that_merging_never_builds() -> None:
     spec = merges_spec()
     assert isinstance(spec.model, Bpe) and spec.model.merges is not None
     shorter = replace(spec, model=Bpe("merges", merges=spec.model.merges[:1]))
@@ -172,7 +172,7 @@ KNOWN_TO_LACK = {"gguf/ggml-vocab-falcon.gguf": ["missing-byte"]}
 
 
 @pytest.mark.parametrize("path", dict.fromkeys(FILES))
-def test_the_published_vocabularies_are_well(path: str) -> None:
+def test_published_vocabularies_have_no_findings(path: str) -> None:
     diagnosis = examine(polytok.load(real(path)))
     wrong = [finding.id for finding in diagnosis.findings if finding.is_wrong]
     assert wrong == KNOWN_TO_LACK.get(path, []), diagnosis.findings
@@ -183,7 +183,7 @@ def test_another_vocabularys_pattern() -> None:
     assert [finding.id for finding in examine(tokenizer).findings if finding.is_wrong] == ["pattern-not-of-vocabulary"]
 
 
-# Beside another
+# Comparison with another tokenizer
 
 
 KIN: dict[str, tuple[Spec, Spec]] = {
@@ -199,7 +199,7 @@ KIN: dict[str, tuple[Spec, Spec]] = {
 
 
 @pytest.mark.parametrize("id", KIN)
-def test_each_finding_beside_another(id: str) -> None:
+def test_each_finding_of_a_comparison(id: str) -> None:
     left, right = (polytok.Tokenizer(spec) for spec in KIN[id])
     diagnosis = examine(left, right, ["abba"])
     assert id in {finding.id for finding in diagnosis.findings}

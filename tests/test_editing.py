@@ -1,4 +1,4 @@
-"""Editing vocabularies of longest match: what goes, what comes, and what becomes of each id."""
+"""Tests editing longest-match vocabularies: removed entries, added entries, and the new id of each old id."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def ids(tokenizer: Tokenizer) -> dict[bytes, int]:
     return dict(zip(vocab.pieces(), vocab.ids.tolist(), strict=True))
 
 
-def selected(select: editing.Selector, words: Sequence[bytes] = WORDS) -> list[bytes]:
+def select_entries(select: editing.Selector, words: Sequence[bytes] = WORDS) -> list[bytes]:
     return list(itertools.compress(words, select(words)))
 
 
-def test_ids_that_become_free_are_reused() -> None:
+def test_free_ids_are_reused() -> None:
     old = vocabulary()
     result = polytok.edit(old, remove=[" the", b" of", "2024"], add=["東京", b"\xff\xfe", "The", " is"])
     before, after = ids(old), ids(result.tokenizer)
@@ -75,7 +75,7 @@ def test_ids_that_become_free_are_reused() -> None:
     )
 
 
-def test_more_removed_than_added_leaves_holes_and_more_added_goes_on() -> None:
+def test_removing_leaves_gaps_and_adding_appends_ids() -> None:
     old = vocabulary([b"aa", b"bb", b"cc"])
     fewer = polytok.edit(old, remove=[b"aa", b"bb"], add=[b"dd"])
     assert ids(fewer.tokenizer)[b"dd"] == 257
@@ -84,7 +84,7 @@ def test_more_removed_than_added_leaves_holes_and_more_added_goes_on() -> None:
     assert [new.id for new in more.added] == [258, 260, 261]
 
 
-def test_compact_numbers_all_anew() -> None:
+def test_compact_renumbers_all_entries() -> None:
     old = vocabulary(special=(SpecialToken("<|endoftext|>", 0), SpecialToken("<|user|>", 258)), names={})
     result = polytok.edit(old, remove=[b" the", b"camelCase"], add=[b"zz", "東京".encode()], ids="compact")
     vocab = result.tokenizer.spec.vocab
@@ -98,14 +98,14 @@ def test_compact_numbers_all_anew() -> None:
 
 
 def test_selectors() -> None:
-    assert selected(editing.ENGLISH) == [b" the", b" of", b"The", b"camelCase"]
-    assert selected(editing.CODE) == [b"    ", b"()", b" {\n", b"camelCase", b"x_y"]
+    assert select_entries(editing.ENGLISH) == [b" the", b" of", b"The", b"camelCase"]
+    assert select_entries(editing.CODE) == [b"    ", b"()", b" {\n", b"camelCase", b"x_y"]
     latin = [b" the", b" of", b"The", b"camelCase", b"x_y", "naïve".encode()]
-    assert selected(editing.script("Latin")) == latin
-    assert selected(editing.script("Han")) == ["日本".encode()]
-    assert selected(editing.script("Cyrillic")) == ["мир".encode()]
-    assert selected(editing.matching(r"^\p{N}+$")) == [b"2024"]
-    assert selected(editing.matching(r"[\s\S]*")) == [word for word in WORDS if word != b"\xe3\x81"]
+    assert select_entries(editing.script("Latin")) == latin
+    assert select_entries(editing.script("Han")) == ["日本".encode()]
+    assert select_entries(editing.script("Cyrillic")) == ["мир".encode()]
+    assert select_entries(editing.matching(r"^\p{N}+$")) == [b"2024"]
+    assert select_entries(editing.matching(r"[\s\S]*")) == [word for word in WORDS if word != b"\xe3\x81"]
     for wrong in ("(", r"\p{Script=Klingon}"):
         with pytest.raises(polytok.ArgumentError):
             editing.matching(wrong)
@@ -154,7 +154,7 @@ def test_lists_from_files(tmp_path: Path) -> None:
         ({"remove": [lambda entries: [True]]}, polytok.ArgumentError, "return one value"),
     ],
 )
-def test_what_cannot_be_done(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_impossible_edits_are_errors(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         polytok.edit(vocabulary(), **options)
 

@@ -1,4 +1,4 @@
-"""Encodings against tokenizers: the rules on columns that tokenizers itself gives, then files through the engine."""
+"""Tests encodings against tokenizers: first the rules, on columns from tokenizers, then files with the engine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TEMPLATES: dict[str, tuple[str, str]] = {
 
 
 def template(text: str) -> tuple[Insert | Slot, ...]:
-    """The parts of a template that tokenizers writes as a string."""
+    """Returns the parts of a template that tokenizers writes as a string."""
     parts: list[Insert | Slot] = []
     for part in text.split():
         name, _, type_id = part.partition(":")
@@ -60,8 +60,8 @@ def template(text: str) -> tuple[Insert | Slot, ...]:
     return tuple(parts)
 
 
-class Core:
-    """Stands in the place of the engine and gives what tokenizers gives."""
+class ReferenceEngine:
+    """A fake engine that returns tokenizers' columns."""
 
     def __init__(self, reference: Any) -> None:
         self.reference = reference
@@ -81,15 +81,15 @@ class Core:
 
 
 def word_level() -> Any:
-    """A tokenizer of words, with a token that takes white space with it."""
+    """Returns a tokenizer of words, with a token that strips white space."""
     reference = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, "[UNK]"))
     reference.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     reference.add_tokens([tokenizers.AddedToken("<M>", normalized=False, lstrip=True, rstrip=True)])
     return reference
 
 
-def twins(name: str) -> tuple[Any, Encoder]:
-    """The reference with a template, and the encoder under test."""
+def reference_and_encoder(name: str) -> tuple[Any, Encoder]:
+    """Returns the reference with a template, and the encoder under test."""
     single, pair = TEMPLATES[name]
     reference = word_level()
     special = [(word, WORDS.index(word)) for word in WORDS[:3]]
@@ -100,11 +100,11 @@ def twins(name: str) -> tuple[Any, Encoder]:
         (SpecialToken("<M>", len(WORDS), special=False, lstrip=True, rstrip=True),),
         post=Template(template(single), template(pair)),
     )
-    return reference, Encoder(spec, Core(word_level()))  # type: ignore[arg-type]
+    return reference, Encoder(spec, ReferenceEngine(word_level()))  # type: ignore[arg-type]
 
 
 def same(mine: Encoding, theirs: Any) -> None:
-    """Every list and every method agree, in the windows too."""
+    """Checks that every list and every method agree, also in the windows."""
     for name in LISTS:
         assert getattr(mine, name) == getattr(theirs, name), name
     assert mine.n_sequences == theirs.n_sequences
@@ -141,7 +141,7 @@ paddings = st.none() | st.builds(
 
 
 def set_up(reference: Any, truncation: Truncation | None, padding: Padding | None) -> bool:
-    """Gives the reference the same options; False if it refuses them."""
+    """Sets the reference's options; returns False if the reference refuses them."""
     reference.no_truncation()
     reference.no_padding()
     if padding is not None:
@@ -175,7 +175,7 @@ def set_up(reference: Any, truncation: Truncation | None, padding: Padding | Non
     st.booleans(),
 )
 @settings(max_examples=1500, deadline=None)
-def test_rules(
+def test_options_against_the_reference(
     name: str,
     batch: list[tuple[str, str | None]],
     add_special: bool,
@@ -183,7 +183,7 @@ def test_rules(
     padding: Padding | None,
     pretokenized: bool,
 ) -> None:
-    reference, encoder = twins(name)
+    reference, encoder = reference_and_encoder(name)
     if not set_up(reference, truncation, padding):
         return
 
@@ -197,9 +197,9 @@ def test_rules(
         try:
             mine.append(encoder.encode(*pair, options, truncation, pretokenized))
         except ArgumentError:
-            return  # The reference panics, or does not truncate at all; see test_options_that_make_no_sense.
+            return  # The reference panics, or does not truncate; see test_contradictory_options.
         except EncodeError as error:
-            # This pair alone: the reference may come to another of the batch first.
+            # Only this pair: the reference might reach another pair of the batch first.
             with pytest.raises(Exception, match=str(error)):
                 encode_batch(reference, [pair], pretokenized, add_special)
             return
@@ -209,14 +209,14 @@ def test_rules(
 
 
 def encode_batch(reference: Any, pairs: list[Any], pretokenized: bool, add_special: bool) -> list[Any]:
-    """What the reference makes of a batch."""
+    """Encodes a batch with the reference."""
     inputs = [text if pair is None else (text, pair) for text, pair in pairs]
     encodings: list[Any] = reference.encode_batch(inputs, is_pretokenized=pretokenized, add_special_tokens=add_special)
     return encodings
 
 
-def test_options_that_make_no_sense() -> None:
-    _, encoder = twins("bert")
+def test_contradictory_options() -> None:
+    _, encoder = reference_and_encoder("bert")
     options: Any = SimpleNamespace(add_special=True)
     with pytest.raises(ArgumentError, match="the template alone has 2 tokens"):
         encoder.encode("a b", None, options, Truncation(1), False)
@@ -237,7 +237,7 @@ def test_options_that_make_no_sense() -> None:
         encoder.encode("a", None, options, None, True)
 
 
-def test_what_a_file_says() -> None:
+def test_settings_of_a_file() -> None:
     fields = {"direction": "Left", "max_length": 5, "strategy": "OnlySecond", "stride": 2}
     assert Truncation.from_json(fields) == Truncation(5, 2, "only_second", "left")
     fields = {"strategy": {"Fixed": 7}, "direction": "Right", "pad_to_multiple_of": 8, "pad_id": 1, "pad_type_id": 2}
@@ -247,7 +247,7 @@ def test_what_a_file_says() -> None:
 
 @pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
 def loaded(request: pytest.FixtureRequest) -> tuple[polytok.Tokenizer, Any]:
-    """A file in both."""
+    """Loads a file with both programs."""
     return polytok.load(request.param), tokenizers.Tokenizer.from_file(str(request.param))
 
 
@@ -272,7 +272,7 @@ FILE_TEXTS = (
 
 
 @pytest.mark.parametrize("add_special", [False, True])
-def test_files(loaded: tuple[polytok.Tokenizer, Any], add_special: bool) -> None:
+def test_encodings_of_files(loaded: tuple[polytok.Tokenizer, Any], add_special: bool) -> None:
     tokenizer, reference = loaded
     set_up(reference, None, None)
     for text in FILE_TEXTS:
@@ -308,7 +308,7 @@ SPACED = st.lists(
 @pytest.mark.skipif(not (DATA / "gpt2.json").exists(), reason="needs the vocabularies")
 @pytest.mark.parametrize("add_prefix_space", [False, True])
 def test_spans_are_trimmed(add_prefix_space: bool) -> None:
-    """All characters of this split are in a match, so the engine may take the matches alone."""
+    """Tests a split whose matches cover all characters, so that the engine can use the matches only."""
     spec = polytok.formats.read((DATA / "gpt2.json").read_bytes())
     [split] = spec.split
     assert isinstance(split, PatternSplit)
@@ -325,10 +325,10 @@ def test_spans_are_trimmed(add_prefix_space: bool) -> None:
     check()
 
 
-# What random documents found: each differed from the reference once.
+# Documents that a random search found; each of them once differed from the reference.
 
 
-def both_of(document: dict[str, Any]) -> tuple[Any, polytok.Tokenizer]:
+def load_both(document: dict[str, Any]) -> tuple[Any, polytok.Tokenizer]:
     data = json.dumps({"version": "1.0", "added_tokens": [], **document})
     return tokenizers.Tokenizer.from_str(data), polytok.load(data.encode())
 
@@ -341,22 +341,22 @@ GPT2_LIKE: dict[str, Any] = {
 
 
 def test_the_first_token_of_each_window_keeps_a_space() -> None:
-    reference, ours = both_of(GPT2_LIKE)
+    reference, ours = load_both(GPT2_LIKE)
     reference.enable_truncation(2)
     same(ours.encoding("a b a b a", truncation=Truncation(2)), reference.encode("a b a b a"))
 
 
 def test_only_the_first_word_keeps_a_space() -> None:
-    reference, ours = both_of(GPT2_LIKE)
+    reference, ours = load_both(GPT2_LIKE)
     words = ["a b", " a", "  b"]
     same(ours.encoding(words, pretokenized=True), reference.encode(words, is_pretokenized=True))
 
 
-def test_a_text_that_stands_twice_in_the_template_is_encoded_once() -> None:
+def test_a_text_that_occurs_twice_in_the_template_is_encoded_once() -> None:
     parts = [{"Sequence": {"id": "A", "type_id": number}} for number in range(2)]
     pair = [*parts, {"Sequence": {"id": "B", "type_id": 2}}]
     template = {"type": "TemplateProcessing", "single": parts, "pair": pair, "special_tokens": {}}
-    reference, ours = both_of({**GPT2_LIKE, "post_processor": template})
+    reference, ours = load_both({**GPT2_LIKE, "post_processor": template})
     same(ours.encoding("a"), reference.encode("a"))
     same(ours.encoding("a", "b"), reference.encode("a", "b"))
 
@@ -367,22 +367,22 @@ def test_truncation_and_padding_of_the_file() -> None:
         **{"strategy": {"Fixed": 4}, "direction": "Left", "pad_to_multiple_of": None, "pad_id": 1},
         **{"pad_type_id": 0, "pad_token": "b"},
     }
-    reference, ours = both_of({**GPT2_LIKE, "truncation": truncation, "padding": padding})
+    reference, ours = load_both({**GPT2_LIKE, "truncation": truncation, "padding": padding})
     same(ours.encoding("a b a", truncation=True, padding=True), reference.encode("a b a"))
 
 
-def test_a_piece_that_nothing_is_left_of_is_no_word() -> None:
+def test_an_empty_piece_is_not_a_word() -> None:
     added = {"id": 5, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     strip = {"type": "Strip", "strip_left": True, "strip_right": True}
-    reference, ours = both_of({**GPT2_LIKE, "normalizer": strip, "added_tokens": [{**added, "special": True}]})
+    reference, ours = load_both({**GPT2_LIKE, "normalizer": strip, "added_tokens": [{**added, "special": True}]})
     found, expected = ours.encoding("  <x> a", special="all"), reference.encode("  <x> a")
     assert (found.word_ids, found.tokens) == (expected.word_ids, expected.tokens)
 
 
-def test_texts_of_special_tokens_are_what_was_found() -> None:
+def test_texts_of_special_tokens_are_those_found_in_the_text() -> None:
     flags = {"single_word": False, "lstrip": True, "rstrip": False, "normalized": True}
     added = [{"id": 5, "content": "É", **flags, "special": True}, {"id": 0, "content": "a", **flags, "special": True}]
-    reference, ours = both_of({**GPT2_LIKE, "normalizer": {"type": "NFD"}, "added_tokens": added})
+    reference, ours = load_both({**GPT2_LIKE, "normalizer": {"type": "NFD"}, "added_tokens": added})
     for plain in (False, True):
         reference.encode_special_tokens = plain
         found, expected = ours.encoding("b  É  a", special=() if plain else "all"), reference.encode("b  É  a")
@@ -391,18 +391,18 @@ def test_texts_of_special_tokens_are_what_was_found() -> None:
 
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("missing", [0, 0x80])
-def test_an_entry_can_be_a_byte_and_unknown(byte_fallback: bool, missing: int) -> None:
+def test_an_entry_can_be_both_a_byte_and_unknown(byte_fallback: bool, missing: int) -> None:
     rows = [["a", -1.0], ["b", -9.0], ["bc", -3.0], *([f"<0x{byte:02X}>", 0.0] for byte in range(256 - missing))]
     model = {"type": "Unigram", "vocab": rows, "byte_fallback": byte_fallback}
     for byte in b"bcy":
-        theirs, ours = both_of({"model": model | {"unk_id": 3 + byte}})
+        theirs, ours = load_both({"model": model | {"unk_id": 3 + byte}})
         for text in ("axc", "abcc", "a\u00e9b", "bb", "yb", "xyx", "<0x62>"):
             expected, found = theirs.encode(text), ours.encoding(text)
             assert (found.ids, found.tokens, found.offsets) == (expected.ids, expected.tokens, expected.offsets)
 
 
-def test_spans_of_many_bytes_of_one_character_stretch_are_linear() -> None:
+def test_spans_of_many_bytes_of_one_character_take_linear_time() -> None:
     rows = [["<unk>", 0.0], *([f"<0x{byte:02X}>", -1.0] for byte in range(256))]
-    _, ours = both_of({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})
+    _, ours = load_both({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})
     found = ours.encoding("é" * 200_000)
     assert len(found) == 400_000 and set(found.offsets) == {(0, 200_000)}

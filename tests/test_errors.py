@@ -1,4 +1,4 @@
-"""Input that is wrong in an unusual way is a PolytokError too."""
+"""Tests that unusual wrong input raises PolytokError."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RANKS = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in r
         {"added_tokens_decoder": {"256": {"content": "\ud800"}}},
     ],
 )
-def test_a_token_with_half_of_a_surrogate_pair(tmp_path: Path, config: dict[str, Any]) -> None:
+def test_a_token_with_a_lone_surrogate(tmp_path: Path, config: dict[str, Any]) -> None:
     bpe = {"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
     kimi = {"auto_map": {"AutoTokenizer": ["tokenization_kimi.TikTokenTokenizer", None]}}
     folders: dict[str, dict[str, Any]] = {
@@ -41,13 +41,13 @@ def test_a_token_with_half_of_a_surrogate_pair(tmp_path: Path, config: dict[str,
     (tmp_path / "lines/vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n")
     (tmp_path / "ranks/tiktoken.model").write_bytes(RANKS)
     for name in folders:
-        # Kimi's class looks at neither additional_special_tokens nor a role that is listed.
+        # Kimi's class ignores additional_special_tokens and listed roles.
         if name != "ranks" or "additional_special_tokens" not in config:
             with pytest.raises(FormatError, match="half of a surrogate pair"):
                 polytok.load(tmp_path / name)
 
 
-def test_a_text_with_half_of_a_surrogate_pair() -> None:
+def test_a_text_with_a_lone_surrogate() -> None:
     with pytest.raises(ArgumentError, match=r"special_tokens: '\\ud800' has half of a surrogate pair"):
         polytok.load(RANKS, pattern="", special_tokens={"\ud800": 300})
     with pytest.raises(SpecError, match="a text of the Spec has half of a surrogate pair"):

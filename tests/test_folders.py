@@ -1,4 +1,4 @@
-"""Folders as models are published in, and the files from before tokenizer.json."""
+"""Tests folders of published models, and the formats before tokenizer.json."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXTS = ["", "Hello, world!", " it's  3 Ünïcode 世界\n\n", "<|endoftext|>a [
 
 
 def folder(path: Path, **files: bytes | Any) -> Path:
-    """A folder with these files; what is not bytes becomes JSON. Two underscores stand for a dot."""
+    """Writes a folder with these files; values other than bytes are written as JSON. Two underscores are a dot."""
     for name, data in files.items():
         content = data if isinstance(data, bytes) else json.dumps(data).encode()
         (path / name.replace("__", ".")).write_bytes(content)
@@ -28,7 +28,7 @@ def folder(path: Path, **files: bytes | Any) -> Path:
 
 
 def gpt2_files() -> tuple[dict[str, int], bytes]:
-    """vocab.json and merges.txt of a real tokenizer.json."""
+    """Returns vocab.json and merges.txt of a real tokenizer.json."""
     model = json.loads(real("huggingface/gpt2.json"))["model"]
     lines = ["#version: 0.2", *model["merges"]]
     return model["vocab"], "".join(f"{line}\n" for line in lines).encode()
@@ -106,7 +106,7 @@ def test_other_files_in_a_folder(tmp_path: Path) -> None:
     assert polytok.load(path).spec.origin.format == "tekken"
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_refused_folders(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"none of tokenizer.json, tekken.json, .*vocab.json with merges.txt"):
         polytok.load(tmp_path)
     vocab, merges = gpt2_files()

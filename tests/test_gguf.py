@@ -1,4 +1,4 @@
-"""GGUF: llama.cpp's own test vectors, its twin, every family of vocabularies, damaged files, files written."""
+"""Tests GGUF: llama.cpp's test vectors, its twin, every family of vocabularies, damaged files, written files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NAMES = [path.name for path in REAL_FILES]
 COUNT = 150
 
 
-def both(data: bytes) -> tuple[polytok.Tokenizer, llama_cpp.LlamaCpp]:
+def load_both(data: bytes) -> tuple[polytok.Tokenizer, llama_cpp.LlamaCpp]:
     return polytok.load(data), llama_cpp.LlamaCpp(gguf.parse(data))
 
 
@@ -55,7 +55,7 @@ def words(twin: llama_cpp.LlamaCpp) -> VocabularyPieces:
 
 
 def compare(tokenizer: polytok.Tokenizer, twin: llama_cpp.LlamaCpp, samples: Sequence[bytes]) -> None:
-    """Encoding with and without special tokens, and decoding of what was encoded."""
+    """Compares encoding with and without special tokens, and decoding of the ids."""
     for number, text in enumerate(samples):
         special, add = number % 2 == 0, number % 3 == 0
         if is_known_to_differ(twin, text):
@@ -67,7 +67,7 @@ def compare(tokenizer: polytok.Tokenizer, twin: llama_cpp.LlamaCpp, samples: Seq
 
 
 def is_known_to_differ(twin: llama_cpp.LlamaCpp, text: bytes) -> bool:
-    """Rows of tests/parity/known.py: surrogates, numbers beyond Unicode, and lines that spell a token of Gemma's."""
+    """Reports whether tests/parity/known.py lists the text: surrogates, large numbers, lines equal to a token."""
     codes = code_points(text)
     is_spelled = twin.pre.newline_tokens and any(b"<" in line for line in text.split(b"\n"))
     return is_spelled or any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
@@ -82,14 +82,14 @@ def generated(twin: llama_cpp.LlamaCpp, seed: int, *, has_invalid_utf8: bool = F
 @pytest.mark.skipif(not REAL_FILES, reason=f"no files in {FOLDER}")
 @pytest.mark.parametrize("name", NAMES)
 def test_llama_cpps_own_vectors(name: str) -> None:
-    tokenizer, twin = both((FOLDER / name).read_bytes())
+    tokenizer, twin = load_both((FOLDER / name).read_bytes())
     for string, expected in vectors(name):
         assert twin.tokenize(string.encode()) == expected
         assert tokenizer.encode(string) == expected
 
 
 def vectors(name: str) -> list[tuple[str, list[int]]]:
-    """llama.cpp's strings and their ids."""
+    """Returns llama.cpp's test strings and their ids."""
     strings = (FOLDER / f"{name}.inp").read_bytes().decode().split(SEPARATOR)
     lines = (FOLDER / f"{name}.out").read_text().split("\n")
     strings, lines = strings[: len(strings) - (strings[-1] == "")], lines[: len(lines) - (lines[-1] == "")]
@@ -99,8 +99,8 @@ def vectors(name: str) -> list[tuple[str, list[int]]]:
 
 @pytest.mark.skipif(not REAL_FILES, reason=f"no files in {FOLDER}")
 @pytest.mark.parametrize("source", ["tiktoken/llama3_tokenizer.model", "huggingface/llama32_rebuilt.json"])
-def test_vectors_of_a_vocabulary_that_was_converted(source: str, tmp_path: Path) -> None:
-    """The data has Llama 3's vectors, but not its GGUF file: it is made of the other files."""
+def test_vectors_of_a_converted_vocabulary(source: str, tmp_path: Path) -> None:
+    """Tests Llama 3's vectors with a GGUF file converted from another format, because the data has none."""
     polytok.load(FOLDER.parent / source).save(tmp_path / "llama3.gguf")
     tokenizer = polytok.load(tmp_path / "llama3.gguf")
     twin = llama_cpp.LlamaCpp(gguf.parse((tmp_path / "llama3.gguf").read_bytes()))
@@ -110,7 +110,7 @@ def test_vectors_of_a_vocabulary_that_was_converted(source: str, tmp_path: Path)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_real_files_and_the_twin(name: str) -> None:
-    tokenizer, twin = both((FOLDER / name).read_bytes())
+    tokenizer, twin = load_both((FOLDER / name).read_bytes())
     compare(tokenizer, twin, generated(twin, 1))
     compare(tokenizer, twin, generated(twin, 2, has_invalid_utf8=True))
     for path in sorted((FOLDER.parents[1] / "corpus").glob("*.txt")):
@@ -120,7 +120,7 @@ def test_real_files_and_the_twin(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_real_files_come_back(name: str) -> None:
+def test_real_files_are_written_byte_for_byte(name: str) -> None:
     data = (FOLDER / name).read_bytes()
     written = conversion.write(formats.read(data), "gguf", strict=True)
     assert written.data == data
@@ -129,7 +129,7 @@ def test_real_files_come_back(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL_VOCABULARIES)
 def test_every_family_and_the_twin(name: str) -> None:
     data = file(SMALL_VOCABULARIES[name])
-    tokenizer, twin = both(data)
+    tokenizer, twin = load_both(data)
     for seed in range(3):
         compare(tokenizer, twin, generated(twin, seed))
         compare(tokenizer, twin, generated(twin, seed, has_invalid_utf8=True))
@@ -138,7 +138,7 @@ def test_every_family_and_the_twin(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*known.EXPRESSIONS])
 def test_pre_tokenizers_and_the_twin(name: str) -> None:
-    """Each piece is one unknown token, so that the tokens' spans are the pieces."""
+    """Tests pieces by the spans of tokens: each piece is one unknown token."""
     steps = known.steps(known.PreTokenizer(name))
     vocab = Vocab.from_rows([(b"<unk>", 0, 0.0, 2)])
     tokenizer = polytok.Tokenizer(Spec(vocab, WordLevel(), split=steps, unknown="unk"))
@@ -213,7 +213,7 @@ def test_tensors_are_not_read(tmp_path: Path) -> None:
     assert polytok.load(path).encode("the") == polytok.load(file(spm())).encode("the")
 
 
-def test_the_gguf_package_reads_what_is_written(tmp_path: Path) -> None:
+def test_the_gguf_package_reads_written_files(tmp_path: Path) -> None:
     package = pytest.importorskip("gguf")
     path = tmp_path / "vocab.gguf"
     for keys in SMALL_VOCABULARIES.values():
@@ -261,7 +261,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused(name: str) -> None:
+def test_wrong_files_are_refused(name: str) -> None:
     data, message = REFUSED[name]
     with pytest.raises(FormatError, match=message):
         formats.read(data, format="gguf")
@@ -295,7 +295,7 @@ def test_hostile_containers(name: str, tmp_path: Path) -> None:
         polytok.load(path)
 
 
-def test_files_cut_anywhere() -> None:
+def test_files_truncated_anywhere() -> None:
     data = file(wpm())
     for end in range(len(data)):
         with pytest.raises(FormatError):
@@ -318,7 +318,7 @@ def test_flipped_bytes(name: str) -> None:
 
 
 def test_special_tokens_by_their_texts() -> None:
-    """llama.cpp makes control tokens of some texts, and shows others always."""
+    """Tests that tokens with certain texts are control tokens, and that others are always decoded."""
     rows = [("<|im_end|>", NORMAL, 0.0), ("<|start|>", CONTROL, 0.0), ("<|end|>", CONTROL, 0.0), ("x", NORMAL, 0.0)]
     rows += [("<|return|>", CONTROL, 0.0), ("<|call|>", CONTROL, 0.0), ("<PRE>", NORMAL, 0.0), *[("y", NORMAL, 0.0)]]
     spec = formats.read(file(vocabulary("llama", rows)))
@@ -329,20 +329,20 @@ def test_special_tokens_by_their_texts() -> None:
     assert "<PRE>" not in {token.text for token in named.special}
 
 
-def test_gemma_newlines_are_one_token_where_there_is_one() -> None:
-    tokenizer, twin = both(file(gemma()))
+def test_gemma_newlines_are_one_token_if_it_exists() -> None:
+    tokenizer, twin = load_both(file(gemma()))
     for text in (b"\n", b"\n\n", b"\n\n\n", b"a\n\nb"):
         assert tokenizer.encode(text) == twin.tokenize(text)
 
 
-def test_plamo2_leaves_out_a_byte_order_mark() -> None:
-    tokenizer, twin = both(file(plamo2()))
+def test_plamo2_skips_a_byte_order_mark() -> None:
+    tokenizer, twin = load_both(file(plamo2()))
     for text in ("\ufeffthe", "\ufeff", "a\ufeff"):
         assert tokenizer.encode(text) == twin.tokenize(text.encode())
 
 
 def test_bytes_that_are_entries_of_their_own() -> None:
-    """llama.cpp takes `<0xHH>` by its text whatever its type, or else the entry that is the byte."""
+    """Tests that the byte token is the entry `<0xHH>` of any type, or else the entry with the byte as its text."""
     rows = [
         ("<unk>", 2, 0.0),
         ("<0xC3>", NORMAL, 0.0),
@@ -350,14 +350,14 @@ def test_bytes_that_are_entries_of_their_own() -> None:
         (b"\xa9", NORMAL, 0.0),
         ("▁", NORMAL, 0.0),
     ]
-    tokenizer, twin = both(file(vocabulary("llama", [*rows, ("<0xe4>", BYTE, 0.0)])))
+    tokenizer, twin = load_both(file(vocabulary("llama", [*rows, ("<0xe4>", BYTE, 0.0)])))
     assert tokenizer.encode("é") == twin.tokenize("é".encode()) == [4, 1, 3]
     with pytest.raises(EncodeError, match="no entry for the byte A4"):
         tokenizer.encode("ä中")
 
 
-def test_characters_that_stand_for_no_byte_are_reported() -> None:
-    tokenizer, twin = both(file(bpe()))
+def test_characters_that_represent_no_byte_are_reported() -> None:
+    tokenizer, twin = load_both(file(bpe()))
     for id in range(len(twin.texts)):
         if not twin.attributes[id] & llama_cpp.SPECIAL:
             assert tokenizer.decode_bytes([id]) == twin.detokenize([id]), twin.texts[id]

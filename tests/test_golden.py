@@ -1,4 +1,4 @@
-"""Golden encodings through the engine: SentencePiece's conformance vectors, and kitoken's files."""
+"""Tests the engine with golden encodings: SentencePiece's conformance vectors, and kitoken's files."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def test_sentencepiece_vectors(model: dict[str, Any], line: Line) -> None:
         else:
             assert tokenizer.encode(text) != expect["ids"] or "ids" not in expect
     for case in model["decode_tests"]:
-        ids = [tokenizer.id_of(piece) for piece in case["pieces"] if known(tokenizer, piece)]
+        ids = [tokenizer.id_of(piece) for piece in case["pieces"] if is_entry(tokenizer, piece)]
         if len(ids) == len(case["pieces"]):
             assert tokenizer.decode(ids) == case["expect"], case
 
 
-def known(tokenizer: Tokenizer, piece: str) -> bool:
-    """Pieces that are not in the vocabulary are decoded by name only, which is the twin's test."""
+def is_entry(tokenizer: Tokenizer, piece: str) -> bool:
+    """Reports whether a piece is in the vocabulary; only the twin's test decodes other pieces, by their names."""
     return piece.encode() in tokenizer.spec.vocab.pieces()
 
 
 def check_vector(tokenizer: Tokenizer, text: str | bytes, expect: dict[str, Any]) -> None:
-    if "pieces" in expect and expect["pieces"] is None:  # the reference swallows an error here
+    if "pieces" in expect and expect["pieces"] is None:  # the reference drops an error here
         with pytest.raises(EncodeError, match="control symbol"):
             tokenizer.encode(text)
         return
@@ -68,7 +68,7 @@ ESCAPES = {"\\n": "\n", "\\s": " ", "\\x": ""}
 
 
 def cases() -> list[tuple[str, str]]:
-    """Every pair of a folder and a vocabulary that has goldens."""
+    """Returns every pair of a folder and a vocabulary with golden files."""
     folders = ("sentencepiece", "tiktoken", "tekken", "tokenizers")
     return [
         (folder, path.stem.split("_tokens_")[1])
@@ -85,7 +85,7 @@ def lines(path: Path) -> list[str]:
     return [line for line in path.read_text("utf-8").split("\n") if line]
 
 
-def unescaped(line: str) -> str:
+def unescape(line: str) -> str:
     for escape, text in ESCAPES.items():
         line = line.replace(escape, text)
     return line
@@ -95,7 +95,7 @@ def texts(kind: str) -> list[str]:
     path = KITOKEN / f"{kind}_input.txt"
     if kind == "utf8":
         return [path.read_text("utf-8")]
-    return [unescaped(line) for line in lines(path)]
+    return [unescape(line) for line in lines(path)]
 
 
 def ids(folder: str, kind: str, name: str) -> list[list[int]]:
@@ -115,7 +115,7 @@ def test_kitoken(folder: str, name: str, kind: str) -> None:
     outputs = inputs
     decoded = KITOKEN / folder / f"{kind}_output_{name}.txt"
     if decoded.exists():
-        outputs = [decoded.read_text("utf-8")] if kind == "utf8" else [unescaped(line) for line in lines(decoded)]
+        outputs = [decoded.read_text("utf-8")] if kind == "utf8" else [unescape(line) for line in lines(decoded)]
     for text, row, output in zip(inputs, expected, outputs, strict=True):
         assert tokenizer.encode(text, special=special) == row, text
         assert tokenizer.decode(row) == output

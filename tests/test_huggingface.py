@@ -1,4 +1,4 @@
-"""tokenizer.json: every component read, written and compared live with the tokenizers package; hostile files."""
+"""Tests tokenizer.json: every component is read, written and compared with the package tokenizers; hostile files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def real_texts(spec: Spec) -> list[str]:
 
 
 def check_equal(reference: Any, ours: Tokenizer, text: str) -> None:
-    """Ids with and without special tokens, spans, and the text that comes back."""
+    """Compares ids with and without special tokens, spans, and the decoded text."""
     try:
         expected = reference.encode(text, add_special_tokens=False)
     except Exception:
@@ -71,7 +71,7 @@ def test_a_component_encodes_as_tokenizers_does(kind: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), SAMPLES)
-def test_a_component_is_written_as_it_was(kind: str, name: str) -> None:
+def test_a_component_is_written_unchanged(kind: str, name: str) -> None:
     data = sample(kind, name).to_str().encode()
     spec = formats.read(data)
     written = conversion.write(spec, "huggingface", strict=True)
@@ -80,7 +80,7 @@ def test_a_component_is_written_as_it_was(kind: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), SAMPLES)
-def test_a_component_is_made_anew(kind: str, name: str) -> None:
+def test_a_component_is_written_from_its_spec(kind: str, name: str) -> None:
     reference = sample(kind, name)
     spec = replace(formats.read(reference.to_str().encode()), extra={})
     written = conversion.write(spec, "huggingface", strict=True)
@@ -99,7 +99,7 @@ def test_a_component_is_made_anew(kind: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_real_file_comes_back(name: str) -> None:
+def test_a_real_file_is_written_unchanged(name: str) -> None:
     data = real(f"huggingface/{name}")
     spec = formats.read(data)
     assert spec.origin.format == "huggingface"
@@ -119,7 +119,7 @@ def test_a_real_file_encodes_as_tokenizers_does(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_is_made_of_a_real_file_encodes_as_before(name: str) -> None:
+def test_a_rewritten_real_file_encodes_as_before(name: str) -> None:
     data = real(f"huggingface/{name}")
     reference = tokenizers.Tokenizer.from_str(data.decode())
     spec = replace(formats.read(data), extra={})
@@ -129,7 +129,7 @@ def test_what_is_made_of_a_real_file_encodes_as_before(name: str) -> None:
         assert again.encode(text).offsets == reference.encode(text).offsets
 
 
-# What stands for what
+# How components are read
 
 
 def document(**members: Any) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def test_byte_level_bpe_is_over_bytes() -> None:
     assert [step.kind for step in spec.split] == ["piece_space", "pattern"]
 
 
-def test_ids_of_added_tokens_are_tokenizers_own() -> None:
+def test_ids_of_added_tokens_are_those_of_tokenizers() -> None:
     listed = [added("x", 9), added("a", 7, special=True), added("", 8), added("y", 4), added("x", 9, rstrip=True)]
     spec = read(added_tokens=listed)
     assert [(token.text, token.id, token.rstrip) for token in spec.special] == [
@@ -170,7 +170,7 @@ def test_ids_of_added_tokens_are_tokenizers_own() -> None:
     assert conversion.write(spec, "huggingface").losses == ()
 
 
-def test_ids_of_added_tokens_where_those_of_the_vocabulary_have_holes() -> None:
+def test_ids_of_added_tokens_if_the_vocabulary_has_gaps() -> None:
     listed = [added("a", 0), added("y", 1), added("z", 2)]
     model = {"type": "BPE", "vocab": {"a": 700, "b": 3}, "merges": []}
     spec = read(added_tokens=listed, model=model)
@@ -192,7 +192,7 @@ def test_a_special_token_is_skipped_by_its_normalized_text() -> None:
             assert ours.decode([id], skip_special=skip) == reference.decode([id], skip_special_tokens=skip)
 
 
-def test_a_row_that_is_no_bytes_prints_its_text_in_any_decoder() -> None:
+def test_an_entry_that_is_not_bytes_decodes_to_its_text() -> None:
     document = json.loads(sample("pre_tokenizer", "byte level").to_str())
     id = document["model"]["vocab"]["世"]
     for decoder in (None, {"type": "Fuse"}, {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}):
@@ -201,7 +201,7 @@ def test_a_row_that_is_no_bytes_prints_its_text_in_any_decoder() -> None:
         assert ours.decode([id, id]) == reference.decode([id, id])
 
 
-def test_a_piece_that_fails_with_many_behind_it() -> None:
+def test_a_piece_that_fails_before_many_others() -> None:
     reference = sample("model", "word level, unk is no entry")
     reference.pre_tokenizer = tokenizers.pre_tokenizers.Digits(individual_digits=True)
     ours = Tokenizer(formats.read(reference.to_str().encode()))
@@ -285,12 +285,12 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("members", "message"), BROKEN)
-def test_what_is_refused(members: dict[str, Any], message: str) -> None:
+def test_wrong_files_are_refused(members: dict[str, Any], message: str) -> None:
     with pytest.raises(FormatError, match=message):
         read(**members)
 
 
-def test_what_json_can_do() -> None:
+def test_unusual_json() -> None:
     for data, message in [
         (b'{"normalizer":' + b"[" * 10**6 + b"]" * 10**6 + b',"model":{"vocab":{}}}', "nested deeper than 128"),
         (b'{"normalizer":{"type":"Prepend","prepend":"\\ud800"},"model":{"vocab":{},"merges":[]}}', "surrogate"),
@@ -316,7 +316,7 @@ def test_an_edited_spec_writes_the_edit() -> None:
     assert made["pre_tokenizer"]["pattern"] == {"Regex": "x|y"}
 
 
-def test_patterns_go_to_oniguruma_and_back() -> None:
+def test_patterns_convert_to_oniguruma_and_back() -> None:
     pattern = r"\p{N}{1,3}+|\s++$|(?:a|b){2}+"
     made = json.loads(
         conversion.write(replace(read(), split=(PatternSplit(pattern),)), "huggingface", strict=True).data

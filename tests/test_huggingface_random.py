@@ -1,8 +1,7 @@
-"""Random tokenizer.json documents, put together from the samples' components, against the tokenizers package.
+"""Compares random tokenizer.json documents, built from the samples' components, with the package tokenizers.
 
-Everything that an encoding has is compared: of single texts, pairs, lists of words and windows, with and without
-special tokens; and decoding, whole and as a stream. What the documents find that the samples alone do not is how
-components meet.
+All fields of encodings are compared, for single texts, pairs, lists of words and windows, with and without special
+tokens, and decoding of whole lists and streams. Random documents test combinations of components; the samples do not.
 """
 
 from __future__ import annotations
@@ -48,13 +47,13 @@ TEXTS = [*ALPHABET, *CONTENTS, "  <x>  ", "a \n", "HELLO"]
 
 
 def some(rng: random.Random, table: dict[str, Callable[[], Any]], sequence: Callable[[list[Any]], Any]) -> Any:
-    """Nothing, one component, or several in a Sequence."""
+    """Returns no component, one component, or several in a Sequence."""
     made = [table[name]() for name in rng.choices(sorted(table), k=rng.choice([0, 1, 1, 2, 3]))]
     return made[0] if len(made) == 1 else sequence(made) if made else None
 
 
 def processor(rng: random.Random, reference: Any) -> Any:
-    """A post-processor; without one the reference says of pads that they are of the text."""
+    """Returns a post-processor; without one the reference treats padding as part of the text."""
     one, two = ((reference.id_to_token(id), id) for id in (1, 2))
     level = processors.ByteLevel(trim_offsets=True, add_prefix_space=rng.random() < 0.5)
     template = processors.TemplateProcessing(
@@ -87,14 +86,14 @@ def reference_of(rng: random.Random) -> Any:
 
 
 def is_ambiguous(reference: Any) -> bool:
-    """Whether two added tokens are the same when they are normalized: the reference's hash table decides."""
+    """Reports whether two added tokens are equal when normalized; the reference's hash table then chooses one."""
     tokens = [token.content for token in reference.get_added_tokens_decoder().values() if token.normalized]
     texts = [reference.normalizer.normalize_str(text) if reference.normalizer else text for text in tokens]
     return len(set(texts)) < len(texts)
 
 
 def compare(expected: Callable[[], Any], found: Callable[[], Any], what: Any) -> None:
-    """An encoding and its windows; where the reference fails or panics there is nothing to compare."""
+    """Compares an encoding and its windows; if the reference fails or panics, nothing is compared."""
     try:
         theirs = expected()
     except BaseException as error:
@@ -105,7 +104,7 @@ def compare(expected: Callable[[], Any], found: Callable[[], Any], what: Any) ->
     pairs = [(mine, theirs), *zip(mine.overflowing, theirs.overflowing, strict=True)]
     for window, (one, other) in enumerate(pairs):
         for name in LISTS:
-            # See tests/parity/known.py for RobertaProcessing.
+            # tests/parity/known.py explains the difference for RobertaProcessing.
             if not (window and name == "type_ids"):
                 assert getattr(one, name) == getattr(other, name), (name, what, window, other.tokens)
 

@@ -1,4 +1,4 @@
-"""What is imported when, and that the public names are all there. Each import is tried in a process of its own."""
+"""Tests when modules are imported, and that all public names exist. Each import runs in a process of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAVY = ("numpy", "google.protobuf", "pyarrow", "asyncio", "urllib.request")
 
 
 def imported(code: str, *arguments: str) -> set[str]:
-    """The heavy modules that are imported after some code was run."""
+    """Returns the heavy modules that some code imports."""
     code = f"import sys\n{code}\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
     command = [sys.executable, "-c", code, *arguments]
     return set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
@@ -48,7 +48,7 @@ def test_a_mapped_file_and_lists_need_no_numpy(tmp_path: Path, make: type[Spec])
     assert imported(f"{USE}\ntokenizer.encode_array('ab')", str(tmp_path / "a.ptok")) >= {"numpy"}
 
 
-def test_every_public_name_is_there_and_shown() -> None:
+def test_every_public_name_exists_and_is_listed() -> None:
     assert sorted(polytok._MODULE_OF_NAME) == sorted(polytok.__all__)
     assert set(dir(polytok)) >= {*polytok.__all__, *polytok._MODULES}
     for name in (*polytok.__all__, *polytok._MODULES):
@@ -58,7 +58,7 @@ def test_every_public_name_is_there_and_shown() -> None:
     assert callable(polytok.train)
 
 
-def test_all_names_can_be_imported_at_once() -> None:
+def test_all_names_can_be_imported_together() -> None:
     names: dict[str, object] = {}
     exec("from polytok import *", names)
     assert set(polytok.__all__) <= names.keys()

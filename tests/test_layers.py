@@ -1,4 +1,4 @@
-"""scripts/layers.py, which compares imports with the tables in ARCHITECTURE.md."""
+"""Tests scripts/layers.py, which compares imports with the tables in ARCHITECTURE.md."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_arrows_that_go_up(package: layers.House) -> None:
     assert len(list(layers.check(package, ["inner", *listed[:-1]]))) == 2
 
 
-def test_rooms_that_are_missing(package: layers.House) -> None:
+def test_missing_rooms(package: layers.House) -> None:
     found = list(layers.check(package, ["package", "high", "_stub", "low", "low", "attic"]))
     assert found[:3] == [
         "ARCHITECTURE.md lists package/attic, which is missing",
@@ -64,7 +64,7 @@ RUST = {
 }
 
 
-def test_what_rust_uses(tmp_path: Path) -> None:
+def test_imports_of_rust_modules(tmp_path: Path) -> None:
     for name, text in RUST.items():
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)
@@ -77,15 +77,15 @@ def test_what_rust_uses(tmp_path: Path) -> None:
     assert layers.rooms_of(tmp_path) == {"a", "b", "c", "d"}
 
 
-def test_a_heading_that_is_missing() -> None:
+def test_a_missing_heading() -> None:
     with pytest.raises(SystemExit, match="no heading '## Rooms'"):
         layers.table("## Other\n", "## Rooms")
 
 
-def test_the_house_is_as_it_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_code_agrees_with_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     code = layers.main()
     assert (code, capsys.readouterr().out) == (0, "")
 
 
-def test_examples() -> None:
+def test_the_examples_in_docstrings() -> None:
     assert doctest.testmod(layers).failed == 0

@@ -1,4 +1,4 @@
-"""Lists of ids: their ints are shared, counted rightly, and freed with the tokenizer."""
+"""Tests lists of ids: their ints are shared, have correct reference counts, and are freed with the tokenizer."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import polytok
 from polytok import Tokenizer
 from polytok.spec import Kind, Longest, Spec, Vocab
 
-#: More ids than go out before the ints are kept.
+#: More ids than a tokenizer returns before it stores the ints.
 MANY = 20_000
 
 
 def tokenizer_of(first_id: int, count: int) -> Tokenizer:
-    """A token for each of the characters from U+4E00."""
+    """Returns a tokenizer with a token for each of ``count`` characters from U+4E00."""
     return Tokenizer(
         Spec(
             vocab=Vocab.from_rows([(chr(0x4E00 + n).encode(), first_id + n, 0.0, Kind.NORMAL) for n in range(count)]),
@@ -32,7 +32,7 @@ def text_of(count: int) -> str:
 
 
 @pytest.mark.parametrize("first_id", [0, 1000, (1 << 20) - 50, 1 << 21])
-def test_lists_are_arrays_before_and_after_ints_are_kept(first_id: int) -> None:
+def test_lists_equal_arrays_before_and_after_ints_are_stored(first_id: int) -> None:
     tokenizer, text = tokenizer_of(first_id, 100), text_of(100)
     expected = tokenizer.encode_array(text).tolist()
     for _ in range(MANY // 100 + 50):
@@ -40,7 +40,7 @@ def test_lists_are_arrays_before_and_after_ints_are_kept(first_id: int) -> None:
     assert expected == list(range(first_id, first_id + 100))
 
 
-def test_ints_are_shared_and_counted() -> None:
+def test_ints_are_shared_with_correct_reference_counts() -> None:
     tokenizer, text = tokenizer_of(1000, 100), text_of(100)
     tokenizer.encode(text * (MANY // 100))
     first, again = tokenizer.encode(text), tokenizer.encode(text)
@@ -57,7 +57,7 @@ def test_ints_are_shared_and_counted() -> None:
     assert first == again == list(range(1000, 1100))
 
 
-def test_ints_go_with_the_tokenizer() -> None:
+def test_ints_are_freed_with_the_tokenizer() -> None:
     text = text_of(5000)
     tracemalloc.start()
     try:
@@ -93,6 +93,6 @@ def test_lists_in_many_threads() -> None:
     assert not wrong
 
 
-def test_a_list_of_nothing() -> None:
+def test_an_empty_list() -> None:
     tokenizer = polytok.load("default")
     assert tokenizer.encode("") == []

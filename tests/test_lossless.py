@@ -1,4 +1,4 @@
-"""The rule of lossless.py: "yes" has no counterexample among many texts, and no reason's example comes back."""
+"""Tests lossless.py: a lossless tokenizer returns many texts unchanged, and the example of a reason is changed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ INVALID = [b"\xff", b"\x80", b"\xc0\xaf", b"\xe2\x96", b"\xed\xa0\x80", b"\xf4\x
 
 
 def texts(pieces: list[bytes], count: int, seed: int = 1) -> Iterator[bytes]:
-    """Nasty strings, and pieces and nasty strings in random order; valid UTF-8."""
+    """Returns difficult strings, and random sequences of pieces and difficult strings; valid UTF-8."""
     pick = random.Random(seed)
     yield from (text.encode() for text in NASTY)
     for _ in range(count):
@@ -98,8 +98,8 @@ def texts(pieces: list[bytes], count: int, seed: int = 1) -> Iterator[bytes]:
         yield "".join(parts).encode()
 
 
-def broken(valid: Iterator[bytes], seed: int = 2) -> Iterator[bytes]:
-    """The texts with invalid bytes put in."""
+def insert_invalid_bytes(valid: Iterator[bytes], seed: int = 2) -> Iterator[bytes]:
+    """Inserts invalid bytes into the texts."""
     pick = random.Random(seed)
     yield from INVALID
     for text in valid:
@@ -107,7 +107,7 @@ def broken(valid: Iterator[bytes], seed: int = 2) -> Iterator[bytes]:
         yield text[:at] + pick.choice(INVALID) + text[at:]
 
 
-def comes_back(tokenizer: Tokenizer, text: bytes) -> bool:
+def is_unchanged(tokenizer: Tokenizer, text: bytes) -> bool:
     try:
         return tokenizer.decode_bytes(tokenizer.encode(text)) == text
     except EncodeError:
@@ -115,16 +115,16 @@ def comes_back(tokenizer: Tokenizer, text: bytes) -> bool:
 
 
 def check(tokenizer: Tokenizer, count: int) -> None:
-    """Both answers: no counterexample to a yes, an example for every reason that can have one."""
+    """Checks that a lossless tokenizer has no counterexample, and that every other reason's example is changed."""
     found = tokenizer.lossless
     pieces = tokenizer.spec.vocab.pieces()
     if found.for_text:
-        assert [text for text in texts(pieces, count) if not comes_back(tokenizer, text)] == []
+        assert [text for text in texts(pieces, count) if not is_unchanged(tokenizer, text)] == []
     if found.for_bytes:
-        assert [text for text in broken(texts(pieces, count)) if not comes_back(tokenizer, text)] == []
+        assert [text for text in insert_invalid_bytes(texts(pieces, count)) if not is_unchanged(tokenizer, text)] == []
     for reason in found.reasons:
         if reason.example is not None:
-            assert not comes_back(tokenizer, reason.example), reason
+            assert not is_unchanged(tokenizer, reason.example), reason
             assert reason.valid_utf8 == is_utf8(reason.example)
 
 
@@ -198,15 +198,15 @@ def test_a_lossless_sentencepiece_model(model: Model) -> None:
     assert not lossless(spec).for_bytes
 
 
-def test_one_space_put_in_front_and_taken_away_is_no_loss() -> None:
-    """Llama's setting loses nothing but U+2581 itself."""
+def test_a_space_that_is_inserted_and_removed_is_not_a_loss() -> None:
+    """Tests Llama's setting, which changes only U+2581."""
     step = SentencePieceNormalize(b"", True, False, True)
     tokenizer = Tokenizer(sentencepiece_spec(CHARS, step, "bytes"))
     assert [str(reason) for reason in tokenizer.lossless.reasons if reason.valid_utf8] == [
         "normalize: a space is written as U+2581, so U+2581 is decoded to a space"
     ]
     for text in texts(tokenizer.spec.vocab.pieces(), 20_000):
-        assert comes_back(tokenizer, text) == (MARK.encode() not in text)
+        assert is_unchanged(tokenizer, text) == (MARK.encode() not in text)
 
 
 @pytest.mark.parametrize("kind", [Kind.USER_DEFINED, Kind.UNUSED, Kind.CONTROL])
@@ -227,7 +227,7 @@ def test_a_control_symbol_of_one_character_is_an_error_in_the_older_line() -> No
     check(older, 100)
 
 
-def test_byte_pieces_that_a_restriction_retired() -> None:
+def test_byte_pieces_that_a_restriction_excludes() -> None:
     step = SentencePieceNormalize(b"", False, False, False)
     tokenizer = Tokenizer(sentencepiece_spec(CHARS, step, "bytes", with_mark=False)).restrict(["a", "ab"])
     assert "no active byte piece" in reasons(tokenizer)
@@ -252,11 +252,11 @@ def test_character_maps(rule: str) -> None:
 
 
 @pytest.mark.parametrize("blob", [b"\1", b"\4\0\0\0", b"\4\0\0\0aaaa", b"\xff" * 64, bytes(range(256)) * 64])
-def test_a_damaged_character_map_is_walked_to_an_end(blob: bytes) -> None:
+def test_walking_a_damaged_character_map_ends(blob: bytes) -> None:
     lossless(sentencepiece_spec(CHARS, SentencePieceNormalize(blob), "bytes"))
 
 
-def test_decoding_that_takes_a_space_that_was_not_put() -> None:
+def test_decoding_that_removes_a_space_that_was_not_inserted() -> None:
     spec = sentencepiece_spec(CHARS, SentencePieceNormalize(b"", False, False, True), "bytes")
     for prefix, remove in ((True, False), (False, True)):
         tokenizer = Tokenizer(replace(spec, decode=SentencePieceDecode(prefix, remove)))
@@ -315,7 +315,7 @@ def test_patterns_that_drop(pattern: str) -> None:
     tokenizer = Tokenizer(Spec(bytes_vocab(extra=EXTRA), RANK, split=(PatternSplit(pattern),)))
     assert "split" in reasons(tokenizer)
     candidates = itertools.chain(texts(EXTRA and list(EXTRA), 300), [b"a", b"A!", b"! x", b"\n\n"])
-    assert any(not comes_back(tokenizer, text) for text in candidates)
+    assert any(not is_unchanged(tokenizer, text) for text in candidates)
 
 
 @pytest.mark.parametrize(("invert", "is_regex"), [(True, True), (False, False)])
@@ -323,7 +323,7 @@ def test_covering_patterns_that_drop_by_other_options(invert: bool, is_regex: bo
     split = (PatternSplit(r"\s|\S", "matches", invert, is_regex),)
     tokenizer = Tokenizer(Spec(bytes_vocab(), RANK, split=split))
     assert "split" in reasons(tokenizer)
-    assert not comes_back(tokenizer, b"a b")
+    assert not is_unchanged(tokenizer, b"a b")
 
 
 ALPHABET = [
@@ -350,7 +350,7 @@ def some_items(pick: random.Random) -> str:
     return "".join(pick.choice(ALPHABET) + pick.choice(QUANTIFIERS) for _ in range(pick.randint(1, 3)))
 
 
-def test_generated_patterns_that_are_said_to_cover_do() -> None:
+def test_generated_patterns_that_provably_cover_do() -> None:
     pick = random.Random(3)
     proven = 0
     for _ in range(3000):
@@ -362,7 +362,7 @@ def test_generated_patterns_that_are_said_to_cover_do() -> None:
         if covers_all_text(PatternSplit(pattern)):
             proven += 1
             tokenizer = Tokenizer(Spec(bytes_vocab(), RANK, split=(PatternSplit(pattern),)))
-            assert [text for text in texts(list(EXTRA), 40, seed=proven) if not comes_back(tokenizer, text)] == [], (
+            assert [text for text in texts(list(EXTRA), 40, seed=proven) if not is_unchanged(tokenizer, text)] == [], (
                 pattern
             )
     assert proven > 300
@@ -423,7 +423,7 @@ def test_llama2c() -> None:
 
 
 def test_llama2c_text_that_starts_within_a_character() -> None:
-    assert comes_back(Tokenizer(llama2c_spec(b" ", b"a")), b"\x80")
+    assert is_unchanged(Tokenizer(llama2c_spec(b" ", b"a")), b"\x80")
 
 
 @pytest.mark.parametrize(
@@ -441,7 +441,7 @@ def test_llama2c_losses(spec: Spec, reason: str) -> None:
     assert not tokenizer.lossless
 
 
-def test_steps_that_do_not_belong_together() -> None:
+def test_steps_of_different_formats() -> None:
     spec = llama2c_spec(b" ", b"a")
     for other in (replace(spec, decode=BytesDecode()), replace(spec, normalize=())):
         assert "not provably undo" in reasons(Tokenizer(other))

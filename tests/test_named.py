@@ -1,4 +1,4 @@
-"""Vocabularies by name, fetched from a server on this machine: what is kept, and what is refused."""
+"""Tests vocabularies by name, with a server on this machine: downloads, the cache, and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def server() -> Iterator[Server]:
 
 
 def published(server: Server, answer: bytes | Answer = BODY) -> named.PublishedFile:
-    """A file on the server, by the hash of `BODY`."""
+    """Returns a file on the server, with the hash of `BODY`."""
     server.answers["/x.tiktoken"] = answer
     return named.PublishedFile(f"{server.address}/x.tiktoken", sha256(BODY).hexdigest())
 
@@ -52,7 +52,7 @@ def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == [file.name]
 
 
-def test_a_kept_file_needs_no_server(tmp_path: Path) -> None:
+def test_a_cached_file_needs_no_server(tmp_path: Path) -> None:
     with serving() as running:
         file = published(running)
         fetched(file, tmp_path)
@@ -85,7 +85,7 @@ WRONG: dict[str, tuple[bytes | Answer, str]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_what_goes_wrong_is_an_error_and_nothing_is_kept(server: Server, tmp_path: Path, kind: str) -> None:
+def test_failed_downloads_are_errors_and_leave_no_file(server: Server, tmp_path: Path, kind: str) -> None:
     answer, message = WRONG[kind]
     with pytest.raises(FetchError, match=message) as caught:
         fetched(published(server, answer), tmp_path)
@@ -94,14 +94,14 @@ def test_what_goes_wrong_is_an_error_and_nothing_is_kept(server: Server, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_server(tmp_path: Path) -> None:
+def test_an_unreachable_server(tmp_path: Path) -> None:
     with serving() as running:
         file = published(running)
     with pytest.raises(FetchError, match="cannot be fetched.*use a copy of the file"):
         fetched(file, tmp_path)
 
 
-def test_too_long_and_too_slow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_too_long_or_too_slow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch, "MAX_BYTES", len(BODY) - 1)
     with pytest.raises(FetchError, match=f"the file is longer than {len(BODY) - 1} bytes"):
         fetched(published(server), tmp_path)
@@ -112,7 +112,7 @@ def test_too_long_and_too_slow(server: Server, tmp_path: Path, monkeypatch: pyte
         fetched(published(server, lambda _handler: time.sleep(1)), tmp_path)
 
 
-def test_many_at_once(server: Server, tmp_path: Path) -> None:
+def test_many_downloads_of_one_file(server: Server, tmp_path: Path) -> None:
     file = published(server)
     with ThreadPoolExecutor(16) as pool:
         assert set(pool.map(lambda _: fetched(file, tmp_path), range(64))) == {BODY}
@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None
         fetched(published(server), tmp_path / "file")
 
 
-# Where files are kept
+# The folder of the cache
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,9 @@ def test_a_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None
         ("win32", {"LOCALAPPDATA": "/local"}, "/local/polytok/Cache"),
     ],
 )
-def test_the_cache(platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_the_cache(
+    platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("XDG_CACHE_HOME", "POLYTOK_CACHE_DIR", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -173,12 +175,12 @@ def test_the_cache(platform: str, environment: dict[str, str], expected: str, mo
 # tiktoken's names
 
 
-def test_the_names_are_tiktokens() -> None:
+def test_the_names_are_those_of_tiktoken() -> None:
     constructors = pytest.importorskip("tiktoken_ext.openai_public").ENCODING_CONSTRUCTORS
     assert set(named.FILES) == set(constructors)
 
 
-def test_gpt2_is_tiktokens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpt2_is_that_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
     public = pytest.importorskip("tiktoken_ext.openai_public")
     said: dict[str, str] = {}
     monkeypatch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda **options: said.update(options))
@@ -190,7 +192,7 @@ def test_gpt2_is_tiktokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def gpt2_files() -> tuple[bytes, bytes]:
-    """GPT-2's first files, byte for byte, from the same tokenizer in another format."""
+    """Returns GPT-2's first files, byte for byte, from the same tokenizer in another format."""
     model = json.loads(real("huggingface/gpt2.json"))["model"]
     merges = (merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"])
     vocab = dict(sorted(model["vocab"].items(), key=lambda item: item[1]))
@@ -199,7 +201,7 @@ def gpt2_files() -> tuple[bytes, bytes]:
 
 @pytest.fixture
 def publisher(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """A server that has all of tiktoken's files."""
+    """Runs a server with all of tiktoken's files."""
     files = {}
     for name, listed in named.FILES.items():
         files[name] = tuple(
@@ -256,7 +258,7 @@ def test_the_cache_of_the_environment(publisher: Server, tmp_path: Path, monkeyp
     assert [path.name for path in tmp_path.iterdir()] == [named.FILES["r50k_base"][0].name]
 
 
-def test_a_name_is_no_path(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_is_not_a_path(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(named, "FILES", {"cl100k_base": (published(server, b"other"),)})
     monkeypatch.chdir(tmp_path)
     Path("cl100k_base").write_bytes(small_file("tekken"))
@@ -307,7 +309,7 @@ REPOSITORY = {
 
 @pytest.fixture
 def hub(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """A server that is a hub with one repository of one commit, ``main`` and ``v1``."""
+    """Runs a hub with one repository; its only commit is ``main`` and ``v1``."""
     huggingface_hub = pytest.importorskip("huggingface_hub")
     at_server = functools.partial(huggingface_hub.snapshot_download, endpoint=server.address, token=False)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", at_server)
@@ -347,7 +349,7 @@ def test_a_revision(hub: Server, tmp_path: Path, revision: str) -> None:
     assert named.hub_folder(f"hf:owner/name@{revision}", tmp_path).name == COMMIT
 
 
-def test_a_repository_that_was_fetched_needs_no_hub(hub: Server, tmp_path: Path) -> None:
+def test_a_cached_repository_needs_no_hub(hub: Server, tmp_path: Path) -> None:
     before = named.hub_folder("hf:owner/name", tmp_path)
     hub.answers.clear()
     assert named.hub_folder("hf:owner/name", tmp_path) == before
@@ -360,12 +362,12 @@ def test_loading_a_repository(hub: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["hf:owner/name@v2", "hf:owner/other"])
-def test_what_the_hub_does_not_have(hub: Server, tmp_path: Path, name: str) -> None:
+def test_missing_repositories_and_files(hub: Server, tmp_path: Path, name: str) -> None:
     with pytest.raises(FetchError, match=r"(?s)cannot be fetched.*polytok\.load\('/path/to/folder'\)"):
         named.hub_folder(name, tmp_path)
 
 
-def test_no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     huggingface_hub = pytest.importorskip("huggingface_hub")
     with serving() as running:
         gone = functools.partial(huggingface_hub.snapshot_download, endpoint=running.address, token=False)
@@ -374,14 +376,14 @@ def test_no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         named.hub_folder("hf:owner/name", tmp_path)
 
 
-def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_hub_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(FetchError, match=r"pip install 'polytok\[hub\]'"):
         polytok.load("hf:owner/name", cache_dir=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["hf:", "hf:@v1", "hf:owner/name@", "hf:a/b/c", "hf:../x", "hf:owner/na me"])
-def test_what_is_no_name_of_a_repository(name: str, tmp_path: Path) -> None:
+def test_malformed_repository_names(name: str, tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
     with pytest.raises(ArgumentError, match="hf:"):
         named.hub_folder(name, tmp_path)

@@ -1,4 +1,4 @@
-"""Texts, ids and files from bug reports about tokenizers: each must work here, and give what the reference gives."""
+"""Tests texts, ids and files from bug reports about tokenizers: polytok must agree with the reference on each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ every_vocabulary = pytest.mark.parametrize("name", NAMES)
 
 
 def check(name: str, texts: list[str | bytes]) -> None:
-    """The references of a vocabulary agree on some texts."""
+    """Checks that polytok agrees with the references of a vocabulary on some texts."""
     vocabulary = tasks.vocabularies()[name]
     data = [text.encode() if isinstance(text, str) else text for text in texts]
     for reference in vocabulary.references():
@@ -110,7 +110,7 @@ def test_characters_that_normalizers_change(name: str) -> None:
     check(name, CHARACTERS)
 
 
-# Bytes and characters that are none
+# Invalid bytes and characters
 
 
 @needs_data
@@ -140,7 +140,7 @@ def test_every_byte_and_every_truncated_character(name: str) -> None:
 @needs_data
 @every_vocabulary
 @pytest.mark.parametrize("text", ["A 世ab", "안녕하세요!", "👩‍👩‍👧 x", "naïve 日本語", "\ufffd�"])
-def test_streaming_gives_no_character_twice_and_none_too_few(name: str, text: str) -> None:
+def test_streaming_returns_every_character_once(name: str, text: str) -> None:
     tokenizer = tasks.vocabularies()[name].load()
     ids = tokenizer.encode(text)
     stream = tokenizer.decoder()
@@ -153,7 +153,7 @@ def test_ids_that_do_not_exist(name: str) -> None:
     tokenizer = tasks.vocabularies()[name].load()
     for id in (tokenizer.vocab_size, 2**32 - 1):
         decode = tokenizer.spec.decode
-        if isinstance(decode, ChainDecode) or decode == BytesDecode(skips_unknown=True):  # As tokenizers does it.
+        if isinstance(decode, ChainDecode) or decode == BytesDecode(skips_unknown=True):  # tokenizers does the same.
             assert tokenizer.decode([id]) == ""
             continue
         with pytest.raises(TokenIdError, match=str(id)):
@@ -167,7 +167,7 @@ def test_ids_that_do_not_exist(name: str) -> None:
 
 
 def pieces_file(*rows: tuple[bytes, float, Kind], charsmap: bytes | None = None) -> bytes:
-    """A SentencePiece BPE model of these pieces, written field by field."""
+    """Writes a SentencePiece BPE model of these pieces, field by field."""
 
     def field(number: int, data: bytes) -> bytes:
         return bytes([number << 3 | 2]) + varint(len(data)) + data
@@ -193,7 +193,7 @@ A = (b"a", -1.0, Kind.NORMAL)
 
 
 def outcome(load: Callable[[], polytok.Tokenizer]) -> polytok.Tokenizer | str:
-    """A tokenizer, or the message of a clear error."""
+    """Returns the tokenizer, or the message of a PolytokError."""
     try:
         return load()
     except (FormatError, SpecError) as error:
@@ -217,8 +217,8 @@ def test_a_nul_piece() -> None:
 
 
 @pytest.mark.parametrize("name", [b"<0x-1>", b"<0xZZ>", b"<0x100>", b"<0x1>", b"<0x0A", b"<0x>"])
-def test_names_that_are_nearly_bytes(name: bytes) -> None:
-    """As a byte piece it is an error; as an ordinary piece it is a text like any other."""
+def test_malformed_names_of_bytes(name: bytes) -> None:
+    """Tests malformed byte names: an error for a byte piece, an ordinary text for a normal piece."""
     message = outcome(lambda: polytok.load(pieces_file(UNK, A, (name, 0.0, Kind.BYTE))))
     assert isinstance(message, str)
     tokenizer = polytok.load(pieces_file(UNK, A, (name, 0.0, Kind.NORMAL)))
@@ -233,7 +233,7 @@ def test_names_that_are_nearly_bytes(name: bytes) -> None:
     "charsmap", [b"\x01", b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x04\0\0\0\0\0\0\0", b"\x00\x04\0\0" * 4]
 )
 def test_a_short_charsmap(charsmap: bytes) -> None:
-    """An error, or the same text as in SentencePiece."""
+    """Tests short charsmaps: an error, or the same text as in SentencePiece."""
     data = pieces_file(UNK, A, charsmap=charsmap)
     ours = outcome(lambda: polytok.load(data))
     try:
@@ -290,14 +290,14 @@ for text in ("a" * 30 + "!", "a" * 50_000 + "!", "b" * 1000, "ab" * 20_000):
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+", "(a+)+$", "(a|aa)+$", "(a*)*b", r"(?:a+)+(?!\S)", "(.*)*x"])
-def test_patterns_that_backtrack_for_ever(pattern: str) -> None:
-    """A result or a clear error; in a process of its own, because a hang cannot be interrupted."""
+def test_patterns_that_backtrack_endlessly(pattern: str) -> None:
+    """Tests nested repetitions: a result or a clear error, in a separate process because a hang has no other end."""
     command = [sys.executable, "-c", NESTED, str(Path(__file__).parent), pattern]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0 or "SpecError" in done.stderr, done.stderr
 
 
-def test_a_nested_pattern_as_tiktoken() -> None:
+def test_a_nested_pattern_agrees_with_tiktoken() -> None:
     spec = rank_spec()
     ranks = {piece: int(id) for piece, id in zip(spec.vocab.pieces(), spec.vocab.ids, strict=True)}
     theirs = tiktoken.Encoding("nested", pat_str="(a+)+|b", mergeable_ranks=ranks, special_tokens={})

@@ -1,4 +1,4 @@
-"""polytok's own file: nothing is lost, nothing damaged is taken, nothing forged does harm."""
+"""Tests `.ptok` files: they are lossless, damage is an error, and forged files do no harm."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _check_same(tokenizer: Tokenizer, other: Tokenizer) -> None:
             assert other.tokens(text) == tokenizer.tokens(text)
 
 
-def test_dropout_is_the_same_though_the_file_has_fewer_pairs() -> None:
+def test_dropout_is_the_same_with_fewer_pairs_in_the_file() -> None:
     tokenizer = Tokenizer(replace(polytok.load("default").spec, split=()))
     mapped = polytok.load(_file(tokenizer.spec))
     for seed in range(50):
@@ -98,13 +98,13 @@ def test_a_mapped_tokenizer_can_be_pickled_and_outlives_its_file(tmp_path: Path)
     path = tmp_path / "a.ptok"
     Tokenizer(SAMPLES["tiktoken"]).save(path, "ptok")
     tokenizer = polytok.load(path)
-    Tokenizer(SAMPLES["rwkv"]).save(path, "ptok")  # replaced, not changed
+    Tokenizer(SAMPLES["rwkv"]).save(path, "ptok")  # the file is replaced, not changed
     os.unlink(path)
     assert tokenizer.spec == SAMPLES["tiktoken"]
     assert pickle.loads(pickle.dumps(tokenizer)).encode("abab") == tokenizer.encode("abab")
 
 
-def test_what_formats_keep_beside_is_kept() -> None:
+def test_extra_data_of_formats_is_stored() -> None:
     extra = {
         "x": {"list": [1, 2.5, None, True, "é\ud800"], "tuple": (1, (b"\xff", "a")), "$": b"", "": {}},
         "array": {"floats": np.arange(6, dtype=np.float32).reshape(2, 3), "number": 7},
@@ -117,12 +117,12 @@ def test_what_formats_keep_beside_is_kept() -> None:
     assert again.names == {"eos": 3}
 
 
-def test_what_cannot_be_written_is_refused() -> None:
+def test_a_spec_that_cannot_be_written_is_refused() -> None:
     with pytest.raises(FormatError, match="type that cannot be written: object"):
         _file(replace(SAMPLES["rwkv"], extra={"x": object()}))
 
 
-def test_options_mean_nothing() -> None:
+def test_options_are_refused() -> None:
     with pytest.raises(polytok.ArgumentError, match="pattern= has no effect on a ptok file"):
         polytok.load(_file(SAMPLES["rwkv"]), pattern="x")
 
@@ -144,7 +144,7 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
 
 
 def _forged(**sections: bytes) -> bytes:
-    """A file whose checksum is right and whose sections are not what a writer would write."""
+    """Returns a file with a correct checksum and sections that no writer writes."""
     sound = {"spec": b'{"model":{"$":"Longest"}}', "special": b"[]", "extra": b"{}", "data": b""}
     return _core.native_write(SAMPLES["rwkv"], [*(sound | sections).items()], bytes(16))
 
@@ -182,7 +182,7 @@ FORGED = [
 ]
 
 
-def test_the_sound_parts_of_forged_files_are_sound(tmp_path: Path) -> None:
+def test_the_unchanged_parts_of_forged_files_load(tmp_path: Path) -> None:
     (tmp_path / "a.ptok").write_bytes(_forged())
     assert polytok.load(tmp_path / "a.ptok").encode("it's") == Tokenizer(SAMPLES["rwkv"]).encode("it's")
 
@@ -196,7 +196,7 @@ def test_forged_files_are_errors(sections: dict[str, bytes], tmp_path: Path) -> 
         polytok.load(_forged(**sections))
 
 
-def test_newer_files_are_refused(tmp_path: Path) -> None:
+def test_files_of_later_versions_are_refused(tmp_path: Path) -> None:
     newer = bytearray(_file(SAMPLES["rwkv"]))
     newer[8] = 99
     (tmp_path / "a.ptok").write_bytes(newer)
@@ -204,18 +204,18 @@ def test_newer_files_are_refused(tmp_path: Path) -> None:
         polytok.load(tmp_path / "a.ptok")
 
 
-def test_a_missing_file_says_so(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(polytok.FileError, match=r"no\.ptok"):
         polytok.load(tmp_path / "no.ptok")
 
 
 @pytest.mark.parametrize("plain", [{"$": "os"}, {"$": "Spec"}, {"$": "tuple"}, {"$": "Strip", "x": 1}, {"$": []}])
-def test_json_makes_only_parts_of_specs(plain: object) -> None:
+def test_json_creates_only_parts_of_specs(plain: object) -> None:
     with pytest.raises(FormatError):
         from_plain(plain, load_bytes=lambda at: b"")
 
 
-def test_plain_values_come_back() -> None:
+def test_plain_values_survive_json() -> None:
     kept: list[bytes] = []
 
     def keep(data: bytes) -> int:
@@ -227,20 +227,20 @@ def test_plain_values_come_back() -> None:
         assert from_plain(to_plain(value, keep), kept.__getitem__) == value
 
 
-def test_the_magic_is_the_engines() -> None:
+def test_the_magic_is_that_of_the_engine() -> None:
     assert _file(SAMPLES["rwkv"]).startswith(ptok.MAGIC)
 
 
 # Fingerprints
 
 
-def test_a_fingerprint_stands_still() -> None:
-    # A change here means that corpora no longer find their tokenizers.
+def test_a_fingerprint_is_stable() -> None:
+    # If this value changes, existing corpora do not match their tokenizers.
     assert fingerprint(SAMPLES["tiktoken"]).hex() == "1ea867c9cf6102897f6b312568b5be57"
     assert fingerprint(SAMPLES["sentencepiece"]).hex() == "2e86e05a370987bd87f01eeb9d01f155"
 
 
-def test_a_fingerprint_covers_what_shapes_ids() -> None:
+def test_a_fingerprint_includes_everything_that_determines_ids() -> None:
     spec = SAMPLES["sentencepiece"]
     vocab = spec.vocab
     kinds = vocab.kinds.copy()
@@ -262,7 +262,7 @@ def test_a_fingerprint_covers_what_shapes_ids() -> None:
     assert len({fingerprint(other) for other in [spec, *shaping]}) == 1 + len(shaping)
 
 
-def test_a_fingerprint_leaves_out_what_does_not() -> None:
+def test_a_fingerprint_ignores_other_fields() -> None:
     spec = SAMPLES["sentencepiece"]
     same = replace(spec, origin=Origin("x", "y"), extra={"a": 1}, names={}, decode=BytesDecode())
     assert fingerprint(same) == fingerprint(spec)

@@ -1,4 +1,4 @@
-"""Hugging Face's normalizers, one by one against the tokenizers package: text, and places."""
+"""Tests each of Hugging Face's normalizers against the package tokenizers: texts and offsets."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CHAINS = [
 
 
 def reference(normalizer: Any, text: str) -> list[Piece]:
-    """Each character of the normalized text with the bytes that it stands for."""
+    """Returns each character of the normalized text with its span of bytes in the original text."""
     normalized = tokenizers.PreTokenizedString(text)
     normalized.normalize(lambda whole: normalizer.normalize(whole))
     normalized.split(lambda _, whole: whole.split(Regex(r"\O"), "isolated"))
@@ -89,7 +89,7 @@ def test_gpt2s_table() -> None:
 
 @pytest.mark.parametrize("pattern", ["^", "x*", "(?=a)", r"\b", r"(?<!\n)^", ""])
 def test_an_empty_match_at_the_start_of_the_text(pattern: str) -> None:
-    """See tests/parity/known.py: only the normalized text of the reference is right."""
+    """Tests only the normalized text, because the reference's offsets are wrong (tests/parity/known.py)."""
     step = Replace(translate(pattern), "▁_", is_regex=bool(pattern))
     normalizer = normalizers.Replace(Regex(pattern) if pattern else "", "▁_")
     expected = {text: normalizer.normalize_str(text) for text in ("", "a", "ab", "é a", "cab\na\n", "\n a")}
@@ -111,7 +111,7 @@ def test_chain(steps: tuple[NormalizeStep, ...]) -> None:
 def test_every_character(step: NormalizeStep) -> None:
     normalizer = dict(STEPS)[step]
     everything = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-    # Between letters, so that none joins another.
+    # Letters around the character prevent joining with a neighbour.
     texts = ["x".join(["", *everything[at : at + 0x1000], ""]) for at in range(0, len(everything), 0x1000)]
     expected = {text: normalizer.normalize_str(text) for text in texts}
     tokenizer = stage(expected.values(), (step,))

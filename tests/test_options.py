@@ -1,4 +1,4 @@
-"""The options of encoding, as a value and as keywords."""
+"""Tests the options of encoding, as a value and as keywords."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tokenizer_samples import rank_spec
 
 TEXT = "<a>x<b>"
 TOKENIZER = Tokenizer(rank_spec(special={"<a>": 300, "<b>": 301}))
-WAYS: dict[str, Callable[..., Any]] = {
+METHODS: dict[str, Callable[..., Any]] = {
     "encode": TOKENIZER.encode,
     "encode_array": lambda text, **options: TOKENIZER.encode_array(text, **options).tolist(),
     "encode_batch": lambda text, **options: TOKENIZER.encode_batch([text], **options).to_list()[0],
@@ -28,30 +28,30 @@ WAYS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", METHODS)
 @pytest.mark.parametrize("special", [(), "all", {"<a>"}, ["<b>", "<a>"]], ids=str)
-def test_a_value_means_what_its_keywords_mean(way: str, special: Any) -> None:
-    expected = WAYS[way](TEXT, special=special)
-    assert WAYS[way](TEXT, options=Options(special=special)) == expected
+def test_a_value_equals_its_keywords(way: str, special: Any) -> None:
+    expected = METHODS[way](TEXT, special=special)
+    assert METHODS[way](TEXT, options=Options(special=special)) == expected
     with pytest.raises(TypeError, match="already contains"):
-        WAYS[way](TEXT, options=Options(), special=special)
+        METHODS[way](TEXT, options=Options(), special=special)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_rejection_works_in_every_way(way: str) -> None:
+@pytest.mark.parametrize("way", METHODS)
+def test_rejection_works_in_every_method(way: str) -> None:
     for options in ({"reject_special": True}, {"options": Options(reject_special=True)}):
         with pytest.raises(SpecialTokenError):
-            WAYS[way](TEXT, **options)
+            METHODS[way](TEXT, **options)
 
 
-def test_one_value_serves_several_tokenizers() -> None:
+def test_one_value_works_with_several_tokenizers() -> None:
     options = Options(add_special=True, special="all")
     other = Tokenizer(sentencepiece_spec())
     assert TOKENIZER.encode("<a>", options=options) == [300]
     assert other.encode("a", options=options) == other.encode("a", add_special=True) == [1, *other.encode("a")]
 
 
-def test_more_values_than_are_kept() -> None:
+def test_more_values_than_are_cached() -> None:
     names = {f"<{number}>": 300 + number for number in range(40)}
     tokenizer = Tokenizer(rank_spec(special=names))
     for _ in range(2):
@@ -77,8 +77,8 @@ def test_wrong_options() -> None:
         TOKENIZER.encode("a", "b")  # type: ignore[call-arg, arg-type]
 
 
-def test_the_ways_to_encode() -> None:
-    """Ten are public, and no other is shown by completion."""
+def test_the_encoding_methods() -> None:
+    """Tests that ten encoding methods are public, and that completion shows no other."""
     public = [name for name in dir(polytok.Tokenizer) if name[0] != "_"]
     assert [name for name in public if name.startswith(("encod", "count", "span", "token"))] == [
         *("count", "count_arrow", "encode", "encode_array", "encode_arrow", "encode_batch", "encoding", "encodings"),

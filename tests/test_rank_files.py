@@ -1,4 +1,4 @@
-"""Rank files whose program is told by what stands beside them, and GPT-2's first pair of files."""
+"""Tests rank files that are recognized by the files in their folder, and GPT-2's first pair of files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KIMI_CONFIG = {
 QWEN_CONFIG = {"auto_map": {"AutoTokenizer": ["Qwen/Qwen-7B--tokenization_qwen.QWenTokenizer", None]}}
 
 
-def beside(config: Any, /, **files: Any) -> dict[str, bytes]:
+def files_in_folder(config: Any, /, **files: Any) -> dict[str, bytes]:
     return {"tokenizer_config.json": json.dumps(config).encode()} | {
         f"{name}.json": json.dumps(value).encode() for name, value in files.items()
     }
@@ -67,7 +67,7 @@ LINES = [*BYTE_LINES, *MERGED_LINES]
     ],
     ids=["empty last", "empty first", "empty within", "CRLF", "CR", "blank lines", "spaces", "backwards", "gaps"],
 )
-def test_lines_are_read_as_tiktoken_reads_them(data: bytes, tmp_path: Path) -> None:
+def test_lines_are_read_as_in_tiktoken(data: bytes, tmp_path: Path) -> None:
     tiktoken = pytest.importorskip("tiktoken")
     path = tmp_path / "x.tiktoken"
     path.write_bytes(data)
@@ -85,16 +85,16 @@ def test_lines_are_read_as_tiktoken_reads_them(data: bytes, tmp_path: Path) -> N
     assert polytok.load(path, **options).spec.vocab == ours.spec.vocab
 
 
-def test_an_empty_token_is_written_as_it_was_read(tmp_path: Path) -> None:
+def test_an_empty_token_is_written_unchanged(tmp_path: Path) -> None:
     data = b"\n".join([*LINES, b"= 259", b""])
     assert conversion.write(formats.read(data, pattern="", special_tokens={}), "tiktoken").data == data
 
 
-# By the configuration
+# Families named by the configuration
 
 
 def test_kimi_names_come_from_the_configuration() -> None:
-    spec = formats.read(small_file("tiktoken"), siblings=beside(KIMI_CONFIG))
+    spec = formats.read(small_file("tiktoken"), siblings=files_in_folder(KIMI_CONFIG))
     texts = {token.text: token.id for token in spec.special}
     assert sorted(texts.values()) == list(range(SIZE, SIZE + 256))
     assert (texts["<|im_end|>"], texts["<|sep|>"]) == (SIZE + 2, SIZE + 5)
@@ -104,31 +104,31 @@ def test_kimi_names_come_from_the_configuration() -> None:
 
 
 def test_qwen() -> None:
-    spec = formats.read(small_file("tiktoken"), siblings=beside(QWEN_CONFIG, config={"vocab_size": 151936}))
+    spec = formats.read(small_file("tiktoken"), siblings=files_in_folder(QWEN_CONFIG, config={"vocab_size": 151936}))
     texts = {token.text: token.id for token in spec.special}
     assert (texts["<|endoftext|>"], texts["<|im_end|>"], texts["<|extra_204|>"]) == (151643, 151645, 151850)
     assert (len(texts), spec.split) == (208, (PatternSplit(QWEN),))
-    with_images = formats.read(small_file("tiktoken"), siblings=beside(QWEN_CONFIG, config={"visual": {}}))
+    with_images = formats.read(small_file("tiktoken"), siblings=files_in_folder(QWEN_CONFIG, config={"visual": {}}))
     assert {token.text: token.id for token in with_images.special}["<imgpad>"] == 151859
 
 
-def test_files_beside_a_path_are_looked_at(tmp_path: Path) -> None:
+def test_files_in_the_folder_of_a_path_are_read(tmp_path: Path) -> None:
     path = tmp_path / "tiktoken.model"
     path.write_bytes(small_file("tiktoken"))
     with pytest.raises(FormatError, match="from a folder that contains its tokenizer_config.json too"):
         polytok.load(path)
-    for name, data in beside(KIMI_CONFIG).items():
+    for name, data in files_in_folder(KIMI_CONFIG).items():
         (tmp_path / name).write_bytes(data)
     assert polytok.load(path).id_of("<|im_end|>") == SIZE + 2
 
 
 def test_a_known_file_needs_no_configuration() -> None:
-    spec = formats.read(real("tiktoken/llama3_tokenizer.model"), siblings=beside(KIMI_CONFIG))
+    spec = formats.read(real("tiktoken/llama3_tokenizer.model"), siblings=files_in_folder(KIMI_CONFIG))
     assert spec.origin.name == "llama3"
 
 
-def test_the_caller_comes_before_the_configuration() -> None:
-    siblings = beside(KIMI_CONFIG)
+def test_options_override_the_configuration() -> None:
+    siblings = files_in_folder(KIMI_CONFIG)
     assert formats.read(small_file("tiktoken"), siblings=siblings, pattern="x").split == (PatternSplit("x"),)
     both: dict[str, Any] = {"pattern": "x", "special_tokens": {}}
     other = {"tokenizer_config.json": b"broken"}
@@ -150,7 +150,7 @@ def test_the_caller_comes_before_the_configuration() -> None:
 )
 def test_other_configurations(config: Any, message: str) -> None:
     with pytest.raises(FormatError, match=message):
-        formats.read(small_file("tiktoken"), siblings=beside(config))
+        formats.read(small_file("tiktoken"), siblings=files_in_folder(config))
 
 
 def test_a_broken_configuration() -> None:
@@ -159,7 +159,7 @@ def test_a_broken_configuration() -> None:
             formats.read(small_file("tiktoken"), siblings={"tokenizer_config.json": broken})
 
 
-# Their patterns, as tiktoken runs them
+# Patterns of the families, compared with tiktoken
 
 
 SCRIPTS = "aZéßÀǅʰªאあ中文〇々\u0301\u0345 \t\n\r\u00a0\u3000\u20280123٣Ⅷ'!?-_/.,😀🤦🏽‍♂️ſK'"
@@ -202,7 +202,7 @@ def test_patterns(pattern: str) -> None:
 
 @pytest.mark.parametrize("config", [KIMI_CONFIG, QWEN_CONFIG], ids=["kimi", "qwen"])
 def test_a_family_encodes(config: Any) -> None:
-    tokenizer = Tokenizer(formats.read(small_file("tiktoken"), siblings=beside(config)))
+    tokenizer = Tokenizer(formats.read(small_file("tiktoken"), siblings=files_in_folder(config)))
     text = "中文abÀé 12345's\r\n  x<|im_end|>"
     assert tokenizer.decode(tokenizer.encode(text, special="all")) == text
     assert tokenizer.id_of("<|im_end|>") in tokenizer.encode(text, special="all")
@@ -219,7 +219,7 @@ def test_the_table_of_families() -> None:
 
 
 def pair(*merges: str, **changes: int) -> tuple[bytes, bytes]:
-    """A small pair: the 256 bytes and some merges."""
+    """Returns a small pair of files with the 256 bytes and some merges."""
     texts = [*BYTES, *(merge.replace(" ", "") for merge in merges)]
     ids = {text: number for number, text in enumerate(texts)} | {"<|endoftext|>": len(texts)} | changes
     return ("#version: 0.2\n" + "".join(f"{merge}\n" for merge in merges)).encode(), json.dumps(ids).encode()
@@ -256,13 +256,13 @@ def test_a_pair_loads_by_folder_and_by_either_path(tmp_path: Path) -> None:
         ((pair()[0], b"{"), "encoder.json cannot be read"),
     ],
 )
-def test_what_is_wrong_with_a_pair(files: tuple[bytes, bytes], message: str) -> None:
+def test_wrong_pairs_are_errors(files: tuple[bytes, bytes], message: str) -> None:
     with pytest.raises(FormatError, match=message):
         gpt2_pair.read(*files, formats.ReadOptions(**GIVEN))
 
 
 def test_a_folder_with_its_configuration(tmp_path: Path) -> None:
-    for name, data in {"tiktoken.model": small_file("tiktoken"), **beside(KIMI_CONFIG)}.items():
+    for name, data in {"tiktoken.model": small_file("tiktoken"), **files_in_folder(KIMI_CONFIG)}.items():
         (tmp_path / name).write_bytes(data)
     tokenizer = polytok.load(tmp_path)
     assert (tokenizer.id_of("<|im_end|>"), tokenizer.spec.origin.name) == (SIZE + 2, tmp_path.name)

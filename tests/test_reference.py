@@ -1,4 +1,4 @@
-"""The reference against the packages it describes: SentencePiece 0.2.3, tiktoken, RWKV, and examples with known ids."""
+"""Tests the twins against their packages: SentencePiece 0.2.3, tiktoken, RWKV; and examples with known ids."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INVALID = [b"\xff", b"\xe3\x81", b"\xed\xa0\x80", b"\x80", b"\xf0\x9f", b"\xc0\x
 
 
 def corpus_lines(seed: int, per_file: int) -> Iterator[bytes]:
-    """Whole or cut lines from all over the corpus."""
+    """Yields whole or truncated lines from random positions in the corpus."""
     pick = random.Random(seed)
     for path in sorted((DATA / "corpus").iterdir()):
         with path.open("rb") as file:
@@ -43,7 +43,7 @@ def corpus_lines(seed: int, per_file: int) -> Iterator[bytes]:
 
 
 def generated(seed: int, count: int, pieces: list[bytes], *, bad: bool) -> Iterator[bytes]:
-    """Vocabulary entries and nasty strings in random order."""
+    """Yields random sequences of vocabulary entries and difficult strings."""
     pick = random.Random(seed)
     for _ in range(count):
         parts = [pick.choice(pieces if pick.random() < 0.6 else NASTY_BYTES) for _ in range(pick.randrange(12))]
@@ -93,18 +93,18 @@ def check_vector(spec: s.Spec, text: str | bytes, expect: dict[str, Any]) -> Non
 
 
 @needs_data
-def test_how_many_vectors_there_are_and_which_one_the_newer_blob_changes() -> None:
+def test_the_number_of_vectors_and_those_that_the_newer_blob_changes() -> None:
     cases = [(model["rule"], case["input"]) for model in GOLDEN_MODELS for case in model["encode_tests"]]
     texts = [(rule, text if isinstance(text, str) else bytes.fromhex(text["hex"])) for rule, text in cases]
     assert len(texts) == 774
     assert sum(not is_same_in_both_blobs(*case) for case in texts) == 8
     assert sum(len(model["decode_tests"]) for model in GOLDEN_MODELS) == 90
     step = s.SentencePieceNormalize(specs.charsmap("nmt_nfkc"), False, False, False)
-    assert normalize(step, "\u061c".encode()).text == b" "  # 0.2.1's blob leaves it alone
+    assert normalize(step, "\u061c".encode()).text == b" "  # the blob of 0.2.1 does not change it
 
 
 def check_sentencepiece(proto: Any, texts: list[bytes], seed: int) -> None:
-    """Ids, pieces, spans and decoding of one model against the package."""
+    """Compares ids, pieces, spans and decoding of one model with the package."""
     theirs = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
     spec = specs.sentencepiece_spec(proto)
     pick = random.Random(seed)
@@ -119,7 +119,7 @@ def check_sentencepiece(proto: Any, texts: list[bytes], seed: int) -> None:
 
 @needs_data
 @pytest.mark.parametrize("name", sorted(path.name for path in (DATA / "vocab/sentencepiece").glob("*.model")))
-def test_real_models_as_sentencepiece(name: str) -> None:
+def test_real_models_agree_with_sentencepiece(name: str) -> None:
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString((DATA / "vocab/sentencepiece" / name).read_bytes())
     pieces = [piece.piece.encode() for piece in proto.pieces]
@@ -128,12 +128,12 @@ def test_real_models_as_sentencepiece(name: str) -> None:
     check_sentencepiece(proto, [*corpus_lines(3, 4), *made, *spaced], seed=4)
 
 
-def test_random_models_as_sentencepiece() -> None:
+def test_random_models_agree_with_sentencepiece() -> None:
     pick = random.Random(5)
     for seed in range(150):
         model = random_model(pick)
         if model["model_type"] == "UNIGRAM" and all(piece[2] == s.Kind.CONTROL for piece in model["pieces"]):
-            continue  # refused at load
+            continue  # loading refuses this model
         rule = pick.choice(["identity", "nmt_nfkc", "nfkc_cf"])
         proto = specs.golden_model_proto(model, b"" if rule == "identity" else specs.charsmap(rule))
         pieces = [piece[0].encode() for piece in model["pieces"]]
@@ -141,7 +141,7 @@ def test_random_models_as_sentencepiece() -> None:
         check_sentencepiece(proto, texts, seed)
 
 
-def test_unused_pieces_are_taken_apart_no_deeper_than_sentencepiece_does() -> None:
+def test_unused_pieces_are_split_to_the_same_depth_as_in_sentencepiece() -> None:
     for depth in (100, 101, 102, 130):
         chain = [["a" + "b" * k, float(-k), s.Kind.UNUSED] for k in range(1, depth + 1)]
         model = random_model(random.Random(1)) | {"model_type": "BPE", "pieces": [["a", 0, 1], ["b", 0, 1], *chain]}
@@ -149,18 +149,18 @@ def test_unused_pieces_are_taken_apart_no_deeper_than_sentencepiece_does() -> No
 
 
 @needs_data
-def test_long_texts_round_as_sentencepiece_does() -> None:
+def test_long_texts_round_as_in_sentencepiece() -> None:
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString((DATA / "vocab/sentencepiece/xlnet_base_cased.model").read_bytes())
     theirs = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
     text = (DATA / "corpus/europe.txt").read_bytes()[:60_000].decode(errors="ignore")
     newest, older = (reference.encode(specs.sentencepiece_spec(proto, line), text) for line in ("0.2.3", "0.2.1"))
     assert newest == theirs.encode(text)
-    assert newest != older  # float32 sums against float64 ones
+    assert newest != older  # one adds in float32, the other in float64
 
 
 def test_a_restricted_vocabulary() -> None:
-    """What 0.2.1 gives after ``set_vocabulary(["ab"])``: bytes are still emitted, but print as their names."""
+    """Tests the ids of 0.2.1 after ``set_vocabulary(["ab"])``: bytes are encoded, but decode to their names."""
     model: dict[str, Any] = {
         "pieces": [["a", -5, 1], ["b", -6, 1], ["c", -7, 1], ["ab", -1, 1], ["abc", -2, 1]],
         "model_type": "BPE",
@@ -184,7 +184,7 @@ def test_llama2() -> None:
     assert reference.tokens(spec, "a</s>b", special={"</s>"}) == [
         RefToken(263, "▁a".encode(), 0, 1),
         RefToken(2, b"</s>", 1, 5),
-        RefToken(289, "▁b".encode(), 5, 6),  # a text of its own, with its own dummy prefix
+        RefToken(289, "▁b".encode(), 5, 6),  # a separate text, with its own dummy prefix
     ]
 
 
@@ -200,7 +200,7 @@ ENCODINGS = {
 
 @needs_data
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_as_tiktoken(name: str) -> None:
+def test_agreement_with_tiktoken(name: str) -> None:
     pattern, special = ENCODINGS[name]
     ranks = specs.tiktoken_ranks(name)
     spec = specs.tiktoken_spec(ranks, pattern, special)
@@ -229,7 +229,7 @@ def test_cl100k() -> None:
     spec = specs.tiktoken_spec(specs.tiktoken_ranks("cl100k_base.tiktoken"), specs.CL100K, {"<|endoftext|>": 100257})
     expect = [15339, 4513, 12340, 30, 320, 31495, 230, 75265, 243, 92245, 16715, 57037]
     assert reference.encode(spec, "hello123!!!? (안녕하세요!) 😉") == expect
-    # Special tokens are cut out first, and the rule for bad bytes is for the text between them.
+    # Special tokens are found first; the rule for invalid bytes applies to the text between them.
     eot = b"<|endoftext|>"
     assert reference.encode(spec, b"a \n" + eot + b"b\xff" + eot, special="all") == [
         *reference.encode(spec, "a \n"),
@@ -243,7 +243,7 @@ def test_cl100k() -> None:
 
 
 @needs_data
-def test_as_rwkv() -> None:
+def test_agreement_with_rwkv() -> None:
     spec = specs.rwkv_spec()
     theirs = pyrwkv_tokenizer.RWKVTokenizer()
     assert reference.encode(spec, "吾輩は猫である。") == [11080, 17065, 10139, 14398, 58552, 10080]
@@ -284,7 +284,7 @@ def test_llama2c_groups_and_merges() -> None:
     spec = llama2c_spec((" ", 0), ("a", 0), (" a", -1e10), ("aa", -9.9e9), ("<0x01><0x02>", 0), ("é", 0))
     assert reference.encode(spec, "aa") == [259, 262]  # " a" scores too low to be merged
     assert reference.encode(spec, "\x01\x02") == [259, 263]  # byte entries merge by their texts
-    assert reference.encode(spec, b"\x80") == [259, 0x83]  # a continuation byte does not join the space in front
+    assert reference.encode(spec, b"\x80") == [259, 0x83]  # a continuation byte does not merge with the space before it
     assert reference.encode(spec, b"a\x80\x80\x80\x80") == [259, 0x64, 0x83, 0x83, 0x83, 0x83]
     assert reference.encode(spec, "é\0a") == [259, 264, 3, 260]
     assert reference.encode(spec, "") == []
@@ -311,14 +311,14 @@ def test_the_example_of_byte_pair_encoding() -> None:
 def test_training_by_chunks() -> None:
     spec = reference.train("ab ab, cd", 256 + 2, pattern=r"\w+")
     assert spec.vocab.pieces()[256:] == [b"ab", b"cd"]
-    assert reference.encode(spec, "abcd!ab") == [256, 257, 256]  # what the pattern does not match is dropped
+    assert reference.encode(spec, "abcd!ab") == [256, 257, 256]  # text that the pattern does not match is dropped
     with pytest.raises(ArgumentError, match="2 merges, not 3"):
         reference.train("ab ab, cd", 256 + 3, pattern=r"\w+")
     with pytest.raises(ArgumentError, match="at least 256"):
         reference.train("ab", 255)
 
 
-# The words that hold for all
+# Rules for all vocabularies
 
 
 def tiny(priority: str, *special: tuple[str, int]) -> s.Spec:

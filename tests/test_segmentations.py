@@ -1,4 +1,4 @@
-"""The other ways to cut a text: sampling, dropout, restriction."""
+"""Tests other segmentations of a text: sampling, dropout, restriction."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_bpe_dropout() -> None:
         tokenizer.nbest(text, 2)
 
 
-def test_restriction_emits_only_what_is_listed() -> None:
+def test_restriction_returns_only_listed_entries() -> None:
     tokenizer = Tokenizer(sentencepiece_spec())
     assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
     restricted = tokenizer.restrict({"▁a"})

@@ -1,4 +1,4 @@
-"""Added tokens of Hugging Face and the white space that they take, against the tokenizers package."""
+"""Tests Hugging Face's added tokens, and the white space that they strip, against the package tokenizers."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ def normalized_tokens(reference: Any) -> list[str]:
 
 @given(tokens=TOKENS, normalizer=st.sampled_from(sorted(NORMALIZERS)), texts=st.lists(TEXTS, min_size=1, max_size=8))
 @settings(max_examples=400, deadline=None)
-def test_tokens_take_white_space_as_in_the_reference(
+def test_tokens_strip_white_space_as_in_the_reference(
     tokens: list[tuple[str, dict[str, bool]]], normalizer: str, texts: list[str]
 ) -> None:
     reference = reference_of(tokens, NORMALIZERS[normalizer])
     searched = normalized_tokens(reference)
     if len(set(searched)) < len(searched):
-        return  # the reference's hash table decides which of two equal tokens counts
+        return  # the reference's hash table chooses one of two equal tokens
     if "" in searched:
-        return  # the reference may find the empty token within a character, and then asks for endless memory
+        return  # the reference can find the empty token within a character, and then needs endless memory
     tokenizer = tokenizer_of(reference)
     for text in texts:
         try:
             expected = reference.encode(text)
-        except BaseException as error:  # the reference panics if a span is turned around
+        except BaseException as error:  # the reference panics if a span ends before it starts
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
             continue
@@ -87,10 +87,10 @@ def test_tokens_take_white_space_as_in_the_reference(
         ("a", ("lstrip", "rstrip", "normalized"), "letters removed", " " * MILLION, 1),
     ],
 )
-def test_a_million_spaces_are_linear(
+def test_a_million_spaces_take_linear_time(
     content: str, flags: tuple[str, ...], normalizer: str, text: str, count: int
 ) -> None:
-    """A scan of the run for each token in it would look at 10**12 characters; the core's tests count them."""
+    """Tests linear time: a scan of the run for each token would read 10**12 characters; the core's tests count them."""
     reference = reference_of([(content, dict.fromkeys(flags, True))], NORMALIZERS[normalizer])
     tokenizer = tokenizer_of(reference)
     few = reference.encode(text[:100])

@@ -1,4 +1,4 @@
-"""Hugging Face's ways to split, one by one against the tokenizers package: the pieces, and what they stand for."""
+"""Tests each of Hugging Face's pre-tokenizers against the package tokenizers: the pieces and their offsets."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 LLAMA3 = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 CLIP = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-# The reference's table of punctuation is that of Unicode 8.0 and two characters that have lost the property since.
+# The reference's table of punctuation has Unicode 8.0, and two characters that are not punctuation in later versions.
 PUNCTUATION = "[\\p{P}\u166d\U000111c9!-/:-@\\[-`{-~]"
-# Its table of numbers is that of Unicode 17.0; the engine's is 16.0.
+# The reference's table of numbers has Unicode 17.0; the engine's has 16.0.
 NUMBER = "[\\p{N}\U00011de0-\U00011de9\U00016ff4-\U00016ff6]"
 WORDS = PatternSplit(r"\p{White_Space}", "removed")
 
@@ -94,8 +94,8 @@ def test_plain_text(text: str, behavior: Behavior, invert: bool) -> None:
 
 
 @pytest.mark.parametrize("pattern", [GPT2, LLAMA3, CLIP, r"\s+", r"\p{N}{1,3}", r"\w+|[^\w\s]+"])
-def test_published_patterns_stay_readable(pattern: str) -> None:
-    # What the engine's scanner knows it must know again.
+def test_published_patterns_convert_back(pattern: str) -> None:
+    # The engine's scanner must still recognize the pattern.
     translated = translate(pattern)
     assert translated == pattern or r"\w" in pattern
 
@@ -131,7 +131,7 @@ OPENINGS = ["(", "(?:", "(?>", "(?i:", "(?m:"]
 
 
 def random_pattern(pick: random.Random, depth: int = 0) -> str:
-    """A pattern; a group that may match nothing is not repeated, which Oniguruma has rules of its own for."""
+    """Returns a random pattern without repeated groups that can match nothing, which Oniguruma treats differently."""
     parts = []
     for _ in range(pick.randint(1, 4)):
         if pick.random() < 0.15:
@@ -153,7 +153,7 @@ def test_random_patterns() -> None:
             splitter = pre.Split(Regex(pattern), behavior, invert)
             step = PatternSplit(translate(pattern), behavior, invert)
             stage(split=(step,))
-        except Exception:  # refused there, or here
+        except Exception:  # the reference or polytok refuses the pattern
             continue
         check({text: reference(splitter, text) for text in texts}, split=(step,))
         compared += 1
@@ -165,7 +165,7 @@ def test_random_patterns() -> None:
     [*(r"\Ga", r"a\Kb", r"\X", "(?~ab)", "(?i)ss", "(?i)[ß]", r"\p{InThai}", "(?W:a)"),
      *("(?{x})", "(a", "a)", "[a", "*", "a{3,1}", "(" * 9999)],
 )  # fmt: skip
-def test_what_has_no_equivalent_is_refused(pattern: str) -> None:
+def test_patterns_without_an_equivalent_are_refused(pattern: str) -> None:
     with pytest.raises(FormatError, match="equivalent"):
         translate(pattern)
 
@@ -185,7 +185,7 @@ def test_a_pattern_that_backtracks_too_much_is_an_error() -> None:
 
 
 def test_older_unicode() -> None:
-    # U+A7DC is a letter since 16.0.
+    # U+A7DC is a letter since Unicode 16.0.
     for version, expected in (("15.0", ["x", "\ua7dc"]), ("16.0", ["x\ua7dc"]), (None, ["x\ua7dc"])):
         for pattern in (r"\p{L}+|[^\p{L}]", r"(?:\p{L}+|\P{L})(?=|a)"):
             tokenizer = stage(expected, split=(PatternSplit(pattern, unicode=version),))

@@ -1,4 +1,4 @@
-"""tekken.json: what it holds, how it is laid out, versions, and what is wrong with a file."""
+"""Tests tekken.json: contents, layout, versions, and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REAL = "tekken/mistral2410_rebuilt.json"
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """The small file as json.loads gives it, with some top-level keys changed."""
+    """Returns the small file as parsed JSON, with some changed top-level keys."""
     return {**json.loads(small_file("tekken")), **changes}
 
 
@@ -35,10 +35,10 @@ def entry(rank: int, text: bytes, shown: str | None) -> dict[str, Any]:
     return {"rank": rank, "token_bytes": base64.b64encode(text).decode(), "token_str": shown}
 
 
-# What a file holds
+# Contents
 
 
-def test_ids_are_ranks_behind_the_special_tokens() -> None:
+def test_ids_are_ranks_after_the_special_tokens() -> None:
     spec = formats.read(small_file("tekken"))
     assert replace(spec, origin=tekken_spec().origin, extra={}) == tekken_spec()
     tokenizer = Tokenizer(spec)
@@ -57,7 +57,7 @@ def test_the_real_file() -> None:
     assert spec.post == Template.around(before=(1,))
 
 
-def test_ids_are_tiktokens() -> None:
+def test_ids_agree_with_tiktoken() -> None:
     tiktoken = pytest.importorskip("tiktoken")
     data = json.loads(real(REAL))
     ranks = {base64.b64decode(row["token_bytes"]): row["rank"] for row in data["vocab"]}
@@ -73,7 +73,7 @@ def test_ids_are_tiktokens() -> None:
         assert ours.encode(text) == [rank + 1000 for rank in theirs.encode(text)]
 
 
-def test_entries_behind_the_live_ones_are_kept() -> None:
+def test_entries_after_the_used_ones_are_stored() -> None:
     value = document()
     value["vocab"] += [entry(len(value["vocab"]), b"abab", "abab"), {"rank": None}]
     data = json.dumps(value).encode()
@@ -86,7 +86,7 @@ def test_entries_behind_the_live_ones_are_kept() -> None:
     assert len(json.loads(written.data)["vocab"]) == len(spec.vocab)
 
 
-def test_other_fields_are_kept() -> None:
+def test_other_fields_are_stored() -> None:
     value = document(image={"image_patch_size": 16, "special_ids": {"img": 10}}, audio={"sampling_rate": 16000.5})
     value["special_tokens"][3]["is_control"] = False
     spec = read(value)
@@ -109,7 +109,7 @@ LAYOUTS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("end", ["", "\n"])
-def test_what_json_dumps_wrote_comes_back_byte_for_byte(layout: dict[str, Any], end: str) -> None:
+def test_files_by_json_dumps_are_written_byte_for_byte(layout: dict[str, Any], end: str) -> None:
     value = document(image={"a": {}, "b": [1, 2.5, [], {"c": None}]})
     value["vocab"][97]["token_str"] = None
     value["vocab"][258]["token_str"] = "\ufffd"
@@ -117,7 +117,7 @@ def test_what_json_dumps_wrote_comes_back_byte_for_byte(layout: dict[str, Any], 
     assert conversion.write(formats.read(data), "tekken", strict=True).data == data
 
 
-def test_other_layouts_come_back_as_equal_json() -> None:
+def test_other_layouts_are_written_as_equal_json() -> None:
     data = b"\n " + small_file("tekken").replace(b'"rank"', b'"r\\u0061nk" ').replace(b',"token_', b' ,\r\n"token_')
     spec = formats.read(data, format="tekken")
     assert json.loads(conversion.write(spec, "tekken", strict=True).data) == json.loads(data)
@@ -145,7 +145,7 @@ def test_old_files_need_no_special_tokens() -> None:
     assert again.special == renamed.special
 
 
-# What is wrong with a file
+# Errors
 
 
 def without(value: dict[str, Any], key: str) -> dict[str, Any]:
@@ -180,13 +180,13 @@ WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
 
 
 @pytest.mark.parametrize(("make", "message"), WRONG, ids=[message for _, message in WRONG])
-def test_errors(make: Callable[[], dict[str, Any]], message: str) -> None:
+def test_wrong_files_are_errors(make: Callable[[], dict[str, Any]], message: str) -> None:
     with pytest.raises(FormatError) as caught:
         read(make())
     assert str(caught.value).startswith("tekken: ") and message in str(caught.value)
 
 
-def test_depth_is_an_error() -> None:
+def test_deeply_nested_json_is_an_error() -> None:
     deep = "[" * 10**6 + "]" * 10**6
     data = small_file("tekken").replace(b'{"config"', f'{{"image":{deep},"config"'.encode())
     with pytest.raises(FormatError, match="nested too deeply"):

@@ -1,4 +1,4 @@
-"""Columns of texts against what Python makes of the same bytes."""
+"""Tests columns of texts against Python's own splitting and decoding of the same bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ blocks_of_bytes = st.lists(pieces, max_size=30).map(b"".join)
 
 
 def in_blocks(data: bytes, size: int, cut: Cut) -> tuple[list[bytes], list[int], list[tuple[int, str]]]:
-    """What is cut when a file is read in blocks, as polytok.reading does it."""
+    """Splits a file that is read in blocks, as polytok.reading does."""
     texts: list[bytes] = []
     places: list[int] = []
     left: list[tuple[int, str]] = []
@@ -41,7 +41,7 @@ def in_blocks(data: bytes, size: int, cut: Cut) -> tuple[list[bytes], list[int],
 
 
 def split(data: bytes, separator: bytes) -> list[bytes]:
-    """A separator at the end begins no further text."""
+    """Splits at separators; a separator at the end starts no further text."""
     texts = data.split(separator)
     return texts[:-1] if not texts[-1] else texts
 
@@ -60,7 +60,7 @@ def test_separators(data: bytes, size: int, separator: bytes) -> None:
 
 
 @given(blocks_of_bytes, st.integers(0, 20), st.sampled_from([b"-", b"--", b"a\n", "é".encode()]), st.integers(0, 9))
-def test_where_so_many_texts_end(data: bytes, start: int, separator: bytes, most: int) -> None:
+def test_the_end_of_a_number_of_texts(data: bytes, start: int, separator: bytes, most: int) -> None:
     start = min(start, len(data))
     texts = data[start:].split(separator)
     first = separator.join(texts[:most]) + (separator if most else b"")
@@ -80,7 +80,7 @@ def test_texts_beyond_the_data_do_not_end() -> None:
 
 
 def by_python(line: bytes, path: list[str]) -> bytes | str | None:
-    """The text of a line by Python's json, or why there is none; None for a blank line."""
+    """Returns the text of a line by Python's json, or the reason why there is no text; None for a blank line."""
     line = line.removeprefix(b"\xef\xbb\xbf")
     if not line.strip(b" \t\r"):
         return None
@@ -130,7 +130,7 @@ def test_json_lines(data: bytes, path: list[str], size: int) -> None:
     assert places == sorted(places)
 
 
-def test_no_nesting_is_too_deep_and_no_number_too_long() -> None:
+def test_deep_nesting_and_long_numbers_are_read() -> None:
     deep = b'{"x": ' + b"[" * 500_000 + b"]" * 500_000 + b', "text": "found"}\n'
     unclosed = b'{"x": ' + b'{"a":[' * 200_000 + b"\n"
     long = b'{"x": ' + b"9" * 100_000 + b', "text": "too"}\n'
@@ -139,19 +139,19 @@ def test_no_nesting_is_too_deep_and_no_number_too_long() -> None:
     assert [reason.partition(":")[0] for _, reason in left] == ["not JSON"]
 
 
-def test_reports_tell_where() -> None:
+def test_reports_have_positions() -> None:
     data = b'{"text": tru}\n{"text": "a\xffb"}\n'
     reasons = [reason for _, reason in cut_json_lines(data, ["text"], True)[2]]
     assert reasons == ["not JSON: at byte 9 of the line", "not JSON: no UTF-8 at byte 11 of the line"]
 
 
-def test_a_path_has_an_end() -> None:
+def test_the_length_of_a_path_is_limited() -> None:
     with pytest.raises(ArgumentError, match="at most 64"):
         cut_json_lines(b"{}", ["a"] * 65, True)
 
 
 @given(st.lists(st.binary(max_size=12) | blocks_of_bytes, max_size=8))
-@example([b"\xe3\x81", b"\x82", b"\xe3\x81\x82", b""])  # as one they would be text
+@example([b"\xe3\x81", b"\x82", b"\xe3\x81\x82", b""])  # joined, the bytes would be UTF-8
 @example([b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xe2\x82a", b"\xc0\xaf", b"\xf4\x90\x80\x80"])
 def test_undecodable_bytes(texts: list[bytes]) -> None:
     def is_bad(text: bytes) -> bool:
@@ -166,7 +166,7 @@ def test_undecodable_bytes(texts: list[bytes]) -> None:
     assert column.to_list() == texts
 
 
-def test_a_lone_surrogate_of_json_becomes_one_character() -> None:
+def test_a_lone_surrogate_in_json_is_one_replacement_character() -> None:
     column, _, _ = cut_json_lines(rb'"a\ud800\udc00\udfffb\ud7ff"' + b'\n"c"\n', [], True)
     replaced, rows = column.checked("replace")
     assert replaced.to_list() == ["a\U00010000\ufffdb\ud7ff".encode(), b"c"]
@@ -174,7 +174,7 @@ def test_a_lone_surrogate_of_json_becomes_one_character() -> None:
     assert replaced.checked("skip")[1].tolist() == []
 
 
-def test_what_to_do_with_undecodable_bytes_is_one_of_two() -> None:
+def test_undecodable_bytes_are_replaced_or_skipped() -> None:
     with pytest.raises(ArgumentError, match="'?ignore"):
         Texts.of_list([b"a"]).checked("ignore")
 
@@ -208,6 +208,6 @@ def test_encoding_a_column(threads: int) -> None:
     assert tokenizer._encode_texts(Texts.of_list([]), threads=threads).to_list() == []
 
 
-def test_ids_around_texts_are_of_the_vocabulary() -> None:
+def test_ids_around_texts_must_be_in_the_vocabulary() -> None:
     with pytest.raises(TokenIdError, match="id 32768 is not in the vocabulary"):
         polytok.load("default")._encode_texts(Texts.of_list([b"a"]), end=32768)

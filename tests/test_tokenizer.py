@@ -1,4 +1,4 @@
-"""The public API on small tokenizers: options, batches, special tokens, pickling, threads, forks, files, errors."""
+"""Tests the public API on small tokenizers: options, batches, special tokens, pickling, threads, forks, files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def unigram() -> Tokenizer:
 # Encoding
 
 
-def test_the_cache_is_bounded_visible_and_changes_no_ids() -> None:
+def test_the_cache_is_limited_and_changes_no_ids() -> None:
     tokenizer = polytok.load("default")
     text = " ".join(f"word{n} {n} naïve 吾輩は" for n in range(2000))
     expected = tokenizer.encode(text)
@@ -58,7 +58,7 @@ def test_the_cache_is_bounded_visible_and_changes_no_ids() -> None:
         tokenizer.cache_limit = -1
 
 
-def test_tables_that_are_made_when_they_pay_change_no_ids(unigram: Tokenizer) -> None:
+def test_tables_that_are_built_late_change_no_ids(unigram: Tokenizer) -> None:
     words = ["a", "ab", "aba", "abba", "bx", "日本", "therefore", "x" * 40]
     texts = [" ".join(random.Random(seed).choices(words, k=60)) for seed in range(200)]
     for spec in (unigram.spec, unigram_spec(), polytok.load("default").spec):
@@ -75,7 +75,7 @@ def test_tables_that_are_made_when_they_pay_change_no_ids(unigram: Tokenizer) ->
         assert warm.cache_bytes == 0
 
 
-def test_every_way_to_encode_agrees(default: Tokenizer) -> None:
+def test_all_encoding_methods_agree(default: Tokenizer) -> None:
     ids = default.encode(TEXT)
     assert default.encode(TEXT.encode()) == ids
     assert default.encode_array(TEXT).tolist() == ids
@@ -100,7 +100,7 @@ def test_empty_text(default: Tokenizer, unigram: Tokenizer) -> None:
         assert tokenizer.encode_batch([""]).to_list() == [[]]
 
 
-def test_the_array_is_uint32_where_uint16_is_too_narrow() -> None:
+def test_the_array_is_uint32_if_uint16_is_too_narrow() -> None:
     spec = rank_spec(special={"<big>": 70_000})
     assert Tokenizer(spec).encode_array("ab").dtype == np.uint32
     assert Tokenizer(replace(spec, special=(SpecialToken("<big>", 65_535),))).encode_array("ab").dtype == np.uint16
@@ -135,7 +135,7 @@ def test_text_must_be_text(default: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("length", [510, 511, 512, 5000, 65535, 65536])
-def test_texts_of_any_length_are_their_bytes(default: Tokenizer, length: int) -> None:
+def test_texts_of_any_length_equal_their_bytes(default: Tokenizer, length: int) -> None:
     for end in ("a", "é", "世", "😀", "\ud83d", "\ud83d\ude00"):
         text = ("word " * length)[:length] + end
         expected = default.encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode())
@@ -145,7 +145,7 @@ def test_texts_of_any_length_are_their_bytes(default: Tokenizer, length: int) ->
         assert default.count(text) == len(expected)
 
 
-def test_a_subclass_of_str_is_the_text_that_it_holds(default: Tokenizer) -> None:
+def test_a_subclass_of_str_is_its_text(default: Tokenizer) -> None:
     class Odd(str):
         def isascii(self) -> bool:
             raise RuntimeError
@@ -160,7 +160,7 @@ def test_a_subclass_of_str_is_the_text_that_it_holds(default: Tokenizer) -> None
         assert default.encode(Odd(text)) == default.encode(text)
 
 
-def test_surrogates_are_repaired_as_tiktoken_does(default: Tokenizer) -> None:
+def test_surrogates_are_replaced_as_in_tiktoken(default: Tokenizer) -> None:
     assert default.encode("a\ud83d\ude00b") == default.encode("a😀b")
     assert default.encode("\ud83d") == default.encode("\ufffd")
     assert default.encode_batch(["x\udfff"]).to_list() == [default.encode("x\ufffd")]
@@ -169,7 +169,7 @@ def test_surrogates_are_repaired_as_tiktoken_does(default: Tokenizer) -> None:
 def test_spans_count_characters_and_bytes() -> None:
     tokenizer = Tokenizer(rank_spec(b"ab", "é".encode(), "世".encode()[:2]))
     spans = [token[2:] for token in tokenizer.tokens("abé世😀")]
-    # The third entry has two bytes of one character; such tokens span the whole of it in characters.
+    # The third entry is two bytes of one character; the character span of such a token is the whole character.
     assert spans[:4] == [(0, 2, 0, 2), (2, 3, 2, 4), (3, 4, 4, 6), (3, 4, 6, 7)]
     assert [span[:2] for span in spans[4:]] == [(4, 5)] * 4
 
@@ -204,13 +204,13 @@ def test_special_tokens_are_text_unless_allowed() -> None:
     assert tokenizer.id_of("<a>") == 300
 
 
-def test_of_special_tokens_at_one_place_the_longest_counts() -> None:
+def test_the_longest_special_token_at_a_position_is_found() -> None:
     tokenizer = Tokenizer(rank_spec(special={"<a>": 300, "<a><b>": 301}))
     assert tokenizer.encode("<a><b>", special="all") == [301]
     assert tokenizer.encode("<a><b>", special={"<a>"}) == [300, *b"<b>"]
 
 
-def test_rejecting_says_what_and_where() -> None:
+def test_rejecting_names_the_token_and_its_position() -> None:
     tokenizer = Tokenizer(rank_spec(special={"<a>": 300, "<b>": 301}))
     with pytest.raises(polytok.SpecialTokenError, match=r"'<b>'|\"<b>\".*at byte 4"):
         tokenizer.encode("<a>x<b>", special={"<a>"}, reject_special=True)
@@ -229,7 +229,7 @@ def test_an_unknown_special_token_is_an_error(default: Tokenizer) -> None:
         default.encode("x", special="<|endoftext|>")
 
 
-def test_add_special_puts_the_template_around() -> None:
+def test_add_special_adds_the_template() -> None:
     tokenizer = Tokenizer(sentencepiece_spec())
     assert tokenizer.encode("ab", add_special=True) == [tokenizer.bos_id, *tokenizer.encode("ab")]
     assert tokenizer.encode("", add_special=True) == [tokenizer.bos_id]
@@ -257,7 +257,7 @@ def test_pickle(default: Tokenizer, unigram: Tokenizer) -> None:
         assert again.encode(TEXT) == tokenizer.encode(TEXT)
 
 
-def test_many_threads_at_once(default: Tokenizer) -> None:
+def test_many_threads(default: Tokenizer) -> None:
     texts = [TEXT * n for n in range(1, 60)]
     expected = [default.encode(text) for text in texts]
     wrong: list[int] = []
@@ -314,7 +314,7 @@ def test_the_gil_is_released(default: Tokenizer) -> None:
     while not done.is_set():
         ticks += 1
     worker.join()
-    assert ticks > 100  # held, this thread would have been let in a few times at most
+    assert ticks > 100  # if the GIL were held, this thread would run only a few times
 
 
 # Files
@@ -338,7 +338,7 @@ def test_sources(tmp_path: Path, default: Tokenizer) -> None:
         polytok.load(b"\x00\x01 nothing")
 
 
-def test_saving_reports_losses_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_saving_reports_losses_and_leaves_no_temporary_files(tmp_path: Path) -> None:
     tokenizer = Tokenizer(rank_spec(b"ab", special={"<a>": 300}))
     target = tmp_path / "ranks.tiktoken"
     losses = tokenizer.save(target, format="tiktoken")
@@ -368,7 +368,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, default: 
 
 
 @pytest.mark.parametrize("name", ["a" * 5000, "a" * 300, "\0", "a\0.ptok", "\ud800"])
-def test_a_path_that_cannot_be(tmp_path: Path, default: Tokenizer, name: str) -> None:
+def test_an_impossible_path(tmp_path: Path, default: Tokenizer, name: str) -> None:
     for path in (name, str(tmp_path / name), tmp_path / name):
         with pytest.raises(polytok.FileError, match="cannot read the tokenizer file: "):
             polytok.load(path)
@@ -391,7 +391,7 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     assert loaded.encode("abc") == tokenizer.encode("abc")
 
 
-def test_a_spec_that_does_not_fit_together() -> None:
+def test_an_inconsistent_spec() -> None:
     spec = rank_spec()
     wrong: dict[str, Callable[[], Spec]] = {
         "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk", split=()),
@@ -416,13 +416,13 @@ def test_a_spec_that_does_not_fit_together() -> None:
         assert message in str(error.value)
 
 
-def test_whole_pieces_go_first_without_a_split_too() -> None:
+def test_whole_pieces_are_looked_up_first_without_a_split_too() -> None:
     spec = replace(rank_spec(b"\xff\xfe\xfd", "世界世".encode()), split=())
     assert Tokenizer(spec).encode(b"\xff\xfe\xfd") == [256]
     assert Tokenizer(spec).encode("世界世") == [257]
 
 
-def test_reserved_entries_do_not_come_out_of_text() -> None:
+def test_reserved_entries_are_never_encoded() -> None:
     rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)] + [(b"ZZ", 256, 0.0, Kind.CONTROL)]
     for model in (Longest(), Bpe("rank")):
         tokenizer = Tokenizer(Spec(vocab=Vocab.from_rows(rows), model=model))
@@ -430,7 +430,7 @@ def test_reserved_entries_do_not_come_out_of_text() -> None:
         assert tokenizer.encode("ZZ", special="all") == [256]
 
 
-def test_special_tokens_that_are_no_text_stay_apart() -> None:
+def test_special_tokens_that_are_not_text_are_separate() -> None:
     rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(128)]
     rows += [(b"\xff", 128, 0.0, Kind.CONTROL), (b"\xfe", 129, 0.0, Kind.CONTROL)]
     tokenizer = Tokenizer(Spec(vocab=Vocab.from_rows(rows), model=Longest()))
@@ -446,7 +446,7 @@ def test_an_empty_vocabulary() -> None:
         tokenizer.encode("a")
 
 
-def test_default_takes_no_options() -> None:
+def test_default_refuses_options() -> None:
     with pytest.raises(polytok.ArgumentError, match="accepts no options"):
         polytok.load("default", pattern="x")
 

@@ -1,4 +1,4 @@
-"""Training BPE and WordPiece: against minbpe's algorithm and tokenizers, live, and what neither of them keeps."""
+"""Tests training of BPE and WordPiece: live against minbpe's algorithm and tokenizers, and rules of polytok's own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def trained(texts: list[str], **options: Any) -> Spec:
 
 
 def generated(seed: int) -> tuple[str, str | None, int]:
-    """A text, a pattern and a number of merges."""
+    """Returns a random text, a pattern and a number of merges."""
     rng = random.Random(seed)
     alphabet = rng.choice(["ab", "abc", "ab c", "héllo wörld ", "abcdefgh \n12"])
     text = "".join(rng.choices(alphabet, k=rng.randint(30, 250)))
@@ -43,7 +43,7 @@ def generated(seed: int) -> tuple[str, str | None, int]:
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_merges_are_minbpes(seed: int) -> None:
+def test_merges_equal_those_of_minbpe(seed: int) -> None:
     text, pattern, count = generated(seed)
     options = {"ties": "minbpe", "pattern": pattern}
     try:
@@ -66,20 +66,27 @@ def test_merges_of_the_tutorial() -> None:
 
 @pytest.mark.parametrize("texts", hf.TEXTS)
 @pytest.mark.parametrize("training", hf.TRAININGS, ids=lambda training: training.name)
-def test_results_are_tokenizers(training: hf.Training, texts: str) -> None:
+def test_results_equal_those_of_tokenizers(training: hf.Training, texts: str) -> None:
     assert hf.difference(training, hf.TEXTS[texts]) is None
 
 
-def test_a_pair_that_is_gone_is_not_merged() -> None:
-    """tokenizers may take a count below zero for a large one here, and make entries that occur nowhere (issue 2320)."""
+def test_a_pair_that_no_longer_occurs_is_not_merged() -> None:
+    """Tests texts with which tokenizers reads a negative count as large, and adds missing entries (issue 2320)."""
     options: dict[str, Any] = {"continuing_subword_prefix": "##", "max_token_length": 4, "vocab_size": 60}
     lines: list[str] = []
-    trained(hf.NASTY, ties="huggingface", byte_level=False, pattern="whitespace_split", verbose=lines.append, **options)
+    trained(
+        hf.PREFIX_TEXTS,
+        ties="huggingface",
+        byte_level=False,
+        pattern="whitespace_split",
+        verbose=lines.append,
+        **options,
+    )
     occurrences = [int(line.split()[-2]) for line in lines]
     assert occurrences == sorted(occurrences, reverse=True) and occurrences[-1] == 1
 
 
-def learnt(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> Learnt:
+def learn_from_counts(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> Learnt:
     words = _core.WordCounter(None)
     words.add(counted)
     return learn(words, Units("bytes"), BYTES, Rules(size, **rules))
@@ -87,17 +94,17 @@ def learnt(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> Learnt:
 
 @pytest.mark.parametrize("first_seen", [True, False])
 def test_counts_beyond_32_bits(first_seen: bool) -> None:
-    found = learnt([(b"ab", 2**40), (b"bc", 2**40 + 1), (b"cd", 2**32 - 1)], 300, first_seen=first_seen)
+    found = learn_from_counts([(b"ab", 2**40), (b"bc", 2**40 + 1), (b"cd", 2**32 - 1)], 300, first_seen=first_seen)
     assert found.counts.tolist() == [2**40 + 1, 2**40, 2**32 - 1]
     assert found.merges[:, 0].tolist() == [98, 97, 99]
 
 
-def test_counts_that_cannot_be_added_up() -> None:
+def test_counts_whose_sum_does_not_fit() -> None:
     with pytest.raises(ArgumentError, match="scale the counts down"):
-        learnt([(b"ab", 2**63), (b"cd", 2**62)], 300)
+        learn_from_counts([(b"ab", 2**63), (b"cd", 2**62)], 300)
 
 
-def test_the_order_of_texts_counts_only_for_minbpe() -> None:
+def test_the_order_of_texts_matters_only_for_minbpe() -> None:
     texts = hf.TEXTS["generated"]
     forward, backward = (trained(each, vocab_size=400) for each in (texts, texts[::-1]))
     assert forward == backward
@@ -115,7 +122,7 @@ def test_several_sizes_of_one_run() -> None:
     assert [spec.special[0].id for spec in specs] == [299, 279, 256]
 
 
-def test_special_tokens_are_cut_out() -> None:
+def test_special_tokens_are_removed_from_texts() -> None:
     options: dict[str, Any] = {"vocab_size": 258, "pattern": None}
     assert trained(["xy<e>zz<e>zz<e>"], special_tokens=["<e>"], **options).vocab.piece(256) == b"zz"
     assert trained(["xy<e>zz<e>zz<e>"], special_tokens={"<e>": 300}, **options).special[0].id == 300
@@ -145,12 +152,12 @@ def test_limits_of_entries() -> None:
         ({"vocab_size": 300, "ties": "huggingface", "end_of_word_suffix": "$"}, "no prefix or suffix"),
     ],
 )
-def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
+def test_impossible_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         BpeTrainer(**options)
 
 
-def test_what_is_written_is_loaded_by_tokenizers(tmp_path: Path) -> None:
+def test_tokenizers_loads_written_files(tmp_path: Path) -> None:
     texts = hf.TEXTS["generated"]
     for training in hf.TRAININGS:
         trainer = training.ours()
@@ -165,7 +172,7 @@ def test_what_is_written_is_loaded_by_tokenizers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ties", ["ids", "minbpe"])
-def test_what_is_written_is_loaded_by_tiktoken_and_others(tmp_path: Path, ties: str) -> None:
+def test_tiktoken_and_others_load_written_files(tmp_path: Path, ties: str) -> None:
     texts = hf.TEXTS["generated"]
     ours = polytok.Tokenizer(trained(texts, vocab_size=430, ties=ties, pattern="gpt2", special_tokens={"<|end|>": 430}))
     ours.save(tmp_path / "a.tiktoken")
@@ -193,7 +200,7 @@ def test_wordpiece_is_written_as_vocab_txt(tmp_path: Path) -> None:
     assert [again.encode(text) for text in texts] == [ours.encode(text) for text in texts]
 
 
-def test_one_long_word_is_not_quadratic() -> None:
+def test_one_long_word_does_not_take_quadratic_time() -> None:
     word = np.random.default_rng(1).integers(97, 107, 1_000_000).astype(np.uint8).tobytes()
-    found = learnt([(word, 1), (b"a" * 1_000_000, 1)], 1500)
+    found = learn_from_counts([(word, 1), (b"a" * 1_000_000, 1)], 1500)
     assert len(found) == 1500

@@ -1,4 +1,4 @@
-"""``polytok train`` and ``polytok count-words``."""
+"""Tests ``polytok train`` and ``polytok count-words``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the command: its exit code, standard output and standard error."""
+    """Returns a function that runs the command and returns its exit code, standard output and standard error."""
 
     def run(*arguments: str | Path, stdin: bytes = b"") -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -72,13 +72,13 @@ def test_the_options_of_a_kind(tmp_path: Path, words: Path, run: Run) -> None:
     assert code == 2 and "ties" in errors
 
 
-def test_every_kind_tells_its_options(run: Run) -> None:
+def test_every_kind_lists_its_options(run: Run) -> None:
     for kind in KINDS:
         code, shown, _ = run("train", "--kind", kind.name, "--help")
         assert code == 0 and f"options of {kind.name}" in shown
 
 
-def test_wrong_arguments_are_told_before_the_work(tmp_path: Path, words: Path, run: Run) -> None:
+def test_wrong_arguments_are_reported_before_training(tmp_path: Path, words: Path, run: Run) -> None:
     out = tmp_path / "a.ptok"
     for expected, arguments in [
         ("{size}", (words, "--vocab-size", "270,280", "-o", out)),
@@ -94,8 +94,8 @@ def test_wrong_arguments_are_told_before_the_work(tmp_path: Path, words: Path, r
     assert not out.exists()
 
 
-def test_the_format_is_settled_before_the_work(tmp_path: Path, run: Run) -> None:
-    """The text is not even there."""
+def test_the_format_is_chosen_before_training(tmp_path: Path, run: Run) -> None:
+    """Tests unknown formats with a text file that does not exist."""
     for expected, out, kind, options in [
         ("--to minbpe or --to tiktoken", "m.model", "bpe", ()),
         ("does not select a format: choose --to huggingface", "vocab.json", "bpe", ()),
@@ -114,7 +114,7 @@ def test_the_format_is_settled_before_the_work(tmp_path: Path, run: Run) -> None
     assert "'abc' is not a size" in run("train", "absent.txt", "--vocab-size", "abc", "-o", tmp_path / "a.ptok")[2]
 
 
-def test_the_format_that_a_name_means(tmp_path: Path, words: Path, run: Run) -> None:
+def test_the_format_implied_by_a_name(tmp_path: Path, words: Path, run: Run) -> None:
     for out, kind, options, format in [
         ("m.model", "sentencepiece-bpe", (), "sentencepiece"),
         ("m.model", "bpe", ("--ties", "minbpe"), "minbpe"),
@@ -129,7 +129,7 @@ def test_the_format_that_a_name_means(tmp_path: Path, words: Path, run: Run) -> 
         assert detect((tmp_path / out).read_bytes()).name == format
 
 
-def test_all_formats_of_a_kind_are_taken(tmp_path: Path, words: Path, run: Run) -> None:
+def test_all_formats_of_a_kind_are_accepted(tmp_path: Path, words: Path, run: Run) -> None:
     for kind, options, formats in [
         ("bpe", (), ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")),
         ("bpe", ("--special-tokens", "<a>"), ("huggingface", "minbpe", "tiktoken", "gguf", "ptok")),
@@ -151,7 +151,7 @@ def test_all_outputs_are_written_or_none(tmp_path: Path, words: Path, run: Run) 
     assert list(tmp_path.iterdir()) == [words]
 
 
-def test_what_is_left_out_is_told(tmp_path: Path, run: Run) -> None:
+def test_skipped_texts_are_reported(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "to be"}\n{"txt": ""}\n')
     given = ("train", path, "--vocab-size", "258", "-o", tmp_path / "a.ptok")
@@ -179,7 +179,7 @@ def test_counts_of_many_machines(tmp_path: Path, run: Run) -> None:
     assert "do not go together" in run(*mixed)[2]
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_no_files(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     given = ("count-words", "-", "--max-memory", "16M", "-o", tmp_path / "counts")
@@ -188,7 +188,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**ENVIRONMENT, "TMPDIR": str(temporary)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background would ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job would ignore the signal
     )
     assert process.stdin is not None
     for start in range(0, 2_000_000, 50_000):
@@ -215,7 +215,7 @@ def test_the_bar_is_in_a_terminal_only(tmp_path: Path, words: Path, run: Run, mo
     assert run(*given)[0] == 0 and "reading [" in terminal.getvalue()
 
 
-def test_counts_and_what_does_not_go_with_them(tmp_path: Path, words: Path, run: Run) -> None:
+def test_options_that_cannot_be_combined_with_counts(tmp_path: Path, words: Path, run: Run) -> None:
     counts, out = tmp_path / "a.counts", tmp_path / "out.ptok"
     assert run("count-words", words, "-o", counts)[0] == 0
     for expected, arguments in [
@@ -250,7 +250,7 @@ def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> 
 
 
 def test_files_are_the_same_in_every_process(tmp_path: Path) -> None:
-    """Whatever order sets of texts have there."""
+    """Tests two processes in which sets of texts have different orders."""
     program = (
         "import sys, hashlib, polytok\n"
         "texts = ['to be or not to be', 'what the other texts are about', 'höher 漢字']\n"

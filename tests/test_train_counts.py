@@ -1,4 +1,4 @@
-"""Counted words: the same for any number of threads, within any memory, in one go or added up."""
+"""Tests counts of words: they are the same for any number of threads, any memory limit, and when added up."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def texts(seed: int, count: int = 40, longest: int = 2000) -> list[bytes]:
     return ["".join(rng.choices(_PARTS, k=rng.randrange(longest))).encode() for _ in range(count)]
 
 
-def plain(documents: list[bytes], special: str | None = None) -> dict[bytes, int]:
-    """The words in the order in which they are first seen, by the reference's regular expressions."""
+def count_plainly(documents: list[bytes], special: str | None = None) -> dict[bytes, int]:
+    """Counts the words with the reference's regular expressions, in the order of their first occurrence."""
     counted: Counter[bytes] = Counter()
     for document in documents:
         for part in document.decode().split(special) if special else [document.decode()]:
@@ -39,11 +39,11 @@ def counted(documents: list[bytes], **options: object) -> dict[bytes, int]:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_words_and_their_order_are_the_references(threads: int) -> None:
+def test_words_and_their_order_equal_those_of_the_reference(threads: int) -> None:
     documents = texts(1)
-    assert list(counted(documents, threads=threads).items()) == list(plain(documents).items())
+    assert list(counted(documents, threads=threads).items()) == list(count_plainly(documents).items())
     special = counted(documents, threads=threads, special_tokens=["<|end|>"])
-    assert list(special.items()) == list(plain(documents, "<|end|>").items())
+    assert list(special.items()) == list(count_plainly(documents, "<|end|>").items())
 
 
 def test_orders() -> None:
@@ -63,7 +63,7 @@ def test_steps_of_a_spec() -> None:
     assert whole.words().to_list() == [(b"a text", 2), (b"\xff", 1)]
 
 
-def test_a_limit_changes_nothing() -> None:
+def test_a_memory_limit_does_not_change_counts() -> None:
     rng = random.Random(3)
     documents = [" ".join(str(rng.randrange(10**12)) for _ in range(20_000)).encode() for _ in range(20)]
     unlimited = counted(documents)
@@ -114,7 +114,7 @@ def test_damaged_files(tmp_path: Path) -> None:
         Counts.load(tmp_path / "absent")
 
 
-def test_counting_ends_when_words_are_asked_for() -> None:
+def test_counting_ends_when_words_are_read() -> None:
     counts = Counts()
     counts.words()
     with pytest.raises(ArgumentError, match="finished"):
@@ -132,7 +132,7 @@ def test_ctrl_c_is_noticed(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_count_words_of_nothing() -> None:
+def test_count_words_without_texts() -> None:
     assert polytok.count_words([]).words().to_list() == []
     with pytest.raises(ArgumentError, match="too little"):
         polytok.count_words([], max_memory="1M")
@@ -174,7 +174,7 @@ def test_counts_of_another_kind_are_refused() -> None:
 
 
 def described(text: str) -> bytes:
-    """A file of counts with any description, and nothing counted."""
+    """Returns a file of counts with any description and no words."""
     counter = _core.TextCounter((), (), [], 1, None).finish()
     file = io.BytesIO()
     counter.write(text, file, None)

@@ -1,4 +1,4 @@
-"""What may be trained on: every form of input gives the same texts, read once, and nothing is lost in silence."""
+"""Tests inputs of training: every kind of input has the same texts, is read once, and reports skipped texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINES = "\n".join(TEXTS)
 
 
 def read(inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | None = None, **how: Any) -> list[bytes]:
-    """The texts, parts put together."""
+    """Reads the texts, and joins the parts of each text."""
     texts: list[bytes] = []
     begun = b""
     stream = InputStream(inputs, Reading(**how), report or TrainingReport(), keeps_bytes=keeps_bytes)
@@ -68,7 +68,7 @@ def test_iterables_are_read_once() -> None:
     assert read(encoded(TEXTS)) == encoded(TEXTS)
 
 
-def test_iterables_may_hold_batches_records_and_files(tmp_path: Path) -> None:
+def test_iterables_can_contain_batches_records_and_files(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("from a file")
     mixed: list[Any] = ["one", ["two", b"three"], {"text": "four"}, path, BytesIO(b"five")]
@@ -186,7 +186,7 @@ def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:
     assert sum(report.left_out.values()) == 4 and "4 texts were left out" in str(report)
 
 
-def test_left_out_texts_are_a_warning_without_a_report() -> None:
+def test_skipped_texts_are_a_warning_without_a_report() -> None:
     rows = [{"text": "a"}, {"text": None}]
     with pytest.warns(polytok.TrainingWarning, match="1 text was left out"):
         polytok.count_words(rows, reading=Reading(records="skip"))
@@ -227,7 +227,7 @@ def test_wrong_inputs(tmp_path: Path) -> None:
 
 
 class Collecting:
-    """A trainer that keeps what it is given."""
+    """A trainer that stores the texts it receives."""
 
     lines = False
 
@@ -242,7 +242,7 @@ class Lines(Collecting):
     lines = True
 
 
-def test_parts_are_put_together_for_those_who_want_whole_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_joined_for_trainers_of_whole_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_blocks_of(5, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_bytes(b"one\ntwo\nthree is longer\n\nfour")
@@ -254,7 +254,7 @@ def test_parts_are_put_together_for_those_who_want_whole_texts(tmp_path: Path, m
     assert len(lines.texts) > 2 and all(text.endswith((b"\n", b"four")) for text in lines.texts)
 
 
-def test_counts_take_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_accepts_parts_of_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_blocks_of(11, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_text(LINES * 50)
@@ -287,7 +287,7 @@ def test_zstandard_that_is_damaged(tmp_path: Path) -> None:
     assert read(path) == [lines * 2]
 
 
-def test_open_files_of_any_sort(tmp_path: Path) -> None:
+def test_open_files_of_any_kind(tmp_path: Path) -> None:
     path, packed = tmp_path / "texts.txt", tmp_path / "texts.gz"
     path.write_text(LINES, encoding="utf-8")
     packed.write_bytes(gzip.compress(LINES.encode()))
@@ -306,7 +306,7 @@ def test_open_files_of_any_sort(tmp_path: Path) -> None:
     assert read([StringIO("a\ud800")], invalid="skip") == []
 
 
-def test_counts_are_no_texts(tmp_path: Path) -> None:
+def test_counts_are_not_texts(tmp_path: Path) -> None:
     for name in "ab":
         counts = Counts(split=r"\w+")
         counts.push([b"to be"])
@@ -329,12 +329,12 @@ def test_counts_are_no_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "how", [{"unit": "lines"}, {"format": "json"}, {"invalid": "ignore"}, {"records": "drop"}, {"field": ""}]
 )
-def test_reading_is_checked_at_once(how: dict[str, Any]) -> None:
+def test_reading_options_are_checked_immediately(how: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match="is none of '|is not the name"):
         Reading(**how)
 
 
-def test_options_that_do_not_say_what_is_counted() -> None:
+def test_options_that_do_not_change_counts() -> None:
     assert polytok.count_words(["a b"], "bpe", pattern="gpt2").words().to_list() == [(b"a", 1), (b" b", 1)]
     with pytest.raises(ArgumentError, match="min_frequency: what is counted is said by byte_level"):
         polytok.count_words(["a"], "bpe", min_frequency=2)
@@ -354,7 +354,7 @@ def test_separated_texts_and_arrow(tmp_path: Path) -> None:
     assert read(tmp_path / "texts.feather") == encoded(TEXTS)
 
 
-def test_what_stands_before_a_damage_may_be_read(tmp_path: Path) -> None:
+def test_texts_before_damage_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt.gz"
     lines = [os.urandom(9).hex().encode() for _ in range(5000)]
     path.write_bytes(gzip.compress(b"\n".join(lines), mtime=0)[:30_000])

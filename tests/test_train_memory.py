@@ -1,4 +1,4 @@
-"""A whole training keeps its memory limit, and gives what it gives without one."""
+"""Tests that a whole training keeps its memory limit, and has the same result as without a limit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ print(int(status.split("VmHWM:")[1].split()[0]) // 1024, found)
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """some 600,000 distinct words of syllables, the first of them often."""
+    """Writes about 600,000 distinct words of syllables; the first words are frequent."""
     rng = random.Random(1)
     syllables = [
         "".join(rng.choices("bcdfghklmnprstvwz", k=rng.randint(1, 2))) + rng.choice("aeiou") for _ in range(90)
@@ -48,7 +48,7 @@ MANY = TRAINING.replace("Path(path)", "(text for _ in range(int(path) // 2) for 
 
 
 def trained(corpus: Path | int, kind: str, memory: str) -> tuple[int, str]:
-    """The peak in megabytes, and what was trained, or why not; on a file, or on so many short texts."""
+    """Trains on a file, or on many short texts; returns the peak in megabytes, and the result or the error."""
     command = [sys.executable, "-c", MANY if isinstance(corpus, int) else TRAINING, str(corpus), kind, memory]
     peak, found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(maxsplit=1)
     return int(peak), found.strip()
@@ -66,7 +66,7 @@ def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
 @pytest.mark.parametrize("kind", ["sentencepiece-unigram", "longest-match"])
 def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None:
-    """And tells which limit would do."""
+    """Tests that the error names a sufficient limit."""
     peak, told = trained(corpus, kind, f"{REFUSED}M")
     enough = re.search(r"raise max_memory to (\d+)M", told)
     assert enough is not None and REFUSED < int(enough[1]) < 4 * REFUSED, told
@@ -81,8 +81,8 @@ def test_many_short_texts() -> None:
     assert peak <= 72
 
 
-def test_sentences_that_do_not_fit_are_refused_whatever_the_threads() -> None:
-    """And the limit that is told is one within which they fit."""
+def test_sentences_that_do_not_fit_are_refused_for_any_threads() -> None:
+    """Tests that the sentences fit within the limit that the error names."""
     rng = random.Random(3)
     texts = ["".join(rng.choices("abcdefgh", k=40)) for _ in range(12_000)]
 
@@ -110,8 +110,8 @@ def test_a_sample_is_the_same_with_any_number_of_threads() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["</w>", "a"])
-def test_texts_that_hold_the_suffix(suffix: str) -> None:
-    """With such the limit may not be kept, which is told; the result is the same."""
+def test_texts_that_contain_the_suffix(suffix: str) -> None:
+    """Tests that training without the limit is reported, and that the result is the same."""
     rng = random.Random(2)
     texts = ["".join(rng.choices("ab</w> ", k=60)) for _ in range(2000)]
     options = {"ties": "huggingface", "byte_level": False, "pattern": "whitespace_split", "end_of_word_suffix": suffix}
@@ -123,7 +123,7 @@ def test_texts_that_hold_the_suffix(suffix: str) -> None:
     assert kept.spec == free.spec
 
 
-def test_fewer_entries_than_asked_for_are_told() -> None:
+def test_fewer_entries_than_requested_are_reported() -> None:
     report = polytok.TrainingReport()
     trained = polytok.train(["ab ab"], "wordpiece", vocab_size=50, report=report)
     assert report.notes == [f"the texts allow {trained.vocab_size} entries, not 50: as with tokenizers there are fewer"]
@@ -132,7 +132,7 @@ def test_fewer_entries_than_asked_for_are_told() -> None:
         polytok.train(["ab ab"], "wordpiece", vocab_size=50)
 
 
-def test_a_text_that_is_held_whole(tmp_path: Path) -> None:
+def test_a_text_that_must_be_in_memory_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(b"some words " * 400_000)
     with pytest.raises(ArgumentError, match=r"text: a text of more than 2,796,202 bytes.*let its lines"):

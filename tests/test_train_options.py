@@ -1,4 +1,4 @@
-"""Options of training with wrong values: each is an ArgumentError that names it, before any text is read."""
+"""Tests wrong values of training options: an ArgumentError names the option before any text is read."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ SURROGATE = "a\ud800"
         ("bpe", {"max_memory": 1e9}, "max_memory=1000000000.0"),
     ],
 )
-def test_wrong_values_are_told(kind: str, options: dict[str, Any], message: str) -> None:
+def test_wrong_values_are_errors(kind: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         specs(TEXTS, kind, **{"vocab_size": 300, **options})
 
@@ -95,7 +95,7 @@ def test_wrong_values_of_counting(options: dict[str, Any], message: str) -> None
         polytok.count_words(TEXTS, **options)
 
 
-def test_threads_of_counts_are_a_whole_number() -> None:
+def test_the_number_of_counting_threads_is_an_integer() -> None:
     with pytest.raises(ArgumentError, match=r"threads=1\.5 is not a whole number"):
         polytok.Counts(threads=1.5).push([b"to be"])  # type: ignore[arg-type]
 
@@ -106,7 +106,7 @@ def test_sizes_of_memory(text: str) -> None:
         memory_size(text)
 
 
-def test_right_values_stay_right() -> None:
+def test_correct_values_are_accepted() -> None:
     polytok.train(TEXTS, "sentencepiece-bpe", vocab_size=275, character_coverage=1, max_sentence_length=None)
     polytok.train(TEXTS, "bpe", vocab_size=257, special_tokens={"<a>": 300, "<b>": 301})
     polytok.train(TEXTS, "bpe", vocab_size=40, special_tokens=("<a>",), initial_alphabet="abc", **HUGGING)
@@ -116,7 +116,7 @@ def test_right_values_stay_right() -> None:
     ("options", "message"),
     [({}, "too high: the text gives 297 pieces"), ({"pad_id": 19_999_999}, "but there are only 297 other pieces")],
 )
-def test_a_size_far_above_the_texts_is_told_at_once(options: dict[str, Any], message: str) -> None:
+def test_a_size_far_above_the_texts_is_reported_quickly(options: dict[str, Any], message: str) -> None:
     start = time.process_time()
     with pytest.raises(ArgumentError, match=message):
         specs(TEXTS, "sentencepiece-bpe", vocab_size=20_000_000, **options)

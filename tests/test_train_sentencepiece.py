@@ -1,4 +1,4 @@
-"""SentencePiece's trainers beside sentencepiece itself: the same model files, to the byte."""
+"""Compares the trainers of SentencePiece's kinds with sentencepiece: the model files are equal, byte for byte."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCRIPTS = sorted(_WORDS)
 
 
 def texts(script: str, count: int = 60) -> list[str]:
-    """Sentences with all that needs care: runs of spaces, tabs, reserved texts, U+2581, U+2585, empty ones."""
+    """Returns sentences with special cases: runs of spaces, tabs, reserved texts, U+2581, U+2585, empty sentences."""
     rng = random.Random(script)
     words = _WORDS[script].split()
     spaces = [" ", " ", " ", "  ", "\t", "\u3000", " \u200b", "▁"]
@@ -91,7 +91,7 @@ def test_character_maps_are_the_same(name: str) -> None:
     assert named_charsmap(name) == normalize.charsmap  # type: ignore[union-attr]
 
 
-def test_rules_of_files(tmp_path: Any) -> None:
+def test_normalization_rules_from_files(tmp_path: Any) -> None:
     rules = tmp_path / "rules.tsv"
     rules.write_text("41\t61\nU+63 64\t\t# gone\n3042 3099\t78 20 79\n", "utf-8")
     options = {"vocab_size": 30, "hard_vocab_limit": False, "normalization_rule_tsv": str(rules)}
@@ -102,7 +102,7 @@ def test_rules_of_files(tmp_path: Any) -> None:
 
 
 def test_files_are_read_by_lines(tmp_path: Any) -> None:
-    """The whole way: a file in, .model and .vocab out; too long lines and reserved characters are told."""
+    """Trains from a file to .model and .vocab; lines that are too long and reserved characters are reported."""
     corpus = tmp_path / "corpus.txt"
     corpus.write_bytes("\r\n".join(texts("latin")).encode() + b"\n\n\xff\xfe a\n")
     sentencepiece.SentencePieceTrainer.train(
@@ -159,7 +159,7 @@ def test_the_first_sentences(tmp_path: Any) -> None:
     assert ours(items, "bpe", **drawn) == ours(items, "bpe", **drawn)
 
 
-def test_a_trained_model_encodes_the_same_there() -> None:
+def test_a_trained_model_encodes_the_same_in_sentencepiece() -> None:
     spec = ours(texts("latin") + texts("japanese"), "bpe", vocab_size=700, byte_fallback=True, hard_vocab_limit=False)
     there = sentencepiece.SentencePieceProcessor(model_proto=model_format.write(spec).data)
     here = polytok.Tokenizer(spec)
@@ -168,7 +168,7 @@ def test_a_trained_model_encodes_the_same_there() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sentencepiece-bpe", "sentencepiece-char"])
-def test_the_lossless_profile_loses_nothing(kind: str) -> None:
+def test_the_lossless_profile_is_lossless(kind: str) -> None:
     items = [
         *texts("latin"),
         "line\nbreaks\r\n\r\n",
@@ -179,12 +179,12 @@ def test_the_lossless_profile_loses_nothing(kind: str) -> None:
         "é e\u0301",
     ]
     tokenizer = polytok.train(items, kind=kind, vocab_size=500, hard_vocab_limit=False)
-    for text in [item for item in items if "▁" not in item]:  # the mark itself comes back as a space
+    for text in [item for item in items if "▁" not in item]:  # U+2581 itself decodes to a space
         assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
 def test_llama2c(tmp_path: Any) -> None:
-    """One command makes the file that llama2.c's run.c reads."""
+    """Tests that one command writes the file that llama2.c's run.c reads."""
     corpus = tmp_path / "stories.txt"
     corpus.write_text("\n".join(texts("latin")), "utf-8")
     options = {
@@ -228,12 +228,12 @@ def test_llama2c(tmp_path: Any) -> None:
         ({"bos_piece": ""}, "bos_piece"),
     ],
 )
-def test_options_are_checked_at_once(options: dict[str, Any], said: str) -> None:
+def test_options_are_checked_immediately(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         kind_named("sentencepiece-bpe").load()(**{"vocab_size": 100, "profile": "sentencepiece", **options})
 
 
-def test_sizes_that_do_not_fit() -> None:
+def test_impossible_vocabulary_sizes() -> None:
     with pytest.raises(ArgumentError, match="too small for"):
         ours(texts("japanese"), "bpe", vocab_size=20)
     with pytest.raises(ArgumentError, match="too high: the text gives"):

@@ -1,4 +1,4 @@
-"""SentencePiece's kinds from counts: the same as from the texts, whoever counted what."""
+"""Tests training SentencePiece's kinds from counts: the result equals training from the texts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def counted(items: list[str], model: str, **options: Any) -> Counts:
 
 
 @pytest.mark.parametrize(("model", "counting", "learning"), CASES)
-def test_counts_are_as_good_as_texts(
+def test_counts_train_the_same_models_as_texts(
     tmp_path: Path, model: str, counting: dict[str, Any], learning: dict[str, Any]
 ) -> None:
     options = {**counting, **learning}
@@ -73,13 +73,13 @@ def test_counts_are_as_good_as_texts(
     merged.save(tmp_path / "all")
     assert trained(tmp_path / "all", model, {**options, "max_memory": "16M"}) == expected
     order = [2, 0, 1]
-    # What follows a sentence can matter to Unigram, so that there another order is another text.
+    # The next sentence can change Unigram's result, so another order is another text.
     items = [item for number in order for item in ITEMS[PARTS[number]]] if model == "unigram" else ITEMS
     assert trained([names[number] for number in order], model, options) == trained(items, model, options)
 
 
 @pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])
-def test_sentences_that_come_with_counts(tmp_path: Path, line: str) -> None:
+def test_sentences_with_counts(tmp_path: Path, line: str) -> None:
     rows = ["hello world\t7\n", "hello\t3000000000\n", "wörld hello\t2\n", "low lower\t5\n"]
     options = {"tsv": True, "line": line}
     for model in ("bpe", "unigram", "word", "char"):
@@ -96,7 +96,7 @@ def test_several_sizes_are_trained_from_the_same_counts() -> None:
         assert trained(counts, "bpe", options) == trained(ITEMS, "bpe", options)
 
 
-def test_what_is_left_out_is_told_when_it_is_counted() -> None:
+def test_skipped_texts_are_reported_when_counting() -> None:
     report, options = TrainingReport(), {"profile": "llama2c", "max_sentence_length": 10}
     polytok.count_words(["a▅", "b" * 20, "c"], "sentencepiece-char", report=report, **options)
     assert report.left_out == {"contains U+2585": 1, "longer than 10 bytes": 1}

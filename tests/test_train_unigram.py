@@ -1,4 +1,4 @@
-"""SentencePiece's Unigram trainer beside sentencepiece itself: the same model files, to the byte."""
+"""Compares the Unigram trainer with sentencepiece: the model files are equal, byte for byte."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_models_are_the_same(script: str, options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False}])
 def test_counted_lines(options: dict[str, Any]) -> None:
-    """A sentence that counts several times follows itself, which decides what are seeds."""
+    """Tests sentences with counts: a repeated sentence follows itself, which changes the seeds."""
     given = {"vocab_size": 150, "hard_vocab_limit": False, **options}
     words = sorted({word for text in texts("latin") for word in text.split()})
     items = [f"{word}\t{1 + index % 5}" for index, word in enumerate(words)]
@@ -53,8 +53,8 @@ def test_counted_lines(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "num_threads": 2}])
 @pytest.mark.parametrize("letters", ["Ebbb", "EabcabcEE", "abEabE", "abcEbbcEaEE", "EEEabEE"])
-def test_sentences_of_nothing(letters: str, options: dict[str, Any]) -> None:
-    """Others come to where a sentence was of which normalization leaves nothing, which decides what is the last one."""
+def test_sentences_that_normalization_empties(letters: str, options: dict[str, Any]) -> None:
+    """Tests sentences that normalization empties: another sentence replaces them, which changes the last sentence."""
     words = {"E": " ", "a": "ab", "b": "bbbbbb", "c": "b c"}
     items = [words[letter] for letter in letters]
     given = {"vocab_size": 60, "hard_vocab_limit": False, **options}
@@ -83,13 +83,13 @@ def test_neither_threads_nor_batches_matter(options: dict[str, Any]) -> None:
 
 
 def test_lossless_by_default() -> None:
-    text = "\n".join(texts("latin")).replace("▁", "_")  # U+2581 comes back as a space, as in SentencePiece
+    text = "\n".join(texts("latin")).replace("▁", "_")  # U+2581 decodes to a space, as in SentencePiece
     tokenizer = polytok.train([text], kind="sentencepiece-unigram", vocab_size=500, hard_vocab_limit=False)
     for nasty in (text, " \n\t  x\r\n", "語▅\0"):
         assert tokenizer.decode(tokenizer.encode(nasty)) == nasty
 
 
-def test_what_cannot_be() -> None:
+def test_impossible_options() -> None:
     with pytest.raises(ArgumentError, match="nothing to train on"):
         ours(["", " "], "unigram", vocab_size=100)
     with pytest.raises(ArgumentError, match="too small"):
@@ -120,12 +120,12 @@ def test_seeds_of_a_file(script: str, size: int, tmp_path: Path) -> None:
     spec = ours(texts(script), "unigram", **given)
     assert spec.vocab == model_format.read(expected, ReadOptions()).vocab
     assert model_format.write(spec).data == expected
-    given["seed_sentencepieces_file"] = file  # a path is as good
+    given["seed_sentencepieces_file"] = file  # a path works as well
     assert model_format.write(ours(texts(script), "unigram", **given)).data == expected
 
 
 @pytest.mark.parametrize("line", ["est", "", "est\tx", "est\t0", "est\t-3", "est\t1.5", "est\t99999999999999999999"])
-def test_a_file_that_holds_no_seeds(line: str, tmp_path: Path) -> None:
+def test_a_file_without_seeds(line: str, tmp_path: Path) -> None:
     file = tmp_path / "seeds.tsv"
     file.write_text(f"low\t3\n{line}\nnew\t4\n")
     given = {"vocab_size": 60, "hard_vocab_limit": False, "seed_sentencepieces_file": str(file)}
@@ -148,7 +148,7 @@ def test_a_limit_that_is_too_low_is_refused() -> None:
         ours(items, "unigram", vocab_size=6000, character_coverage=1.0, max_memory=16 << 20, threads=1)
 
 
-def test_sentences_that_are_not_split_must_fit_the_limit() -> None:
+def test_unsplit_sentences_must_fit_the_limit() -> None:
     items = [f"{number} " * 50 for number in range(50_000)]
     with pytest.raises(ArgumentError, match="without split_by_whitespace all sentences stay in memory"):
         ours(items, "unigram", vocab_size=300, split_by_whitespace=False, max_memory=16 << 20, threads=1)

@@ -1,4 +1,4 @@
-"""Training for longest match, against RWKV's readers, the plain twin and byte-pair encoding."""
+"""Tests training for longest match, against RWKV's readers, the plain twin and byte-pair encoding."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def train(*documents: bytes, **options: Any) -> Spec:
 
 
 def entries(spec: Spec) -> list[bytes]:
-    """Without the bytes."""
+    """Returns the entries except the bytes."""
     return spec.vocab.pieces()[256:]
 
 
@@ -103,7 +103,7 @@ def test_the_plain_twin_encodes_the_same(trained: Spec) -> None:
         assert tokenizer.decode_bytes(ids) == data
 
 
-def test_it_takes_fewer_tokens_than_the_entries_of_byte_pair_encoding() -> None:
+def test_texts_need_fewer_tokens_than_with_byte_pair_entries() -> None:
     size = 2000
     ours = Tokenizer(train(*TEXTS, vocab_size=size + 1))
     bpe = HuggingFaceTokenizer(models.BPE())
@@ -137,7 +137,7 @@ def test_neither_order_nor_threads_nor_batches_nor_memory_matter() -> None:
     assert [len(spec.vocab) for spec in several] == [899, 599]
 
 
-def test_the_pattern_says_what_an_entry_may_span() -> None:
+def test_the_pattern_limits_the_span_of_an_entry() -> None:
     text = b"in the middle of the night, " * 5
     words = entries(train(text, vocab_size=260, min_count=2))
     assert all(b" " not in entry[1:] and b"," not in entry[1:] for entry in words)
@@ -162,7 +162,7 @@ def test_rare_characters_share_their_first_bytes() -> None:
     assert entries(train(text, vocab_size=258, min_count=2)) == [b"\xe4\xb8"]
 
 
-def test_text_may_be_no_utf8() -> None:
+def test_text_can_be_invalid_utf8() -> None:
     spec = train(b"\xff\xfe\xff\xfe" * 4 + b"abab\xc3", vocab_size=258, min_count=2, pattern=None)
     assert Tokenizer(spec).decode_bytes(Tokenizer(spec).encode(b"\xfe\xff\xc3")) == b"\xfe\xff\xc3"
     report = polytok.TrainingReport()
@@ -197,18 +197,18 @@ def test_lists_of_entries(tmp_path: Path) -> None:
         ({"vocab_size": 9000, "emoji": "some"}, "is not"),
     ],
 )
-def test_options_are_checked_at_once(options: dict[str, Any], message: str) -> None:
+def test_options_are_checked_immediately(options: dict[str, Any], message: str) -> None:
     with pytest.raises(polytok.ArgumentError, match=message):
         LongestMatchTrainer(**options)
 
 
-def test_too_little_text_is_said() -> None:
+def test_too_little_text_is_an_error() -> None:
     with pytest.raises(polytok.ArgumentError, match="set vocab_size to at most 258"):
         train(b"ab ab", vocab_size=300)
     assert len(entries(train(vocab_size=257))) == 0
 
 
-def test_what_takes_too_much_is_refused_before_the_work() -> None:
+def test_too_much_work_is_refused_before_training() -> None:
     text = " ".join(f"{number:018b}".translate({48: "a", 49: "b"}) for number in range(100_000))
     with pytest.raises(polytok.ArgumentError, match=r"takes about \d+M of memory; raise max_memory to \d+M"):
         polytok.train([text], kind="longest-match", vocab_size=60_000, max_memory="16M", threads=1)
@@ -222,7 +222,7 @@ def test_emoji_need_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
         LongestMatchTrainer(vocab_size=9000, emoji=True)
 
 
-def test_progress_can_stop_it() -> None:
+def test_progress_can_stop_training() -> None:
     stages: list[str] = []
 
     def stop(stage: str, done: int, of: int) -> None:

@@ -1,4 +1,4 @@
-"""The engine against its twins in plain Python, on small random models of every kind."""
+"""Compares the engine with its twins in plain Python, on small random models of every kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LENGTH_LIMIT = 200
 
 
 def check(spec: Spec, seed: int) -> int:
-    """Encoding, decoding, special tokens and properties of one Spec; the number of texts."""
+    """Checks encoding, decoding, special tokens and properties of one Spec; returns the number of texts."""
     try:
         tokenizer = Tokenizer(spec)
     except SpecError:
@@ -58,12 +58,12 @@ def check(spec: Spec, seed: int) -> int:
     properties.streams(outcome, tokenizer, rows, seed)
     properties.encodings(outcome, tokenizer, made, "no")
     for text in made:
-        specials(outcome, tokenizer, spec, text, seed)
+        compare_special_tokens(outcome, tokenizer, spec, text, seed)
     assert not outcome.examples, spec
     return len(made)
 
 
-def specials(outcome: Outcome, tokenizer: Tokenizer, spec: Spec, text: bytes, seed: int) -> None:
+def compare_special_tokens(outcome: Outcome, tokenizer: Tokenizer, spec: Spec, text: bytes, seed: int) -> None:
     names = list(tokenizer.special_tokens)
     allowed = [name for name in names if name and random.Random(seed).random() < 0.7]
     if not allowed:
@@ -90,7 +90,7 @@ def test_sentencepiece(line: Line) -> None:
 
 
 def names(pick: random.Random, count: int, alphabet: bytes) -> list[bytes]:
-    """Different short texts over few bytes, so that they overlap."""
+    """Returns distinct short texts over few bytes, so that many texts overlap."""
     made = {bytes(pick.choices(alphabet, k=pick.choice([2, 2, 3, 3, 4, 6]))) for _ in range(count)}
     return sorted(made)
 

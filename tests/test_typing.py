@@ -1,4 +1,4 @@
-"""Types, as a type checker sees them in the installed package, and keywords that are declared twice."""
+"""Tests the types that a type checker sees in the installed package, and keywords that are declared twice."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ polytok.tokenise
 
 
 def installed(folder: Path) -> Path:
-    """The Python of a new environment, in which polytok is installed as it is."""
+    """Returns the Python of a new environment with polytok installed."""
     venv.create(folder, symlinks=True)
     (site,) = folder.glob("lib/python*/site-packages")
     (site / "polytok").symlink_to(Path(polytok.__file__).parent)

@@ -1,4 +1,4 @@
-"""Examples that books, tutorials and the projects' own pages work through, with the ids that they print."""
+"""Tests the examples of books, tutorials and the projects' own pages, with the ids that these print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VOCAB = DATA / "vocab"
 
 
 def test_the_article_on_byte_pair_encoding(tmp_path: Path) -> None:
-    """minbpe's first example: three merges learnt from the text itself."""
+    """Tests minbpe's first example: three merges learned from the text."""
     trained = polytok.Tokenizer(reference.train("aaabdaaabac", 256 + 3))
     trained.save(tmp_path / "toy.model", "minbpe")
     tokenizer = polytok.load(tmp_path / "toy.model")
@@ -57,7 +57,7 @@ def test_llama2(text: str, ids: list[int], pieces: list[str]) -> None:
 
 
 @needs_data
-def test_what_is_in_llama2s_model() -> None:
+def test_entries_of_llama2() -> None:
     spec = polytok.load(VOCAB / "sentencepiece/llama2.model").spec
     assert len(spec.vocab) == 32_000
     assert spec.vocab.kinds[3:259].tolist() == [Kind.BYTE] * 256

@@ -1,4 +1,4 @@
-"""Small tokenizers for the tests of the public API."""
+"""Builds small tokenizers for the tests of the public API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Vocab
 
 
 def word_unigram() -> Spec:
-    """Words of two letters, which can be cut in several ways."""
+    """Returns a Unigram model whose texts of two letters have several segmentations."""
     rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN)]
     scores = {b"a": -1.0, b"b": -1.2, b"ab": -1.9, b"ba": -2.1, b"aba": -3.0}
     rows += [(piece, 1 + n, score, Kind.NORMAL) for n, (piece, score) in enumerate(scores.items())]
@@ -17,7 +17,7 @@ def word_unigram() -> Spec:
 
 
 def rank_spec(*words: bytes, special: dict[str, int] | None = None) -> Spec:
-    """All bytes, then these words, split at nothing but runs of letters and of other characters."""
+    """Returns a rank Spec of all bytes and these words; it splits only between letters and other characters."""
     rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
     rows += [(word, 256 + number, 0.0, Kind.NORMAL) for number, word in enumerate(words)]
     return Spec(

@@ -1,4 +1,4 @@
-"""Every vocabulary of the data into every format: equal, lossy (and what), or refused (and why)."""
+"""Converts every vocabulary of the test data to every format: the result is equal, lossy or refused, with reasons."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from polytok.tokenizer import Tokenizer
 from reference_specs import DATA
 from texts import VocabularyPieces, first_lines, generate_texts
 
-from .own import OWN, gguf_texts
+from .packages import PACKAGE_ENCODERS, gguf_texts
 
 VERDICTS = ("refused", "lossy", "equal")
-"""From the worst to the best."""
+"""The verdicts, from the worst to the best."""
 
 SLICE = (
     *("sentencepiece/llama2.model", "sentencepiece/test_model.model", "llama2c/tokenizer.bin"),
@@ -27,7 +27,7 @@ SLICE = (
     *("huggingface/xlnet_base_cased.json", "gguf/ggml-vocab-gpt-2.gguf", "gguf/ggml-vocab-llama-spm.gguf"),
     "gguf/ggml-vocab-bert-bge.gguf",
 )
-"""The vocabularies that every run of the tests converts: one of each kind."""
+"""The vocabularies that every test run converts, one of each kind."""
 
 _SEED = 20
 _SUFFIXES = (".inp", ".out")
@@ -35,7 +35,11 @@ _SUFFIXES = (".inp", ".out")
 
 @dataclass(frozen=True)
 class Cell:
-    """What became of one vocabulary in one format. ``why`` are the losses, or the reason of the refusal."""
+    """The result of converting one vocabulary to one format.
+
+    ``reasons`` are the losses, or the reason for the refusal. ``package_difference`` describes how the format's own
+    package differs from polytok; it is empty if the ids agree.
+    """
 
     source: str
     target: str
@@ -43,28 +47,28 @@ class Cell:
     texts: int = 0
     ids_differ: int = 0
     texts_differ: int = 0
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    own: str = ""
+    package_difference: str = ""
 
     @property
-    def shown(self) -> str:
-        """As it stands in the table."""
+    def verdict_text(self) -> str:
+        """The text of the cell in the table."""
         if self.verdict == "lossy":
             return f"lossy ({self.ids_differ + self.texts_differ})"
         return self.verdict
 
 
 def sources() -> list[str]:
-    """All vocabularies, by their path in the data."""
+    """Returns the paths of all vocabularies in the test data."""
     folder = DATA / "vocab"
     files = (path for path in sorted(folder.glob("*/*")) if path.suffix not in _SUFFIXES)
-    known = {format.name for format in formats.all_formats()}
-    return [str(path.relative_to(folder)) for path in files if path.parent.name in known]
+    format_names = {format.name for format in formats.all_formats()}
+    return [str(path.relative_to(folder)) for path in files if path.parent.name in format_names]
 
 
 def targets() -> list[str]:
-    """All formats but the native one, which holds every tokenizer, and the old pair of files, which holds none."""
+    """Returns all formats except `.ptok`, which can express every tokenizer, and the pair that is never written."""
     return [format.name for format in formats.all_formats() if format.name not in ("ptok", "bpe_files")]
 
 
@@ -73,19 +77,21 @@ def load(source: str) -> Tokenizer:
 
 
 def texts_for(tokenizer: Tokenizer, size: int) -> list[str]:
-    """Lines of every corpus, generated texts, and texts made of the vocabulary's entries; valid UTF-8."""
+    """Returns lines of every corpus and generated texts, which contain the vocabulary's entries; valid UTF-8."""
     vocab = tokenizer.spec.vocab
     pieces = [piece.replace("\u2581".encode(), b" ") for piece in vocab.pieces() if piece]
-    made = generate_texts(
+    generated = generate_texts(
         _SEED, size, VocabularyPieces(pieces, [text.encode() for text in list(tokenizer.special_tokens)[:50]])
     )
     corpora = sorted((DATA / "corpus").glob("*.txt"))
-    read = (line for path in corpora for line in first_lines(path, 2000 * size // len(corpora))[: size // len(corpora)])
-    return [text.decode(errors="ignore") for text in (*made, *read)]
+    corpus_lines = (
+        line for path in corpora for line in first_lines(path, 2000 * size // len(corpora))[: size // len(corpora)]
+    )
+    return [text.decode(errors="ignore") for text in (*generated, *corpus_lines)]
 
 
 def row(arguments: tuple[str, int]) -> list[Cell]:
-    """One vocabulary into every format."""
+    """Converts one vocabulary to every format."""
     source, size = arguments
     tokenizer = load(source)
     texts = texts_for(tokenizer, size)
@@ -93,23 +99,27 @@ def row(arguments: tuple[str, int]) -> list[Cell]:
 
 
 def convert(source: str, tokenizer: Tokenizer, target: str, texts: Sequence[str]) -> Cell:
-    """One cell."""
+    """Converts a tokenizer to one format, and compares both on the texts."""
     try:
         written = conversion.write(tokenizer.spec, target)
     except FormatError as error:
-        return Cell(source, target, "refused", why=(str(error),))
-    again = read_back(written.data, target, tokenizer.spec)
-    before, after = encoded(tokenizer, texts), encoded(again, texts)
+        return Cell(source, target, "refused", reasons=(str(error),))
+    read_tokenizer = read_back(written.data, target, tokenizer.spec)
+    before, after = encoded(tokenizer, texts), encoded(read_tokenizer, texts)
     same = [n for n, (one, other) in enumerate(zip(before, after, strict=True)) if one == other and one is not None]
     refused_alike = sum(one is None and other is None for one, other in zip(before, after, strict=True))
     ids_differ = len(texts) - len(same) - refused_alike
-    texts_differ = sum(decoded(tokenizer, before[n]) != decoded(again, before[n]) for n in same)
-    # A rank file holds neither pattern nor special tokens; read with both it is whole.
-    given = ("special:", "split:", "post:") if target == "tiktoken" else ()
-    why = tuple(loss for loss in written.losses if not (given and loss.startswith(given) and " becomes " in loss))
-    verdict = "lossy" if ids_differ or texts_differ or why else "equal"
-    own = read_by_its_own(target, written.data, again, texts)
-    return Cell(source, target, verdict, len(texts), ids_differ, texts_differ, why, written.notes, own)
+    texts_differ = sum(decoded(tokenizer, before[n]) != decoded(read_tokenizer, before[n]) for n in same)
+    # A rank file has neither pattern nor special tokens; here both are passed when it is read, so they are not lost.
+    passed_options = ("special:", "split:", "post:") if target == "tiktoken" else ()
+    reasons = tuple(
+        loss
+        for loss in written.losses
+        if not (passed_options and loss.startswith(passed_options) and " becomes " in loss)
+    )
+    verdict = "lossy" if ids_differ or texts_differ or reasons else "equal"
+    difference = package_difference(target, written.data, read_tokenizer, texts)
+    return Cell(source, target, verdict, len(texts), ids_differ, texts_differ, reasons, written.notes, difference)
 
 
 def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int] | None]:
@@ -133,20 +143,20 @@ def decoded(tokenizer: Tokenizer, ids: list[int] | None) -> str | None:
         return None
 
 
-def read_by_its_own(target: str, data: bytes, again: Tokenizer, texts: Sequence[str]) -> str:
-    """Whether the format's own software makes the same of the file as polytok; what differs, or nothing."""
+def package_difference(target: str, data: bytes, tokenizer: Tokenizer, texts: Sequence[str]) -> str:
+    """Describes how the format's own package encodes with the file differently from polytok; empty if the ids agree."""
     if target == "gguf" and importlib.util.find_spec("gguf"):
-        return "" if len(gguf_texts(data)) == len(again.spec.vocab) else "gguf reads other tokens"
+        return "" if len(gguf_texts(data)) == len(tokenizer.spec.vocab) else "gguf reads other tokens"
     package = {"huggingface": "tokenizers"}.get(target, target)
-    if target not in OWN or not importlib.util.find_spec(package):
+    if target not in PACKAGE_ENCODERS or not importlib.util.find_spec(package):
         return ""
-    theirs, ours = OWN[target](data, again)(list(texts)), encoded(again, texts)
+    theirs, ours = PACKAGE_ENCODERS[target](data, tokenizer)(list(texts)), encoded(tokenizer, texts)
     wrong = [text for text, one, other in zip(texts, ours, theirs, strict=True) if one != other]
-    return f"{package} gives other ids for {len(wrong)} texts, as {min(wrong, key=len)!r}" if wrong else ""
+    return f"{package} returns other ids for {len(wrong)} texts, such as {min(wrong, key=len)!r}" if wrong else ""
 
 
 def documented(page: Path) -> dict[tuple[str, str], str]:
-    """The verdicts of the page's table."""
+    """Returns the verdicts in the table of the page."""
     rows = [line.strip("|").split("|") for line in page.read_text().splitlines() if line.startswith("|")]
     if not rows:
         return {}

@@ -1,4 +1,4 @@
-"""docs/generated/conversions.md, written from the cells."""
+"""Writes docs/generated/conversions.md from the cells."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ def page(cells: Sequence[Cell]) -> str:
     by_source = {
         source: [cell for cell in cells if cell.source == source] for source in dict.fromkeys(c.source for c in cells)
     }
-    wrong = [cell for cell in cells if cell.own]
-    own = (
+    wrong_cells = [cell for cell in cells if cell.package_difference]
+    package_note = (
         ""
-        if not wrong
-        else "; the format's own package differs for " + ", ".join(f"{cell.source} as {cell.target}" for cell in wrong)
+        if not wrong_cells
+        else "; the format's own package differs for "
+        + ", ".join(f"{cell.source} as {cell.target}" for cell in wrong_cells)
     )
-    text = _HEAD.format(texts=f"{max(cell.texts for cell in cells):,}", own=own)
+    text = _HEAD.format(texts=f"{max(cell.texts for cell in cells):,}", own=package_note)
     text += _row(["vocabulary", *targets]) + _row(["---"] * (1 + len(targets)))
     for source, row in by_source.items():
-        text += _row([f"`{source}`", *(cell.shown for cell in row)])
+        text += _row([f"`{source}`", *(cell.verdict_text for cell in row)])
     return text + "\n## What is lost, and why\n" + "".join(_details(s, row) for s, row in by_source.items())
 
 
@@ -50,12 +51,12 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _details(source: str, row: Sequence[Cell]) -> str:
-    listed = [f"* {cell.target}: {_reason(cell)}\n" for cell in row if cell.verdict != "equal"]
-    return f"\n`{source}`\n\n" + ("".join(listed) or "* nothing\n")
+    lines = [f"* {cell.target}: {_reason(cell)}\n" for cell in row if cell.verdict != "equal"]
+    return f"\n`{source}`\n\n" + ("".join(lines) or "* nothing\n")
 
 
 def _reason(cell: Cell) -> str:
-    counted = f"{cell.ids_differ} of {cell.texts:,} texts get other ids" if cell.ids_differ else ""
-    decoded = f"{cell.texts_differ} decode to another text" if cell.texts_differ else ""
-    why = [part for part in (*cell.why, counted, decoded) if part]
-    return f"{cell.verdict}: " + "; ".join(line.replace("|", "\\|").replace("\n", " ") for line in why)
+    ids_note = f"{cell.ids_differ} of {cell.texts:,} texts get other ids" if cell.ids_differ else ""
+    texts_note = f"{cell.texts_differ} decode to another text" if cell.texts_differ else ""
+    reasons = [reason for reason in (*cell.reasons, ids_note, texts_note) if reason]
+    return f"{cell.verdict}: " + "; ".join(line.replace("|", "\\|").replace("\n", " ") for line in reasons)

@@ -1,4 +1,4 @@
-"""What we write as tokenizer.json, read by transformers where that is installed: it is too large to be asked for."""
+"""Tests written tokenizer.json files with transformers, if it is installed; it is too large to require."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ transformers = pytest.importorskip("transformers")
 
 @needs_data
 @pytest.mark.parametrize("source", ["tiktoken/r50k_base.tiktoken", "sentencepiece/llama2.model"])
-def test_transformers_encodes_alike(source: str, tmp_path: Path) -> None:
+def test_transformers_encodes_the_same(source: str, tmp_path: Path) -> None:
     tokenizer = matrix.load(source)
     path = tmp_path / "tokenizer.json"
     path.write_bytes(conversion.write(tokenizer.spec, "huggingface", strict=True).data)

@@ -1,5 +1,5 @@
-"""Trainers against the programs that they follow, live: what is too long for the tests.
+"""Compares trainers live with their reference programs, with cases that take too long for the tests.
 
-Every module here but `cases` gives `cases()`, the comparisons of one part; ``cd tests && python -m parity_training``
-runs them all, and with ``--write`` puts the table into docs/training.md.
+Every module except `cases` has a function `cases()`, which yields the comparisons of one part.
+``cd tests && python -m parity_training`` runs all comparisons, and ``--write`` writes the table into docs/training.md.
 """

@@ -1,4 +1,4 @@
-"""``python -m parity_training``: every part, one table at the end."""
+"""``python -m parity_training``: runs every comparison and prints one table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the tests' modules, too
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest finds the modules of the tests, too
 
 import parity_training
 from parity_training.cases import Case, Row, rows_of, table
@@ -27,21 +27,21 @@ def all_cases(only: str) -> Iterator[Case]:
 
 
 def write(rows: dict[tuple[str, str], Row]) -> None:
-    """Puts the rows into the document; those of other parts stay."""
-    before, _, rest = DOC.read_text(encoding="utf-8").partition(BEGIN)
-    old, found, after = rest.partition(END)
-    if not found:
+    """Writes the rows into the document; rows of other parts remain."""
+    before, _, after_begin = DOC.read_text(encoding="utf-8").partition(BEGIN)
+    old_table, end, after = after_begin.partition(END)
+    if not end:
         raise SystemExit(f"{DOC.name} has no section between {BEGIN.strip()} and {END}")
-    merged = {(row.reference, row.what): row for row in rows_of(old)} | rows
+    merged = {(row.reference, row.what): row for row in rows_of(old_table)} | rows
     DOC.write_text(f"{before}{BEGIN}\n{table(merged.values())}\n\n{END}{after}", encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m parity_training", description=__doc__)
-    parser.add_argument("--only", default="", help="only modules with this in their name")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/training.md")
+    parser.add_argument("--only", default="", help="run only modules whose name contains this text")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/training.md")
     options = parser.parse_args()
-    started = time.monotonic()
+    start_time = time.monotonic()
     rows: dict[tuple[str, str], Row] = {}
     for number, case in enumerate(all_cases(options.only), 1):
         row = rows.setdefault((case.reference, case.what), Row(case.reference, case.what))
@@ -51,7 +51,7 @@ def main() -> int:
         print(f"\r{number} cases, {case.what}", end="", file=sys.stderr, flush=True)
         if difference is not None:
             print(f"\n{case.reference}, {case.what}, {case.name}: {difference}", file=sys.stderr)
-    print(f"\n{table(rows.values())}\nin {(time.monotonic() - started) / 60:.1f} minutes")
+    print(f"\n{table(rows.values())}\nin {(time.monotonic() - start_time) / 60:.1f} minutes")
     if options.write:
         write(rows)
     return int(any(row.cases != row.equal for row in rows.values()))

@@ -1,4 +1,4 @@
-"""BPE and WordPiece: minbpe's algorithm on generated texts, tokenizers on real ones, configuration by configuration."""
+"""Compares BPE and WordPiece: with minbpe's algorithm on generated texts, with tokenizers on real texts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _lines(name: str) -> list[str]:
 
 
 def _minbpe(seed: int) -> str | None:
-    """A text of words of random syllables, up to a few thousand characters."""
+    """Compares with minbpe's algorithm on a text of random syllables, up to a few thousand characters."""
     rng = random.Random(seed)
     syllables = rng.sample(
         ["ka", "to", "mi", "re", "s", "ß", "ять", "日本", "の", "🤗", "aa", "aaa", "1", ". ", "\n"], 8
@@ -45,8 +45,8 @@ def _minbpe(seed: int) -> str | None:
     pattern, size = _PATTERNS[seed % 2], 256 + 60
     trainer = BpeTrainer(vocab_size=size, ties="minbpe", pattern=pattern)
     trainer.push([text.encode()])
-    found = trainer.finish()
-    assert isinstance(found, Spec)
-    wanted = train_bpe.train(text, size, pattern)
-    same = found.vocab == wanted.vocab and found.model == wanted.model
-    return None if same else f"merges of {text!r:.200}"
+    spec = trainer.finish()
+    assert isinstance(spec, Spec)
+    expected = train_bpe.train(text, size, pattern)
+    is_equal = spec.vocab == expected.vocab and spec.model == expected.model
+    return None if is_equal else f"merges of {text!r:.200}"

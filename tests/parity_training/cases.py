@@ -1,4 +1,4 @@
-"""What a comparison is, and the table that is made of many."""
+"""Defines a comparison of two trainings, and the table of comparisons."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import groupby
 
 @dataclass(frozen=True)
 class Case:
-    """One training, done by both.
+    """A training with polytok and with a reference program.
 
-    ``reference`` names the program and its version, ``what`` the trainer and what is compared of it: these two are a
-    row of the table. ``name`` tells options and texts. ``difference`` trains with both and says where they part, or
-    None.
+    ``reference`` is the program with its version, ``what`` the trainer and the compared result; these two identify a
+    row of the table. ``name`` describes options and texts. ``difference`` trains with both programs and returns the
+    first difference, or None.
     """
 
     reference: str
@@ -24,7 +24,7 @@ class Case:
 
 @dataclass
 class Row:
-    """The cases of one row so far."""
+    """A row of the table: the number of cases, and of cases with equal results."""
 
     reference: str
     what: str
@@ -33,7 +33,7 @@ class Row:
 
 
 def table(rows: Iterable[Row]) -> str:
-    """The table in Markdown.
+    """Returns the table in Markdown.
 
     >>> print(table([Row("tokenizers 0.23.3", "BpeTrainer: merges", 50, 50)]))
     | reference | compared | cases | equal |
@@ -47,7 +47,7 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def rows_of(table: str) -> list[Row]:
-    """The rows of a table, as `table` wrote it.
+    """Parses the rows of a table that `table` wrote.
 
     >>> row = Row("tokenizers 0.23.3", "BpeTrainer: merges", 1050, 1050)
     >>> rows_of(table([row])) == [row]

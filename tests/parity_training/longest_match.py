@@ -1,4 +1,4 @@
-"""Vocabularies for longest match: pyrwkv-tokenizer reads them and gives the same ids."""
+"""Compares trained longest-match vocabularies with pyrwkv-tokenizer, which must return the same ids."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def cases() -> Iterator[Case]:
-    """Every file of the corpus with all options."""
-    for path in sorted((DATA / "corpus").glob("[!u]*.txt")):  # hardly anything occurs twice in utf8_sequence
+    """Yields a case for every file of the corpus with every set of options."""
+    for path in sorted((DATA / "corpus").glob("[!u]*.txt")):  # hardly any string occurs twice in utf8_sequence
         for name, options in OPTIONS.items():
             what = "longest-match: ids by the file that is written"
             yield Case(REFERENCE, what, f"{path.name}, {name}", partial(difference, path, options))

@@ -1,7 +1,7 @@
-"""SentencePiece's BPE, words and characters: whole model files beside sentencepiece's, on real texts of six languages.
+"""Compares whole model files of SentencePiece's BPE, words and characters, on real texts of six languages.
 
-With POLYTOK_SENTENCEPIECE_021, a Python that has sentencepiece 0.2.1, that line is compared too, but for BPE, whose
-ties it decides by its hash table (docs/training.md).
+If POLYTOK_SENTENCEPIECE_021 names a Python with sentencepiece 0.2.1, that release is compared too, except for BPE,
+whose ties depend on a hash table (docs/training.md).
 """
 
 from __future__ import annotations
@@ -72,28 +72,28 @@ sys.stdout.buffer.write(out.getvalue())
 
 @functools.cache
 def lines(name: str) -> list[str]:
-    """Lines from all over a file of the corpus, without U+2028 and its like, which Python's splitlines would cut at."""
+    """Returns lines from all parts of a corpus file, without U+2028 and other characters that splitlines splits at."""
     all_lines = (DATA / "corpus" / name).read_text("utf-8").split("\n")
     start = random.Random(name).randrange(max(1, len(all_lines) - LINES))
     return all_lines[start : start + LINES]
 
 
 def cases() -> Iterator[Case]:
-    """Every model, language and set of options."""
+    """Yields a case for every model, language and set of options."""
     other = os.environ.get("POLYTOK_SENTENCEPIECE_021")
     for line in ("0.2.1", "0.2.3") if other else ("0.2.3",):
         for model in MODELS:
             for language, name in LANGUAGES.items():
                 for options in OPTIONS:
                     if line == "0.2.1" and (model == "bpe" or "required_chars" in options):
-                        continue  # it aborts where a required character does not occur
+                        continue  # it aborts if a required character does not occur
                     found = functools.partial(difference, model, name, options, line, other)
                     what = f"{model}: the model file"
                     yield Case(f"sentencepiece {line}", what, f"{language}, {options}", found)
 
 
 def difference(model: str, name: str, options: dict[str, Any], line: str, other: str | None) -> str | None:
-    """Where the model files part, or None."""
+    """Returns the first difference between the model files, or None."""
     given = {"vocab_size": SIZES[model], "hard_vocab_limit": False, **options}
     expected = _reference(lines(name), {**given, "model_type": model}, other if line == "0.2.1" else None)
     kind = f"sentencepiece-{model}"

@@ -1,6 +1,6 @@
-"""SentencePiece's Unigram: whole model files beside sentencepiece's, on real texts of six languages.
+"""Compares whole model files of SentencePiece's Unigram, on real texts of six languages.
 
-With POLYTOK_SENTENCEPIECE_021, a Python that has sentencepiece 0.2.1, that line is compared too.
+If POLYTOK_SENTENCEPIECE_021 names a Python with sentencepiece 0.2.1, that release is compared too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FOLDER = tempfile.TemporaryDirectory(prefix="polytok-")
 
 @functools.cache
 def seeds(name: str) -> str:
-    """A file of the beginnings of words with their counts."""
+    """Writes a file of the starts of words with their counts."""
     counts = Counter(f"▁{word}"[:8] for line in shared.lines(name) for word in line.split() if "▁" not in word)
     path = Path(_FOLDER.name, name)
     path.write_text("".join(f"{piece}\t{count}\n" for piece, count in counts.items()), "utf-8", newline="\n")
@@ -40,7 +40,7 @@ def seeds(name: str) -> str:
 
 
 def cases() -> Iterator[Case]:
-    """Every language and set of options."""
+    """Yields a case for every language and set of options."""
     other = os.environ.get("POLYTOK_SENTENCEPIECE_021")
     for line in ("0.2.1", "0.2.3") if other else ("0.2.3",):
         for language, name in shared.LANGUAGES.items():

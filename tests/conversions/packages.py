@@ -1,4 +1,4 @@
-"""What we write, read by the other side's own software: ids of texts, without special tokens."""
+"""Reads written files with each format's own package, and encodes texts without special tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def huggingface(data: bytes, _: Tokenizer) -> Encode:
     package: Any = importlib.import_module("tokenizers")
     tokenizer = package.Tokenizer.from_str(data.decode())
     tokenizer.encode_special_tokens = True
-    return lambda texts: [found.ids for found in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    return lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
 
 def tiktoken(data: bytes, source: Tokenizer) -> Encode:
@@ -38,16 +38,16 @@ def tiktoken(data: bytes, source: Tokenizer) -> Encode:
     return lambda texts: [encoding.encode_ordinary(text) for text in texts]
 
 
-OWN: Mapping[str, Callable[[bytes, Tokenizer], Encode]] = {
+PACKAGE_ENCODERS: Mapping[str, Callable[[bytes, Tokenizer], Encode]] = {
     "sentencepiece": sentencepiece,
     "huggingface": huggingface,
     "tiktoken": tiktoken,
 }
-"""By format; the others have no software of their own that can be installed as a package and run without a model."""
+"""The encoders by format. Other formats have no package that encodes without a model."""
 
 
 def gguf_texts(data: bytes) -> list[bytes]:
-    """The tokens of a GGUF file as the gguf package reads them."""
+    """Returns the tokens that the gguf package reads from a GGUF file."""
     package: Any = importlib.import_module("gguf")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "written.gguf"
