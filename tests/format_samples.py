@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gguf_samples
-from polytok import conversion, formats
+from polytok import _core, conversion, formats
 from polytok.spec import (
     Bpe,
     ByteFallbackDecode,
@@ -190,3 +191,18 @@ SMALL = {
 def small_file(format_name: str) -> bytes:
     """Returns a small file of the format."""
     return conversion.write(SMALL[format_name](), format_name).data
+
+
+def reread(spec: Spec, format_name: str, **options: Any) -> Spec:
+    """Writes a Spec in a format, and reads it back with options."""
+    return formats.read(conversion.write(spec, format_name).data, **options)
+
+
+UNKNOWN_PIECE = (b"<unk>", 0.0, Kind.UNKNOWN)
+A_PIECE = (b"a", -1.0, Kind.NORMAL)
+
+
+def sentencepiece_file(*rows: tuple[bytes, float, Kind], model: int = 2, byte_fallback: bool = False) -> bytes:
+    """Returns a SentencePiece model file with any pieces, without checking the pieces."""
+    vocab = Vocab.from_rows([(text, number, score, kind) for number, (text, score, kind) in enumerate(rows)])
+    return _core.sentencepiece_write(vocab, b"") + bytes([0x12, 5, 0x18, model, 0x98, 0x02, byte_fallback])
