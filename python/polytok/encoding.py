@@ -298,8 +298,8 @@ class Encoding:
 
     def word_to_tokens(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
         """Returns the range of a word's tokens: the first, and one past the last."""
-        words, within = self.word_ids, self._range_of_text(sequence)
-        candidates = itertools.takewhile(lambda at: (number := words[at]) is None or number <= word, within)
+        words, token_range = self.word_ids, self._range_of_text(sequence)
+        candidates = itertools.takewhile(lambda at: (number := words[at]) is None or number <= word, token_range)
         positions = [at for at in candidates if words[at] == word]
         return (positions[0], positions[-1] + 1) if positions else None
 
@@ -472,10 +472,10 @@ def _fill_template(
             runs.append(Encoding((part,)))
     if all(not encoding.overflowing for encoding in runs):
         return Encoding(tuple(itertools.chain.from_iterable(encoding._parts for encoding in runs)))
-    merged = Encoding(())
+    merged_encoding = Encoding(())
     for encoding in runs:
-        merged = merged.merged(encoding)
-    return merged
+        merged_encoding = merged_encoding.merged(encoding)
+    return merged_encoding
 
 
 def _truncation_windows(
@@ -501,7 +501,7 @@ def _tokens_to_keep(lengths: Sequence[int], room: int, strategy: Strategy) -> li
     if excess <= 0:
         return list(lengths)
     if strategy == "longest_first":
-        return [room] if len(lengths) == 1 else _balanced(lengths[0], lengths[1], room)
+        return [room] if len(lengths) == 1 else _balanced_lengths(lengths[0], lengths[1], room)
     if strategy == "only_second" and len(lengths) == 1:
         raise EncodeError("Truncation error: Second sequence not provided")
     shortened_text = int(strategy == "only_second")
@@ -510,16 +510,16 @@ def _tokens_to_keep(lengths: Sequence[int], room: int, strategy: Strategy) -> li
     return [length - excess if i == shortened_text else length for i, length in enumerate(lengths)]
 
 
-def _balanced(first: int, second: int, room: int) -> list[int]:
+def _balanced_lengths(first: int, second: int, room: int) -> list[int]:
     """Returns two lengths.
 
     The longer text is shortened, but not below the shorter one; then both get half of the room.
     """
-    short = min(first, second)
-    long = short if short > room else max(short, room - short)
-    if short + long > room:
-        short, long = room // 2, room // 2 + room % 2
-    return [long, short] if first > second else [short, long]
+    shorter = min(first, second)
+    longer = shorter if shorter > room else max(shorter, room - shorter)
+    if shorter + longer > room:
+        shorter, longer = room // 2, room // 2 + room % 2
+    return [longer, shorter] if first > second else [shorter, longer]
 
 
 def _windows(length: int, kept_tokens: int, truncation: Truncation) -> Iterator[tuple[int, int]]:

@@ -33,11 +33,11 @@ def fetch_content(address: str) -> bytes:
 
 def _chunks(response: Any) -> Iterator[bytes]:
     deadline = time.monotonic() + 10 * TIMEOUT
-    size = 0
+    bytes_read = 0
     while chunk := response.read1(_CHUNK):
         yield chunk
-        size += len(chunk)
-        if size > MAX_BYTES:
+        bytes_read += len(chunk)
+        if bytes_read > MAX_BYTES:
             raise OSError(f"the file is longer than {MAX_BYTES} bytes")
         if time.monotonic() > deadline:
             raise OSError(f"the download takes longer than {10 * TIMEOUT:.0f} seconds")

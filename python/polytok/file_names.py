@@ -37,8 +37,8 @@ def formats_named(path: Path) -> tuple[str, ...]:
     """
     if path.name.lower() in _READ_ONLY_NAMES:
         return ()
-    formats = (*_NAMES.get(path.name.lower(), ()), *_SUFFIXES.get(path.suffix.lower(), ()))
-    return tuple(dict.fromkeys((*formats, "wordpiece") if path.suffix.lower() == ".txt" else formats))
+    candidates = (*_NAMES.get(path.name.lower(), ()), *_SUFFIXES.get(path.suffix.lower(), ()))
+    return tuple(dict.fromkeys((*candidates, "wordpiece") if path.suffix.lower() == ".txt" else candidates))
 
 
 def format_of(path: Path, origin: str) -> str:
@@ -46,10 +46,10 @@ def format_of(path: Path, origin: str) -> str:
 
     Raises ArgumentError if several other formats have files of this name.
     """
-    formats = _NAMES.get(path.name.lower()) or _SUFFIXES.get(path.suffix.lower(), ())
-    if origin in formats or not formats:
+    candidates = _NAMES.get(path.name.lower()) or _SUFFIXES.get(path.suffix.lower(), ())
+    if origin in candidates or not candidates:
         return origin
-    if len(formats) == 1:
-        return formats[0]
-    choices = ", ".join(map(repr, formats))
+    if len(candidates) == 1:
+        return candidates[0]
+    choices = ", ".join(map(repr, candidates))
     raise ArgumentError(f"{path.name} can be a file of several formats; name one of them:  {choices}")

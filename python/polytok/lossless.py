@@ -146,8 +146,8 @@ def _merges_bytes(spec: Spec) -> bool:
 
 
 def _name_bytes(values: list[int]) -> str:
-    more = f" and {len(values) - 1} more" if len(values) > 1 else ""
-    return f"byte 0x{values[0]:02X}{more}"
+    suffix = f" and {len(values) - 1} more" if len(values) > 1 else ""
+    return f"byte 0x{values[0]:02X}{suffix}"
 
 
 # SentencePiece
@@ -257,12 +257,12 @@ def _llama2c_reasons(spec: Spec) -> Iterator[Reason]:
     if not isinstance(spec.model, Bpe) or spec.model.symbols != "groups" or spec.unknown != "bytes":
         yield Reason("model: only llama2.c's own model provably fits llama2.c's decoding")
         return
-    if b" " not in pieces.all:
+    if b" " not in pieces.all_pieces:
         yield Reason("vocab: a space has no entry, so decoding does not remove the added space", b"a")
     if wrong_bytes := _wrong_bytes(spec):
         yield Reason(f"vocab: {_name_bytes(wrong_bytes)} does not have the id {wrong_bytes[0]} + {_LLAMA2C_FIRST_BYTE}")
-    reachable = _ReachableEntries(pieces.all)
-    for row, piece in enumerate(pieces.all):
+    reachable = _ReachableEntries(pieces.all_pieces)
+    for row, piece in enumerate(pieces.all_pieces):
         if _ESCAPE.match(piece) and reachable.by_merging(piece):
             yield Reason(f"decode: {piece!r} can be reached by merging text, and prints one byte", piece)
             break
@@ -309,7 +309,7 @@ class _PieceSets:
 
     def __init__(self, spec: Spec) -> None:
         self.vocab = spec.vocab
-        self.all = spec.vocab.pieces()
+        self.all_pieces = spec.vocab.pieces()
         self.kinds: list[int] = spec.vocab.kinds.tolist()
         active = spec.vocab.active_kinds
         self.active: list[int] = self.kinds if active is None else active.tolist()
@@ -317,42 +317,42 @@ class _PieceSets:
     @cached_property
     def usable(self) -> dict[bytes, None]:
         """The pieces that a text can produce."""
-        rows = zip(self.all, self.kinds, self.active, strict=True)
+        rows = zip(self.all_pieces, self.kinds, self.active, strict=True)
         return {piece: None for piece, kind, active in rows if kind not in _RESERVED and active != Kind.UNUSED}
 
     @cached_property
     def reserved(self) -> set[bytes]:
         """The pieces that a text cannot produce."""
-        return {piece for piece, kind in zip(self.all, self.kinds, strict=True) if kind in _RESERVED}
+        return {piece for piece, kind in zip(self.all_pieces, self.kinds, strict=True) if kind in _RESERVED}
 
     @cached_property
     def user_defined(self) -> tuple[bytes, ...]:
         """The pieces that the character map does not change."""
-        return tuple(self._of(self.kinds, Kind.USER_DEFINED))
+        return tuple(self._pieces_of_kind(self.kinds, Kind.USER_DEFINED))
 
     @cached_property
     def control(self) -> list[bytes]:
         """The control symbols."""
-        return self._of(self.kinds, Kind.CONTROL)
+        return self._pieces_of_kind(self.kinds, Kind.CONTROL)
 
     @cached_property
     def fallback(self) -> set[int]:
         """The bytes that have a byte piece."""
-        texts_of_bytes = (_BYTE_PIECE.fullmatch(piece) for piece in self._of(self.active, Kind.BYTE))
+        texts_of_bytes = (_BYTE_PIECE.fullmatch(piece) for piece in self._pieces_of_kind(self.active, Kind.BYTE))
         return {int(match[1], 16) for match in texts_of_bytes if match}
 
     @cached_property
     def unknown_character(self) -> bytes | None:
         """The character with the highest number that no piece contains."""
-        known_characters = set(b"\n".join(self.all).decode(errors="replace"))
+        known_characters = set(b"\n".join(self.all_pieces).decode(errors="replace"))
         codes = (code for code in range(_LAST_CHARACTER, 0, -1) if code not in _SURROGATES)
         return next((chr(code).encode() for code in codes if chr(code) not in known_characters), None)
 
-    def _of(self, kinds: list[int], kind_wanted: Kind) -> list[bytes]:
-        return [piece for piece, kind in zip(self.all, kinds, strict=True) if kind == kind_wanted]
+    def _pieces_of_kind(self, kinds: list[int], kind_wanted: Kind) -> list[bytes]:
+        return [piece for piece, kind in zip(self.all_pieces, kinds, strict=True) if kind == kind_wanted]
 
 
-def _changed_by(charsmap: bytes, untouched: tuple[bytes, ...]) -> tuple[bytes, bytes] | None:
+def _changed_by(charsmap: bytes, unchanged_prefixes: tuple[bytes, ...]) -> tuple[bytes, bytes] | None:
     """Returns a key of a character map that maps to another text, and its value; None if no key does.
 
     The map is a double array (see reference/charsmap.py). Each unit is visited once, whatever the blob contains.
@@ -376,7 +376,7 @@ def _changed_by(charsmap: bytes, untouched: tuple[bytes, ...]) -> tuple[bytes, b
             if unit & 0x100 and child < len(units):
                 start = int(units[child] & 0x7FFF_FFFF)
                 value = strings[start : strings.find(b"\0", start)]
-                if value != longer_key and not longer_key.startswith(untouched or (b"\xff",)):
+                if value != longer_key and not longer_key.startswith(unchanged_prefixes or (b"\xff",)):
                     return longer_key, value
             pending.append((longer_key, child))
     return None

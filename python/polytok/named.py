@@ -82,10 +82,10 @@ def read(
         return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
     if line is not None:
         raise ArgumentError(f"line= has no effect on {name}; leave it out")
-    first, *others = [read_or_fetch(file, name, cache_dir) for file in FILES[name]]
-    if others:
-        return gpt2_pair.read(first, others[0], ReadOptions(pattern=pattern, special_tokens=special_tokens))
-    return formats.read(first, format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
+    first_file, *other_files = [read_or_fetch(file, name, cache_dir) for file in FILES[name]]
+    if other_files:
+        return gpt2_pair.read(first_file, other_files[0], ReadOptions(pattern=pattern, special_tokens=special_tokens))
+    return formats.read(first_file, format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:

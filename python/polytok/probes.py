@@ -52,10 +52,10 @@ def texts(spec: Spec, count: int = 400) -> list[str]:
         piece for piece, kind in zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True) if _is_in_texts(kind)
     ]
     pieces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in pieces_in_texts if piece]
-    concatenated = (
+    random_texts = (
         b"".join(random_source.choices(pieces, k=random_source.randrange(1, 9))) for _ in range(count if pieces else 0)
     )
-    return [*TROUBLE, *(text.decode(errors="ignore") for text in concatenated)]
+    return [*TROUBLE, *(text.decode(errors="ignore") for text in random_texts)]
 
 
 def _is_in_texts(kind: int) -> bool:

@@ -89,10 +89,10 @@ def pipeline_losses(spec: Spec) -> tuple[str, ...]:
     losses = [
         f"normalize: {step.kind} is not applied" for step in spec.normalize if not isinstance(step, ReplaceInvalid)
     ]
-    if losses and (normalized := [token.text for token in spec.special if token.normalized]):
+    if losses and (normalized_texts := [token.text for token in spec.special if token.normalized]):
         losses.append(
-            f"special: {len(normalized)} tokens are searched in the original text, not in normalized text "
-            f"({first_items(normalized)})"
+            f"special: {len(normalized_texts)} tokens are searched in the original text, not in normalized text "
+            f"({first_items(normalized_texts)})"
         )
     versions = {getattr(step, "unicode", None) for step in spec.split} - {None}
     losses += [f"split: the Unicode tables are the newest, not those of {version}" for version in versions]

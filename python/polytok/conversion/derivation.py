@@ -104,11 +104,11 @@ def out_of_order(before: Derivations, after: Derivations) -> npt.NDArray[np.int6
     return wrong_rows
 
 
-def merges_alike(spec: Spec, other: Spec) -> bool:
+def merges_alike(spec: Spec, other_spec: Spec) -> bool:
     """Reports whether two Specs over the same vocabulary provably merge every piece alike."""
-    if not (isinstance(spec.model, Bpe) and isinstance(other.model, Bpe)):
+    if not (isinstance(spec.model, Bpe) and isinstance(other_spec.model, Bpe)):
         return False
-    both_derivations = derivations(spec.vocab, spec.model), derivations(other.vocab, other.model)
+    both_derivations = derivations(spec.vocab, spec.model), derivations(other_spec.vocab, other_spec.model)
     return len(both_derivations[0].kind) == len(both_derivations[1].kind) and not len(
         rows_merged_differently(*both_derivations)
     )

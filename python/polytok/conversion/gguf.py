@@ -114,11 +114,11 @@ def _with_special(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:
     if size > 2 * (len(used_ids) + len(texts)):
         raise FormatError(f"ids go up to {size - 1}, but GGUF has a row for each, and most would be empty")
     rows += [(b"[PAD%d]" % n, n, Kind.UNUSED) for n in range(size) if n not in used_ids and n not in texts]
-    extended = with_rows(vocab, rows)
-    new_kinds = extended.kinds.copy()
+    extended_vocab = with_rows(vocab, rows)
+    new_kinds = extended_vocab.kinds.copy()
     for number, kind in kinds.items():
         new_kinds[number] = kind
-    return replace(extended, kinds=new_kinds)
+    return replace(extended_vocab, kinds=new_kinds)
 
 
 def _without_flags(token: SpecialToken) -> SpecialToken:
@@ -135,9 +135,13 @@ def _with_template(converted: Converted) -> Converted:
     for role, ids in roles.items():
         if len(ids) == 1:
             names[role] = ids[0]
-    expressible = Template.around(before[:1], after[:1])
-    losses = () if expressible == spec.post else ("post: more than one id before and after a text cannot be expressed",)
-    return converted.then(Converted(replace(spec, post=expressible, names=names), losses))
+    expressible_template = Template.around(before[:1], after[:1])
+    losses = (
+        ()
+        if expressible_template == spec.post
+        else ("post: more than one id before and after a text cannot be expressed",)
+    )
+    return converted.then(Converted(replace(spec, post=expressible_template, names=names), losses))
 
 
 # SentencePiece
@@ -170,13 +174,13 @@ def _spm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
         yield "normalize: spaces at both ends and in runs stay"
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         yield "normalize: the text's spaces differ from those of the pieces"
-    if user_defined := _count(spec.vocab, Kind.USER_DEFINED):
+    if user_defined_count := _count(spec.vocab, Kind.USER_DEFINED):
         yield (
-            f"special: {user_defined} user-defined pieces are matched first, and the text after them is encoded as a "
-            "new text"
+            f"special: {user_defined_count} user-defined pieces are matched first, and the text after them is "
+            "encoded as a new text"
         )
-    if unused := _count(spec.vocab, Kind.UNUSED):
-        yield f"vocab: {unused} unused pieces are produced from a text"
+    if unused_count := _count(spec.vocab, Kind.UNUSED):
+        yield f"vocab: {unused_count} unused pieces are produced from a text"
     if spec.unknown != "bytes" and _count(spec.vocab, Kind.BYTE) < 256:
         yield "unknown: characters without an entry need byte pieces"
 
@@ -236,13 +240,13 @@ def _ugm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
         yield "normalize: the added space is after the spaces at the start, and a text of only spaces gets none"
     if not step.add_dummy_prefix and step.remove_extra_whitespaces:
         yield "normalize: a space is added before the first word"
-    if user_defined := _count(spec.vocab, Kind.USER_DEFINED):
+    if user_defined_count := _count(spec.vocab, Kind.USER_DEFINED):
         yield (
-            f"special: {user_defined} user-defined pieces are matched first, and the text after them is encoded as a "
-            "new text"
+            f"special: {user_defined_count} user-defined pieces are matched first, and the text after them is "
+            "encoded as a new text"
         )
-    if unused := _count(spec.vocab, Kind.UNUSED):
-        yield f"vocab: {unused} unused pieces are produced from a text"
+    if unused_count := _count(spec.vocab, Kind.UNUSED):
+        yield f"vocab: {unused_count} unused pieces are produced from a text"
     yield "decode: the unknown piece prints nothing or its name"
 
 

@@ -89,7 +89,7 @@ def _byte_level(spec: Spec) -> Converted:
     model = Bpe("merges", merges=merges, whole_piece_first=model.whole_piece_first)
     split = tuple(_convert_split_step(step) for step in spec.split)
     vocab = numbered_as_huggingface(_with_model_only_ids(vocab, spec), spec.special, byte_level=True)
-    converted = replace(
+    result_spec = replace(
         spec,
         vocab=vocab,
         model=model,
@@ -99,7 +99,7 @@ def _byte_level(spec: Spec) -> Converted:
         decode=BytesDecode(skips_unknown=True),
         trim=None,
     )
-    return Converted(replace(converted, unknown="error"), losses)
+    return Converted(replace(result_spec, unknown="error"), losses)
 
 
 def _convert_split_step(step: SplitStep) -> SplitStep:
@@ -126,7 +126,7 @@ def _wordpiece(spec: Spec) -> Converted:
     if len(set(texts)) < len(texts):
         raise FormatError("two entries have the same text with their prefix")
     kinds = np.where(spec.vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
-    converted = replace(
+    result_spec = replace(
         spec,
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
         model=WordPiece("##", _MAX_WORD_CHARS),
@@ -140,7 +140,7 @@ def _wordpiece(spec: Spec) -> Converted:
         f"model: words of more than {_MAX_WORD_CHARS} characters become unknown",
         "decode: tokenizers' rules decide where spaces are",
     )
-    return Converted(converted, (*losses, *matching_losses(spec, "longest")))
+    return Converted(result_spec, (*losses, *matching_losses(spec, "longest")))
 
 
 def _with_prefix(piece: bytes) -> bytes:
@@ -159,7 +159,7 @@ def _from_sentencepiece(spec: Spec) -> Converted:
     if len(user_defined) > _MAX_USER_DEFINED:
         raise FormatError(f"{len(user_defined)} user-defined pieces are too many for a pattern")
     model_result = _bpe(spec, user_defined) if spec.model == BPE else _unigram(spec)
-    converted = replace(
+    result_spec = replace(
         model_result.spec,
         vocab=_only_unknown_kind(model_result.spec.vocab),
         special=_added_tokens(spec),
@@ -169,7 +169,7 @@ def _from_sentencepiece(spec: Spec) -> Converted:
         decode=ChainDecode(tuple(_decode(step, spec.unknown == "bytes"))),
     )
     losses = (*model_result.losses, *_losses(spec, step, decode))
-    return Converted(converted, losses, (*model_result.notes, *_notes(spec, decode)))
+    return Converted(result_spec, losses, (*model_result.notes, *_notes(spec, decode)))
 
 
 def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
@@ -191,8 +191,8 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
         reserved_pieces = [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]
         description = "reserved entries match a text that is the whole text between two user-defined pieces"
         losses.append(f"model: {len(reserved_pieces)} {description} ({first_items(reserved_pieces)})")
-    if unused := _pieces_of(spec.vocab, Kind.UNUSED):
-        losses.append(f"vocab: {len(unused)} unused pieces are not split again ({first_items(unused)})")
+    if unused_pieces := _pieces_of(spec.vocab, Kind.UNUSED):
+        losses.append(f"vocab: {len(unused_pieces)} unused pieces are not split again ({first_items(unused_pieces)})")
     model = Bpe(
         "merges",
         symbols="scalars",

@@ -124,14 +124,14 @@ def _expected_kinds() -> list[Kind]:
 
 
 def _require_layout(spec: Spec) -> None:
-    kinds, expected = spec.vocab.kinds[:FIRST_ORDINARY], _expected_kinds()
+    kinds, expected_kinds = spec.vocab.kinds[:FIRST_ORDINARY], _expected_kinds()
     wrong_rows = np.flatnonzero(spec.vocab.ids != np.arange(len(spec.vocab)))
     if len(wrong_rows):
         row = int(wrong_rows[0])
         raise FormatError(f"llama2.c numbers its tokens from 0, but row {row} has the id {spec.vocab.ids[row]}")
-    if not np.array_equal(kinds, expected):
-        row = next((row for row, kind in enumerate(expected) if row >= len(kinds) or kinds[row] != kind), 0)
-        raise FormatError(f"llama2.c fixes the ids 0 to 258; id {row} must be of kind {expected[row].name}")
+    if not np.array_equal(kinds, expected_kinds):
+        row = next((row for row, kind in enumerate(expected_kinds) if row >= len(kinds) or kinds[row] != kind), 0)
+        raise FormatError(f"llama2.c fixes the ids 0 to 258; id {row} must be of kind {expected_kinds[row].name}")
     if any(spec.vocab.piece(3 + byte) != b"<0x%02X>" % byte for byte in range(256)):
         raise FormatError("llama2.c needs the bytes, in order, as ids 3 to 258")
     if any(spec.names.get(role) != number for role, number in NAMES.items()):

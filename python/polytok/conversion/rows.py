@@ -34,14 +34,14 @@ def with_rows(vocab: Vocab, rows: Sequence[tuple[bytes, int, int]]) -> Vocab:
     if not rows:
         return vocab
     pieces = [*vocab.pieces(), *(text for text, _, _ in rows)]
-    extended = Vocab(
+    extended_vocab = Vocab(
         blob=b"".join(pieces),
         offsets=offsets_of(pieces),
         ids=np.concatenate([vocab.ids, np.array([number for _, number, _ in rows], dtype=np.uint32)]),
         scores=np.concatenate([vocab.scores, np.zeros(len(rows), dtype=vocab.scores.dtype)]),
         kinds=np.concatenate([vocab.kinds, np.array([kind for _, _, kind in rows], dtype=np.uint8)]),
     )
-    return sorted_by_id(extended)
+    return sorted_by_id(extended_vocab)
 
 
 def offsets_of(pieces: Sequence[bytes]) -> npt.NDArray[np.uint32]:

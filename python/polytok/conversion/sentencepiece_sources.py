@@ -239,7 +239,7 @@ def _entries_with_inner_space(vocab: Vocab) -> list[str]:
 
 
 def _unsupported_steps(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator[str]:
-    supported: tuple[NormalizeStep, ...] = (
+    supported_steps: tuple[NormalizeStep, ...] = (
         ReplaceInvalid(),
         Prepend(SPACE_MARK),
         Replace(" ", SPACE_MARK),
@@ -247,7 +247,7 @@ def _unsupported_steps(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator
         _COLLAPSE,
     )
     for step in steps:
-        if step not in supported and not isinstance(step, Precompiled):
+        if step not in supported_steps and not isinstance(step, Precompiled):
             yield f"normalize: {step.kind} is not applied"
     for split_step in spec.split:
         if not isinstance(split_step, Metaspace):

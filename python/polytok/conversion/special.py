@@ -29,11 +29,11 @@ def matching_losses(spec: Spec, target_matching: str) -> tuple[str, ...]:
     )
 
 
-def _overlap(text: str, other: str) -> bool:
-    if text in other:
+def _overlap(text: str, other_text: str) -> bool:
+    if text in other_text:
         return True
     ends = range(1, len(text))
-    return any(text.endswith(other[:n]) or text.startswith(other[-n:]) for n in ends)
+    return any(text.endswith(other_text[:n]) or text.startswith(other_text[-n:]) for n in ends)
 
 
 def only_tokens(spec: Spec) -> Vocab:

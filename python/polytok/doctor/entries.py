@@ -117,8 +117,10 @@ def equal_scores(spec: Spec) -> Iterator[Finding]:
     """Finds equal scores of entries that compete in BPE by scores."""
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
-    derived = derivations(spec.vocab, spec.model)
-    rows = [row for row in derived.rows(DerivationKind.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL]
+    derivation_of_rows = derivations(spec.vocab, spec.model)
+    rows = [
+        row for row in derivation_of_rows.rows(DerivationKind.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL
+    ]
     # Runs of one character (spaces) share a score in many good models, and any order merges them the same.
     mixed_rows = [row for row in rows if len(set(spec.vocab.piece(row).decode(errors="replace"))) > 1]
     values, counts = np.unique(spec.vocab.scores[mixed_rows], return_counts=True)

@@ -17,9 +17,9 @@ def out_of_range(spec: Spec) -> Iterator[Finding]:
     """Finds roles and templates that name an id without an entry."""
     known_ids = {*spec.vocab.ids.tolist(), *(token.id for token in spec.special)}
     parts = (*spec.post.single, *spec.post.pair)
-    inserted = {number for part in parts if isinstance(part, Insert) for number in part.ids}
+    inserted_ids = {number for part in parts if isinstance(part, Insert) for number in part.ids}
     wrong_uses = [f"{role} {number}" for role, number in spec.names.items() if number not in known_ids]
-    wrong_uses += [f"template {number}" for number in sorted(inserted - known_ids)]
+    wrong_uses += [f"template {number}" for number in sorted(inserted_ids - known_ids)]
     if wrong_uses:
         yield Finding(
             "id-out-of-range",

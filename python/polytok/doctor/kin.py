@@ -13,12 +13,12 @@ from .finding import Finding, Severity, examples, readable
 
 
 def compare(
-    tokenizer: Tokenizer, other: Tokenizer, texts: Iterable[Text] | None
+    tokenizer: Tokenizer, other_tokenizer: Tokenizer, texts: Iterable[Text] | None
 ) -> tuple[list[Finding], list[Divergence]]:
     """Returns the findings and the divergences: other ids, other special tokens, and texts with other ids."""
-    findings = [*_vocabularies(tokenizer.spec, other.spec), *_special_tokens(tokenizer, other)]
+    findings = [*_vocabularies(tokenizer.spec, other_tokenizer.spec), *_special_tokens(tokenizer, other_tokenizer)]
     text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    divergences = list(Comparison(tokenizer, other).divergences_in(text_list))
+    divergences = list(Comparison(tokenizer, other_tokenizer).divergences_in(text_list))
     if divergences:
         stages = sorted({divergence.stage or "unknown" for divergence in divergences})
         findings.append(
@@ -32,9 +32,9 @@ def compare(
     return findings, divergences
 
 
-def _vocabularies(spec: Spec, other: Spec) -> Iterator[Finding]:
+def _vocabularies(spec: Spec, other_spec: Spec) -> Iterator[Finding]:
     """Finds entries of both vocabularies with different ids."""
-    ids, other_ids = _id_by_text(spec), _id_by_text(other)
+    ids, other_ids = _id_by_text(spec), _id_by_text(other_spec)
     moved_texts = [text for text, number in ids.items() if other_ids.get(text, number) != number]
     if moved_texts:
         yield Finding(
@@ -59,8 +59,8 @@ def _id_by_text(spec: Spec) -> dict[bytes, int]:
     return {piece: number for piece, number, kind in rows if kind == 1}
 
 
-def _special_tokens(tokenizer: Tokenizer, other: Tokenizer) -> Iterator[Finding]:
-    ids, other_ids = tokenizer.special_tokens, other.special_tokens
+def _special_tokens(tokenizer: Tokenizer, other_tokenizer: Tokenizer) -> Iterator[Finding]:
+    ids, other_ids = tokenizer.special_tokens, other_tokenizer.special_tokens
     moved_texts = [text for text, number in ids.items() if other_ids.get(text, number) != number]
     if moved_texts:
         yield Finding(

@@ -15,12 +15,12 @@ def round_trips(tokenizer: Tokenizer, texts: Iterable[Text]) -> Iterator[Finding
     for text in texts:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
         try:
-            decoded = tokenizer.decode_bytes(tokenizer.encode(data))
+            decoded_bytes = tokenizer.decode_bytes(tokenizer.encode(data))
         except PolytokError as error:
             advice = "text outside the vocabulary needs byte pieces or an unknown piece"
             yield Finding("text-refused", Severity.WARNING, f"{readable(data)!r:.60} is refused: {error}", advice)
             continue
-        if decoded != data:
+        if decoded_bytes != data:
             reasons = "; ".join(map(str, tokenizer.lossless.reasons)) or "no known reason"
-            message = f"{readable(data)!r:.60} is decoded as {readable(decoded)!r:.60}"
+            message = f"{readable(data)!r:.60} is decoded as {readable(decoded_bytes)!r:.60}"
             yield Finding("not-lossless", Severity.NOTE, message, f"reasons for which texts can change: {reasons}")

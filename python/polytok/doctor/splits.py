@@ -82,12 +82,12 @@ def pattern_and_vocabulary(spec: Spec) -> Iterator[Finding]:
     split_result = _split_entries(spec)
     if split_result is None:
         return
-    split_entries, examined = split_result
-    if len(split_entries) > examined * _MAX_SPLIT_SHARE:
+    split_entries, examined_count = split_result
+    if len(split_entries) > examined_count * _MAX_SPLIT_SHARE:
         yield Finding(
             "pattern-not-of-vocabulary",
             Severity.WARNING,
-            f"the split pattern splits {len(split_entries)} of {examined} entries "
+            f"the split pattern splits {len(split_entries)} of {examined_count} entries "
             f"({examples(map(readable, split_entries))}), which "
             "therefore are hardly ever produced",
             "the vocabulary was trained with another pattern; use the pattern of its model",
@@ -96,12 +96,12 @@ def pattern_and_vocabulary(spec: Spec) -> Iterator[Finding]:
 
 def _split_entries(spec: Spec) -> tuple[list[bytes], int] | None:
     """Returns the entries that are split into several pieces, and the number of entries examined."""
-    plain = replace(spec, special=(), normalize=(), post=Template(), decode=BytesDecode())
+    plain_spec = replace(spec, special=(), normalize=(), post=Template(), decode=BytesDecode())
     rows = np.flatnonzero(spec.vocab.kinds == Kind.NORMAL)
     rows = rows[:: max(1, len(rows) // _SAMPLE)]
     texts = [text for row in rows if _is_text(text := spec.vocab.piece(int(row)))]
     try:
-        tokenizer = _core.Tokenizer(plain)
+        tokenizer = _core.Tokenizer(plain_spec)
         return [text for text in texts if _piece_count(tokenizer, text) > 1], len(texts)
     except PolytokError:
         return None

@@ -50,14 +50,14 @@ def detect(data: bytes) -> Format:
     if ptok.refusal(data) is None:
         return ptok
     refusals = {candidate.name: candidate.refusal(data) for candidate in all_formats()}
-    matching = [name for name, refusal in refusals.items() if refusal is None]
-    if not matching:
+    matching_names = [name for name, refusal in refusals.items() if refusal is None]
+    if not matching_names:
         reasons = "".join(f"\n  {name}: {refusal}" for name, refusal in refusals.items())
         raise FormatError(f"no format recognises these {len(data)} bytes:{reasons}")
-    if len(matching) > 1:
-        choice = " or ".join(f"format={name!r}" for name in matching)
+    if len(matching_names) > 1:
+        choice = " or ".join(f"format={name!r}" for name in matching_names)
         raise FormatError(f"the bytes fit more than one format; choose with {choice}")
-    return named(matching[0])
+    return named(matching_names[0])
 
 
 def read(

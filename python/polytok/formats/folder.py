@@ -37,8 +37,8 @@ def read_folder(
     for file in _files_to_read(siblings):
         spec = (read or read_bytes)(siblings[file], siblings=siblings, **options)
         return replace(spec, origin=replace(spec.origin, name=name or spec.origin.name or folder.name))
-    searched = ", ".join((*ONE_FILE, " with ".join(PAIR)))
-    raise FormatError(f"the folder {folder} has no tokenizer file of a known name: none of {searched}")
+    searched_names = ", ".join((*ONE_FILE, " with ".join(PAIR)))
+    raise FormatError(f"the folder {folder} has no tokenizer file of a known name: none of {searched_names}")
 
 
 def _files_to_read(siblings: Siblings) -> list[str]:

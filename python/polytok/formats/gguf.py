@@ -160,7 +160,7 @@ class _SpecReader:
             raise FormatError(f"{KEY}tokens is {'missing' if texts is None else 'empty'}")
         self.token_texts = text_list(texts)
         if not all(self.token_texts):
-            self.token_texts = [word or b"[EMPTY_%d]" % id for id, word in enumerate(self.token_texts)]
+            self.token_texts = [token_text or b"[EMPTY_%d]" % id for id, token_text in enumerate(self.token_texts)]
             texts = join_texts(self.token_texts)
         self.texts = texts
         types = self.file.numbers(f"{KEY}token_type", (I32,))
@@ -174,9 +174,11 @@ class _SpecReader:
 
     def _tokens(self) -> Tokens:
         ids: dict[bytes, int] = {}
-        for id, word in enumerate(self.token_texts):
-            if ids.setdefault(word, id) != id:
-                raise FormatError(f"{KEY}tokens: ids {ids[word]} and {id} have the same text, {word[:40]!r}")
+        for id, token_text in enumerate(self.token_texts):
+            if ids.setdefault(token_text, id) != id:
+                raise FormatError(
+                    f"{KEY}tokens: ids {ids[token_text]} and {id} have the same text, {token_text[:40]!r}"
+                )
         roles_in_file = {
             role for role, keys in _FILL_IN_MIDDLE.items() if any(self._valid_id(key) is not None for key in keys)
         }
@@ -210,13 +212,13 @@ class _SpecReader:
 
     def _special_tokens(self) -> list[SpecialToken]:
         """Returns the tokens that are matched in a text before anything else."""
-        reserved = Attribute.CONTROL | Attribute.UNKNOWN
+        reserved_bits = Attribute.CONTROL | Attribute.UNKNOWN
         special_bits = int(SPECIAL)  # an int is many times faster to test than a flag
         return [
             SpecialToken(
                 self._text(id),
                 id,
-                special=bool(attribute & reserved),
+                special=bool(attribute & reserved_bits),
                 lstrip=bool(attribute & Attribute.LSTRIP),
                 rstrip=bool(attribute & Attribute.RSTRIP),
             )
@@ -285,7 +287,7 @@ class _SpecReader:
                 kinds[foreign_rows] = Kind.UNUSED
             model: Model = self._bpe(kinds)
         elif self.family == "rwkv":
-            texts, model = join_texts([unescape(word) for word in self.token_texts]), Longest()
+            texts, model = join_texts([unescape(token_text) for token_text in self.token_texts]), Longest()
         else:
             model = _MODELS[self.family]
         if self.family == "plamo2":
@@ -330,11 +332,13 @@ class _SpecReader:
 
     def _require_bytes(self, kinds: npt.NDArray[np.uint8]) -> None:
         ids = {self.token_texts[id] for id in np.flatnonzero(kinds == Kind.BYTE).tolist() if id}
-        missing = [text for text in _BYTE_TOKENS if text not in ids and text.lower() not in ids]
-        if missing:
-            raise FormatError(f"PLaMo-2 needs all 256 byte tokens after id 0, but {missing[0].decode()} is missing")
+        missing_tokens = [text for text in _BYTE_TOKENS if text not in ids and text.lower() not in ids]
+        if missing_tokens:
+            raise FormatError(
+                f"PLaMo-2 needs all 256 byte tokens after id 0, but {missing_tokens[0].decode()} is missing"
+            )
 
 
-def _is_printable_ascii(word: bytes) -> bool:
+def _is_printable_ascii(token_text: bytes) -> bool:
     """Reports whether a text is printable ASCII, which is the same in GPT-2's characters and in bytes."""
-    return all(0x21 <= byte <= 0x7E for byte in word)
+    return all(0x21 <= byte <= 0x7E for byte in token_text)

@@ -146,18 +146,18 @@ def read_metadata(path: Path) -> bytes | None:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return None
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                return mapped[: _metadata_end(mapped)]
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapping:
+                return mapping[: _metadata_end(mapping)]
     except OSError as error:
         raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
 
 
-def _metadata_end(mapped: mmap.mmap) -> int:
+def _metadata_end(mapping: mmap.mmap) -> int:
     """Returns the end of the metadata; for a damaged file the file's end, up to a limit."""
     try:
-        return _core.gguf_read(np.frombuffer(mapped, np.uint8))[-1]
+        return _core.gguf_read(np.frombuffer(mapping, np.uint8))[-1]
     except FormatError:
-        return min(len(mapped), _MAX_DAMAGED_BYTES)
+        return min(len(mapping), _MAX_DAMAGED_BYTES)
 
 
 _MAX_DAMAGED_BYTES = 1 << 20

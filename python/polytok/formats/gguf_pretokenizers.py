@@ -48,7 +48,7 @@ _PORO = r" ?[^(\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
 _TAIL = rf"| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_SPACES}"
 
 
-def _cased(letter: str, contraction: str, numbers: str) -> str:
+def _case_change_words(letter: str, contraction: str, numbers: str) -> str:
     """Returns the two alternatives for words in which the case can change once."""
     upper, lower = f"((?={letter})([^a-z]))", f"((?={letter})([^A-Z]))"
     prefix = r"[^\r\n\p{L}\p{N}]?"
@@ -58,8 +58,8 @@ def _cased(letter: str, contraction: str, numbers: str) -> str:
 def _o200k(numbers: str) -> str:
     prefix = r"[^\r\n\p{L}\p{N}]?"
     upper, lower = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-    first = f"{prefix}{upper}*{lower}+{_CONTRACTION}?"
-    return f"{first}|{prefix}{upper}+{lower}*{_CONTRACTION}?|{numbers}{_TAIL}"
+    leading_lower = f"{prefix}{upper}*{lower}+{_CONTRACTION}?"
+    return f"{leading_lower}|{prefix}{upper}+{lower}*{_CONTRACTION}?|{numbers}{_TAIL}"
 
 
 _LATIN = (
@@ -109,9 +109,9 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     ),
     "poro": (_PORO,),
     "viking": (_PORO, r"\p{N}"),
-    "tekken": (_cased(r"[\p{L}]", "", r"\p{N}"),),
-    "gpt4o": (_cased(r"[\p{L}]", f"{_CONTRACTION}?", r"\p{N}{1,3}"),),
-    "granite_embed_multi": (_cased(r"[\p{L}\p{M}]", f"{_CONTRACTION}?", r"\p{N}{1,3}"),),
+    "tekken": (_case_change_words(r"[\p{L}]", "", r"\p{N}"),),
+    "gpt4o": (_case_change_words(r"[\p{L}]", f"{_CONTRACTION}?", r"\p{N}{1,3}"),),
+    "granite_embed_multi": (_case_change_words(r"[\p{L}\p{M}]", f"{_CONTRACTION}?", r"\p{N}{1,3}"),),
     "tiny_aya": (DIGITS_OF_AYA, _o200k(r"\p{N}{1,3}")),
     "chameleon": (
         "<sentinel:[0-9]+>",
@@ -248,8 +248,8 @@ def engine_pattern(expression: str) -> str:
     if expression == GPT2:
         return rf"{GPT2}|\s+"
     if expression == KIMI:
-        words = rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}&&[^{_engine_escapes(HAN)}]]+{_CONTRACTION}?"
-        return rf"[{_engine_escapes(HAN)}]+|{words}|\p{{N}}{{1,3}}|{_SYMBOLS}|{_SPACES}"
+        han_words = rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}&&[^{_engine_escapes(HAN)}]]+{_CONTRACTION}?"
+        return rf"[{_engine_escapes(HAN)}]+|{han_words}|\p{{N}}{{1,3}}|{_SYMBOLS}|{_SPACES}"
     pattern = _CASED.sub(lambda match: f"[{match[1]}&&[^{match[2]}]]", expression)
     pattern = re.sub(r"\[(?:\\p\{L[ultmo]\})+", r"[\\p{L}", pattern)
     pattern = _RANGE.sub(lambda match: _without_white_space(int(match[1], 16), int(match[2], 16)), pattern)

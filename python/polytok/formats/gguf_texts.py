@@ -19,10 +19,10 @@ def text_list(texts: Texts) -> list[bytes]:
     return [blob[start:end] for start, end in pairwise(ends)]
 
 
-def join_texts(words: Sequence[bytes]) -> Texts:
+def join_texts(texts: Sequence[bytes]) -> Texts:
     """Returns texts as a column: one blob, with the offsets."""
-    ends = np.cumsum([0, *map(len, words)], dtype=np.uint64)
-    return b"".join(words), ends.astype(np.uint32)
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.uint64)
+    return b"".join(texts), ends.astype(np.uint32)
 
 
 def escape(text: bytes) -> bytes:

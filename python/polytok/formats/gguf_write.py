@@ -105,7 +105,7 @@ def _texts(spec: Spec) -> Texts:
     if isinstance(spec.model, Bpe) and spec.model.symbols == "bytes":
         return _core.gguf_byte_level_texts(texts, spec.vocab.kinds == Kind.NORMAL)
     if _family(spec) == "rwkv":
-        return join_texts([escape(word) for word in text_list(texts)])
+        return join_texts([escape(text) for text in text_list(texts)])
     return texts
 
 

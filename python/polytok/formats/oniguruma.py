@@ -89,10 +89,10 @@ class _Translator:
     def run(self) -> str:
         if len(self.pattern) > MAX_LENGTH:
             raise FormatError(f"a regular expression has {len(self.pattern)} characters; the limit is {MAX_LENGTH}")
-        translated = self.alternatives()
+        translation = self.alternatives()
         if self.position < len(self.pattern):
             raise self.error("an unmatched closing parenthesis")
-        return translated
+        return translation
 
     def error(self, construct: str, index: int | None = None) -> FormatError:
         """Returns an error that names a construct without an equivalent, and its index in the pattern."""

@@ -138,10 +138,10 @@ def _check_version(document: Mapping[str, Any]) -> None:
         raise FormatError(f'a file of version {version} cannot have a "model_settings_builder"')
 
 
-def _number(config: Mapping[str, Any], key: str, most: int) -> int:
+def _number(config: Mapping[str, Any], key: str, maximum: int) -> int:
     value = config.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise FormatError(f"config: {key} is {value!r:.40}, not a number from 0 to {most}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= maximum:
+        raise FormatError(f"config: {key} is {value!r:.40}, not a number from 0 to {maximum}")
     return value
 
 
@@ -222,10 +222,10 @@ def _update_document(
     if document is None:
         config = {"pattern": pattern, "num_vocab_tokens": used_entries, **sizes, "version": _DEFAULT_VERSION}
         return {"config": config, "vocab": [], "special_tokens": _special_token_list(special)}
-    updated = {**document, "config": {**document["config"], "pattern": pattern, **sizes}}
+    new_document = {**document, "config": {**document["config"], "pattern": pattern, **sizes}}
     if _special_texts(document, document["config"]["default_num_special_tokens"]) != special:
-        updated["special_tokens"] = _special_token_list(special)
-    return updated
+        new_document["special_tokens"] = _special_token_list(special)
+    return new_document
 
 
 def _special_token_list(special: list[str]) -> list[dict[str, Any]]:
@@ -259,8 +259,8 @@ def _join(document: Mapping[str, Any], vocab: bytes, layout: Mapping[str, Any]) 
         for key, value in document.items()
     ]
     line = _line_start(layout, 1).encode()
-    joined: bytes = (layout["item"].encode() + line).join(parts)
-    return b"{" + line + joined + f"{_line_start(layout, 0)}}}{layout['end']}".encode()
+    members: bytes = (layout["item"].encode() + line).join(parts)
+    return b"{" + line + members + f"{_line_start(layout, 0)}}}{layout['end']}".encode()
 
 
 def _dump(value: Any, layout: Mapping[str, Any]) -> bytes:

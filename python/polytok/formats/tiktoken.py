@@ -34,7 +34,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     vocab = Vocab(*_core.rank_file_read(data))
     if not len(vocab):
         raise FormatError("no tokens")
-    known_file = _known(data, options.name)
+    known_file = _known_file(data, options.name)
     scheme = known_file.scheme if known_file else None
     is_incomplete = options.pattern is None or options.special_tokens is None
     if scheme is None and is_incomplete:
@@ -54,7 +54,7 @@ def write(spec: Spec) -> Written:
     if spec.model != _MODEL:
         raise FormatError(f"tiktoken merges bytes by rank; it cannot run this model: {described(spec.model)}")
     data = _core.rank_file_write(spec.vocab)
-    known_file = _known(data, None)
+    known_file = _known_file(data, None)
     scheme, vocab_name = (known_file.scheme, known_file.name) if known_file else (None, None)
     read_back = spec_of(Vocab(*_core.rank_file_read(data)), ReadOptions(), scheme, vocab_name)
     return with_losses(spec, data, read_back, hints=_HINTS)
@@ -66,7 +66,7 @@ _HINTS = {
 }
 
 
-def _known(data: bytes, wanted_name: str | None) -> KnownFile | None:
+def _known_file(data: bytes, wanted_name: str | None) -> KnownFile | None:
     """Returns the known vocabulary of a file: the one named ``wanted_name``, else the first, else None."""
     digest = sha256(data).hexdigest()
     rows = [known_file for known_file in KNOWN if known_file.sha256 == digest]

@@ -76,10 +76,10 @@ def from_siblings(siblings: Mapping[str, bytes], size: int) -> Scheme | None:
     for family in FAMILIES:
         if family.class_name == class_name:
             return family.scheme(size, config, _parse(siblings, "config.json"))
-    known = ", ".join(family.class_name for family in FAMILIES)
+    known_classes = ", ".join(family.class_name for family in FAMILIES)
     raise FormatError(
-        f"tokenizer_config.json names the class {class_name!r:.100} for the rank file; known are {known}; for another "
-        "class, give pattern= and special_tokens="
+        f"tokenizer_config.json names the class {class_name!r:.100} for the rank file; known are {known_classes}; "
+        "for another class, give pattern= and special_tokens="
     )
 
 

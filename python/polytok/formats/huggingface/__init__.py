@@ -113,7 +113,7 @@ def _parse(text: str) -> dict[str, Json]:
 def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -> Spec:
     """Returns the Spec of a document, whose vocabulary and merges are columns."""
     parts = models.read(document.get("model"), vocab, merges)
-    added = added_tokens.read(document.get("added_tokens", []), _lookup(vocab), len(vocab))
+    added_tokens_read = added_tokens.read(document.get("added_tokens", []), _lookup(vocab), len(vocab))
     normalize = normalizers.read(document.get("normalizer"))
     split = pre_tokenizers.read(document.get("pre_tokenizer"))
     post, trim = post_processors.read(document.get("post_processor"))
@@ -127,15 +127,15 @@ def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -
     return Spec(
         vocab=parts.vocab,
         model=parts.model,
-        special=added.tokens,
+        special=added_tokens_read.tokens,
         normalize=normalize,
         split=split,
         unknown=parts.unknown,
         post=post,
         trim=trim,
-        decode=_decode(steps, bytes_parts is not None, added.tokens, normalize),
+        decode=_decode(steps, bytes_parts is not None, added_tokens_read.tokens, normalize),
         names={} if parts.unk is None else {"unk": parts.unk},
-        extra={name: {"warnings": added.warnings}} if added.warnings else {},
+        extra={name: {"warnings": added_tokens_read.warnings}} if added_tokens_read.warnings else {},
     )
 
 

@@ -84,10 +84,10 @@ def _number(key: str) -> int:
     return int(key)
 
 
-def _token(value: Json, where: str) -> SpecialToken:
+def _token(value: Json, path: str) -> SpecialToken:
     if isinstance(value, str):
         return SpecialToken(_check_utf8(value), 0)
-    fields = Fields(value, f"{FILE}: {where}")
+    fields = Fields(value, f"{FILE}: {path}")
     special = fields.flag("special", True)
     flags: dict[str, Any] = {name: fields.flag(name, False) for name in ("single_word", "lstrip", "rstrip")}
     return SpecialToken(

@@ -42,8 +42,8 @@ def read(value: Json) -> Steps | None:
     return None if value is None else _steps(value, "decoder")
 
 
-def _steps(value: Json, where: str) -> Steps:
-    fields = Fields(value, where)
+def _steps(value: Json, path: str) -> Steps:
+    fields = Fields(value, path)
     component = type_of(fields, _SHAPES, by_shape=True)
     if component == "Sequence":
         return tuple(step for item, path in fields.items("decoders") for step in _steps(item, path))

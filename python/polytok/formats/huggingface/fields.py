@@ -30,21 +30,21 @@ def shape(type: str, required: str = "", *, tagged: bool = True) -> Shape:
 class Fields:
     """An object of the file, with checked access to its fields. ``where`` names the object in errors."""
 
-    def __init__(self, value: Json, where: str) -> None:
+    def __init__(self, value: Json, path: str) -> None:
         if not isinstance(value, dict):
-            raise FormatError(f"{where}: not an object but {shorten(value)}")
+            raise FormatError(f"{path}: not an object but {shorten(value)}")
         self.value: dict[str, Json] = value
-        self.where = where
+        self.path = path
 
     def get(self, name: str, kind: type[_T], default: Any = _REQUIRED) -> _T:
         """Returns a field of this type, or its default if the field is missing; FormatError if it has no default."""
         if name not in self.value:
             if default is _REQUIRED:
-                raise FormatError(f"{self.where}: the field {name!r} is missing")
+                raise FormatError(f"{self.path}: the field {name!r} is missing")
             return cast(_T, default)
         value = self.value[name]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise FormatError(f"{self.where}: {name} is {shorten(value)}, not of the type {_NAMES[kind]}")
+            raise FormatError(f"{self.path}: {name} is {shorten(value)}, not of the type {_NAMES[kind]}")
         return value
 
     def flag(self, name: str, default: Any = _REQUIRED) -> bool:
@@ -63,27 +63,27 @@ class Fields:
         """Returns a field that is a text of one character."""
         value = self.text(name)
         if len(value) != 1:
-            raise FormatError(f"{self.where}: {name} is {shorten(value)}, not one character")
+            raise FormatError(f"{self.path}: {name} is {shorten(value)}, not one character")
         return value
 
     def number(self, name: str, default: Any = _REQUIRED) -> int:
         """Returns a field that is a whole number from 0 to 2**64 - 1."""
         value = self.get(name, int, default)
         if not 0 <= value < 2**64:
-            raise FormatError(f"{self.where}: {name} is {value}, not a number from 0 to 2**64 - 1")
+            raise FormatError(f"{self.path}: {name} is {value}, not a number from 0 to 2**64 - 1")
         return value
 
     def choice(self, name: str, choices: Mapping[str, _T], default: Any = _REQUIRED) -> _T:
         """Returns the value that ``choices`` has for the text of a field."""
         value = self.text(name, default)
         if value not in choices:
-            raise FormatError(f"{self.where}: {name} is {shorten(value)}, not one of {', '.join(choices)}")
+            raise FormatError(f"{self.path}: {name} is {shorten(value)}, not one of {', '.join(choices)}")
         return choices[value]
 
     def items(self, name: str) -> list[tuple[Json, str]]:
         """Returns the items of a list, each with its path for errors."""
         items = self.get(name, list)
-        return [(item, f"{self.where}.{name}[{index}]") for index, item in enumerate(items)]
+        return [(item, f"{self.path}.{name}[{index}]") for index, item in enumerate(items)]
 
 
 _NAMES: Mapping[type, str] = {bool: "bool", str: "text", int: "whole number", list: "list", dict: "object"}
@@ -99,17 +99,17 @@ def type_of(fields: Fields, shapes: Sequence[Shape], *, by_shape: bool = False) 
     if tag is not None and not by_shape:
         if isinstance(tag, str) and tag in {candidate.type for candidate in shapes}:
             return tag
-        raise FormatError(f"{fields.where}: there is no type {shorten(tag)}")
+        raise FormatError(f"{fields.path}: there is no type {shorten(tag)}")
     for candidate in shapes:
         if candidate.required <= fields.value.keys() and (not candidate.tagged or candidate.type == tag):
             return candidate.type
     tagged_shape = next((candidate for candidate in shapes if candidate.type == tag), None)
     if tagged_shape is not None:
-        missing = sorted(tagged_shape.required - fields.value.keys())
-        raise FormatError(f"{fields.where}: the fields {', '.join(missing)} of {tag} are missing")
+        missing_fields = sorted(tagged_shape.required - fields.value.keys())
+        raise FormatError(f"{fields.path}: the fields {', '.join(missing_fields)} of {tag} are missing")
     description = "an object without a type" if tag is None else f"the type {shorten(tag)}"
     raise FormatError(
-        f"{fields.where}: {description} and with these fields is not a known component: {shorten(fields.value)}"
+        f"{fields.path}: {description} and with these fields is not a known component: {shorten(fields.value)}"
     )
 
 
@@ -120,7 +120,7 @@ def pattern_of(fields: Fields) -> tuple[str, bool]:
         ((kind, text),) = value.items()
         if kind in ("String", "Regex") and isinstance(text, str):
             return text, kind == "Regex"
-    raise FormatError(f'{fields.where}: pattern is {shorten(value)}, not {{"String": ...}} or {{"Regex": ...}}')
+    raise FormatError(f'{fields.path}: pattern is {shorten(value)}, not {{"String": ...}} or {{"Regex": ...}}')
 
 
 def pattern_json(text: str, is_regex: bool) -> Json:
@@ -143,7 +143,7 @@ def metaspace_of(fields: Fields) -> tuple[str, PrependScheme, bool]:
     """Returns Metaspace's replacement, its prepend scheme, and whether it splits. Checks ``add_prefix_space`` too."""
     scheme = fields.choice("prepend_scheme", _SCHEMES, "always")
     if fields.flag("add_prefix_space", True) is False and scheme != "never":
-        raise FormatError(f"{fields.where}: add_prefix_space is false, but prepend_scheme is {scheme}")
+        raise FormatError(f"{fields.path}: add_prefix_space is false, but prepend_scheme is {scheme}")
     return fields.character("replacement"), scheme, fields.flag("split", True)
 
 

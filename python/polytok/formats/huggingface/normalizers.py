@@ -42,11 +42,11 @@ _SHAPES = (
 )
 
 
-def read(value: Json, where: str = "normalizer") -> tuple[NormalizeStep, ...]:
+def read(value: Json, path: str = "normalizer") -> tuple[NormalizeStep, ...]:
     """Returns the steps of a normalizer; a Sequence is replaced by its parts."""
     if value is None:
         return ()
-    fields = Fields(value, where)
+    fields = Fields(value, path)
     component = type_of(fields, _SHAPES)
     if component == "Sequence":
         parts = (read(_component(item, path), path) for item, path in fields.items("normalizers"))
@@ -59,9 +59,9 @@ def write(steps: tuple[NormalizeStep, ...]) -> Json:
     return sequence("Sequence", "normalizers", [_to_json(step) for step in steps])
 
 
-def _component(item: Json, where: str) -> Json:
+def _component(item: Json, path: str) -> Json:
     if item is None:
-        raise FormatError(f"{where}: null is not a normalizer")
+        raise FormatError(f"{path}: null is not a normalizer")
     return item
 
 
@@ -80,7 +80,7 @@ def _precompiled(fields: Fields) -> NormalizeStep:
     try:
         return Precompiled(base64.b64decode(fields.text("precompiled_charsmap"), validate=True))
     except (binascii.Error, ValueError) as error:
-        raise FormatError(f"{fields.where}: precompiled_charsmap is not base64: {error}") from error
+        raise FormatError(f"{fields.path}: precompiled_charsmap is not base64: {error}") from error
 
 
 def _replace(fields: Fields) -> NormalizeStep:

@@ -43,8 +43,8 @@ def read(value: Json) -> tuple[Template, TrimOffsets | None]:
     return (Template() if template is None else template), (trims[0] if trims else None)
 
 
-def _parts(value: Json, where: str) -> Iterator[PostProcessing]:
-    fields = Fields(value, where)
+def _parts(value: Json, path: str) -> Iterator[PostProcessing]:
+    fields = Fields(value, path)
     kind = type_of(fields, _SHAPES, by_shape=True)
     if kind == "Sequence":
         for item, path in fields.items("processors"):
@@ -70,7 +70,7 @@ def _named_id(fields: Fields, name: str) -> int:
     token_and_id = fields.get(name, list)
     if len(token_and_id) == 2 and isinstance(token_and_id[0], str) and _is_id(token_and_id[1]):
         return int(token_and_id[1])
-    raise FormatError(f"{fields.where}: {name} is {shorten(token_and_id)}, not a text and an id")
+    raise FormatError(f"{fields.path}: {name} is {shorten(token_and_id)}, not a text and an id")
 
 
 def _is_id(value: Json) -> bool:
@@ -78,19 +78,19 @@ def _is_id(value: Json) -> bool:
 
 
 def _bert(cls: int, sep: int) -> Template:
-    single = (Insert((cls,)), Slot(0), Insert((sep,)))
-    return Template(single, (*single, Slot(1, _PAIR_TYPE), Insert((sep,), _PAIR_TYPE)))
+    single_parts = (Insert((cls,)), Slot(0), Insert((sep,)))
+    return Template(single_parts, (*single_parts, Slot(1, _PAIR_TYPE), Insert((sep,), _PAIR_TYPE)))
 
 
 def _roberta(cls: int, sep: int) -> Template:
-    single = (Insert((cls,)), Slot(0), Insert((sep,)))
-    return Template(single, (*single, Insert((sep,)), Slot(1), Insert((sep,))))
+    single_parts = (Insert((cls,)), Slot(0), Insert((sep,)))
+    return Template(single_parts, (*single_parts, Insert((sep,)), Slot(1), Insert((sep,))))
 
 
 def _template(fields: Fields) -> Template:
-    special = Fields(fields.get("special_tokens", dict), f"{fields.where}.special_tokens")
-    single, pair = (_template_parts(fields, name, special) for name in ("single", "pair"))
-    return Template(single, pair)
+    special = Fields(fields.get("special_tokens", dict), f"{fields.path}.special_tokens")
+    single_parts, pair = (_template_parts(fields, name, special) for name in ("single", "pair"))
+    return Template(single_parts, pair)
 
 
 def _template_parts(fields: Fields, name: str, special: Fields) -> tuple[TemplatePart, ...]:
@@ -100,28 +100,28 @@ def _template_parts(fields: Fields, name: str, special: Fields) -> tuple[Templat
         parts.append(part := _part(Fields(item, path), special))
         inserted_ids += len(part.ids) if isinstance(part, Insert) else 0
         if inserted_ids > _MAX_INSERTED_IDS:
-            raise FormatError(f"{fields.where}: {name} inserts more than {_MAX_INSERTED_IDS} ids")
+            raise FormatError(f"{fields.path}: {name} inserts more than {_MAX_INSERTED_IDS} ids")
     return tuple(parts)
 
 
 def _part(fields: Fields, special: Fields) -> TemplatePart:
     if len(fields.value) == 1:
         ((kind, value),) = fields.value.items()
-        inner_fields = Fields(value, fields.where)
+        inner_fields = Fields(value, fields.path)
         if kind == "Sequence":
             text = inner_fields.choice("id", {"A": 0, "B": 1})
             return Slot(1 if text else 0, inner_fields.number("type_id"))
         if kind == "SpecialToken":
             name = inner_fields.text("id")
-            token = Fields(special.get(name, dict), f"{special.where}.{name}")
+            token = Fields(special.get(name, dict), f"{special.path}.{name}")
             return Insert(_ids(token), inner_fields.number("type_id"))
-    raise FormatError(f"{fields.where}: {shorten(fields.value)} is neither a Sequence nor a SpecialToken")
+    raise FormatError(f"{fields.path}: {shorten(fields.value)} is neither a Sequence nor a SpecialToken")
 
 
 def _ids(token: Fields) -> tuple[int, ...]:
     ids = token.get("ids", list)
     if not all(_is_id(number) for number in ids) or len(ids) != len(token.get("tokens", list)):
-        raise FormatError(f"{token.where}: ids and tokens are not lists of equal length")
+        raise FormatError(f"{token.path}: ids and tokens are not lists of equal length")
     return tuple(ids)
 
 
@@ -150,5 +150,5 @@ def _template_json(template: Template, texts: Mapping[int, str]) -> Json:
         special[name] = {"id": name, "ids": list(part.ids), "tokens": tokens}
         return {"SpecialToken": {"id": name, "type_id": part.type_id}}
 
-    single, pair = [part_json(part) for part in template.single], [part_json(part) for part in template.pair]
-    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": special}
+    single_parts, pair = [part_json(part) for part in template.single], [part_json(part) for part in template.pair]
+    return {"type": "TemplateProcessing", "single": single_parts, "pair": pair, "special_tokens": special}

@@ -47,11 +47,11 @@ _WORDS = PatternSplit(WORDS, "removed", invert=True)
 _GPT2 = PatternSplit(GPT2, "isolated")
 
 
-def read(value: Json, where: str = "pre_tokenizer") -> Steps:
+def read(value: Json, path: str = "pre_tokenizer") -> Steps:
     """Returns the steps of a pre-tokenizer; a Sequence is replaced by its parts."""
     if value is None:
         return ()
-    fields = Fields(value, where)
+    fields = Fields(value, path)
     component = type_of(fields, _SHAPES)
     if component == "Sequence":
         parts = (read(Fields(item, path).value, path) for item, path in fields.items("pretokenizers"))
@@ -80,7 +80,7 @@ def _digits(fields: Fields) -> Steps:
 def _fixed_length(fields: Fields) -> Steps:
     length = fields.number("length", _DEFAULT_LENGTH)
     if length == 0:
-        raise FormatError(f"{fields.where}: length is 0, but pieces need at least one character")
+        raise FormatError(f"{fields.path}: length is 0, but pieces need at least one character")
     return (FixedLength(length),)
 
 
