@@ -81,7 +81,7 @@ class Draft:
             self._set_permissions(mode)
 
     def _set_permissions(self, mode: int) -> None:
-        """Sets the file's permissions, some of which the process's umask can have removed."""
+        """Sets the file's permissions, because the process's umask can have removed some."""
         try:
             if _permissions(self._path) != mode:
                 os.chmod(self._path, mode)

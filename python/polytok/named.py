@@ -45,7 +45,7 @@ class PublishedFile:
 
     @property
     def name(self) -> str:
-        """The file's name in the cache: a part of its hash, which makes the name unique, and its own name."""
+        """The file's name in the cache: the start of its sha256, then its own name, which other files can share."""
         return f"{self.sha256[:16]}-{self.address.rpartition('/')[2]}"
 
 
@@ -64,7 +64,7 @@ FILES: Mapping[str, tuple[PublishedFile, ...]] = {
 
 
 def is_name(source: str) -> bool:
-    """Reports whether a source is a name and not a path. ``./`` before it makes any name a path."""
+    """Reports whether a source is a name and not a path. A path with such a name begins with ``./``."""
     return source in FILES or source.startswith("hf:")
 
 

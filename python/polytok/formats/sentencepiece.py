@@ -130,7 +130,7 @@ _OWN_KEYS = ("written_defaults", "piece_details")
 
 
 class _MessageFields:
-    """The fields of the model's messages: reading takes the Spec's fields out of them, writing puts these in."""
+    """The fields of the model's messages. Reading removes the Spec's fields from them, and writing adds these fields."""
 
     def __init__(self, messages: Mapping[str, Any], written_defaults: tuple[str, ...] = ()) -> None:
         self.messages = {key: dict(value) if key in proto.MESSAGES else value for key, value in messages.items()}
@@ -193,7 +193,7 @@ def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int
     piece. So only the unknown piece can be found without its text.
     """
     texts = {role: trainer_spec.get(f"{role}_piece") or text for role, text in _SPECIAL_PIECES.items()}
-    # Nearly all rows are normal, and most of the others are bytes, whose texts are longer than these.
+    # Nearly all rows are normal, and most of the others are bytes, whose texts have other lengths.
     special_rows = np.flatnonzero(vocab.kinds != Kind.NORMAL)
     kinds = dict(zip(special_rows.tolist(), vocab.kinds[special_rows].tolist(), strict=True))
     lengths = set(map(len, texts.values()))

@@ -41,7 +41,7 @@ _OLD_SPECIAL = (
 )
 _NAMES = {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}
 _MAX_SPECIAL_TOKENS = 2**16
-"""The limit of special tokens. Without it a small file could ask for billions; Mistral's files have 1,000."""
+"""The largest number of special tokens; a small file could otherwise demand billions. Mistral's files have 1,000."""
 
 _ENTRIES = re.compile(rb'"vocab"\s*:\s*\[\s*\{\s*"(?:rank|token_bytes|token_str)"\s*:')
 _TOP = re.compile(rb'\s*\{([ \t\r\n]*)"[^"\\]{0,100}"[ \t\r\n]*:([ \t]*)')
