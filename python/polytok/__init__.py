@@ -8,7 +8,7 @@
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # as in typing, whose import takes longer than this whole module
+TYPE_CHECKING = False  # replaces typing.TYPE_CHECKING, because importing typing is slower than this whole module
 if TYPE_CHECKING:
     from . import conversion as conversion
     from . import corpus as corpus

@@ -52,4 +52,4 @@ def format_of(path: Path, origin: str) -> str:
     if len(candidates) == 1:
         return candidates[0]
     choices = ", ".join(map(repr, candidates))
-    raise ArgumentError(f"{path.name} can be a file of several formats; name one of them:  {choices}")
+    raise ArgumentError(f"{path.name} can be a file of several formats; name one of them: {choices}")

@@ -65,7 +65,7 @@ def load(
         raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
     if isinstance(source, (str, os.PathLike)):
         path = system_path(source, "read the tokenizer file")
-        if path.exists() and not path.is_file() and not path.is_dir():  # a pipe can be read only once
+        if path.exists() and not path.is_file() and not path.is_dir():  # pipes can be read only once
             return Tokenizer(formats.read(read(path), **given_options))
         can_be_native = given_options.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
         if can_be_native and (file := ptok.open_mapped(path)) is not None:
@@ -90,7 +90,7 @@ def _refuse_options(given_options: Collection[str], options: Iterable[str], sour
 
 
 def _spec_of_path(path: Path, given_options: dict[str, Any]) -> Spec:
-    from .formats import gguf_file  # which imports numpy
+    from .formats import gguf_file  # this module imports numpy
 
     pair = gpt2_pair.find_pair(path)
     if pair and given_options.get("format", "tiktoken") == "tiktoken":

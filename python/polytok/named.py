@@ -127,7 +127,7 @@ def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[s
 
 
 def _download(file: PublishedFile, name: str) -> bytes:
-    from .fetch import fetch_content  # imported here, because urllib takes long to import
+    from .fetch import fetch_content  # imported here because fetch.py imports urllib, which is slow
 
     try:
         data = fetch_content(file.address)
@@ -183,6 +183,6 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
         )
     except HFValidationError as error:
         raise ArgumentError(f"{name!r}: {error}") from error
-    except Exception as error:  # the hub's errors and those of its HTTP client, which differ between versions
+    except Exception as error:  # the types of the hub's and its HTTP client's errors differ between versions
         raise FetchError(f"{name!r} cannot be fetched: {error}; {_COPY_HINT}") from error
     return Path(folder)

@@ -17,6 +17,8 @@ _IDS_PER_PART = 1 << 18
 
 
 class _Output(Protocol):
+    """A seekable file that is written."""
+
     def write(self, data: Any, /) -> int: ...
     def seek(self, position: int, /) -> int: ...
 

@@ -9,6 +9,8 @@ from .values import Special
 
 
 class _OptionFields(NamedTuple):
+    """The fields of `Options`."""
+
     add_special: bool
     special: Special
     reject_special: bool

@@ -42,15 +42,15 @@ class ProgressBar:
     def __exit__(self, *exception: object) -> None:
         self.clear()
 
-    def __call__(self, stage: str, done: int, of: int, detail: str = "") -> None:
+    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """Shows the progress of the stage, at most ten times per second. ``detail`` is appended to the line."""
         now = time.monotonic()
         if stage != self._stage:
             self._stage, self._stage_start = stage, now
-        elif now - self._last_update < _SECONDS_BETWEEN_UPDATES and done != of:
+        elif now - self._last_update < _SECONDS_BETWEEN_UPDATES and done != total:
             return
         self._last_update = now
-        self._show(line(stage, done, of, now - self._stage_start, detail))
+        self._show(line(stage, done, total, now - self._stage_start, detail))
 
     def clear(self) -> None:
         """Removes the line."""
@@ -65,7 +65,7 @@ class ProgressBar:
         self._line_length = len(text)
 
 
-def line(stage: str, done: int, of: int, seconds: float, detail: str = "") -> str:
+def line(stage: str, done: int, total: int, seconds: float, detail: str = "") -> str:
     """Returns the line to show.
 
     >>> line("merging", 50, 200, 10)
@@ -76,9 +76,9 @@ def line(stage: str, done: int, of: int, seconds: float, detail: str = "") -> st
     'tokenizing [######                  ]  25%, 0:30 left, 7 documents'
     """
     suffix = f", {detail}" if detail else ""
-    if not of:
+    if not total:
         return f"{stage}: {done:,}, {clock(seconds)}{suffix}"
-    share_done = min(done / of, 1)
+    share_done = min(done / total, 1)
     text = f"{stage} [{('#' * int(_WIDTH * share_done)).ljust(_WIDTH)}] {int(100 * share_done):3}%"
     if share_done and seconds >= _SECONDS_BEFORE_ESTIMATE:
         text += f", {clock(seconds / share_done - seconds)} left"

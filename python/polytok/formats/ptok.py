@@ -44,7 +44,7 @@ def refusal(data: bytes) -> str | None:
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a file."""
     file = NativeFile(_core.NativeFile.copy(data))
-    file.compile()  # fast, and refuses data that is not a valid Spec
+    file.compile()  # compiling is fast, and refuses data that is not a valid Spec
     return file.spec()
 
 

@@ -179,7 +179,7 @@ class _MessageFields:
 
 def _mark_nul_unused(vocab: Vocab) -> None:
     """Marks a piece that is one NUL as unused, as SentencePiece 0.2.3 does in models with byte pieces."""
-    if b"\0" not in vocab.blob:  # true for nearly all models, and fast to check
+    if b"\0" not in vocab.blob:  # the check is fast, and nearly all models have no NUL
         return
     one_byte_rows = np.flatnonzero(np.diff(vocab.offsets) == 1)
     first_bytes = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[one_byte_rows]]
