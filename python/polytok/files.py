@@ -76,7 +76,7 @@ class Draft:
             opener = partial(os.open, mode=0o666 if mode is None else mode)
             self.file = open(self._path, "x+b", opener=opener)  # noqa: SIM115
         except OSError as error:
-            raise not_written(error, target) from error
+            raise write_error(error, target) from error
         if mode is not None:
             self._set_permissions(mode)
 
@@ -87,7 +87,7 @@ class Draft:
                 os.chmod(self._path, mode)
         except OSError as error:
             self.discard()
-            raise not_written(error, self.target) from error
+            raise write_error(error, self.target) from error
 
     def keep(self) -> None:
         """Closes the file and renames it to the target, which is replaced if it exists."""
@@ -95,7 +95,7 @@ class Draft:
             self.file.close()
             os.replace(self._path, self.target)
         except OSError as error:
-            raise not_written(error, self.target) from error
+            raise write_error(error, self.target) from error
 
     def discard(self) -> None:
         """Removes the file."""
@@ -118,7 +118,7 @@ def _permissions(path: Path) -> int | None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def open_replacement(path: Path) -> Iterator[IO[bytes]]:
     """Opens a binary file under a temporary name, which is renamed to the target at the end and removed on any error.
 
     A target that is a device or a pipe is written directly. Raises `FileError` if the system cannot write the file.
@@ -136,7 +136,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         draft.discard()
         # An error about another file that is raised during the write keeps that file's name.
         if isinstance(error, OSError) and not isinstance(error, FileError) and draft.is_named(error.filename):
-            raise not_written(error, path) from error
+            raise write_error(error, path) from error
         raise
 
 
@@ -144,10 +144,10 @@ def _open_for_writing(target: Path, path: Path) -> IO[bytes]:
     try:
         return open(target, "wb")
     except OSError as error:
-        raise not_written(error, path) from error
+        raise write_error(error, path) from error
 
 
-def not_written(error: OSError, path: Path) -> FileError:
+def write_error(error: OSError, path: Path) -> FileError:
     """Returns the error to raise for a system error during a write."""
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
 
@@ -157,5 +157,5 @@ def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None
     if any(target.with_suffix(suffix) == target for suffix in companions):
         raise ArgumentError(f"{target} is also the name of an additional file that is written; choose another name")
     for path, content in [*((target.with_suffix(suffix), data) for suffix, data in companions.items()), (target, data)]:
-        with replacing(path) as file:
+        with open_replacement(path) as file:
             file.write(content)

@@ -47,10 +47,10 @@ def kaomoji() -> list[bytes]:
     return _sorted(_lines((resources.files(__package__) / "data" / "kaomoji.txt").read_bytes()))
 
 
-def listed(entries: Entry | Iterable[Entry]) -> list[bytes]:
+def collect_entries(entries: Entry | Iterable[Entry]) -> list[bytes]:
     """Returns the entries and the entries in the files, sorted by length and then by bytes, without duplicates.
 
-    >>> listed(["né", b"\\n\\n", "a", "a"])
+    >>> collect_entries(["né", b"\\n\\n", "a", "a"])
     [b'a', b'\\n\\n', b'n\\xc3\\xa9']
     """
     if isinstance(entries, (str, bytes)):

@@ -18,7 +18,7 @@ from typing import Any
 
 from . import formats
 from .errors import ArgumentError, FetchError, FileError
-from .files import replacing, system_path
+from .files import open_replacement, system_path
 from .formats import gpt2_pair
 from .formats.base import ReadOptions
 from .formats.folder import ONE_FILE, PAIR, read_folder
@@ -116,7 +116,7 @@ def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[s
     data = _download(file, name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as cache_file:
+        with open_replacement(path) as cache_file:
             cache_file.write(data)
     except OSError as error:
         message = (

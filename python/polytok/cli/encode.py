@@ -14,7 +14,7 @@ from shutil import copyfileobj
 from typing import IO, Any
 
 from ..errors import ArgumentError
-from ..files import replacing
+from ..files import open_replacement
 from ..npy import NpyWriter
 from ..options import Options
 from ..spec import Kind
@@ -170,7 +170,7 @@ def _sequential_output(path: Path | None) -> Iterator[IO[bytes]]:
         yield stdout()
         stdout().flush()
     else:
-        with replacing(path) as file:
+        with open_replacement(path) as file:
             yield file
 
 
@@ -181,7 +181,7 @@ def _rewindable_output(path: Path | None) -> Iterator[IO[bytes]]:
     The temporary file is used if ``path`` is None.
     """
     if path is not None:
-        with replacing(path) as file:
+        with open_replacement(path) as file:
             yield file
         return
     with tempfile.TemporaryFile() as temporary:

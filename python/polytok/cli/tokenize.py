@@ -14,7 +14,7 @@ from ..corpus.options import DocumentOptions
 from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
-from ..files import not_written
+from ..files import write_error
 from ..resources import memory_size
 from .options import add_verb, encode_options, load_tokenizer
 from .reading import add_inputs, names, reading
@@ -176,7 +176,7 @@ def _open_to_append(path: Path) -> IO[str]:
     try:
         return path.open("a", encoding="utf-8")
     except OSError as error:
-        raise not_written(error, path) from error
+        raise write_error(error, path) from error
 
 
 def _piece(text: str) -> int | str:

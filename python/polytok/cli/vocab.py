@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..files import replacing
+from ..files import open_replacement
 from ..spec import Kind
 from ..tokenizer import Tokenizer
 from .options import add_verb, load_tokenizer, stdout
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         path = Path(arguments.export)
         form = _FORMS[arguments.form or ("jsonl" if path.suffix in (".jsonl", ".ndjson") else "tsv")]
-        with replacing(path) as file:
+        with open_replacement(path) as file:
             count = sum(1 for line in _lines(form, selected_rows) if file.write(line))
     return 0 if count else 1
 

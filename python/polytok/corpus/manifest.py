@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
-from ..files import replacing
+from ..files import open_replacement
 from .journal import MANIFEST
 from .write import WRITERS, ShardFile
 
@@ -111,7 +111,7 @@ class Manifest:
 
     def save(self, folder: Path) -> None:
         """Writes ``dataset.json`` completely or not at all. Raises `FileError` if it cannot be written."""
-        with replacing(folder / MANIFEST) as file:
+        with open_replacement(folder / MANIFEST) as file:
             file.write(self.data())
 
 

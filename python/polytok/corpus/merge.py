@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
-from ..files import not_written
+from ..files import write_error
 from ..progress import Report
 from .blocks import columns
 from .export import copy_documents
@@ -57,7 +57,7 @@ def merge(
     except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, FileError):
-            raise not_written(error, Path(error.filename or target)) from error
+            raise write_error(error, Path(error.filename or target)) from error
         raise
     return merged
 

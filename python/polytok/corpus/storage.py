@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from ..errors import ArgumentError, FileError
-from ..files import replacing
+from ..files import open_replacement
 from . import lock
 from .write import force
 
@@ -95,7 +95,7 @@ class Folder:
         """Writes a small file. If ``is_forced``, the file is on the disk on return."""
         path = self._path / name
         _create_folder(path.parent)
-        with replacing(path) as file:
+        with open_replacement(path) as file:
             file.write(data)
             if is_forced:
                 file.flush()

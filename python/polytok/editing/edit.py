@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from ..conversion.gguf import NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
-from ..lists import Entry, listed
+from ..lists import Entry, collect_entries
 from ..spec import Kind, LlamaCppDecode, Longest, Spec, Vocab, described
 from ..tokenizer import Tokenizer
 from .select import Selector
@@ -92,7 +92,7 @@ def edit(
         raise ArgumentError(f'unknown ids={ids!r}: choose "reuse" or "compact"')
     rows = _VocabRows(spec)
     old, special = rows.entries, _special_ids(spec, rows)
-    added_entries = listed(add)
+    added_entries = collect_entries(add)
     if added_entries and len(added_entries[-1]) > _MAX_ENTRY_BYTES:
         raise ArgumentError(
             f"an entry to add has {len(added_entries[-1])} bytes, but at most {_MAX_ENTRY_BYTES} are allowed"
@@ -161,7 +161,7 @@ def _removed_entries(old: Mapping[bytes, int], remove: Iterable[Removal]) -> set
         if callable(removal):
             removed |= _selected_entries([entry for entry in old if len(entry) > 1], removal)
             continue
-        for entry in listed([removal]):
+        for entry in collect_entries([removal]):
             if entry not in old:
                 raise PieceError(f"cannot remove {entry!r}: it is not an entry of the vocabulary")
             if len(entry) == 1:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 from .. import _core
 from ..checks import number
 from ..errors import ArgumentError, FileError, FormatError, SpecError
-from ..files import replacing
+from ..files import open_replacement
 from ..plain import from_plain, to_plain
 from ..progress import Report
 from ..resources import processors, room
@@ -161,7 +161,7 @@ class Counts:
         ...     Counts.load(f"{folder}/counts").words().to_list()
         [(b'to', 1), (b'be', 1)]
         """
-        with replacing(Path(path)) as file:
+        with open_replacement(Path(path)) as file:
             self._finished().write(json.dumps(self.description, sort_keys=True), file, progress)
 
     @classmethod

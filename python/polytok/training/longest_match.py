@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal
 from .. import _core
 from ..checks import number, optional_number
 from ..errors import ArgumentError
-from ..lists import Emoji, Entry, emoji, kaomoji, listed
+from ..lists import Emoji, Entry, collect_entries, emoji, kaomoji
 from ..progress import Report
 from ..resources import processors
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
@@ -81,7 +81,7 @@ class LongestMatchTrainer:
             if not isinstance(entry, bytes):
                 text("forced", entry)
         lists = [_path(name) for name in forced_files]
-        self._forced = _forced([*listed(forced), *lists], emoji, flag("kaomoji", kaomoji))
+        self._forced = _forced([*collect_entries(forced), *lists], emoji, flag("kaomoji", kaomoji))
         self._sizes = sizes(vocab_size)
         self._is_one = isinstance(vocab_size, int)
         for size in self._sizes:
@@ -146,12 +146,12 @@ def _path(name: str | os.PathLike[str]) -> Path:
 
 def _forced(entries: Iterable[Entry], which: Emoji | Literal[True] | None, faces: bool) -> list[bytes]:
     """All forced entries except single bytes, which are always included."""
-    wanted = listed(entries)
+    wanted = collect_entries(entries)
     if which:
         wanted += emoji("all" if which is True else which)
     if faces:
         wanted += kaomoji()
-    wanted = [entry for entry in listed(wanted) if len(entry) > 1]
+    wanted = [entry for entry in collect_entries(wanted) if len(entry) > 1]
     if wanted and len(wanted[-1]) > _LONGEST:
         raise ArgumentError(f"a forced entry has {len(wanted[-1])} bytes; at most {_LONGEST} can be")
     return wanted

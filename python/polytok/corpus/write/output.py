@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...files import Draft, not_written
+from ...files import Draft, write_error
 
 _READ_BYTES = 1 << 20
 
@@ -54,7 +54,7 @@ class OutputFile:
         try:
             self._draft.file.write(part.data)
         except OSError as error:
-            raise not_written(error, self._draft.target) from error
+            raise write_error(error, self._draft.target) from error
         if self._checksum is not None:
             self._checksum.update(part)
         self._advise_writeback()
@@ -97,7 +97,7 @@ class OutputFile:
         try:
             self._draft.file.flush()
         except OSError as error:
-            raise not_written(error, self._draft.target) from error
+            raise write_error(error, self._draft.target) from error
 
     def close(self) -> None:
         """Does nothing. Writers of pyarrow call this method, but the file stays open until `keep` or `discard`."""
@@ -112,7 +112,7 @@ class OutputFile:
             try:
                 os.fsync(self._draft.file.fileno())
             except OSError as error:
-                raise not_written(error, self._draft.target) from error
+                raise write_error(error, self._draft.target) from error
         size = os.fstat(self._draft.file.fileno()).st_size
         return ShardFile(self._draft.target.name, size, (self._checksum or self._checksum_from_file()).hex())
 
@@ -150,7 +150,7 @@ def _force_path(path: Path) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise not_written(error, path) from error
+        raise write_error(error, path) from error
 
 
 def checksum(path: Path) -> str:
