@@ -143,7 +143,7 @@ def test_limits_of_entries() -> None:
         ({"vocab_size": 257, "special_tokens": ["a", "b"]}, "must be at least 258"),
         ({"vocab_size": []}, "asks for nothing"),
         ({"vocab_size": "300"}, "not a whole number"),
-        ({"vocab_size": 300, "ties": "tiktoken"}, "is none of 'ids', 'minbpe', 'huggingface'"),
+        ({"vocab_size": 300, "ties": "tiktoken"}, "is not one of 'ids', 'minbpe', 'huggingface'"),
         ({"vocab_size": 300, "pattern": "gpt5"}, "none of 'gpt2'"),
         ({"vocab_size": 300, "special_tokens": "<s>"}, "give a list"),
         ({"vocab_size": 300, "special_tokens": {"<s>": 299}}, "take ids from 300"),

@@ -40,7 +40,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     pattern = head_lines.next_line("the pattern")
     count = head_lines.number(head_lines.next_line("the number of special tokens"))
     special = _special_tokens(head_lines, count)
-    # Each merge can double the length of a token. The cap limits the bytes of all tokens; minbpe's own models need far less.
+    # Each merge can double the length of a token, so the bytes of all tokens need a cap. minbpe's own models stay far
+    # below the cap.
     cap = 4 * len(data) + 2**20
     merges, columns = _core.minbpe_read(data[head_lines.at :], head_lines.count + 1, cap)
     vocab = Vocab(*columns)

@@ -130,7 +130,7 @@ _OWN_KEYS = ("written_defaults", "piece_details")
 
 
 class _MessageFields:
-    """The fields of the model's messages. Reading removes the Spec's fields from them, and writing adds these fields."""
+    """The fields of the model's messages. Reading removes the Spec's fields, and writing adds them."""
 
     def __init__(self, messages: Mapping[str, Any], written_defaults: tuple[str, ...] = ()) -> None:
         self.messages = {key: dict(value) if key in proto.MESSAGES else value for key, value in messages.items()}
