@@ -1,25 +1,27 @@
-//! GPT-2's table: every byte as a visible character, so that byte-level vocabularies can be written as text.
+//! GPT-2's table: a visible character for every byte, so that byte-level vocabularies can be written as text.
 //!
-//! Reference: `bytes_to_unicode` of GPT-2's encoder. The bytes that Latin-1 prints (`!` to `~`, U+00A1 to U+00AC, U+00AE to
-//! U+00FF) are the characters of the same number; the other 68 are, in their order, U+0100 to U+0143. One lookup each way.
+//! Reference: `bytes_to_unicode` of GPT-2's encoder. The bytes that Latin-1 is_printed (`!` to `~`, U+00A1 to U+00AC,
+//! U+00AE to U+00FF) map to the characters with the same number. The other 68 bytes map, in their order, to U+0100 to
+//! U+0143. Each direction is one lookup.
 
-/// How many bytes do not stand for themselves.
+/// The number of bytes that Latin-1 does not print.
 const OTHERS: usize = 68;
 
-/// The first character that stands for one of those.
+/// The code point of the first byte that Latin-1 does not print.
 const FIRST: u32 = 0x100;
 
-const fn prints(byte: u8) -> bool {
+/// Reports whether Latin-1 is_printed a byte.
+const fn is_printed(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
 }
 
 const OTHER_BYTES: [u8; OTHERS] = {
     let mut others = [0; OTHERS];
-    let (mut byte, mut found) = (0, 0);
+    let (mut byte, mut count) = (0, 0);
     while byte < 256 {
-        if !prints(byte as u8) {
-            others[found] = byte as u8;
-            found += 1;
+        if !is_printed(byte as u8) {
+            others[count] = byte as u8;
+            count += 1;
         }
         byte += 1;
     }
@@ -43,34 +45,34 @@ const CHARS: [char; 256] = {
     chars
 };
 
-/// The character that stands for `byte`.
+/// Returns the character of `byte` in the table.
 #[inline]
 pub fn char_of(byte: u8) -> char {
     CHARS[byte as usize]
 }
 
-/// The byte that `c` stands for, if it is one of the table.
+/// Returns the byte whose character is `c`; None if the table does not have this character.
 #[inline]
 pub fn byte_of(c: char) -> Option<u8> {
     match c as u32 {
-        code @ 0..FIRST => Some(code as u8).filter(|&byte| prints(byte)),
+        code @ 0..FIRST => Some(code as u8).filter(|&byte| is_printed(byte)),
         code => OTHER_BYTES.get((code - FIRST) as usize).copied(),
     }
 }
 
-/// The bytes that `text` stands for; `None` if one of its characters is not of the table.
+/// Converts the characters of the table to their bytes; None if the table does not have one of the characters.
 pub fn to_bytes(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     read_bytes(text, &mut bytes).then_some(bytes)
 }
 
-/// The same into memory that is used again; false if a character is not of the table.
+/// Writes to `bytes` the bytes of the characters of `text`; returns false if the table does not have one of them.
 pub fn read_bytes(text: &str, bytes: &mut Vec<u8>) -> bool {
     bytes.clear();
     text.chars().all(|c| byte_of(c).map(|byte| bytes.push(byte)).is_some())
 }
 
-/// The text that stands for `bytes`.
+/// Converts bytes to their characters.
 pub fn to_text(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| char_of(byte)).collect()
 }
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_has_its_character() {
+    fn every_byte_has_a_visible_character() {
         let all: Vec<u8> = (0..=255).collect();
         let text = to_text(&all);
         assert_eq!(to_bytes(&text), Some(all));
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn other_characters_are_foreign() {
+    fn other_characters_have_no_byte() {
         for c in [' ', '\n', '\u{7F}', '\u{A0}', '\u{AD}', '\u{144}', '世', '😀'] {
             assert_eq!(byte_of(c), None);
         }

@@ -56,7 +56,7 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
     fn text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
         let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.part(text, 0, None) };
         let in_normalized = Some(set).filter(|set| set.has_normalized());
-        set.cut(text, |part| match part {
+        set.split(text, |part| match part {
             TextPart::Text(start, end) => self.part(&text[start..end], start, in_normalized),
             TextPart::Special(id, start, end) => {
                 self.out.sink.special(id, &text[start..end], start as u32, end as u32);
@@ -110,7 +110,7 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
     /// Special tokens of the normalized text, and the parts between them.
     fn normalized(&mut self, text: &[u8], place: Place, set: Option<&SpecialSet>) -> Result<()> {
         let Some(set) = set else { return self.split(text, place) };
-        set.cut_normalized(text, |part| match part {
+        set.split_normalized(text, |part| match part {
             TextPart::Text(start, end) => self.split(&text[start..end], place.part(start, end)),
             TextPart::Special(id, start, end) => {
                 let (from, to) = place.original(start as u32, end as u32);

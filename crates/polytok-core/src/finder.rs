@@ -1,7 +1,8 @@
-//! Where a pattern matches: a plain text, or a regular expression through a [`Splitter`].
+//! Finds the matches of a pattern, which is a literal text, or a regular expression run by a [`Splitter`].
 //!
-//! Reference: Hugging Face's `Pattern::find_matches`: matches do not overlap, leftmost first; the empty text matches at every
-//! border of a character, and nothing matches in an empty text. Cost: linear for a plain text.
+//! Reference: Hugging Face's `Pattern::find_matches`. Matches do not overlap, and the leftmost match is first. The
+//! empty pattern matches at the start of every character and at the end of the text. Nothing matches in an empty text.
+//! Cost: linear for a literal text.
 
 use memchr::memmem;
 use polytok_pattern::{Cursor, Splitter};
@@ -14,9 +15,13 @@ pub struct PatternFinder {
     search: PatternSearch,
 }
 
+/// The way of searching that a pattern needs.
 enum PatternSearch {
-    Text(Box<memmem::Finder<'static>>),
-    Borders,
+    /// A literal text.
+    Literal(Box<memmem::Finder<'static>>),
+    /// The empty pattern, which matches between characters.
+    Empty,
+    /// A regular expression.
     Regex(Splitter),
 }
 
@@ -26,9 +31,9 @@ impl PatternFinder {
         let search = if pattern.is_regex {
             PatternSearch::Regex(Splitter::compile_for(&pattern.text, pattern.unicode.as_deref())?)
         } else if pattern.text.is_empty() {
-            PatternSearch::Borders
+            PatternSearch::Empty
         } else {
-            PatternSearch::Text(Box::new(memmem::Finder::new(&pattern.text).into_owned()))
+            PatternSearch::Literal(Box::new(memmem::Finder::new(&pattern.text).into_owned()))
         };
         Ok(PatternFinder { search })
     }
@@ -38,8 +43,8 @@ impl PatternFinder {
         matches!(&self.search, PatternSearch::Regex(splitter) if splitter.covers_text())
     }
 
-    /// The pattern, if `fill` goes on from where it stopped.
-    pub fn streamed(&self) -> Option<&Splitter> {
+    /// Returns the regular expression, if a search for it can continue at the point at which it stopped.
+    pub fn as_stream(&self) -> Option<&Splitter> {
         if let PatternSearch::Regex(splitter) = &self.search {
             Some(splitter).filter(|splitter| splitter.is_stream())
         } else {
@@ -47,50 +52,52 @@ impl PatternFinder {
         }
     }
 
-    /// The text that is looked for, if it is a plain one that is not empty.
-    pub fn plain(&self) -> Option<&str> {
-        let PatternSearch::Text(finder) = &self.search else { return None };
+    /// Returns the literal text that is searched for; None for a regular expression or the empty text.
+    pub fn literal(&self) -> Option<&str> {
+        let PatternSearch::Literal(finder) = &self.search else { return None };
         std::str::from_utf8(finder.needle()).ok()
     }
 
-    /// A plain text that is not empty is looked for.
-    pub fn is_plain(&self) -> bool {
-        matches!(self.search, PatternSearch::Text(_))
+    /// Reports whether the pattern is a literal text that is not empty.
+    pub fn is_literal(&self) -> bool {
+        matches!(self.search, PatternSearch::Literal(_))
     }
 
-    /// This plain text is looked for.
-    pub fn is_of(&self, text: &str) -> bool {
-        matches!(&self.search, PatternSearch::Text(finder) if finder.needle() == text.as_bytes())
+    /// Reports whether the pattern is the literal `text`.
+    pub fn is_literal_of(&self, text: &str) -> bool {
+        matches!(&self.search, PatternSearch::Literal(finder) if finder.needle() == text.as_bytes())
     }
 
-    /// A pattern that is run by the scanner is looked for.
+    /// Reports whether the pattern is a regular expression that the scanner runs.
     pub fn is_scanner(&self) -> bool {
         matches!(&self.search, PatternSearch::Regex(splitter) if splitter.is_scanner())
     }
 
-    /// Calls `found(start, end)` for each match, left to right. `Error::Encode` if the search gives up.
+    /// Calls `on_match(start, end)` for each match, from left to right. If the search gives up, that is
+    /// `Error::Encode`.
     #[inline]
-    pub fn matches(&self, text: &str, mut found: impl FnMut(usize, usize)) -> Result<()> {
+    pub fn matches(&self, text: &str, mut on_match: impl FnMut(usize, usize)) -> Result<()> {
         match &self.search {
             _ if text.is_empty() => {}
-            PatternSearch::Regex(splitter) => splitter.split(text, found)?,
-            PatternSearch::Text(finder) => {
+            PatternSearch::Regex(splitter) => splitter.split(text, on_match)?,
+            PatternSearch::Literal(finder) => {
                 let len = finder.needle().len();
-                finder.find_iter(text.as_bytes()).for_each(|at| found(at, at + len));
+                finder.find_iter(text.as_bytes()).for_each(|at| on_match(at, at + len));
             }
-            PatternSearch::Borders => {
-                text.char_indices().for_each(|(at, _)| found(at, at));
-                found(text.len(), text.len());
+            PatternSearch::Empty => {
+                text.char_indices().for_each(|(at, _)| on_match(at, at));
+                on_match(text.len(), text.len());
             }
         }
         Ok(())
     }
 
-    /// Writes the next matches to `pieces` and says how many; None if this search cannot go on from where it stopped.
+    /// Writes the next matches to `pieces` and returns their number; None if this search cannot continue at the point
+    /// at which it stopped.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<Option<usize>> {
         Ok(match &self.search {
             PatternSearch::Regex(splitter) => Some(splitter.fill(text, cursor, pieces)?),
-            PatternSearch::Text(_) | PatternSearch::Borders => None,
+            PatternSearch::Literal(_) | PatternSearch::Empty => None,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What a model gives: parts of a text, each with the entry that covers it.
+//! A segment: a part of a text and the vocabulary entry that covers it, as a model returns it.
 
 use crate::error::Result;
 use crate::token_id::TokenId;
@@ -6,13 +6,13 @@ use crate::token_id::TokenId;
 /// A part of the normalized text and the entry that covers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The entry's id, or [`TokenId::UNKNOWN`].
+    /// The id of the entry, or [`TokenId::UNKNOWN`].
     pub id: TokenId,
-    /// Where it starts in the normalized text, in bytes.
+    /// The offset of its first byte in the normalized text.
     pub start: u32,
-    /// Where it ends.
+    /// The offset after its last byte.
     pub end: u32,
 }
 
-/// Calls its second argument with the start and end of each piece of a text, left to right.
+/// A function that calls its second argument with the start and end of each piece of a text, from left to right.
 pub type PieceSource<'a> = dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()> + 'a;

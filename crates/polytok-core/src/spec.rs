@@ -1,27 +1,27 @@
-//! The Rust side of `polytok.Spec`: what a tokenizer is compiled from, and nothing else.
+//! The Rust side of `polytok.Spec`: the plain data from which a tokenizer is compiled.
 //!
-//! Plain data; the binding fills it from the Python dataclasses of python/polytok/spec/, field by field.
+//! The binding fills these types from the Python dataclasses of python/polytok/spec/, field by field.
 
 use bytemuck::CheckedBitPattern;
 
 use crate::error::{Error, Result};
 use crate::token_id::TokenId;
 
-/// What a vocabulary entry is. The numbers are SentencePiece's and GGUF's.
+/// The kind of a vocabulary entry. The numbers are SentencePiece's and GGUF's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u8)]
 pub enum Kind {
     /// An ordinary piece.
     Normal = 1,
-    /// The piece that stands for text the vocabulary does not know.
+    /// The entry whose id replaces text that no other entry covers.
     Unknown = 2,
-    /// A control symbol such as `<s>`: never produced from plain text, no text of its own when decoded.
+    /// A control symbol such as `<s>`: plain text never encodes to its id, and decoding prints nothing for it.
     Control = 3,
     /// A piece that is matched before the model runs.
     UserDefined = 4,
-    /// A piece that the model may pass through but never emits.
+    /// A piece that can occur while a text is merged, but whose id the model never returns.
     Unused = 5,
-    /// One raw byte, `<0x00>` to `<0xFF>`.
+    /// A single byte, `<0x00>` to `<0xFF>`.
     Byte = 6,
 }
 
@@ -41,127 +41,127 @@ impl TryFrom<u8> for Kind {
     }
 }
 
-/// The SentencePiece release whose rules are followed where its lines differ.
+/// The SentencePiece release whose rules are followed, because its releases differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
-    /// 0.2.0 and 0.2.1.
+    /// The releases 0.2.0 and 0.2.1.
     V0_2_1,
-    /// 0.2.3, the newest.
+    /// The newest release, 0.2.3.
     #[default]
     V0_2_3,
 }
 
-/// The vocabulary, column by column; row `i` is `blob[offsets[i]..offsets[i + 1]]`.
+/// The vocabulary in columns; the bytes of row `i` are `blob[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug, Default)]
 pub struct VocabColumns {
-    /// All pieces' bytes, one after the other.
+    /// The concatenated bytes of all pieces.
     pub blob: Vec<u8>,
-    /// Row borders in `blob`, one more than there are rows.
+    /// The start of each row in `blob`, and the end of the last row.
     pub offsets: Vec<u32>,
-    /// The id of each row, unique.
+    /// The id of each row; no two rows have the same id.
     pub ids: Vec<u32>,
-    /// The score of each row, 0 where the format has none.
+    /// The score of each row; 0 if the format has no scores.
     pub scores: Vec<f32>,
-    /// The same in float64, where the format has such (Hugging Face).
+    /// The score of each row in float64, if the format has float64 scores (Hugging Face).
     pub wide_scores: Option<Vec<f64>>,
     /// The kind of each row.
     pub kinds: Vec<Kind>,
-    /// Kinds that replace `kinds` when pieces are emitted and decoded, but not when tables are built
-    /// (SentencePiece's vocabulary restriction).
+    /// The kinds that are used instead of `kinds` when text is encoded and ids are decoded, but not when tables are
+    /// built (SentencePiece's vocabulary restriction).
     pub active_kinds: Option<Vec<Kind>>,
 }
 
-/// A text that stands for one id before the rest of the pipeline sees it.
+/// A text that encodes to one id before the other steps of the pipeline run.
 #[derive(Clone, Debug, Default)]
 pub struct SpecialToken {
-    /// The text, as it stands in the input.
+    /// The text to search for.
     pub text: Vec<u8>,
-    /// Its id.
+    /// The id of the token.
     pub id: TokenId,
-    /// Recognised always, not only where the caller allows it.
+    /// True if the token is always recognised, even if the caller does not allow it.
     pub always: bool,
-    /// Not where it touches a letter, digit or underscore.
+    /// True if the token is not recognised next to a letter, digit or underscore.
     pub single_word: bool,
-    /// With the white space before it.
+    /// True if the white space before the token is part of it.
     pub lstrip: bool,
-    /// With the white space behind it.
+    /// True if the white space after the token is part of it.
     pub rstrip: bool,
-    /// The normalized token is searched in the normalized text.
+    /// True if the normalized text of the token is searched for in the normalized text.
     pub normalized: bool,
 }
 
-/// Which of several special tokens counts.
+/// The rule that chooses between overlapping special tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matching {
-    /// The leftmost; at one place the longest.
+    /// The leftmost token; at the same offset, the longest.
     #[default]
     Longest,
-    /// The leftmost; at one place the one listed first (minbpe).
+    /// The leftmost token; at the same offset, the first listed (minbpe).
     Listed,
-    /// The longest of all, wherever it stands, then the next longest in what is left (llama.cpp).
+    /// The longest token in the whole text, then the next longest in the remaining parts (llama.cpp).
     LongestFirst,
 }
 
-/// How the text is rewritten before it is split. The steps are those of python/polytok/spec/.
+/// A step that rewrites the text before it is split. The steps are those of python/polytok/spec/.
 #[derive(Clone, Debug)]
 pub enum Normalize {
     /// SentencePiece's normalizer.
     SentencePiece(SentencePieceNormalize),
-    /// One space before every text that is not empty (llama2.c).
+    /// Inserts a space before every text that is not empty (llama2.c).
     PrefixSpace,
-    /// U+FFFD for every byte that is part of no character; by llama.cpp's decoder if `lenient`.
+    /// Replaces bytes that are not UTF-8 by U+FFFD.
     ReplaceInvalid {
-        /// Overlong forms and surrogates pass.
+        /// True for llama.cpp's rule, which accepts overlong forms and surrogates.
         lenient: bool,
     },
     /// Hugging Face's BertNormalizer.
     Bert {
-        /// Control characters go, white space becomes a space.
+        /// True if control characters are removed and each white space is replaced by a space.
         clean_text: bool,
-        /// Spaces around ideographs.
+        /// True if each ideograph gets a space before and after it.
         handle_chinese_chars: bool,
-        /// NFD without nonspacing marks.
+        /// True if text is converted to NFD and nonspacing marks are removed.
         strip_accents: bool,
-        /// Lower case.
+        /// True if text is converted to lower case.
         lowercase: bool,
     },
-    /// White space at the ends goes.
+    /// Removes white space at the ends of a text.
     Strip {
-        /// At the start.
+        /// True if white space is removed at the start.
         left: bool,
-        /// At the end.
+        /// True if white space is removed at the end.
         right: bool,
     },
-    /// Combining marks go.
+    /// Removes combining marks.
     StripAccents,
-    /// A Unicode normalization form.
+    /// Converts text to a Unicode normalization form.
     Unicode(Form),
-    /// Lower case.
+    /// Converts text to lower case.
     Lowercase,
-    /// Hugging Face's Nmt.
+    /// Hugging Face's Nmt, which cleans control characters and white space.
     Nmt,
-    /// A charsmap as Hugging Face applies it.
+    /// Applies a charsmap as Hugging Face does.
     Precompiled(Vec<u8>),
-    /// Every match becomes a text.
+    /// Replaces every match of a pattern.
     Replace(Replace),
-    /// A text before every text that is not empty.
+    /// Inserts this text before every text that is not empty.
     Prepend(String),
-    /// Bytes become the characters of GPT-2's table.
+    /// Converts bytes to the characters of GPT-2's table.
     ByteLevel,
     /// llama.cpp's normalizer of T5 vocabularies.
     Ugm {
         /// The `precompiled_charsmap` blob.
         charsmap: Vec<u8>,
-        /// A space before the first word.
+        /// True if a space is inserted before the first word.
         add_space_prefix: bool,
-        /// Runs of spaces are one, and those at the ends none.
+        /// True if runs of spaces are merged, and spaces at the ends are removed.
         remove_extra_whitespaces: bool,
     },
-    /// llama.cpp's normalizer of BERT vocabularies; U+0000 stands between words.
+    /// llama.cpp's normalizer of BERT vocabularies, which writes U+0000 between words.
     Wpm {
-        /// Lower case.
+        /// True if text is converted to lower case.
         lowercase: bool,
-        /// Only the base of each character.
+        /// True if each character is replaced by its base character.
         strip_accents: bool,
     },
 }
@@ -179,84 +179,84 @@ pub enum Form {
     Nfkd,
 }
 
-/// What a replacement looks for and what it puts there.
+/// A replacement of the matches of a pattern by a text.
 #[derive(Clone, Debug)]
 pub struct Replace {
-    /// What is looked for.
+    /// The pattern to search for.
     pub pattern: Pattern,
-    /// What stands there afterwards.
+    /// The text that replaces each match.
     pub content: String,
 }
 
-/// A plain text or a regular expression.
+/// A literal text or a regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// In the syntax of fancy_regex if it is a regular expression.
+    /// The literal text, or the regular expression in the syntax of fancy_regex.
     pub text: String,
-    /// It is one.
+    /// True if `text` is a regular expression.
     pub is_regex: bool,
     /// The version of the Unicode tables, e.g. "15.0"; None for the engine's own.
     pub unicode: Option<String>,
 }
 
-/// What a split makes of the matches of its pattern and of the gaps between them.
+/// The pieces that a split makes from the matches of its pattern and the gaps between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behavior {
-    /// Matches are pieces, gaps are dropped.
+    /// Matches are pieces, and gaps are dropped.
     Matches,
-    /// Gaps are pieces, matches are dropped.
+    /// Gaps are pieces, and matches are dropped.
     Removed,
-    /// Both are pieces.
+    /// Matches are pieces, and so are gaps.
     Isolated,
     /// A match joins the gap before it.
     MergedWithPrevious,
-    /// A match joins the gap behind it.
+    /// A match joins the gap after it.
     MergedWithNext,
-    /// Both are pieces, adjacent ones of a kind are one.
+    /// Adjacent matches are one piece, and so are adjacent gaps.
     Contiguous,
 }
 
-/// When Metaspace puts its character before a piece.
+/// The pieces before which Metaspace inserts its replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Before each.
+    /// All pieces.
     Always,
-    /// Before the one that starts the text.
+    /// The piece at the start of the text.
     First,
-    /// Not at all.
+    /// No piece.
     Never,
 }
 
-/// How pieces are cut further. Steps may also rewrite them.
+/// A step that splits pieces further, or rewrites pieces.
 #[derive(Clone, Debug)]
 pub enum Split {
-    /// At the matches of a pattern.
+    /// Splits at the matches of a pattern.
     Pattern {
-        /// The pattern.
+        /// The pattern to search for.
         pattern: Pattern,
-        /// What becomes of matches and gaps.
+        /// The rule for matches and gaps.
         behavior: Behavior,
-        /// Matches and gaps are swapped first.
+        /// True if gaps count as matches, and matches as gaps.
         invert: bool,
     },
-    /// Spaces made visible, and cuts before them.
+    /// Replaces spaces by a visible text, and can split before each such text.
     Metaspace {
-        /// What a space becomes.
+        /// The text that replaces a space.
         replacement: String,
-        /// When it is put before a piece.
+        /// The pieces before which the replacement is inserted.
         prepend: Scheme,
-        /// Whether to cut.
+        /// True if pieces are split before each replacement.
         split: bool,
     },
-    /// A space before each piece that does not start with one.
+    /// Inserts a space before each piece that does not start with a space.
     PieceSpace,
-    /// Bytes become the characters of GPT-2's table.
+    /// Converts bytes to the characters of GPT-2's table.
     ByteLevel,
-    /// Where the script changes.
+    /// Splits between characters of different scripts.
     Script,
-    /// Every so many characters.
+    /// Splits to pieces of this number of characters.
     FixedLength(usize),
-    /// Runs of numbers into threes from the right.
+    /// Splits runs of number characters to groups of three, counted from the right.
     DigitGroups {
         /// The version of the Unicode tables.
         unicode: Option<String>,
@@ -268,156 +268,161 @@ pub enum Split {
 pub struct SentencePieceNormalize {
     /// The `precompiled_charsmap` blob; empty means no mapping.
     pub charsmap: Vec<u8>,
-    /// One space before the text (or after it, see `whitespace_as_suffix`).
+    /// True if a space is inserted before the text, or after the text if `whitespace_as_suffix`.
     pub add_dummy_prefix: bool,
-    /// Strip spaces at both ends and collapse runs.
+    /// True if spaces at both ends are removed and runs of spaces are merged.
     pub remove_extra_whitespaces: bool,
-    /// Write spaces as U+2581.
+    /// True if spaces are written as U+2581.
     pub escape_whitespaces: bool,
-    /// The dummy space goes behind the text (TrainerSpec's `treat_whitespace_as_suffix`).
+    /// True if the inserted space is after the text (TrainerSpec's `treat_whitespace_as_suffix`).
     pub whitespace_as_suffix: bool,
 }
 
-/// Where a pair's priority comes from.
+/// The source of the priorities of merges.
 #[derive(Clone, Debug)]
 pub enum Priority {
-    /// From a list of pairs of ids; the position is the priority (minbpe, Hugging Face). The merged id is the third.
+    /// A list of merges: the ids of the two parts and of the merged entry. The index in the list is the priority
+    /// (minbpe, Hugging Face).
     Merges(Vec<[u32; 3]>),
-    /// From the id of the concatenation, low first (tiktoken).
+    /// The id of the merged entry, the lowest first (tiktoken).
     Rank,
-    /// From the score of the concatenation, high first (SentencePiece, llama2.c).
+    /// The score of the merged entry, the highest first (SentencePiece, llama2.c).
     Score,
 }
 
-/// What BPE starts from.
+/// The symbols from which BPE starts to merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbols {
     /// Single bytes.
     Bytes,
     /// Characters by SentencePiece's lead-byte rule.
     Chars,
-    /// llama2.c's groups: a byte and up to three continuation bytes; a group that is no piece becomes its bytes' pieces.
+    /// llama2.c's groups: a byte and up to three continuation bytes. A group that is not an entry is encoded as the
+    /// entries of its bytes.
     Groups,
-    /// Unicode characters, whose unknowns are settled before merging (Hugging Face).
+    /// Unicode characters; the output for unknown characters is decided before merging (Hugging Face).
     Scalars,
 }
 
-/// What becomes of text that no piece covers.
+/// The output for text that no entry covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// An error that names the bytes.
     Error,
-    /// The piece of kind Unknown; runs become one.
+    /// The entry of kind Unknown, once for each run of unknown text.
     Unk,
-    /// One piece of kind Byte for each byte.
+    /// An entry of kind Byte for each byte.
     Bytes,
     /// Nothing.
     Drop,
 }
 
-/// What BPE over Unicode characters does beside merging.
+/// The rules of BPE over Unicode characters (Hugging Face) beside its merges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScalarRules {
-    /// Before all but the first character of a piece.
+    /// The text that is written before every character of a piece except the first.
     pub continuing_prefix: String,
-    /// Behind the last.
+    /// The text that is written after the last character of a piece.
     pub word_suffix: String,
-    /// Byte pieces before anything else that may become of unknown text.
+    /// True if unknown text is encoded as entries of bytes, if these exist, before other rules are tried.
     pub byte_fallback: bool,
-    /// Adjacent unknowns are one.
+    /// True if adjacent unknown characters are encoded as one unknown token.
     pub fuse_unknown: bool,
 }
 
-/// Whose Unigram it is.
+/// The reference program that a Unigram model follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnigramRules {
-    /// Sums in float32.
+    /// SentencePiece: sums are float32.
     SentencePiece,
-    /// Sums in float64; every entry matches; unknown stretches are looked up again.
+    /// Hugging Face: sums are float64, entries of every kind match, and each run of unknown text is looked up again.
     HuggingFace {
-        /// Byte pieces for unknown stretches, if all of them exist.
+        /// True if a run of unknown text is encoded as entries of bytes, if all of these exist.
         byte_fallback: bool,
     },
-    /// Sums in float64 of float32 scores.
+    /// llama.cpp: scores are float32, and sums are float64.
     LlamaCpp,
 }
 
-/// The model: pieces to ids.
+/// The model, which encodes pieces to ids.
 #[derive(Clone, Debug)]
 pub enum Model {
     /// Byte-pair encoding.
     Bpe {
-        /// Where priorities come from.
+        /// The source of the priorities of merges.
         priority: Priority,
-        /// The initial symbols.
+        /// The symbols from which merging starts.
         symbols: Symbols,
-        /// A piece that is an entry as a whole is taken without merging.
+        /// True if a piece that is an entry is encoded as this entry, without merging.
         whole_piece_first: bool,
-        /// Rows of every kind take part (llama.cpp).
+        /// True if rows of every kind are used (llama.cpp).
         reserved: bool,
-        /// For `Symbols::Scalars`.
+        /// The further rules for `Symbols::Scalars`.
         scalars: ScalarRules,
     },
-    /// The best path by the sum of scores.
+    /// The sequence of entries with the highest sum of scores.
     Unigram(UnigramRules),
-    /// The longest entry that is a prefix of the rest, again and again (RWKV World).
+    /// The longest entry that the remaining text starts with, repeatedly (RWKV World).
     Longest,
-    /// SentencePiece WORD: stretches between spaces.
+    /// SentencePiece WORD: the text between two spaces is an entry or unknown.
     Word,
-    /// SentencePiece CHAR.
+    /// SentencePiece CHAR: each character is an entry or unknown.
     Char,
-    /// The longest entry that is a prefix of the piece, again and again, or unknown as a whole.
+    /// The longest entry that the remaining piece starts with, repeatedly. If no entry matches, the whole piece is
+    /// unknown.
     WordPiece {
-        /// Before all but the first entry of a piece.
+        /// The prefix of the entries that are not at the start of a piece.
         continuing_prefix: String,
-        /// Pieces of more characters are unknown.
+        /// The largest number of characters of a piece that is not unknown.
         max_chars: Option<usize>,
-        /// Entries that start a word begin with U+2581 (llama.cpp).
+        /// True if entries at the start of a word begin with U+2581 (llama.cpp).
         phantom_space: bool,
     },
     /// A piece is an entry or unknown (Hugging Face).
     WordLevel,
-    /// PLaMo-2's (llama.cpp).
+    /// PLaMo-2's model (llama.cpp).
     Plamo2,
 }
 
-/// How ids become text.
+/// The rules that convert ids to text.
 #[derive(Clone, Debug)]
 pub enum Decode {
-    /// The pieces' bytes, one after the other.
+    /// The bytes of the pieces are concatenated.
     Bytes {
-        /// Ids that no token has print nothing, as in Hugging Face's; otherwise they are an error, as in tiktoken.
+        /// True if ids that no token has print nothing, as in Hugging Face's; otherwise they are an error, as in
+        /// tiktoken.
         skips_unknown: bool,
     },
     /// SentencePiece's rules.
     SentencePiece {
-        /// The model normalizes with a dummy prefix or strips spaces, so a leading space is taken away.
+        /// True if the model inserts a space before the text, so that a space is removed from the first piece.
         add_dummy_prefix: bool,
-        /// See `add_dummy_prefix`; strips from every leading piece instead of the first.
+        /// True if the model removes extra spaces, so that a space is removed from every piece up to the first that
+        /// prints text.
         remove_extra_whitespaces: bool,
-        /// What an unknown piece prints.
+        /// The text that an unknown piece prints.
         unk_surface: Vec<u8>,
-        /// A normalizer run over the decoded text.
+        /// A normalizer that runs over the decoded text.
         denormalize: Option<SentencePieceNormalize>,
     },
-    /// llama2.c's: a space after BOS goes, `<0x..>` pieces are bytes.
+    /// llama2.c's rules: a space after BOS is removed, and `<0x..>` pieces are bytes.
     Llama2c,
-    /// Hugging Face's: each step rewrites the list of tokens; None joins them with spaces.
+    /// Hugging Face's decoders, each of which rewrites the list of tokens.
     Chain {
-        /// The steps.
+        /// The decoders; without them, tokens are joined with spaces.
         steps: Option<Vec<DecodeStep>>,
-        /// The vocabulary is of bytes, which become GPT-2's characters first.
+        /// True if entries are bytes, which are first converted to GPT-2's characters.
         byte_level: bool,
     },
     /// llama.cpp's detokenizer.
     LlamaCpp {
-        /// How texts are written.
+        /// The family of the vocabulary, which decides how tokens are written.
         family: Family,
-        /// The first token loses one space.
+        /// True if a space is removed from the first token.
         strip_space: bool,
-        /// Spaces before English punctuation go.
+        /// True if spaces before English punctuation are removed.
         clean_spaces: bool,
-        /// A BPE vocabulary of plain text with escaped spaces.
+        /// True for a BPE vocabulary of plain text in which spaces are written as U+2581.
         escaped_spaces: bool,
     },
 }
@@ -442,95 +447,95 @@ pub enum Family {
 /// A step of Hugging Face's decoders.
 #[derive(Clone, Debug)]
 pub enum DecodeStep {
-    /// Characters of GPT-2's table become bytes.
+    /// Converts the characters of GPT-2's table to bytes.
     ByteLevel,
-    /// The suffix becomes a space.
+    /// Replaces the suffix of words by a space.
     Bpe {
-        /// The suffix.
+        /// The suffix of words.
         suffix: String,
     },
-    /// Joined with spaces but where the prefix stands.
+    /// Joins tokens with spaces, except before tokens that start with the prefix.
     WordPiece {
-        /// The prefix.
+        /// The prefix of tokens that continue a word.
         prefix: String,
-        /// English punctuation is mended.
+        /// True if spaces before English punctuation are removed.
         cleanup: bool,
     },
-    /// The replacement becomes a space.
+    /// Replaces the visible text for spaces by a space.
     Metaspace {
-        /// The replacement.
+        /// The visible text that is replaced by a space.
         replacement: String,
-        /// In the first token it goes, unless never.
+        /// Unless this is `Never`, the replacement is removed from the first token.
         prepend: Scheme,
     },
-    /// Repeated tokens become one.
+    /// Removes repetitions of a token.
     Ctc {
-        /// The token that goes.
+        /// The token that is removed.
         pad: String,
-        /// What becomes a space.
+        /// The text that is replaced by a space.
         delimiter: String,
-        /// English punctuation is mended.
+        /// True if spaces before English punctuation are removed.
         cleanup: bool,
     },
-    /// Every match becomes a text.
+    /// Replaces every match of a pattern.
     Replace(Replace),
-    /// Some characters at the ends go.
+    /// Removes a character at the ends of tokens.
     Strip {
-        /// The character.
+        /// The character that is removed.
         content: char,
-        /// At most so many at the start.
+        /// The largest number of characters removed at the start.
         start: usize,
-        /// And at the end.
+        /// The largest number of characters removed at the end.
         stop: usize,
     },
-    /// Byte pieces become characters.
+    /// Converts tokens `<0xHH>` to bytes.
     ByteFallback,
-    /// All tokens become one.
+    /// Joins all tokens to one.
     Fuse,
 }
 
 /// A part of the template around a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplatePart {
-    /// Ids.
+    /// These ids are inserted.
     Insert(Vec<TokenId>),
-    /// The text.
+    /// The text is encoded here.
     Slot,
 }
 
-/// What spans leave out at the ends of tokens (Hugging Face's byte-level post-processors).
+/// The text at the ends of tokens that spans leave out (Hugging Face's byte-level post-processors).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrimOffsets {
     /// Nothing.
     Nothing,
     /// White space.
     Space,
-    /// White space, except one space that the normalizer put before the first token.
+    /// White space, except a space that the normalizer inserted before the first token.
     SpaceExceptPrefix,
 }
 
-/// Everything that a tokenizer is made of.
+/// The complete description of a tokenizer.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// The vocabulary.
+    /// The vocabulary in columns.
     pub vocab: VocabColumns,
-    /// Special tokens beside the vocabulary, in their order.
+    /// The special tokens that are listed beside the vocabulary, in their order.
     pub special: Vec<SpecialToken>,
-    /// Which of several counts.
+    /// The rule that chooses between overlapping special tokens.
     pub matching: Matching,
-    /// Rewriting steps, one after the other.
+    /// The steps that rewrite a text, in the order in which they run.
     pub normalize: Vec<Normalize>,
-    /// Splitting steps, each applied to the pieces of the one before.
+    /// The steps that split a text; each splits the pieces of the step before it.
     pub split: Vec<Split>,
-    /// The model.
+    /// The model that encodes pieces to ids.
     pub model: Model,
-    /// What happens to text no piece covers.
+    /// The output for text that no entry covers.
     pub unknown: Unknown,
-    /// What stands around one text when special tokens are asked for.
+    /// The template around a text.
     pub single: Vec<TemplatePart>,
-    /// What spans leave out.
+    /// The text at the ends of tokens that spans leave out.
     pub trim: TrimOffsets,
-    /// How ids become text.
+    /// The rules that convert ids to text.
     pub decode: Decode,
     /// The SentencePiece release to follow.
     pub line: Line,

@@ -120,11 +120,11 @@ impl Tokenizer {
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
         };
         let specials = Specials::new(spec.special, &vocab, spec.matching, &normalized)?;
-        let apart = normalizer.bert().map(Bert::apart).unwrap_or_default();
+        let spaced_class = normalizer.bert().map(Bert::spaced_class).unwrap_or_default();
         let segmenter = Segmenter {
             boundary: model.boundary(tables)?,
             model,
-            splits: SplitChain::compile_apart(&spec.split, &apart)?,
+            splits: SplitChain::compile_with_spaced(&spec.split, &spaced_class)?,
             user_defined,
             fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
             vocab,

@@ -1,41 +1,42 @@
-//! The notions of "character" that the reference programs use. They differ; do not unify them.
+//! Decodes characters as each reference program does. The programs differ, so these functions must not be unified.
 
-/// Whether a byte can only stand within a character: 0x80 to 0xBF.
+/// Reports whether a byte is a continuation byte (0x80 to 0xBF), which cannot start a character.
 #[inline]
 pub const fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// Whether a character can begin at a byte, as far as the byte tells: every byte that is not a continuation byte.
+/// Reports whether a byte is not a continuation byte, and so can start a character.
 #[inline]
 pub const fn is_start(byte: u8) -> bool {
     !is_continuation(byte)
 }
 
-/// Text as the standard has it, or where it ceases to be that. Many bytes are checked at a time: where text is not ASCII the
-/// standard library's check, of 1 GB/s, was more than half of the cost of reading a corpus.
+/// Returns `bytes` as text, or the offset of the first byte that is not UTF-8. Checks many bytes at a time: for text
+/// that is not ASCII, the standard library's check, at 1 GB/s, took more than half of the time of reading a corpus.
 #[inline]
 pub fn valid(bytes: &[u8]) -> Result<&str, usize> {
-    // Which byte is wrong it does not tell.
+    // The fast check does not return the offset, so the standard library's check finds it.
     simdutf8::basic::from_utf8(bytes)
         .map_err(|_| std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
 }
 
-/// SentencePiece's lead-byte walker: the length of the character at the start of `text`, decided by its first byte
-/// alone and clipped to what is there. A stray continuation byte is one character. `text` must not be empty.
+/// Returns the length of the character at the start of `text`, as SentencePiece does: by the first byte alone, and at
+/// most the length of `text`. A stray continuation byte is one character. `text` must not be empty.
 #[inline]
 pub fn char_len(text: &[u8]) -> usize {
     lead_len(text[0]).min(text.len())
 }
 
-/// The length that a first byte announces, by its high nibble (SentencePiece's OneCharLen).
+/// Returns the length of a character by the high nibble of its first byte (SentencePiece's OneCharLen).
 #[inline]
 pub fn lead_len(lead: u8) -> usize {
     b"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x02\x02\x03\x04"[(lead >> 4) as usize] as usize
 }
 
-/// Strict decoding of the character at the start of `text` as SentencePiece does it: `Some((code point, bytes))`, or
-/// `None` where the bytes are no character, and then exactly one byte is to be consumed. `text` must not be empty.
+/// Decodes the character at the start of `text` strictly, as SentencePiece does; returns the character and its length.
+/// If the bytes are not a character, returns `None`, and the caller must skip exactly one byte. `text` must not be
+/// empty.
 #[inline]
 pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
     let lead = text[0];
@@ -56,7 +57,7 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
         }
         code = code << 6 | (byte & 0x3F) as u32;
     }
-    // Overlong forms and surrogates: the length must be the shortest, and char::from_u32 refuses the rest.
+    // The length must be the shortest, which excludes overlong forms; char::from_u32 refuses surrogates.
     let shortest = [0, 0, 0x80, 0x800, 0x1_0000][len];
     if code < shortest {
         return None;
@@ -64,7 +65,8 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
     char::from_u32(code).map(|c| (c, len))
 }
 
-/// The same for a character with bytes behind it, all of which are looked at together: its code point and length.
+/// Decodes strictly the character at the start of four bytes, which are read as one number; returns its code point and
+/// length.
 #[inline]
 pub fn decode_four(four: [u8; 4]) -> Option<(u32, usize)> {
     let word = u32::from_le_bytes(four);
@@ -87,7 +89,7 @@ pub fn decode_four(four: [u8; 4]) -> Option<(u32, usize)> {
     None
 }
 
-/// The character that `text` is; None if it is none, or several.
+/// Returns the only character of `text`; None if `text` is not exactly one character.
 pub fn only_char(text: &[u8]) -> Option<char> {
     if text.is_empty() {
         return None;
@@ -95,9 +97,10 @@ pub fn only_char(text: &[u8]) -> Option<char> {
     decode_strict(text).filter(|&(_, len)| len == text.len()).map(|(char, _)| char)
 }
 
-/// llama.cpp's decoding of the character at the start of `text`, by its lead byte and continuation bytes alone, so that overlong
-/// forms, surrogates and numbers above U+10FFFF pass: `Some((number, bytes))`, or `None`, and then one byte is to be consumed.
-/// Reference: `unicode_cpt_from_utf8`. `text` must not be empty.
+/// Decodes the character at the start of `text` as llama.cpp does; returns its code point and length. Only the lead
+/// byte and the continuation bytes are checked, so overlong forms, surrogates and code points above U+10FFFF are
+/// accepted. If the bytes are not a character, returns `None`, and the caller must skip one byte. Reference:
+/// `unicode_cpt_from_utf8`. `text` must not be empty.
 #[inline]
 pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
     let lead = text[0];
@@ -114,36 +117,39 @@ pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
     Some((code, len))
 }
 
-/// Turns byte offsets into character offsets. A character begins at every byte that is not a continuation byte. Steps to a
-/// place nearby count what lies between; a longer one takes the count of its block from a table, which is made for the first.
+/// A converter of byte offsets to character offsets. A character starts at every byte that is not a continuation byte.
+/// For an offset near the last one, the characters between the two are counted. For a distant offset, the count starts
+/// from a table of blocks, which is built when it is first needed.
 pub struct CharCounter<'a> {
     text: &'a [u8],
+    /// The last byte offset.
     at: usize,
+    /// The number of characters before `at`.
     chars: usize,
-    /// The characters before each block.
+    /// The number of characters before each block; empty until it is needed.
     blocks: Vec<usize>,
 }
 
-/// Bytes of a block.
+/// The number of bytes of a block.
 const BLOCK: usize = 256;
 
 impl CharCounter<'_> {
-    /// A counter at the start of a text.
+    /// Returns a counter at the start of a text.
     pub fn new(text: &[u8]) -> CharCounter<'_> {
         CharCounter { text, at: 0, chars: 0, blocks: Vec::new() }
     }
 
-    /// The number of the character that byte `offset` belongs to.
+    /// Returns the index of the character that contains the byte at `offset`.
     pub fn char_at(&mut self, offset: usize) -> usize {
         let is_inside = self.text.get(offset).is_some_and(|&byte| is_continuation(byte));
         self.count_to(offset).saturating_sub(is_inside as usize)
     }
 
-    /// The number of characters that begin before byte `offset`; offsets may also fall back.
+    /// Returns the number of characters that start before byte `offset`, which can be before or after the last offset.
     pub fn count_to(&mut self, offset: usize) -> usize {
         if self.at.abs_diff(offset) > BLOCK {
             if self.blocks.is_empty() {
-                let add = |chars: &mut usize, block| Some(std::mem::replace(chars, *chars + begins(block)));
+                let add = |chars: &mut usize, block| Some(std::mem::replace(chars, *chars + count_starts(block)));
                 self.blocks = self.text.chunks(BLOCK).scan(0, add).collect();
             }
             let block = (offset / BLOCK).min(self.blocks.len() - 1);
@@ -151,29 +157,30 @@ impl CharCounter<'_> {
         }
         if offset >= self.at {
             self.chars += match self.text[self.at..].first_chunk() {
-                Some(&bytes) if offset - self.at <= 8 => begins_of_eight(bytes, offset - self.at),
-                _ => begins(&self.text[self.at..offset]),
+                Some(&bytes) if offset - self.at <= 8 => count_starts_of_eight(bytes, offset - self.at),
+                _ => count_starts(&self.text[self.at..offset]),
             };
         } else {
-            self.chars -= begins(&self.text[offset..self.at]);
+            self.chars -= count_starts(&self.text[offset..self.at]);
         }
         self.at = offset;
         self.chars
     }
 }
 
-/// The same of the first `len` of eight bytes, without a loop.
+/// Counts the characters that start in the first `len` of eight bytes, without a loop.
 #[inline]
-fn begins_of_eight(bytes: [u8; 8], len: usize) -> usize {
+fn count_starts_of_eight(bytes: [u8; 8], len: usize) -> usize {
     const ONES: u64 = u64::MAX / 255;
     let bytes = u64::from_le_bytes(bytes);
-    let beginnings = (!bytes >> 7 | bytes >> 6) & ONES;
-    // Those of the other bytes are shifted out.
-    let counted = beginnings.checked_shl(64 - 8 * len as u32).unwrap_or_default();
+    let starts = (!bytes >> 7 | bytes >> 6) & ONES;
+    // The starts among the other bytes are shifted out.
+    let counted = starts.checked_shl(64 - 8 * len as u32).unwrap_or_default();
     (counted.wrapping_mul(ONES) >> 56) as usize
 }
 
-fn begins(bytes: &[u8]) -> usize {
+/// Counts the characters that start in `bytes`.
+fn count_starts(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| is_start(byte)).count()
 }
 
@@ -184,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn characters_are_counted_wherever_one_goes(
+        fn characters_are_counted_at_offsets_in_any_order(
             text in proptest::collection::vec(prop_oneof![Just(b'a'), Just(0xC3), Just(0xE3), 0x80..0xC0u8], 0..700),
             steps in proptest::collection::vec(prop_oneof![4 => 0..12usize, 1 => 0..700usize], 0..60),
         ) {
@@ -192,7 +199,7 @@ mod tests {
             let mut at = 0;
             for step in steps {
                 at = (at + step) % (text.len() + 1);
-                prop_assert_eq!(counter.count_to(at), begins(&text[..at]));
+                prop_assert_eq!(counter.count_to(at), count_starts(&text[..at]));
             }
         }
     }

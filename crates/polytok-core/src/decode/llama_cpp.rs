@@ -1,17 +1,17 @@
-//! llama.cpp's detokenizer: each token prints its text, the first loses a space, and spaces before English punctuation
-//! can be removed.
+//! llama.cpp's detokenizer: each token prints its text, the first text loses a space, and spaces before English
+//! punctuation can be removed.
 //!
-//! Reference: `token_to_piece` and `detokenize`. The texts do not depend on their neighbours. The cleanup is three
-//! passes over the whole result, each of which replaces in the output of the previous one. Here each pass holds back
-//! the start of a possible match, at most four bytes, so decoding in parts cannot differ from decoding at once.
+//! Reference: `token_to_piece` and `detokenize`. The text of a token does not depend on its neighbours. The cleanup of
+//! spaces is three passes over the whole text, each over the output of the pass before. Here each pass holds back the
+//! start of a possible match, at most four bytes, so decoding in parts cannot differ from decoding a whole sequence.
 
-use super::{hex_byte, spaced};
+use super::{hex_byte, unescape_spaces};
 use crate::byte_level::byte_of;
 use crate::spec::{Family, Kind};
 use crate::vocab::{Row, Vocab};
 
-/// The patterns of each pass and their replacements. Every pattern starts with a space and has another one only at its
-/// end.
+/// The patterns of each pass and their replacements. Every pattern starts with a space and has another space only at
+/// its end.
 const PASSES: [&[(&[u8], &[u8])]; 3] = [
     &[(b" ?", b"?"), (b" !", b"!"), (b" .", b"."), (b" ,", b",")],
     &[(b" ' ", b"'")],
@@ -29,11 +29,11 @@ pub(super) struct LlamaCppDecoder {
 /// The state between ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LlamaCppState {
-    has_token: bool,
+    has_first_token: bool,
     /// The bytes that each pass holds back.
     held: [Vec<u8>; 3],
-    /// The output of a pass, kept so that its memory is reused.
-    text: Vec<u8>,
+    /// The memory for the output of a pass.
+    buffer: Vec<u8>,
 }
 
 impl LlamaCppDecoder {
@@ -42,27 +42,27 @@ impl LlamaCppDecoder {
         LlamaCppDecoder { family, strips_space, cleans_spaces, escaped_spaces }
     }
 
-    /// The text that a row prints.
-    pub fn print(&self, vocab: &Vocab, row: Row) -> Vec<u8> {
-        print(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row))
+    /// Returns the text that a row prints.
+    pub fn row_text(&self, vocab: &Vocab, row: Row) -> Vec<u8> {
+        row_text(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row))
     }
 
-    /// Whether texts are appended unchanged.
+    /// Reports whether texts of rows are appended unchanged.
     #[inline]
     pub fn is_settled(&self, state: &LlamaCppState) -> bool {
-        state.has_token && !self.cleans_spaces
+        state.has_first_token && !self.cleans_spaces
     }
 
-    /// Appends a text.
+    /// Appends the text of a token.
     pub fn push_text(&self, text: &[u8], state: &mut LlamaCppState, out: &mut Vec<u8>) {
-        let is_first = !std::mem::replace(&mut state.has_token, true);
+        let is_first = !std::mem::replace(&mut state.has_first_token, true);
         let text = if is_first && self.strips_space { text.strip_prefix(b" ").unwrap_or(text) } else { text };
         if self.cleans_spaces { clean(text, 0, state, out) } else { out.extend_from_slice(text) }
     }
 
-    /// A special token that is skipped still counts as the first token.
+    /// Skips a special token, which still counts as the first token.
     pub fn skip(&self, state: &mut LlamaCppState) {
-        state.has_token = true;
+        state.has_first_token = true;
     }
 
     /// Appends the bytes that are held back.
@@ -74,21 +74,21 @@ impl LlamaCppDecoder {
     }
 }
 
-/// Sends a text through this pass and the ones after it.
-fn clean(text: &[u8], first: usize, state: &mut LlamaCppState, out: &mut Vec<u8>) {
+/// Sends a text through the pass `first_pass` and the passes after it.
+fn clean(text: &[u8], first_pass: usize, state: &mut LlamaCppState, out: &mut Vec<u8>) {
     let mut input = text.to_vec();
-    for (pass, rules) in PASSES.iter().enumerate().skip(first) {
-        let mut output = std::mem::take(&mut state.text);
+    for (pass, rules) in PASSES.iter().enumerate().skip(first_pass) {
+        let mut output = std::mem::take(&mut state.buffer);
         output.clear();
-        input.iter().for_each(|&byte| step(byte, rules, &mut state.held[pass], &mut output));
-        state.text = std::mem::replace(&mut input, output);
+        input.iter().for_each(|&byte| push_byte(byte, rules, &mut state.held[pass], &mut output));
+        state.buffer = std::mem::replace(&mut input, output);
     }
     out.extend_from_slice(&input);
 }
 
 /// Sends one byte through a pass.
 #[inline]
-fn step(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut Vec<u8>) {
+fn push_byte(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut Vec<u8>) {
     if held.is_empty() {
         if byte == b' ' {
             held.push(byte)
@@ -98,41 +98,41 @@ fn step(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut Vec<u8
         return;
     }
     held.push(byte);
-    if let Some((_, by)) = rules.iter().find(|(found, _)| found == held) {
-        out.extend_from_slice(by);
+    if let Some((_, replacement)) = rules.iter().find(|(pattern, _)| pattern == held) {
+        out.extend_from_slice(replacement);
         held.clear();
-    } else if !rules.iter().any(|(found, _)| found.starts_with(held)) {
-        // No match starts inside of the held bytes, except with the last one.
+    } else if !rules.iter().any(|(pattern, _)| pattern.starts_with(held)) {
+        // A pattern starts with a space, so among the held bytes only the last one can start another match.
         held.pop();
         out.append(held);
         if byte == b' ' { held.push(byte) } else { out.push(byte) }
     }
 }
 
-/// The text that a row prints.
-fn print(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<u8> {
+/// Returns the text that a row prints.
+fn row_text(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<u8> {
     let byte = |piece| hex_byte(piece).map_or(Vec::new(), |byte| vec![byte]);
     match (family, kind) {
         (Family::Rwkv, _) => piece.to_vec(),
         (_, Kind::Byte) => byte(piece),
         (Family::Plamo2, _) => piece.to_vec(),
-        (Family::Bpe, Kind::Unused) if !escaped_spaces => foreign(piece),
+        (Family::Bpe, Kind::Unused) if !escaped_spaces => unknown_byte_reports(piece),
         (_, Kind::Unused) => Vec::new(),
         (_, Kind::Unknown | Kind::Control | Kind::UserDefined) => piece.to_vec(),
         (Family::Bpe, Kind::Normal) if !escaped_spaces => piece.to_vec(),
-        (_, Kind::Normal) => spaced(piece),
+        (_, Kind::Normal) => unescape_spaces(piece),
     }
 }
 
-/// The text of a byte-level row with characters that stand for no byte: a report for each of them
-/// (`llama_decode_text`). Such rows are of kind Unused. Rows that print nothing are Unused too, but their characters
-/// all stand for bytes. Nothing is printed for more than a few such characters, because the length of the reports is
-/// the square of the text's.
-fn foreign(piece: &[u8]) -> Vec<u8> {
+/// Returns the text of a byte-level row that has characters outside of GPT-2's table: each such character prints a
+/// report (`llama_decode_text`). Such rows are of kind Unused. Other Unused rows have only characters of the table and
+/// print nothing. A row with more than `MAX_REPORTS` such characters prints nothing, because the length of the reports
+/// grows with the square of the row's length.
+fn unknown_byte_reports(piece: &[u8]) -> Vec<u8> {
     let is_byte = |c: &char| byte_of(*c).is_some();
     let text = String::from_utf8_lossy(piece);
     let count = text.chars().filter(|c| !is_byte(c)).count();
-    if count == 0 || count > MOST_REPORTS {
+    if count == 0 || count > MAX_REPORTS {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -151,8 +151,8 @@ fn foreign(piece: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The most reports that a row prints.
-const MOST_REPORTS: usize = 16;
+/// The largest number of reports that a row prints.
+const MAX_REPORTS: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -160,16 +160,16 @@ mod tests {
     use crate::model::unigram::tests::vocab;
     use proptest::prelude::*;
 
-    /// The three passes of the reference, each over the whole.
-    fn naive(text: &[u8]) -> Vec<u8> {
+    /// Runs the three passes of the reference, each over the whole text.
+    fn clean_whole(text: &[u8]) -> Vec<u8> {
         let mut text = text.to_vec();
         for rules in PASSES {
             let (mut at, mut out) = (0, Vec::new());
             while at < text.len() {
-                match rules.iter().find(|(found, _)| text[at..].starts_with(found)) {
-                    Some((found, by)) => {
-                        out.extend_from_slice(by);
-                        at += found.len();
+                match rules.iter().find(|(pattern, _)| text[at..].starts_with(pattern)) {
+                    Some((pattern, replacement)) => {
+                        out.extend_from_slice(replacement);
+                        at += pattern.len();
                     }
                     None => {
                         out.push(text[at]);
@@ -182,7 +182,7 @@ mod tests {
         text
     }
 
-    fn stream(parts: &[&[u8]]) -> Vec<u8> {
+    fn decode_parts(parts: &[&[u8]]) -> Vec<u8> {
         let decoder = LlamaCppDecoder::compile(Family::Wpm, false, true, false);
         let (mut state, mut out) = (LlamaCppState::default(), Vec::new());
         parts.iter().for_each(|part| decoder.push_text(part, &mut state, &mut out));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn cleanup() {
+    fn spaces_before_punctuation_are_removed() {
         for (text, expected) in [
             ("a , b . c ?!", "a, b. c?!"),
             ("it ' s ' ' x", "it's'' x"),
@@ -201,12 +201,12 @@ mod tests {
             (" 'r", " 'r"),
             (" ' 's", "''s"),
         ] {
-            assert_eq!(String::from_utf8(stream(&[text.as_bytes()])).unwrap(), expected, "{text:?}");
+            assert_eq!(String::from_utf8(decode_parts(&[text.as_bytes()])).unwrap(), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn families_and_the_first_space() {
+    fn each_family_prints_rows_and_the_first_space_is_removed() {
         let rows = [
             ("\u{2581}a", 0.0, Kind::Normal),
             ("<0x20>", 0.0, Kind::Byte),
@@ -217,7 +217,9 @@ mod tests {
             let decoder = LlamaCppDecoder::compile(family, true, false, escaped);
             let (mut state, mut out) = (LlamaCppState::default(), Vec::new());
             let vocab = vocab(&rows);
-            numbers.iter().for_each(|&row| decoder.push_text(&decoder.print(&vocab, Row(row)), &mut state, &mut out));
+            numbers
+                .iter()
+                .for_each(|&row| decoder.push_text(&decoder.row_text(&vocab, Row(row)), &mut state, &mut out));
             decoder.finish(&mut state, &mut out);
             String::from_utf8(out).unwrap()
         };
@@ -230,9 +232,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stream_is_the_whole(parts in proptest::collection::vec("[ 'srevm,a]{0,4}", 0..8)) {
+        fn parts_are_cleaned_like_the_whole_text(parts in proptest::collection::vec("[ 'srevm,a]{0,4}", 0..8)) {
             let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
-            prop_assert_eq!(stream(&bytes), naive(&bytes.concat()));
+            prop_assert_eq!(decode_parts(&bytes), clean_whole(&bytes.concat()));
         }
     }
 }

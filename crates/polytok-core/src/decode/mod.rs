@@ -1,7 +1,8 @@
-//! ids → bytes: one state machine per family. Decoding a whole sequence feeds it at once, so decoding in parts cannot
-//! differ from it. The caller makes text of the bytes with an incremental UTF-8 decoder.
+//! Converts ids to bytes, with one state machine for each family. A whole sequence of ids goes through the same state
+//! machine as ids that come in parts, so the two cannot differ. The caller converts the bytes to text with an
+//! incremental UTF-8 decoder.
 //!
-//! Each family knows what its rows print in a settled state (row_texts.rs), and has rules for everything else.
+//! For most rows of a vocabulary the text is stored (row_texts.rs). The rules of the family handle the other rows.
 
 mod chain;
 mod llama2c;
@@ -23,13 +24,14 @@ use llama_cpp::LlamaCppDecoder;
 use row_texts::{RowTexts, Settled};
 use sentencepiece::SentencePieceDecoder;
 
-/// The compiled rules.
+/// The compiled decoder of a tokenizer.
 pub struct Decoder {
     rules: DecodeRules,
     texts: Lazy<RowTexts>,
     skips_unknown: bool,
 }
 
+/// The rules of each family.
 enum DecodeRules {
     Bytes,
     SentencePiece(Box<SentencePieceDecoder>),
@@ -38,13 +40,13 @@ enum DecodeRules {
     Chain(DecodeChain),
 }
 
-/// The state of a decoder between ids; each family has its own part.
+/// The state of a decoder between ids, with a part for each family.
 #[derive(Clone, Debug, Default)]
 pub struct DecodeState {
     sentencepiece: sentencepiece::SentencePieceState,
     chain: ChainState,
-    /// llama2.c: the previous id.
-    last: Option<TokenId>,
+    /// The previous id (llama2.c).
+    last_id: Option<TokenId>,
     llama_cpp: llama_cpp::LlamaCppState,
 }
 
@@ -58,10 +60,10 @@ impl Decoder {
                 DecodeRules::Chain(DecodeChain::compile(steps.as_deref(), *byte_level)?)
             }
             Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize } => {
-                let strips = *add_dummy_prefix || *remove_extra_whitespaces;
-                let collapses = *remove_extra_whitespaces;
+                let strips_space = *add_dummy_prefix || *remove_extra_whitespaces;
+                let strips_all_leading = *remove_extra_whitespaces;
                 DecodeRules::SentencePiece(Box::new(SentencePieceDecoder::compile(
-                    (strips, collapses),
+                    (strips_space, strips_all_leading),
                     unk_surface,
                     denormalize.as_ref(),
                     vocab,
@@ -76,12 +78,12 @@ impl Decoder {
         Ok(Decoder { rules, texts: Lazy::default(), skips_unknown })
     }
 
-    /// Whether an id that no token has is skipped; otherwise it is an error.
+    /// Reports whether an id that no token has is skipped. Otherwise such an id is an error.
     pub fn skips_unknown(&self) -> bool {
         self.skips_unknown
     }
 
-    /// Appends the bytes of ids, without those of special tokens if `skip_special`.
+    /// Appends the bytes of `ids`. With `skip_special`, special tokens are skipped.
     pub fn append(
         &self,
         vocab: &Vocab,
@@ -92,46 +94,47 @@ impl Decoder {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let texts = self.texts.get(|| self.compile_texts(vocab, specials));
-        let mut rest = ids;
+        let mut remaining_ids = ids;
         loop {
-            if let Some(out) = self.settled(state, out) {
-                rest = &rest[texts.append_run(vocab, rest, skip_special, out)..];
+            if let Some(out) = self.settled_output(state, out) {
+                remaining_ids = &remaining_ids[texts.append_run(vocab, remaining_ids, skip_special, out)..];
             }
-            let Some((&id, after)) = rest.split_first() else { return Ok(()) };
+            let Some((&id, later_ids)) = remaining_ids.split_first() else { return Ok(()) };
             match skip_special && specials.is_skippable(id) {
                 true => self.skip(state),
                 false => self.push(vocab, specials, texts, id, state, out)?,
             }
-            rest = after;
+            remaining_ids = later_ids;
         }
     }
 
+    /// Computes the text that each row prints in a settled state.
     fn compile_texts(&self, vocab: &Vocab, specials: &Specials) -> RowTexts {
-        let mut chain_room = chain::room(vocab);
-        let settled = |row| match &self.rules {
+        let mut chain_room = chain::max_text_bytes(vocab);
+        let settled_text = |row| match &self.rules {
             DecodeRules::Bytes => Settled::Text(vocab.bytes(row).into()),
-            DecodeRules::Llama2c => llama2c::settled(vocab.bytes(row), vocab.id(row)),
+            DecodeRules::Llama2c => llama2c::settled_text(vocab.bytes(row), vocab.id(row)),
             DecodeRules::SentencePiece(rules) => rules.settled_text(vocab, row),
-            DecodeRules::LlamaCpp(rules) => Settled::Text(rules.print(vocab, row).into()),
+            DecodeRules::LlamaCpp(rules) => Settled::Text(rules.row_text(vocab, row).into()),
             DecodeRules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut chain_room),
         };
         let is_skippable = |row| specials.is_skippable(vocab.id(row));
-        RowTexts::new(vocab.rows().zip(vocab.rows().map(settled)).map(|(row, text)| (text, is_skippable(row))))
+        RowTexts::new(vocab.rows().zip(vocab.rows().map(settled_text)).map(|(row, text)| (text, is_skippable(row))))
     }
 
-    /// The place for settled texts; None if the state is not settled.
+    /// Returns the buffer to which texts of rows can be appended unchanged; None if the state is not settled.
     #[inline]
-    fn settled<'a>(&self, state: &'a mut DecodeState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
+    fn settled_output<'a>(&self, state: &'a mut DecodeState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
         match &self.rules {
             DecodeRules::Bytes => Some(out),
-            DecodeRules::Llama2c => llama2c::is_settled(state.last).then_some(out),
-            DecodeRules::SentencePiece(rules) => rules.settled(&mut state.sentencepiece, out),
+            DecodeRules::Llama2c => llama2c::is_settled(state.last_id).then_some(out),
+            DecodeRules::SentencePiece(rules) => rules.settled_output(&mut state.sentencepiece, out),
             DecodeRules::LlamaCpp(rules) => rules.is_settled(&state.llama_cpp).then_some(out),
             DecodeRules::Chain(_) => state.chain.is_settled().then_some(out),
         }
     }
 
-    /// Appends the bytes of one id, by the rules.
+    /// Appends the bytes of one id by the rules of the family.
     fn push(
         &self,
         vocab: &Vocab,
@@ -156,9 +159,9 @@ impl Decoder {
         };
         match &self.rules {
             DecodeRules::Bytes => out.extend_from_slice(vocab.bytes(row)),
-            DecodeRules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last, out),
+            DecodeRules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last_id, out),
             DecodeRules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
-            DecodeRules::LlamaCpp(rules) => rules.push_text(&rules.print(vocab, row), &mut state.llama_cpp, out),
+            DecodeRules::LlamaCpp(rules) => rules.push_text(&rules.row_text(vocab, row), &mut state.llama_cpp, out),
             DecodeRules::Chain(_) => {}
         }
         Ok(())
@@ -170,14 +173,14 @@ impl Decoder {
             DecodeRules::Bytes | DecodeRules::Chain(_) => out.extend_from_slice(text),
             DecodeRules::Llama2c => {
                 out.extend_from_slice(text);
-                state.last = Some(id);
+                state.last_id = Some(id);
             }
             DecodeRules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
             DecodeRules::LlamaCpp(rules) => rules.push_text(text, &mut state.llama_cpp, out),
         }
     }
 
-    /// Skips a special token, which counts for llama.cpp's rule about the first token.
+    /// Skips a special token. For llama.cpp's rule about the first token, a skipped token counts.
     fn skip(&self, state: &mut DecodeState) {
         if let DecodeRules::LlamaCpp(rules) = &self.rules {
             rules.skip(&mut state.llama_cpp);
@@ -202,24 +205,26 @@ impl Decoder {
     }
 }
 
-/// A piece with a space for each U+2581.
-fn spaced(piece: &[u8]) -> Vec<u8> {
+/// Returns a piece with a space in place of each U+2581.
+fn unescape_spaces(piece: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
-    append_spaced(piece, &mut out);
+    append_unescaped(piece, &mut out);
     out
 }
 
-fn append_spaced(piece: &[u8], out: &mut Vec<u8>) {
-    let mut rest = piece;
-    while let Some(at) = memchr::memmem::find(rest, space_mark::BYTES) {
-        out.extend_from_slice(&rest[..at]);
+/// Appends a piece with a space in place of each U+2581.
+fn append_unescaped(piece: &[u8], out: &mut Vec<u8>) {
+    let mut remaining_piece = piece;
+    while let Some(at) = memchr::memmem::find(remaining_piece, space_mark::BYTES) {
+        out.extend_from_slice(&remaining_piece[..at]);
         out.push(b' ');
-        rest = &rest[at + space_mark::BYTES.len()..];
+        remaining_piece = &remaining_piece[at + space_mark::BYTES.len()..];
     }
-    out.extend_from_slice(rest);
+    out.extend_from_slice(remaining_piece);
 }
 
-/// The byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, whatever follows them.
+/// Returns the byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, whatever follows
+/// them.
 fn hex_byte(piece: &[u8]) -> Option<u8> {
     let digits = piece.strip_prefix(b"<0x")?;
     let value = |&digit: &u8| (digit as char).to_digit(16).map(|value| value as u8);

@@ -1,8 +1,8 @@
-//! The text that each row prints within a text, stored so that appending it takes one read of memory.
+//! The text that each row prints inside of a sequence, stored so that appending it takes one read of memory.
 //!
-//! In every family most rows always print the same text once the decoder is *settled*: the start of the text is over,
-//! and nothing is pending. `append_run` decodes a run of such ids. An id whose text depends on more goes to the
-//! family's rules. Cost: a slot of 16 bytes per id.
+//! In every family most rows always print the same text once the decoder is *settled*: the start of the text is
+//! complete, and no bytes are held back. `append_run` decodes a run of such ids. An id whose text depends on other ids
+//! is decoded by the rules of the family. Memory: a slot of 16 bytes for each row.
 
 use std::borrow::Cow;
 
@@ -13,44 +13,44 @@ use crate::vocab::{Row, Vocab};
 /// The output of a row in a settled state, which stays settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Settled<'a> {
-    /// This text.
+    /// The row prints this text.
     Text(Cow<'a, [u8]>),
-    /// It adds a byte to a run of bytes.
+    /// The row adds this byte to a run of bytes.
     Byte(u8),
-    /// It depends on the state.
+    /// The output depends on the state, so the rules decide.
     Depends,
 }
 
-/// The texts of all rows. A text of up to 15 bytes is in its slot, followed by its length: copying a fixed number of
-/// bytes and truncating the copy is faster than copying a variable number.
+/// The texts of all rows. A slot has a text of up to 15 bytes and its length, because copying a fixed number of bytes
+/// and truncating the copy is faster than copying a variable number.
 pub(super) struct RowTexts {
     slots: Vec<TextSlot>,
-    /// The longer texts; their slots hold the index.
-    long: Vec<Box<[u8]>>,
+    /// The longer texts; the slot of such a text has its index in this list.
+    long_texts: Vec<Box<[u8]>>,
 }
 
-/// A text, and in the last byte its length, or one of these marks.
+/// A text, followed in the last byte by its length or by one of the marks LONG, BYTE and DEPENDS.
 type TextSlot = [u8; SLOT];
 const SLOT: usize = 16;
-/// In place of a length: the text is a long one.
+/// The mark of a text that is too long for a slot.
 const LONG: u8 = u8::MAX;
-/// A byte of a run.
+/// The mark of a row that adds a byte to a run.
 const BYTE: u8 = u8::MAX - 1;
-/// In place of a length: the rules decide.
+/// The mark of a row that the rules decode.
 const DEPENDS: u8 = u8::MAX - 2;
-/// Added to the length of a text that may be skipped.
+/// The number that is added to the length of a text that can be skipped.
 const SKIPPABLE: u8 = 32;
 
-/// The number of ids ahead for which slots are prefetched: more than the processor looks ahead by itself.
+/// The number of ids ahead whose slots are prefetched: more than the processor prefetches by itself.
 const AHEAD: usize = 48;
 
-/// Bytes that are collected before they are appended.
+/// The number of bytes that are collected before they are appended.
 const BLOCK: usize = 512;
 
 impl RowTexts {
-    /// The output of each row, and whether it is skipped when special tokens are.
+    /// Stores the output of each row; the flag of a row is true if the row is skipped together with special tokens.
     pub fn new<'a>(rows: impl Iterator<Item = (Settled<'a>, bool)>) -> RowTexts {
-        let mut long = Vec::new();
+        let mut long_texts = Vec::new();
         let slot_of = |(settled, is_skippable): (Settled, bool)| match settled {
             Settled::Text(text) if text.len() < SLOT => {
                 let mut slot = [0; SLOT];
@@ -59,27 +59,27 @@ impl RowTexts {
                 slot
             }
             Settled::Text(text) if !is_skippable => {
-                long.push(text.into());
-                numbered(long.len() as u64 - 1, LONG)
+                long_texts.push(text.into());
+                marked_slot(long_texts.len() as u64 - 1, LONG)
             }
-            Settled::Byte(byte) if !is_skippable => numbered(byte.into(), BYTE),
-            _ => numbered(0, DEPENDS),
+            Settled::Byte(byte) if !is_skippable => marked_slot(byte.into(), BYTE),
+            _ => marked_slot(0, DEPENDS),
         };
-        RowTexts { slots: rows.map(slot_of).collect(), long }
+        RowTexts { slots: rows.map(slot_of).collect(), long_texts }
     }
 
-    /// The output of a row.
+    /// Returns the output of a row in a settled state.
     pub fn get(&self, row: Row) -> Settled<'_> {
         let slot = &self.slots[row.index()];
         match slot[SLOT - 1] {
-            LONG => Settled::Text(self.long(slot).into()),
+            LONG => Settled::Text(self.long_text(slot).into()),
             BYTE => Settled::Byte(slot[0]),
             DEPENDS => Settled::Depends,
             len => Settled::Text(slot[..(len % SKIPPABLE) as usize].into()),
         }
     }
 
-    /// Appends the texts of the ids before the first one that the rules decide, and returns the number of these ids.
+    /// Appends the texts of `ids` up to the first id that the rules decode; returns the number of ids appended.
     pub fn append_run(&self, vocab: &Vocab, ids: &[TokenId], skip_special: bool, out: &mut Vec<u8>) -> usize {
         match vocab.is_in_order() {
             true => self.append_while(ids, |id| Some(Row(id.0)), skip_special, out),
@@ -87,6 +87,7 @@ impl RowTexts {
         }
     }
 
+    /// Does the work of `append_run`, with a function that returns the row of an id.
     #[inline]
     fn append_while(
         &self,
@@ -105,16 +106,16 @@ impl RowTexts {
                 out.extend_from_slice(&block[..len]);
                 return i;
             };
-            let more = slot[SLOT - 1] as usize;
-            if more < SLOT {
+            let text_len = slot[SLOT - 1] as usize;
+            if text_len < SLOT {
                 block[len..][..SLOT].copy_from_slice(slot);
-                len += more;
+                len += text_len;
                 if len < BLOCK {
                     continue;
                 }
             }
             out.extend_from_slice(&block[..std::mem::take(&mut len)]);
-            if more >= SLOT && !self.append_odd(slot, skip_special, out) {
+            if text_len >= SLOT && !self.append_marked(slot, skip_special, out) {
                 return i;
             }
         }
@@ -122,10 +123,10 @@ impl RowTexts {
         ids.len()
     }
 
-    /// Appends a text that is long or can be skipped; false if the rules decide.
-    fn append_odd(&self, slot: &TextSlot, skip_special: bool, out: &mut Vec<u8>) -> bool {
+    /// Appends a text that is long or can be skipped; returns false if the rules decode this id.
+    fn append_marked(&self, slot: &TextSlot, skip_special: bool, out: &mut Vec<u8>) -> bool {
         match slot[SLOT - 1] {
-            LONG => out.extend_from_slice(self.long(slot)),
+            LONG => out.extend_from_slice(self.long_text(slot)),
             BYTE | DEPENDS => return false,
             _ if skip_special => return false,
             len => out.extend_from_slice(&slot[..(len - SKIPPABLE) as usize]),
@@ -133,14 +134,14 @@ impl RowTexts {
         true
     }
 
-    fn long(&self, slot: &TextSlot) -> &[u8] {
-        let [number @ .., _, _, _, _, _, _, _, _] = slot;
-        &self.long[u64::from_le_bytes(*number) as usize]
+    fn long_text(&self, slot: &TextSlot) -> &[u8] {
+        let [index @ .., _, _, _, _, _, _, _, _] = slot;
+        &self.long_texts[u64::from_le_bytes(*index) as usize]
     }
 }
 
-/// A slot with a number and a mark.
-fn numbered(number: u64, mark: u8) -> TextSlot {
+/// Returns a slot with a number and a mark.
+fn marked_slot(number: u64, mark: u8) -> TextSlot {
     let mut slot = [0; SLOT];
     slot[..8].copy_from_slice(&number.to_le_bytes());
     slot[SLOT - 1] = mark;

@@ -1,10 +1,10 @@
-//! SentencePiece's `Decode`: the space that the normalizer put before a text is removed, byte pieces become characters,
-//! and a denormalizer can run over the result. The order of the rules is the reference's.
+//! SentencePiece's `Decode`: removes the space that the normalizer inserted before a text, converts byte pieces to
+//! characters, and can run a denormalizer over the result. The order of the rules is the reference's.
 
 use std::borrow::Cow;
 
 use super::row_texts::Settled;
-use super::{append_spaced, hex_byte, spaced};
+use super::{append_unescaped, hex_byte, unescape_spaces};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
@@ -18,39 +18,46 @@ const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The compiled rules.
 pub(super) struct SentencePieceDecoder {
-    strips: bool,
-    collapses: bool,
+    /// True if a space is removed from the first piece.
+    strips_space: bool,
+    /// True if a space is removed from every piece up to the first that outputs text.
+    strips_all_leading: bool,
     unk_surface: Vec<u8>,
     denormalizer: Option<SentencePieceNormalizer>,
-    /// How each row prints.
-    prints: Vec<Print>,
+    /// The kind of output of each row.
+    outputs: Vec<RowOutput>,
 }
 
-/// How a row prints.
+/// The kind of output of a row.
 #[derive(Clone, Copy)]
-enum Print {
+enum RowOutput {
+    /// The text of the piece, with spaces.
     Piece,
+    /// A byte.
     Byte(u8),
+    /// Nothing.
     Nothing,
+    /// The text for unknown pieces.
     UnkSurface,
 }
 
 /// The state between ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentencePieceState {
-    /// Bytes of byte pieces that are not yet a character.
-    pending: Vec<u8>,
+    /// The bytes of byte pieces that are not a complete character yet.
+    pending_bytes: Vec<u8>,
     has_text: bool,
-    /// The previous piece lost its space, and only one piece does.
-    ate_space: bool,
-    /// Output that the denormalizer has not seen.
+    /// True if the previous piece lost its space and no other piece can lose one.
+    was_stripped: bool,
+    /// The output that the denormalizer has not processed yet.
     held: Vec<u8>,
 }
 
 impl SentencePieceDecoder {
-    /// Compiles the rules. `strips` removes a space from the first piece, `collapses` from all leading pieces.
+    /// Compiles the rules. `strips_space` removes a space from the first piece; `strips_all_leading`, from every piece
+    /// up to the first that outputs text.
     pub fn compile(
-        (strips, collapses): (bool, bool),
+        (strips_space, strips_all_leading): (bool, bool),
         unk_surface: &[u8],
         denormalize: Option<&SentencePieceNormalize>,
         vocab: &Vocab,
@@ -61,30 +68,35 @@ impl SentencePieceDecoder {
             None => None,
         };
         Ok(SentencePieceDecoder {
-            strips,
-            collapses,
+            strips_space,
+            strips_all_leading,
             unk_surface: unk_surface.to_vec(),
             denormalizer,
-            prints: prints(vocab, line)?,
+            outputs: row_outputs(vocab, line)?,
         })
     }
 
-    /// The text that a row prints in a settled state.
+    /// Returns the text that a row outputs in a settled state.
     pub fn settled_text<'a>(&'a self, vocab: &'a Vocab, row: Row) -> Settled<'a> {
-        match self.prints[row.index()] {
-            Print::Piece => Settled::Text(spaced(vocab.bytes(row)).into()),
-            // A byte of ASCII is a character.
-            Print::Byte(byte) if byte.is_ascii() => Settled::Text(vec![byte].into()),
-            Print::Byte(_) => Settled::Depends,
-            Print::Nothing => Settled::Text(Cow::Borrowed(&[])),
-            Print::UnkSurface => Settled::Text(self.unk_surface.as_slice().into()),
+        match self.outputs[row.index()] {
+            RowOutput::Piece => Settled::Text(unescape_spaces(vocab.bytes(row)).into()),
+            // An ASCII byte is a complete character.
+            RowOutput::Byte(byte) if byte.is_ascii() => Settled::Text(vec![byte].into()),
+            RowOutput::Byte(_) => Settled::Depends,
+            RowOutput::Nothing => Settled::Text(Cow::Borrowed(&[])),
+            RowOutput::UnkSurface => Settled::Text(self.unk_surface.as_slice().into()),
         }
     }
 
-    /// The place for settled texts: within a text nothing is stripped and nothing is pending.
+    /// Returns the buffer to which texts of rows can be appended unchanged; None at the start of the text or if bytes
+    /// are pending_bytes.
     #[inline]
-    pub fn settled<'a>(&self, state: &'a mut SentencePieceState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
-        let is_settled = state.has_text && state.pending.is_empty();
+    pub fn settled_output<'a>(
+        &self,
+        state: &'a mut SentencePieceState,
+        out: &'a mut Vec<u8>,
+    ) -> Option<&'a mut Vec<u8>> {
+        let is_settled = state.has_text && state.pending_bytes.is_empty();
         is_settled.then_some(if self.denormalizer.is_some() { &mut state.held } else { out })
     }
 
@@ -98,7 +110,7 @@ impl SentencePieceDecoder {
         state.held = held;
     }
 
-    /// Appends a text that is not a piece.
+    /// Appends the text of a special token that is not a piece.
     pub fn push_text(&self, text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
         let mut held = std::mem::take(&mut state.held);
         let out = if self.denormalizer.is_some() { &mut held } else { out };
@@ -115,78 +127,80 @@ impl SentencePieceDecoder {
         denormalizer.normalize(&held, out);
     }
 
-    /// The rules for one piece (their order is the reference's).
+    /// Appends one piece by the rules, in the order of the reference.
     fn push_piece(&self, vocab: &Vocab, row: Row, state: &mut SentencePieceState, out: &mut Vec<u8>) {
-        if let Print::Byte(byte) = self.prints[row.index()] {
-            state.pending.push(byte);
+        if let RowOutput::Byte(byte) = self.outputs[row.index()] {
+            state.pending_bytes.push(byte);
             flush_characters(state, out, false);
             return;
         }
         flush_characters(state, out, true);
-        // A space that was stripped ends the start for good, even if the next pieces print nothing.
-        state.has_text |= std::mem::take(&mut state.ate_space);
-        let at_start = !state.has_text;
-        match self.prints[row.index()] {
-            Print::Byte(_) | Print::Nothing => {}
-            Print::UnkSurface => append(&self.unk_surface, state, out),
-            Print::Piece if at_start && self.strips && vocab.bytes(row).starts_with(space_mark::BYTES) => {
-                append(&spaced(vocab.bytes(row))[1..], state, out);
-                state.ate_space = !self.collapses;
+        // After a space was stripped no other space is, even if the next pieces print nothing.
+        state.has_text |= std::mem::take(&mut state.was_stripped);
+        let is_at_start = !state.has_text;
+        match self.outputs[row.index()] {
+            RowOutput::Byte(_) | RowOutput::Nothing => {}
+            RowOutput::UnkSurface => append(&self.unk_surface, state, out),
+            RowOutput::Piece if is_at_start && self.strips_space && vocab.bytes(row).starts_with(space_mark::BYTES) => {
+                append(&unescape_spaces(vocab.bytes(row))[1..], state, out);
+                state.was_stripped = !self.strips_all_leading;
             }
-            Print::Piece => {
+            RowOutput::Piece => {
                 state.has_text |= !vocab.bytes(row).is_empty();
-                append_spaced(vocab.bytes(row), out);
+                append_unescaped(vocab.bytes(row), out);
             }
         }
     }
 }
 
-fn prints(vocab: &Vocab, line: Line) -> Result<Vec<Print>> {
-    // 0.2.1 decodes ids through the texts of their pieces, and a reserved row comes before another row of the same
-    // text.
-    let by_name = match line {
+/// Returns the kind of output of each row.
+fn row_outputs(vocab: &Vocab, line: Line) -> Result<Vec<RowOutput>> {
+    // SentencePiece 0.2.1 looks up the text of an id's piece again, and finds a reserved row before another row with
+    // the same text.
+    let reserved_rows = match line {
         Line::V0_2_1 => Some(Rows::reserved(vocab)?),
         Line::V0_2_3 => None,
     };
-    let named = |row| by_name.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).unwrap_or(row);
-    let print = |row| match vocab.active_kind(named(row)) {
-        Kind::Control => Print::Nothing,
-        Kind::Unknown => Print::UnkSurface,
-        Kind::Byte => hex_byte(vocab.bytes(row)).map_or(Print::Piece, Print::Byte),
-        _ => Print::Piece,
+    let named_row = |row| reserved_rows.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).unwrap_or(row);
+    let output = |row| match vocab.active_kind(named_row(row)) {
+        Kind::Control => RowOutput::Nothing,
+        Kind::Unknown => RowOutput::UnkSurface,
+        Kind::Byte => hex_byte(vocab.bytes(row)).map_or(RowOutput::Piece, RowOutput::Byte),
+        _ => RowOutput::Piece,
     };
-    let mut prints = vec![Print::Piece; vocab.len()];
-    let mut set = |row: Row| prints[row.index()] = print(row);
-    match by_name {
+    let mut outputs = vec![RowOutput::Piece; vocab.len()];
+    let mut set = |row: Row| outputs[row.index()] = output(row);
+    match reserved_rows {
         Some(_) => vocab.rows().for_each(&mut set),
         None => vocab.odd_rows().for_each(&mut set),
     }
-    Ok(prints)
+    Ok(outputs)
 }
 
+/// Appends a text and records whether the output has text.
 fn append(text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
     state.has_text |= !text.is_empty();
     out.extend_from_slice(text);
 }
 
-/// Moves complete characters from the pending bytes to the output; each byte that cannot be part of one becomes U+FFFD.
-/// The start of a character stays pending, unless this is the end of the run.
+/// Moves complete characters from the pending_bytes bytes to the output, with U+FFFD for each byte that cannot be part
+/// of a character. The start of a character stays pending_bytes, unless this is the end of the run.
 fn flush_characters(state: &mut SentencePieceState, out: &mut Vec<u8>, is_end: bool) {
     let mut at = 0;
-    while at < state.pending.len() {
-        let rest = &state.pending[at..];
-        let may_continue =
-            rest.len() < utf8::lead_len(rest[0]) && rest[1..].iter().all(|&byte| utf8::is_continuation(byte));
-        if may_continue && !is_end {
+    while at < state.pending_bytes.len() {
+        let bytes = &state.pending_bytes[at..];
+        let can_continue =
+            bytes.len() < utf8::lead_len(bytes[0]) && bytes[1..].iter().all(|&byte| utf8::is_continuation(byte));
+        if can_continue && !is_end {
             break;
         }
-        let text = match utf8::decode_strict(rest) {
-            Some((_, len)) => &rest[..len],
+        let text = match utf8::decode_strict(bytes) {
+            Some((_, len)) => &bytes[..len],
             None => REPLACEMENT,
         };
         out.extend_from_slice(text);
         at += if text.as_ptr() == REPLACEMENT.as_ptr() { 1 } else { text.len() };
     }
     state.has_text |= at > 0;
-    state.pending.drain(..at);
+    state.pending_bytes.drain(..at);
 }

@@ -1,4 +1,4 @@
-//! Runs of ids against the rules alone, id by id, for every family.
+//! Compares the decoding of runs of ids with the rules alone, which decode id by id, for every family.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn decodes() -> Vec<Decode> {
     ]
 }
 
-fn decoded(decoder: &Decoder, vocab: &Vocab, specials: &Specials, parts: &[&[u32]], skip: bool) -> Result<Vec<u8>> {
+fn decode(decoder: &Decoder, vocab: &Vocab, specials: &Specials, parts: &[&[u32]], skip: bool) -> Result<Vec<u8>> {
     let (mut state, mut out) = (DecodeState::default(), Vec::new());
     for ids in parts {
         decoder.append(vocab, specials, TokenId::slice_of(ids), skip, &mut state, &mut out)?;
@@ -78,7 +78,7 @@ fn decoded(decoder: &Decoder, vocab: &Vocab, specials: &Specials, parts: &[&[u32
 
 proptest! {
     #[test]
-    fn runs_are_the_rules(
+    fn runs_of_ids_are_decoded_as_the_rules_decode_ids(
         kind in 0..decodes().len(),
         ids in proptest::collection::vec(prop_oneof![2..5u32, 0..18u32], 0..90),
         cut in 0..90usize,
@@ -88,14 +88,14 @@ proptest! {
         let special = |text: &str, id| SpecialToken { text: text.into(), id, ..SpecialToken::default() };
         let listed = vec![special("<|x|>", TokenId(vocab.size())), special("b", TokenId(4))];
         let specials = Specials::new(listed, &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
-        let fast = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
-        let mut slow = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
-        slow.texts = RowTexts::new(vocab.rows().map(|_| (Settled::Depends, false))).into();
-        let expected = decoded(&slow, &vocab, &specials, &[&ids], skip).map_err(|error| error.to_string());
+        let decoder = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
+        let mut rules_alone = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
+        rules_alone.texts = RowTexts::new(vocab.rows().map(|_| (Settled::Depends, false))).into();
+        let expected = decode(&rules_alone, &vocab, &specials, &[&ids], skip).map_err(|error| error.to_string());
         let cut = cut.min(ids.len());
         for parts in [&[&ids[..]][..], &[&ids[..cut], &ids[cut..]]] {
-            let found = decoded(&fast, &vocab, &specials, parts, skip);
-            prop_assert_eq!(found.map_err(|error| error.to_string()), expected.clone());
+            let decoded = decode(&decoder, &vocab, &specials, parts, skip);
+            prop_assert_eq!(decoded.map_err(|error| error.to_string()), expected.clone());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Removes combining marks (categories Mn, Mc and Me); nothing is decomposed.
+//! Removes combining marks (categories Mn, Mc and Me) without decomposing characters.
 //!
 //! Reference: Hugging Face's StripAccents, with the table of the crate used there (Unicode 9.0). Cost: linear.
 
@@ -7,7 +7,7 @@ use unicode_normalization_alignments::char::is_combining_mark;
 use super::output::Output;
 use super::unchanged::Unchanged;
 
-/// A compiled step.
+/// The compiled step.
 pub struct StripAccents {
     unchanged: Unchanged,
 }
@@ -18,12 +18,12 @@ impl StripAccents {
         StripAccents { unchanged: Unchanged::new(|c| !is_combining_mark(c)) }
     }
 
-    /// Whether a character stays as it is.
-    pub fn leaves(&self, c: char) -> bool {
+    /// Reports whether a character stays unchanged.
+    pub fn keeps(&self, c: char) -> bool {
         !is_combining_mark(c)
     }
 
-    /// Writes `text` without its marks.
+    /// Writes `text` without its combining marks.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         self.unchanged.rewrite(text, out, false, |_, _, _| {});
     }

@@ -4,60 +4,61 @@
 //! (unicode_categories 0.1.1 for marks and control characters, unicode-normalization-alignments for NFD). Its list of
 //! ideographs begins one block with U+2B920, not U+2B820.
 //!
-//! Here one pass: characters that no part touches are kept in runs, ASCII is decided by itself, and the rest is taken
-//! in stretches that start at a character nothing behind it can move across. Each character remembers which one of the
-//! input it stands for. Cost: linear, except for the sorting of combining marks; worst input: all combining marks.
+//! Here all is done in one pass. Characters that no option changes are kept in runs. Most other characters are cleaned
+//! alone. The remainder is cleaned in groups: a group starts at a character that no later character can move across,
+//! and ends before the next such character. Each character of a group carries the offset of the input's character that
+//! it comes from. Cost: linear, except for the sorting of combining marks; worst input: all combining marks.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical};
 
-use super::lowercase::is_lower;
+use super::lowercase::is_own_lower_case;
 use super::output::Output;
 use super::unchanged::Unchanged;
 use super::unicode_form::is_canonical;
 
-/// The options of a [`Bert`].
+/// The options of a [`Bert`]; the names are Hugging Face's.
 #[derive(Clone, Copy, Debug)]
 pub struct BertOptions {
-    /// Control characters are removed, white space becomes a space.
+    /// True if control characters are removed and each white space is replaced by a space.
     pub clean_text: bool,
-    /// Spaces around ideographs.
+    /// True if each ideograph gets a space before and after it.
     pub handle_chinese_chars: bool,
-    /// NFD without nonspacing marks.
+    /// True if text is converted to NFD and nonspacing marks are removed.
     pub strip_accents: bool,
-    /// Lower case.
+    /// True if text is converted to lower case.
     pub lowercase: bool,
 }
 
-/// A compiled step.
+/// The compiled step.
 pub struct Bert {
     options: BertOptions,
     unchanged: Unchanged,
 }
 
-/// A character and the place in the input of the one it stands for.
-type Placed = (char, usize);
+/// A character and the offset of the input's character that it comes from.
+type CharWithOffset = (char, usize);
 
 impl Bert {
     /// Compiles a step.
     pub fn compile(options: BertOptions) -> Bert {
-        Bert { options, unchanged: Unchanged::new(move |c| options.leaves(c)) }
+        Bert { options, unchanged: Unchanged::new(move |c| options.keeps(c)) }
     }
 
-    /// Whether text is made lower case.
+    /// Reports whether text is converted to lower case.
     pub fn lowercases(&self) -> bool {
         self.options.lowercase
     }
 
-    /// Whether nothing is done to a character except that other white space becomes a space, and that those of the class `apart` get
-    /// some.
-    pub fn only_spaces(&self, c: char) -> bool {
-        self.options.only_spaces(c)
+    /// Reports whether a character stays unchanged, except that white space can be replaced by a space and that the
+    /// characters of `spaced_class` get spaces around them.
+    pub fn changes_only_spaces(&self, c: char) -> bool {
+        self.options.changes_only_spaces(c)
     }
 
-    /// The characters that get spaces around them, as a regular expression's class; empty if there are none.
-    pub fn apart(&self) -> String {
+    /// Returns the characters that get spaces around them, as a class of a regular expression; empty if there are none.
+    pub fn spaced_class(&self) -> String {
         if !self.options.handle_chinese_chars {
             return String::new();
         }
@@ -67,18 +68,18 @@ impl Bert {
 
     /// Writes the cleaned text.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
-        let mut stretch = Vec::new();
+        let mut group = Vec::new();
         self.unchanged.rewrite(text, out, false, |from, to, out| {
             let mut at = from;
             while at < to {
-                at += match self.alone(&text[at..]) {
+                at += match self.first_if_alone(&text[at..]) {
                     Some(c) => {
                         self.options.write_alone(c, at, out);
                         c.len_utf8()
                     }
                     None => {
-                        let len = self.options.stretch(&text[at..to], at, &mut stretch);
-                        self.options.write(&mut stretch, out);
+                        let len = self.options.read_group(&text[at..to], at, &mut group);
+                        self.options.write_group(&mut group, out);
                         len
                     }
                 };
@@ -88,8 +89,9 @@ impl Bert {
 }
 
 impl Bert {
-    /// The first character, if nothing moves up to it and it has no accent to strip, so that it is cleaned by itself.
-    fn alone(&self, text: &str) -> Option<char> {
+    /// Returns the first character if it can be cleaned alone: it has no accent to strip, and no later character can
+    /// move next to it.
+    fn first_if_alone(&self, text: &str) -> Option<char> {
         let mut chars = text.chars();
         let c = chars.next()?;
         if !self.options.strip_accents {
@@ -97,14 +99,14 @@ impl Bert {
         }
         let is_plain = |c: char| match c.is_ascii() {
             true => !is_removed(c),
-            false => is_unified(c) || self.unchanged.has(c),
+            false => is_unified_ideograph(c) || self.unchanged.has(c),
         };
         (is_plain(c) && chars.next().is_none_or(is_plain)).then_some(c)
     }
 }
 
 impl BertOptions {
-    /// Writes a character that `Bert::alone` gave.
+    /// Writes a character that `Bert::first_if_alone` returned, cleaned.
     fn write_alone<O: Output>(&self, c: char, at: usize, out: &mut O) {
         if self.clean_text && is_removed(c) {
             return;
@@ -113,7 +115,7 @@ impl BertOptions {
         if self.clean_text && c.is_whitespace() {
             out.change(b" ", at);
         } else if self.handle_chinese_chars && is_chinese(c) {
-            // No ideograph has another case.
+            // Ideographs have no case.
             let len = c.encode_utf8(&mut buffer[1..5]).len();
             buffer[len + 1] = b' ';
             out.change(&buffer[..len + 2], at);
@@ -124,24 +126,24 @@ impl BertOptions {
         }
     }
 
-    /// Whether the character stays unchanged, whatever its neighbours are.
-    fn leaves(&self, c: char) -> bool {
+    /// Reports whether the character stays unchanged, whatever its neighbours are.
+    fn keeps(&self, c: char) -> bool {
         !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
             && !(self.handle_chinese_chars && is_chinese(c))
             && (!self.strip_accents || !c.is_mark_nonspacing() && is_canonical(c) && is_starter(c))
-            && (!self.lowercase || is_lower(c))
+            && (!self.lowercase || is_own_lower_case(c))
     }
 
-    /// The same but for spaces, which it may become or get.
-    fn only_spaces(&self, c: char) -> bool {
+    /// Reports whether the character stays unchanged, is replaced by a space, or gets spaces around it.
+    fn changes_only_spaces(&self, c: char) -> bool {
         let options = BertOptions { handle_chinese_chars: false, ..*self };
-        options.leaves(c) || c.is_whitespace() && !(self.clean_text && is_removed(c))
+        options.keeps(c) || c.is_whitespace() && !(self.clean_text && is_removed(c))
     }
 
-    /// Puts the first character of `text` and those that can move up to it, cleaned, into `stretch`; returns their
-    /// length.
-    fn stretch(&self, text: &str, place: usize, stretch: &mut Vec<Placed>) -> usize {
-        stretch.clear();
+    /// Writes to `group` the first character of `text` and the characters after it that can move next to it, all
+    /// cleaned; `text` starts at byte `offset` of the input. Returns the length of the group in bytes.
+    fn read_group(&self, text: &str, offset: usize, group: &mut Vec<CharWithOffset>) -> usize {
+        group.clear();
         let joins = |c: char| self.strip_accents && (!is_starter(c) || self.clean_text && is_removed(c));
         for (i, c) in text.char_indices() {
             if i > 0 && !joins(c) {
@@ -152,31 +154,33 @@ impl BertOptions {
             }
             let c = if self.clean_text && c.is_whitespace() { ' ' } else { c };
             if self.handle_chinese_chars && is_chinese(c) {
-                stretch.extend([(' ', place + i), (c, place + i), (' ', place + i)]);
+                group.extend([(' ', offset + i), (c, offset + i), (' ', offset + i)]);
             } else {
-                stretch.push((c, place + i));
+                group.push((c, offset + i));
             }
         }
         text.len()
     }
 
-    fn write<O: Output>(&self, stretch: &mut Vec<Placed>, out: &mut O) {
-        if self.strip_accents && !stretch.iter().all(|(c, _)| c.is_ascii()) {
-            *stretch = without_accents(stretch);
+    /// Writes the characters of a group, without accents and in lower case if the options say so.
+    fn write_group<O: Output>(&self, group: &mut Vec<CharWithOffset>, out: &mut O) {
+        if self.strip_accents && !group.iter().all(|(c, _)| c.is_ascii()) {
+            *group = strip_accents(group);
         }
-        for &(c, place) in stretch.iter() {
-            let mut write = |c: char| out.change(c.encode_utf8(&mut [0; 4]).as_bytes(), place);
+        for &(c, offset) in group.iter() {
+            let mut write = |c: char| out.change(c.encode_utf8(&mut [0; 4]).as_bytes(), offset);
             if self.lowercase { c.to_lowercase().for_each(&mut write) } else { write(c) }
         }
     }
 }
 
-/// NFD, and of that what is no nonspacing mark. A new character stands for the one before it.
-fn without_accents(stretch: &[Placed]) -> Vec<Placed> {
+/// Converts a group to NFD and removes nonspacing marks. A character that NFD inserts gets the offset of the character
+/// before it.
+fn strip_accents(group: &[CharWithOffset]) -> Vec<CharWithOffset> {
     let mut next = 0;
-    let decomposed = stretch.iter().map(|&(c, _)| c).nfd().map(|(c, change)| {
+    let decomposed = group.iter().map(|&(c, _)| c).nfd().map(|(c, change)| {
         next += (change == 0) as usize;
-        (c, stretch[next.max(1) - 1].1)
+        (c, group[next.max(1) - 1].1)
     });
     decomposed.filter(|(c, _)| !c.is_mark_nonspacing()).collect()
 }
@@ -186,7 +190,7 @@ fn is_removed(c: char) -> bool {
     !counts_as_space && (matches!(c, '\0' | '\u{FFFD}') || c.is_other())
 }
 
-/// The character, or what it is decomposed to, starts with a starter.
+/// Reports whether the first character of the canonical decomposition is a starter (of combining class 0).
 fn is_starter(c: char) -> bool {
     let mut first = None;
     decompose_canonical(c, |part| {
@@ -195,12 +199,12 @@ fn is_starter(c: char) -> bool {
     first.is_none_or(|first| canonical_combining_class(first) == 0)
 }
 
-/// An ideograph that is not decomposed, and so a starter.
-fn is_unified(c: char) -> bool {
+/// Reports whether the character is an ideograph of the two largest blocks, which have no decomposition.
+fn is_unified_ideograph(c: char) -> bool {
     matches!(c as u32, 0x4E00..=0x9FFF | 0x3400..=0x4DBF)
 }
 
-/// The characters that the reference treats as ideographs.
+/// The first and last characters of the blocks that the reference treats as ideographs.
 const IDEOGRAPHS: [(u32, u32); 8] = [
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -219,17 +223,17 @@ fn is_chinese(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalize::output::{Aligned, spans_of};
+    use crate::normalize::output::{Aligned, char_spans};
     use crate::spec::{Behavior, Pattern, Split};
     use crate::split::chain::SplitChain;
     use proptest::prelude::*;
 
-    /// Each stretch cleaned the long way.
-    fn slow<O: Output>(options: BertOptions, text: &str, out: &mut O) {
-        let (mut at, mut stretch) = (0, Vec::new());
+    /// Cleans the text group by group, without the shorter paths for single characters and runs.
+    fn clean_by_groups<O: Output>(options: BertOptions, text: &str, out: &mut O) {
+        let (mut at, mut group) = (0, Vec::new());
         while at < text.len() {
-            let end = at + options.stretch(&text[at..], at, &mut stretch);
-            options.write(&mut stretch, out);
+            let end = at + options.read_group(&text[at..], at, &mut group);
+            options.write_group(&mut group, out);
             at = end;
         }
     }
@@ -239,7 +243,8 @@ mod tests {
         BertOptions { clean_text: flag(0), handle_chinese_chars: flag(1), strip_accents: flag(2), lowercase: flag(3) }
     }
 
-    /// If only spaces are made of a text, its words are those of the cleaned one; whether it is so.
+    /// Checks that a text in which cleaning changes only spaces has the same words as the cleaned text; returns whether
+    /// the text is of this kind.
     fn check_words(text: &str, options: BertOptions, [raw, cleaned]: &[SplitChain; 2]) -> bool {
         let bert = Bert::compile(options);
         let mut out = Vec::new();
@@ -250,9 +255,9 @@ mod tests {
             chain.split(text, |start, end| words.push(text[start..end].to_owned())).unwrap();
             words
         };
-        let is_so = text.chars().all(|c| bert.only_spaces(c));
-        assert!(!is_so || words(raw, text) == words(cleaned, &out), "{text:?}");
-        is_so
+        let changes_only_spaces = text.chars().all(|c| bert.changes_only_spaces(c));
+        assert!(!changes_only_spaces || words(raw, text) == words(cleaned, &out), "{text:?}");
+        changes_only_spaces
     }
 
     fn chains(options: BertOptions) -> [SplitChain; 2] {
@@ -262,14 +267,15 @@ mod tests {
             invert: false,
         };
         let steps = [step(r"\s", Behavior::Removed), step(r"[\x{21}-\x{2F}\x{3002}]", Behavior::Isolated)];
-        [Bert::compile(options).apart(), String::new()].map(|apart| SplitChain::compile_apart(&steps, &apart).unwrap())
+        let classes = [Bert::compile(options).spaced_class(), String::new()];
+        classes.map(|class| SplitChain::compile_with_spaced(&steps, &class).unwrap())
     }
 
     #[test]
-    fn words_around_every_character() {
+    fn words_next_to_every_character_are_those_of_the_cleaned_text() {
         let options = options(0b11);
         let (chains, mut text) = (chains(options), String::new());
-        for (i, c) in ('\0'..=char::MAX).filter(|&c| options.only_spaces(c)).enumerate() {
+        for (i, c) in ('\0'..=char::MAX).filter(|&c| options.changes_only_spaces(c)).enumerate() {
             text.extend([c, 'a', c, c, ' ']);
             if i % 256 == 255 {
                 assert!(check_words(&std::mem::take(&mut text), options, &chains));
@@ -281,16 +287,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn short_ways_change_nothing(
+        fn runs_and_single_characters_are_cleaned_as_groups_are(
             text in "([a-zA-Z ,]{0,40}|[\n\t\u{0}\u{7F}]|[éÉßİΣ中国豈\u{2F800}ｶ한]|[\u{300}-\u{345}]|[\u{AD}\u{200B}\u{3000}\u{FFFD}]){0,12}",
             flags in 0u8..16,
         ) {
             let options = options(flags);
             check_words(&text, options, &chains(options));
-            let spans = spans_of(text.as_bytes());
+            let spans = char_spans(text.as_bytes());
             let (mut fast, mut expected) = (Aligned::new(&spans), Aligned::new(&spans));
             Bert::compile(options).apply(&text, &mut fast);
-            slow(options, &text, &mut expected);
+            clean_by_groups(options, &text, &mut expected);
             prop_assert_eq!(fast.text, expected.text);
             prop_assert_eq!(fast.spans, expected.spans);
         }

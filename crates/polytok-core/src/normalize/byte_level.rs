@@ -1,7 +1,7 @@
-//! Every byte becomes a visible character by GPT-2's table.
+//! Replaces every byte by the visible character that GPT-2's table has for it.
 //!
-//! Reference: Hugging Face's ByteLevel. The first byte of a character takes its place, the others are new, so all stand
-//! for the whole character. Printable ASCII is kept in runs. Cost: linear.
+//! Reference: Hugging Face's ByteLevel. Every byte of a character gets the span of the whole character. Printable ASCII
+//! is kept in runs. Cost: linear.
 
 use super::output::Output;
 use crate::byte_level::char_of;
@@ -10,7 +10,7 @@ use crate::byte_level::char_of;
 pub struct ByteLevel;
 
 impl ByteLevel {
-    /// Writes the characters of the bytes of `text[start..end]`, which need not be UTF-8.
+    /// Writes a character for each byte of `text[start..end]`, which need not be UTF-8.
     pub fn apply<O: Output>(&self, text: &[u8], (start, end): (usize, usize), out: &mut O) {
         let mut at = start;
         while at < end {

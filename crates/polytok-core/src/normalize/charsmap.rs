@@ -1,28 +1,30 @@
-//! The reader of SentencePiece's `precompiled_charsmap`: which byte strings are rewritten, and to what.
+//! Reads SentencePiece's `precompiled_charsmap`: byte strings that are rewritten (the keys) and their replacements.
 //!
 //! Layout: a little-endian u32 `n`; `n` bytes of a Darts-clone double array (32-bit units); then replacement strings,
 //! each ended by NUL. The value of a key is the offset of its replacement. A unit has a label (bits 0..8, and bit 31
-//! which marks a value unit), an offset to its children (bits 10.., shifted left by 8 more if bit 9 is set) and bit 8
-//! which says that a value hangs under it.
+//! which marks a value unit), an offset to its children (bits 10.., shifted left by 8 more if bit 9 is set) and bit 8,
+//! which is set if one of its children is a value unit, the *leaf*.
 //!
-//! 0.2.3 refuses arrays that could lead outside of themselves; 0.2.1 loads them and reads what lies there. Here such a
-//! step ends the walk, so both lines are safe and agree wherever the reference is defined.
+//! SentencePiece 0.2.3 refuses arrays with offsets outside of the array; 0.2.1 loads such arrays and reads other
+//! memory. Here an offset outside of the array ends the search, so both versions are safe, and agree with the reference
+//! whenever the reference is defined.
 //!
-//! Cost: one array access for each byte of the longest key that the text could still be; at most the key's length.
+//! Cost: one array access for each byte that the text has in common with the keys; at most the length of the longest
+//! key.
 
 use crate::error::{Error, Result};
 use crate::spec::Line;
 
-/// Only this many keys that are prefixes of each other are looked at, shortest first.
+/// The largest number of keys, each a prefix of the next, that the reference finds, shortest first.
 const MAX_NESTED: usize = 32;
 
-/// A block of 256 units.
+/// The number of bytes in a block of 256 units.
 const BLOCK_BYTES: usize = 1024;
 
-/// Bytes before the array.
+/// The number of bytes before the array.
 const HEADER: usize = 4;
 
-/// The array.
+/// The double array.
 #[derive(Clone, Copy)]
 struct DoubleArrayUnits<'a>(&'a [[u8; 4]]);
 
@@ -36,44 +38,47 @@ impl DoubleArrayUnits<'_> {
         self.0.get(at).map(|&unit| u32::from_le_bytes(unit))
     }
 
-    /// Where the children of the root are.
+    /// The index of the children of the root_base: a child with label `b` is at this index XOR `b`.
     #[inline]
-    fn root(self) -> usize {
+    fn root_base(self) -> usize {
         offset(self.at(0))
     }
 
-    /// A unit that is inside.
+    /// The unit at an index that is inside of the array.
     #[inline]
     fn at(self, at: usize) -> u32 {
         u32::from_le_bytes(self.0[at])
     }
 }
 
-/// The rewriting rules of a normalizer.
+/// The rewriting rules of a normalizer: keys and their replacements.
 #[derive(Debug)]
 pub struct Charsmap {
-    /// The blob, which is used where it is: it is most of a small model.
+    /// The blob, searched without a copy, because it is most of a small model.
     blob: Vec<u8>,
-    /// Bytes of the array.
+    /// The number of bytes of the array.
     size: usize,
-    /// For each first byte a bit for each second byte with which some key goes on; all bits if the first is a key.
+    /// For each first byte of a key, a bit for each second byte; all bits are set if the first byte alone is a key.
     seconds: Box<[[u64; 4]; 256]>,
 }
 
 impl Charsmap {
-    /// Reads a blob that is not empty (an empty one means that there are no rules).
+    /// Reads a blob that is not empty. (An empty blob means that there are no rules.)
     pub fn parse(blob: Vec<u8>, line: Line) -> Result<Charsmap> {
-        let Some((size, rest)) = blob.split_first_chunk::<4>().filter(|(_, rest)| !rest.is_empty()) else {
+        let Some((size, body)) = blob.split_first_chunk::<4>().filter(|(_, body)| !body.is_empty()) else {
             return Err(broken(format!("it has {} bytes, too few for a header and a body", blob.len())));
         };
         let size = u32::from_le_bytes(*size) as usize;
-        if size >= rest.len() {
-            return Err(broken(format!("its trie is said to have {size} bytes, but only {} follow", rest.len())));
+        if size >= body.len() {
+            return Err(broken(format!(
+                "its header says that its trie has {size} bytes, but only {} follow",
+                body.len()
+            )));
         }
         if size < BLOCK_BYTES || !size.is_multiple_of(BLOCK_BYTES) {
             return Err(broken(format!("its trie has {size} bytes, not a multiple of {BLOCK_BYTES}")));
         }
-        let (array, replacements) = rest.split_at(size);
+        let (array, replacements) = body.split_at(size);
         if replacements.last() != Some(&0) {
             return Err(broken("its replacement strings do not end in NUL".into()));
         }
@@ -90,13 +95,13 @@ impl Charsmap {
         DoubleArrayUnits(self.blob[HEADER..HEADER + self.size].as_chunks().0)
     }
 
-    /// The longest key that `text` starts with: its length and its replacement.
+    /// Returns the length and the replacement of the longest key that `text` starts with.
     #[inline]
     pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, &[u8])> {
-        let mut found = None;
+        let mut longest = None;
         let mut matches = 0;
         let units = self.units();
-        let mut at = units.root();
+        let mut at = units.root_base();
         for (i, &byte) in text.iter().enumerate() {
             at ^= byte as usize;
             let Some(unit) = units.get(at).filter(|&unit| label(unit) == byte as u32) else {
@@ -105,61 +110,62 @@ impl Charsmap {
             at ^= offset(unit);
             if has_leaf(unit) {
                 let Some(leaf) = units.get(at) else { break };
-                found = Some((i + 1, value(leaf)));
+                longest = Some((i + 1, value(leaf)));
                 matches += 1;
                 if matches == MAX_NESTED {
                     break;
                 }
             }
         }
-        let (len, start) = found?;
-        Some((len, self.string(start)?))
+        let (len, start) = longest?;
+        Some((len, self.replacement(start)?))
     }
 
-    /// The replacement of the shortest key that `text` starts with; a U+0000 ends the search (Hugging Face).
+    /// Returns the replacement of the shortest key that `text` starts with, as Hugging Face does: a U+0000 ends the
+    /// search.
     pub fn shortest_prefix(&self, text: &[u8]) -> Option<&[u8]> {
         let units = self.units();
-        let mut at = units.root();
+        let mut at = units.root_base();
         for &byte in text.iter().take_while(|&&byte| byte != 0) {
             at ^= byte as usize;
             let unit = units.get(at).filter(|&unit| label(unit) == byte as u32)?;
             at ^= offset(unit);
             if has_leaf(unit) {
-                return self.string(value(units.get(at)?));
+                return self.replacement(value(units.get(at)?));
             }
         }
         None
     }
 
-    /// The replacement that starts at `start`; a start outside of the strings is no rule.
-    fn string(&self, start: usize) -> Option<&[u8]> {
-        let rest = self.blob[HEADER + self.size..].get(start..)?;
-        Some(&rest[..memchr::memchr(0, rest)?])
+    /// Returns the replacement that starts at `start`; None if `start` is outside of the replacement strings.
+    fn replacement(&self, start: usize) -> Option<&[u8]> {
+        let strings = self.blob[HEADER + self.size..].get(start..)?;
+        Some(&strings[..memchr::memchr(0, strings)?])
     }
 
-    /// The same as llama.cpp has it: keys end before a NUL byte, and any number of them may be prefixes of each other.
+    /// Returns the length and the replacement of the longest key that `text` starts with, as llama.cpp does: a NUL byte
+    /// ends the search, and any number of keys can be prefixes of each other.
     pub fn longest_prefix_llama_cpp(&self, text: &[u8]) -> Option<(usize, &[u8])> {
-        let mut found = None;
+        let mut longest = None;
         let units = self.units();
-        let mut at = units.root();
+        let mut at = units.root_base();
         for (i, &byte) in text.iter().enumerate().take_while(|(_, byte)| **byte != 0) {
             at ^= byte as usize;
             let Some(unit) = units.get(at).filter(|&unit| label(unit) == byte as u32) else { break };
             at ^= offset(unit);
             if has_leaf(unit) {
-                found = Some((i + 1, value(units.get(at)?)));
+                longest = Some((i + 1, value(units.get(at)?)));
             }
         }
-        let (len, start) = found?;
-        let rest = self.blob[HEADER + self.size..].get(start..)?;
-        Some((len, &rest[..memchr::memchr(0, rest)?]))
+        let (len, start) = longest?;
+        Some((len, self.replacement(start)?))
     }
 
-    /// Calls `found` with the characters of all keys: each first one, and each that stands behind others, once for each
-    /// place of the array that it is read at. False if keys are no UTF-8, or the array is no automaton of keys.
-    pub fn characters<'a>(&'a self, found: &mut impl FnMut(KeyChar<'a>)) -> bool {
+    /// Calls `visit` with the characters of all keys, shorter keys first; keys that share a unit of the array share the
+    /// call. Returns false if keys are not UTF-8, or the array is not a trie of keys.
+    pub fn for_each_char<'a>(&'a self, visit: &mut impl FnMut(KeyChar<'a>)) -> bool {
         let units = self.units();
-        // The children of each place, as lists: the first one, and the next of each.
+        // The children of each base as a linked list: the first child of a base, and the next child after each child.
         let (mut first, mut next) = (vec![0; units.len()], vec![0; units.len()]);
         for at in (1..units.len()).rev() {
             if let label @ 1..256 = label(units.at(at))
@@ -168,54 +174,63 @@ impl Charsmap {
                 next[at] = std::mem::replace(head, at);
             }
         }
-        let root = units.root();
-        let mut chars = CharWalk { map: self, first, next, todo: vec![(root, 0)], budget: 16 * units.len() };
+        let root_base = units.root_base();
+        let mut walk = KeyWalk { map: self, first, next, pending: vec![(root_base, 0)], budget: 16 * units.len() };
         let mut is_seen = vec![false; units.len()];
         let mut at = 0;
-        // Shorter keys come first, as places are read in the order in which they are found.
-        while let Some(&(base, depth)) = chars.todo.get(at) {
+        // Shorter keys come first, because pending bases are read in the order in which they are added.
+        while let Some(&(base, depth)) = walk.pending.get(at) {
             at += 1;
             let is_new = is_seen.get_mut(base).is_some_and(|seen| !std::mem::replace(seen, true));
-            if is_new && !chars.under(base, depth, &mut Vec::new(), found) {
+            if is_new && !walk.read_chars(base, depth, &mut Vec::new(), visit) {
                 return false;
             }
         }
         true
     }
 
-    /// Whether some key starts with `first` and then goes on with `second` (or is `first` alone).
+    /// Reports whether a key starts with the bytes `first` and `second`, or is `first` alone.
     #[inline]
-    pub fn may_start(&self, first: u8, second: u8) -> bool {
+    pub fn can_start_with(&self, first: u8, second: u8) -> bool {
         self.seconds[first as usize][second as usize >> 6] >> (second & 63) & 1 != 0
     }
 }
 
 /// A character of a key.
 pub struct KeyChar<'a> {
-    /// The character.
+    /// The character itself.
     pub char: char,
-    /// The bytes of the shortest key that ends with it here.
+    /// The number of bytes up to the end of the character, in the shortest key that has it at this unit of the array.
     pub len: usize,
-    /// It is the first of its key.
+    /// True if the character is the first of its key.
     pub is_first: bool,
-    /// What a key that ends here becomes.
-    pub text: Option<&'a [u8]>,
+    /// The replacement of the key that ends with this character, if there is such a key.
+    pub replacement: Option<&'a [u8]>,
 }
 
-/// A walk over the characters of all keys; keys may share places of the array.
-struct CharWalk<'a> {
+/// A walk over the characters of all keys. Keys can share units of the array.
+struct KeyWalk<'a> {
     map: &'a Charsmap,
+    /// The first child of each base; 0 if the base has no child.
     first: Vec<usize>,
+    /// The next child of the same base, for each child; 0 after the last child.
     next: Vec<usize>,
-    /// Places between characters, and how many bytes lead there.
-    todo: Vec<(usize, usize)>,
-    /// Steps that may still be taken.
+    /// The bases after complete characters that are still to be read, with the number of bytes before each base.
+    pending: Vec<(usize, usize)>,
+    /// The number of steps that the walk can still take.
     budget: usize,
 }
 
-impl<'a> CharWalk<'a> {
-    /// The characters under a place, of which these bytes were read.
-    fn under(&mut self, base: usize, depth: usize, bytes: &mut Vec<u8>, found: &mut impl FnMut(KeyChar<'a>)) -> bool {
+impl<'a> KeyWalk<'a> {
+    /// Reads the characters that start with `bytes` and continue with the children of `base`. Returns false if the keys
+    /// are not UTF-8 or the budget is exhausted.
+    fn read_chars(
+        &mut self,
+        base: usize,
+        depth: usize,
+        bytes: &mut Vec<u8>,
+        visit: &mut impl FnMut(KeyChar<'a>),
+    ) -> bool {
         let mut at = self.first.get(base).copied().unwrap_or(0);
         while at != 0 {
             if self.budget == 0 {
@@ -225,11 +240,14 @@ impl<'a> CharWalk<'a> {
             let unit = self.map.units().at(at);
             let below = at ^ offset(unit);
             bytes.push(label(unit) as u8);
-            let is_fine = match std::str::from_utf8(bytes) {
-                Ok(text) => self.end(text.chars().next(), (unit, below), depth, bytes.len(), found),
-                Err(error) => error.error_len().is_none() && !has_leaf(unit) && self.under(below, depth, bytes, found),
+            let is_valid = match std::str::from_utf8(bytes) {
+                Ok(text) => self.end_char(text.chars().next(), (unit, below), depth, bytes.len(), visit),
+                Err(error) => {
+                    let is_part_of_char = error.error_len().is_none() && !has_leaf(unit);
+                    is_part_of_char && self.read_chars(below, depth, bytes, visit)
+                }
             };
-            if !is_fine {
+            if !is_valid {
                 return false;
             }
             bytes.pop();
@@ -238,29 +256,30 @@ impl<'a> CharWalk<'a> {
         true
     }
 
-    /// A character has been read.
-    fn end(
+    /// Calls `visit` with a character that is complete, and adds the base after it to the pending ones. Returns false
+    /// if the unit is not the end of a character in a trie.
+    fn end_char(
         &mut self,
         char: Option<char>,
         (unit, below): (u32, usize),
         depth: usize,
         len: usize,
-        found: &mut impl FnMut(KeyChar<'a>),
+        visit: &mut impl FnMut(KeyChar<'a>),
     ) -> bool {
-        let text = match has_leaf(unit) {
-            true => self.map.units().get(below).and_then(|leaf| self.map.string(value(leaf))),
+        let replacement = match has_leaf(unit) {
+            true => self.map.units().get(below).and_then(|leaf| self.map.replacement(value(leaf))),
             false => None,
         };
-        let is_root = below == self.map.units().root();
-        let Some(char) = char.filter(|_| text.is_some() == has_leaf(unit) && !is_root) else { return false };
-        found(KeyChar { char, len: depth + len, is_first: depth == 0, text });
-        self.todo.push((below, depth + len));
+        let is_root = below == self.map.units().root_base();
+        let Some(char) = char.filter(|_| replacement.is_some() == has_leaf(unit) && !is_root) else { return false };
+        visit(KeyChar { char, len: depth + len, is_first: depth == 0, replacement });
+        self.pending.push((below, depth + len));
         true
     }
 }
 
-fn broken(what: String) -> Error {
-    Error::Format(format!("precompiled_charsmap: {what}; the model file is damaged"))
+fn broken(problem: String) -> Error {
+    Error::Format(format!("precompiled_charsmap: {problem}; the model file is damaged"))
 }
 
 fn label(unit: u32) -> u32 {
@@ -279,29 +298,32 @@ fn offset(unit: u32) -> usize {
     ((unit >> 10) << ((unit & 0x200) >> 6)) as usize
 }
 
-/// 0.2.3's check: every offset stays inside the array, every value inside the strings, every leaf is a value.
-fn check_units(units: DoubleArrayUnits, strings: usize) -> Result<()> {
-    let bad = |at: usize| Err(broken(format!("unit {at} of its trie points outside")));
-    let inside = |at: usize| (at ^ offset(units.at(at))) | 0xFF < units.len();
-    let root = units.at(0);
-    if label(root) != 0 || has_leaf(root) || offset(root) == 0 || !inside(0) {
-        return bad(0);
+/// Checks, as SentencePiece 0.2.3 does, that every offset stays inside the array, every value stays inside the
+/// replacement strings (of `strings_len` bytes), and every leaf is a value unit.
+fn check_units(units: DoubleArrayUnits, strings_len: usize) -> Result<()> {
+    let outside = |at: usize| Err(broken(format!("unit {at} of its trie has an offset outside of the trie")));
+    let is_inside = |at: usize| (at ^ offset(units.at(at))) | 0xFF < units.len();
+    let root_base = units.at(0);
+    if label(root_base) != 0 || has_leaf(root_base) || offset(root_base) == 0 || !is_inside(0) {
+        return outside(0);
     }
     for at in 1..units.len() {
         let unit = units.at(at);
         let is_value = label(unit) > 0xFF;
-        let fine = if is_value {
-            value(unit) < strings
+        let is_valid = if is_value {
+            value(unit) < strings_len
         } else {
-            inside(at) && (!has_leaf(unit) || label(units.at(at ^ offset(unit))) > 0xFF)
+            is_inside(at) && (!has_leaf(unit) || label(units.at(at ^ offset(unit))) > 0xFF)
         };
-        if !fine {
-            return bad(at);
+        if !is_valid {
+            return outside(at);
         }
     }
     Ok(())
 }
 
+/// Returns, for each first byte, a bit for each second byte that a key has after it; all bits if the first byte is a
+/// key.
 fn second_bytes(units: DoubleArrayUnits) -> Box<[[u64; 4]; 256]> {
     let mut seconds = Box::new([[0; 4]; 256]);
     let child = |from: usize, byte: usize| {
@@ -309,7 +331,7 @@ fn second_bytes(units: DoubleArrayUnits) -> Box<[[u64; 4]; 256]> {
         unit.map(|unit| (unit, from ^ byte ^ offset(unit)))
     };
     for first in 0..256 {
-        let Some((unit, below)) = child(units.root(), first) else { continue };
+        let Some((unit, below)) = child(units.root_base(), first) else { continue };
         for second in 0..256 {
             if has_leaf(unit) || child(below, second).is_some() {
                 seconds[first][second >> 6] |= 1 << (second & 63);
@@ -324,10 +346,10 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A blob for a few rules: one block for the root's children, and one for each inner node after it.
+    /// Returns the blob of a few rules: one block for the root_base's children, then one for each inner node.
     pub(crate) fn blob(rules: &[(&str, &str)]) -> Vec<u8> {
         let mut units = vec![0u32; 256];
-        units[0] = 1 << 18; // the children of the root are in block 1
+        units[0] = 1 << 18; // the children of the root_base are in block 1
         let mut strings = Vec::new();
         for (key, replacement) in rules {
             let mut block = 1usize;
@@ -355,13 +377,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_longest_key_wins() {
+    fn the_longest_key_is_found() {
         let map = Charsmap::parse(blob(&[("a", "1"), ("abc", "22"), ("é", "")]), Line::V0_2_1).unwrap();
         assert_eq!(map.longest_prefix(b"abd"), Some((1, &b"1"[..])));
         assert_eq!(map.longest_prefix(b"abcd"), Some((3, &b"22"[..])));
         assert_eq!(map.longest_prefix("é".as_bytes()), Some((2, &b""[..])));
         assert_eq!(map.longest_prefix(b"b"), None);
-        assert!(map.may_start(b'a', b'z') && map.may_start(0xC3, 0xA9) && !map.may_start(0xC3, 0xAA));
+        assert!(map.can_start_with(b'a', b'z') && map.can_start_with(0xC3, 0xA9) && !map.can_start_with(0xC3, 0xAA));
     }
 
     #[test]

@@ -1,43 +1,43 @@
-//! Spaces made visible: the rewriting that SentencePiece's models and their descendants need, if it is all that is done
-//! to a text.
+//! Makes spaces visible as U+2581, as SentencePiece's models and their descendants need it.
 
 use crate::space_mark;
 
-/// A rewriting that leaves all as it is, except that each space becomes U+2581.
+/// A normalization that only replaces each space by U+2581 and can insert a space before the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Escape {
     /// Which texts get a space before them.
     pub prefix: Prefix,
-    /// The span of that space is the first character, as in Hugging Face's steps; else it covers nothing.
+    /// True if the inserted space has the span of the first character, as in Hugging Face's steps; otherwise the span
+    /// of the inserted space is empty.
     pub covers_first: bool,
-    /// Bytes that are not UTF-8 become U+FFFD.
-    pub mends: bool,
+    /// True if bytes that are not UTF-8 are replaced by U+FFFD.
+    pub replaces_invalid: bool,
 }
 
 /// Which texts get a space before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
-    /// None.
+    /// No text gets a space.
     Never,
-    /// All that are not empty.
+    /// All texts that are not empty get a space.
     Always,
-    /// Those that do not start with one.
+    /// Texts that do not start with a space get one.
     UnlessSpace,
-    /// The same, if they start where the caller's text starts.
+    /// Texts that do not start with a space get one, but only at the start of the caller's text.
     FirstUnlessSpace,
 }
 
 impl Prefix {
-    /// Whether this text, which starts at byte `at` of the caller's, gets one.
+    /// Reports whether `text`, which starts at byte `at` of the caller's text, gets a space.
     #[inline]
     pub fn applies(self, text: &[u8], at: usize) -> bool {
-        let has_none = || !text.starts_with(b" ") && !text.starts_with(space_mark::BYTES);
+        let has_no_space = || !text.starts_with(b" ") && !text.starts_with(space_mark::BYTES);
         !text.is_empty()
             && match self {
                 Prefix::Never => false,
                 Prefix::Always => true,
-                Prefix::UnlessSpace => has_none(),
-                Prefix::FirstUnlessSpace => at == 0 && has_none(),
+                Prefix::UnlessSpace => has_no_space(),
+                Prefix::FirstUnlessSpace => at == 0 && has_no_space(),
             }
     }
 }

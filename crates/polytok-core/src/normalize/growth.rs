@@ -1,48 +1,50 @@
 //! Limits how much rewriting can expand a text, so that a damaged or hostile file cannot fill the memory.
 //!
-//! Real rules expand a byte to at most eleven (U+FDFA in NFKC). The limit is three times that, with some room for short
-//! texts.
+//! Real rules expand a byte to at max_len eleven (U+FDFA in NFKC). The limit is three times that, with some room for
+//! short texts.
 
 use super::output::Output;
 use crate::error::{Error, Result};
 
-/// The most bytes per byte of text.
+/// The number of output bytes that each byte of a text allows.
 const TIMES: usize = 32;
 
-/// The most bytes beyond that, for any text.
+/// The number of output bytes that every text allows besides, however short.
 const ROOM: usize = 1 << 16;
 
-/// The most bytes that a text of `len` bytes can become.
+/// Returns the largest number of bytes to which a text of `len` bytes can be rewritten.
 #[inline]
 pub fn limit(len: usize) -> usize {
     len.saturating_mul(TIMES).saturating_add(ROOM)
 }
 
-/// The error for an output beyond the limit.
-pub fn too_long(what: &str) -> Error {
+/// Returns the error for an output that is longer than its limit.
+pub fn too_much_growth(stage: &str) -> Error {
     Error::Encode(format!(
-        "{what} makes more than {TIMES} times as much of the text: the tokenizer's rules for rewriting cannot be meant like this"
+        "{stage} expands the text to more than {TIMES} times its length; the tokenizer's rewriting rules are damaged, so \
+         get its file again"
     ))
 }
 
-/// An output that takes no more than `most` bytes.
+/// An output that drops everything beyond `max_len` bytes and remembers that it did.
 pub struct Bounded<'a, O> {
     out: &'a mut O,
-    most: usize,
+    max_len: usize,
     is_over: bool,
 }
 
 impl<'a, O: Output> Bounded<'a, O> {
-    /// Runs a step that writes to `out`; an error if it writes more than fits.
-    pub fn run<T>(most: usize, out: &'a mut O, step: impl FnOnce(&mut Self) -> T) -> Result<T> {
-        let mut bounded = Bounded { out, most, is_over: false };
+    /// Runs a step that writes to `out`. If the step writes more than `max_len` bytes, that is an error.
+    pub fn run<T>(max_len: usize, out: &'a mut O, step: impl FnOnce(&mut Self) -> T) -> Result<T> {
+        let mut bounded = Bounded { out, max_len, is_over: false };
         let result = step(&mut bounded);
-        if bounded.is_over { Err(too_long("normalization")) } else { Ok(result) }
+        if bounded.is_over { Err(too_much_growth("normalization")) } else { Ok(result) }
     }
 
     #[inline]
-    fn takes(&mut self, len: usize) -> bool {
-        self.is_over |= len > self.most.saturating_sub(self.out.written());
+    /// Reports whether `len` more bytes fit.
+    fn fits(&mut self, len: usize) -> bool {
+        self.is_over |= len > self.max_len.saturating_sub(self.out.written());
         !self.is_over
     }
 }
@@ -50,21 +52,21 @@ impl<'a, O: Output> Bounded<'a, O> {
 impl<O: Output> Output for Bounded<'_, O> {
     #[inline]
     fn keep(&mut self, input: &[u8], from: usize, to: usize) {
-        if self.takes(to - from) {
+        if self.fits(to - from) {
             self.out.keep(input, from, to);
         }
     }
 
     #[inline]
     fn change(&mut self, text: &[u8], at: usize) {
-        if self.takes(text.len()) {
+        if self.fits(text.len()) {
             self.out.change(text, at);
         }
     }
 
     #[inline]
     fn insert(&mut self, text: &[u8], at: usize) {
-        if self.takes(text.len()) {
+        if self.fits(text.len()) {
             self.out.insert(text, at);
         }
     }

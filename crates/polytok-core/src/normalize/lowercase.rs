@@ -1,13 +1,14 @@
-//! Lower case, each character by its own mapping.
+//! Converts text to lower case, each character by its own mapping.
 //!
-//! Reference: Hugging Face's Lowercase, `char::to_lowercase` of Rust's standard library: a final sigma is not looked
-//! at, and U+0130 becomes two characters, the second of them new. Cost: linear.
+//! Reference: Hugging Face's Lowercase, which calls `char::to_lowercase` of Rust's standard library. A sigma at the end
+//! of a word has no rule of its own. U+0130 converts to two characters, of which the second is an inserted one. Cost:
+//! linear.
 
 use super::output::Output;
 use super::transform::Transform;
 use super::unchanged::Unchanged;
 
-/// A compiled step.
+/// The compiled step.
 pub struct Lowercase {
     unchanged: Unchanged,
 }
@@ -15,12 +16,12 @@ pub struct Lowercase {
 impl Lowercase {
     /// Compiles the step.
     pub fn compile() -> Lowercase {
-        Lowercase { unchanged: Unchanged::new(is_lower) }
+        Lowercase { unchanged: Unchanged::new(is_own_lower_case) }
     }
 
-    /// Whether a character stays as it is.
-    pub fn leaves(&self, c: char) -> bool {
-        is_lower(c)
+    /// Reports whether a character stays unchanged.
+    pub fn keeps(&self, c: char) -> bool {
+        is_own_lower_case(c)
     }
 
     /// Writes `text` in lower case.
@@ -34,7 +35,7 @@ impl Lowercase {
     }
 }
 
-/// Its lower case is the character itself.
-pub(super) fn is_lower(c: char) -> bool {
+/// Reports whether the lower case of a character is the character itself.
+pub(super) fn is_own_lower_case(c: char) -> bool {
     c.to_lowercase().eq(std::iter::once(c))
 }

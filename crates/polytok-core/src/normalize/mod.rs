@@ -32,13 +32,13 @@ use crate::trie::Trie;
 use crate::utf8::valid;
 use crate::vocab::Vocab;
 pub use escape::{Escape, Prefix};
-use growth::{Bounded, limit, too_long};
+use growth::{Bounded, limit, too_much_growth};
 use origin::Origin;
-use output::{Aligned, Output, Span, spans_of};
+use output::{Aligned, Output, Span, char_spans};
 pub use plain::PlainText;
 use sentencepiece::SentencePieceNormalizer;
 
-/// A compiled step.
+/// A compiled step of normalization.
 enum NormalizeStep {
     SentencePiece(Box<SentencePieceNormalizer>),
     PrefixSpace,
@@ -57,13 +57,13 @@ enum NormalizeStep {
     ByteLevel,
 }
 
-/// All steps, in turn.
+/// The compiled steps of normalization, in the order in which they run.
 pub struct Normalizer {
     steps: Vec<NormalizeStep>,
 }
 
 impl Normalizer {
-    /// Compiles the steps; `user_defined` pieces are not rewritten by SentencePiece's.
+    /// Compiles the steps. SentencePiece's step does not rewrite the `user_defined` pieces.
     pub fn compile(
         steps: Vec<Normalize>,
         vocab: &Vocab,
@@ -77,17 +77,17 @@ impl Normalizer {
         Ok(Normalizer { steps })
     }
 
-    /// Whether nothing is rewritten.
+    /// Reports whether no text is rewritten, because there are no steps.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// What is done to a text that is UTF-8, if that is nothing but making spaces visible.
-    pub fn escape(&self) -> Option<Escape> {
-        let escape = |prefix, covers_first| Some(Escape { prefix, covers_first, mends: false });
+    /// Returns how the steps make spaces visible, if they do nothing else to text that is UTF-8.
+    pub fn as_escape(&self) -> Option<Escape> {
+        let escape = |prefix, covers_first| Some(Escape { prefix, covers_first, replaces_invalid: false });
         match &self.steps[..] {
-            [NormalizeStep::SentencePiece(step)] => step.escape(),
+            [NormalizeStep::SentencePiece(step)] => step.as_escape(),
             [NormalizeStep::PrefixSpace, NormalizeStep::Replace(step)] if step.is_escape() => {
                 escape(Prefix::Always, false)
             }
@@ -106,17 +106,17 @@ impl Normalizer {
         }
     }
 
-    /// Whether text that is UTF-8 stays as it is.
+    /// Reports whether text that is UTF-8 stays unchanged.
     pub fn keeps_text(&self) -> bool {
         matches!(self.steps[..], [] | [NormalizeStep::ReplaceInvalid(_)])
     }
 
-    /// SentencePiece's step, if it is the only one.
+    /// Returns SentencePiece's step, if it is the only step.
     pub fn sentencepiece(&self) -> Option<&SentencePieceNormalizer> {
         if let [NormalizeStep::SentencePiece(step)] = &self.steps[..] { Some(step) } else { None }
     }
 
-    /// BERT's step, if it is the only one for text that is UTF-8.
+    /// Returns BERT's step, if it is the only step that can change text that is UTF-8.
     pub fn bert(&self) -> Option<&bert::Bert> {
         if let [NormalizeStep::Bert(step)] | [NormalizeStep::ReplaceInvalid(_), NormalizeStep::Bert(step)] =
             &self.steps[..]
@@ -127,7 +127,7 @@ impl Normalizer {
         }
     }
 
-    /// llama.cpp's step for BERT, if it is the only one for text that is UTF-8.
+    /// Returns llama.cpp's step for BERT, if it is the only step that can change text that is UTF-8.
     pub fn wpm(&self) -> Option<&wpm::WpmNormalize> {
         if let [NormalizeStep::Wpm(step)] | [NormalizeStep::ReplaceInvalid(_), NormalizeStep::Wpm(step)] =
             &self.steps[..]
@@ -138,34 +138,34 @@ impl Normalizer {
         }
     }
 
-    /// Whether every text gets a space before it.
+    /// Reports whether the last step inserts a space before every text.
     pub fn has_prefix_space(&self) -> bool {
         matches!(self.steps.last(), Some(NormalizeStep::PrefixSpace))
     }
 
-    /// The normalized text, in `out`; `spare` is memory for intermediate results.
+    /// Writes the normalized text to `out`; `spare` is memory for intermediate results.
     pub fn normalize(&self, text: &[u8], out: &mut Vec<u8>, spare: &mut Vec<u8>) -> Result<()> {
         out.clear();
-        let Some((first, rest)) = self.steps.split_first() else {
+        let Some((first, later_steps)) = self.steps.split_first() else {
             out.extend_from_slice(text);
             return Ok(());
         };
-        let most = limit(text.len());
-        first.run(text, most, out)?;
-        for step in rest {
+        let max_len = limit(text.len());
+        first.run(text, max_len, out)?;
+        for step in later_steps {
             spare.clear();
-            step.run(out, most, spare)?;
+            step.run(out, max_len, spare)?;
             std::mem::swap(out, spare);
         }
         Ok(())
     }
 
-    /// The normalized text, in `out`, and where its bytes come from. `may_be_offsets`: the origin may be offsets, which
-    /// are cheaper than spans.
+    /// Writes the normalized text to `out` and returns the origin of its bytes. If `may_be_offsets`, the origin can be
+    /// offsets, which cost less than spans.
     pub fn normalize_with_origin(&self, text: &[u8], may_be_offsets: bool, out: &mut Vec<u8>) -> Result<Origin> {
         if may_be_offsets
             && let Some(step) = self.sentencepiece()
-            && let Some((normalized, offsets)) = step.whole_chars(text)
+            && let Some((normalized, offsets)) = step.normalize_whole_chars(text)
         {
             *out = normalized;
             return Ok(Origin::Offsets(offsets));
@@ -175,12 +175,13 @@ impl Normalizer {
         Ok(Origin::Spans(spans))
     }
 
-    /// The normalized text, and for each byte of it what it stands for.
+    /// Returns the normalized text and, for each of its bytes, the span of `text` that the byte comes from.
     fn normalize_with_spans(&self, text: &[u8]) -> Result<(Vec<u8>, Vec<Span>)> {
         let mut normalized = text.to_vec();
-        let bytes = || (0..text.len() as u32).map(|at| (at, at + 1)).collect();
-        // Bytes that are only moved keep their own places.
-        let mut spans = if matches!(self.steps[..], [NormalizeStep::PrefixSpace]) { bytes() } else { spans_of(text) };
+        let byte_spans = || (0..text.len() as u32).map(|at| (at, at + 1)).collect();
+        // The only step moves bytes and changes none, so each byte comes from itself, not from its whole character.
+        let mut spans =
+            if matches!(self.steps[..], [NormalizeStep::PrefixSpace]) { byte_spans() } else { char_spans(text) };
         for step in &self.steps {
             let mut out = Aligned::new(&spans);
             step.run_aligned(&normalized, &spans, limit(text.len()), &mut out)?;
@@ -226,29 +227,31 @@ impl NormalizeStep {
         })
     }
 
-    /// Writes at most `most` bytes; more is an error.
-    fn run(&self, text: &[u8], most: usize, out: &mut Vec<u8>) -> Result<()> {
+    /// Writes the rewritten text to `out`. More than `max_len` bytes are an error.
+    fn run(&self, text: &[u8], max_len: usize, out: &mut Vec<u8>) -> Result<()> {
         match self {
             NormalizeStep::SentencePiece(step) => {
                 step.normalize(text, out);
-                if out.len() > most { Err(too_long("normalization")) } else { Ok(()) }
+                if out.len() > max_len { Err(too_much_growth("normalization")) } else { Ok(()) }
             }
-            _ => Bounded::run(most, out, |out| self.apply(text, out))?,
+            _ => Bounded::run(max_len, out, |out| self.apply(text, out))?,
         }
     }
 
-    fn run_aligned(&self, text: &[u8], source: &[Span], most: usize, out: &mut Aligned) -> Result<()> {
+    /// Does what `run` does, and gives each byte its span. `source` has the spans of the bytes of `text`.
+    fn run_aligned(&self, text: &[u8], source: &[Span], max_len: usize, out: &mut Aligned) -> Result<()> {
         match self {
             NormalizeStep::SentencePiece(step) => {
                 let mut offsets = Vec::new();
                 step.normalize_with_offsets(text, &mut out.text, &mut offsets);
-                out.spans.extend(offsets.windows(2).map(|ends| stretch(source, ends[0] as usize, ends[1] as usize)));
-                if out.text.len() > most { Err(too_long("normalization")) } else { Ok(()) }
+                out.spans.extend(offsets.windows(2).map(|ends| join_spans(source, ends[0] as usize, ends[1] as usize)));
+                if out.text.len() > max_len { Err(too_much_growth("normalization")) } else { Ok(()) }
             }
-            _ => Bounded::run(most, out, |out| self.apply(text, out))?,
+            _ => Bounded::run(max_len, out, |out| self.apply(text, out))?,
         }
     }
 
+    /// Runs any step except SentencePiece's, which writes its own offsets.
     fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
         match self {
             NormalizeStep::SentencePiece(_) => {}
@@ -260,14 +263,14 @@ impl NormalizeStep {
             NormalizeStep::ReplaceInvalid(step) => step.apply(text, out),
             NormalizeStep::Ugm(step) => step.apply(text, out),
             NormalizeStep::Wpm(step) => step.apply(text, out),
-            NormalizeStep::Replace(step) if step.is_plain() => step.apply(text, out)?,
+            NormalizeStep::Replace(step) if step.is_literal() => step.apply(text, out)?,
             NormalizeStep::ByteLevel => byte_level::ByteLevel.apply(text, (0, text.len()), out),
             _ => self.apply_to_text(valid(text).map_err(not_utf8)?, out)?,
         }
         Ok(())
     }
 
-    /// The steps that take characters.
+    /// Runs a step that needs text that is UTF-8.
     fn apply_to_text<O: Output>(&self, text: &str, out: &mut O) -> Result<()> {
         match self {
             NormalizeStep::Bert(step) => step.apply(text, out),
@@ -279,7 +282,7 @@ impl NormalizeStep {
             NormalizeStep::Precompiled(step) => step.apply(text, out),
             NormalizeStep::Replace(step) => step.apply(text.as_bytes(), out)?,
             NormalizeStep::Prepend(prefix) if !text.is_empty() => {
-                // It stands for what the first character stands for.
+                // The prefix has the span of the first character.
                 out.change(prefix.as_bytes(), 0);
                 out.keep(text.as_bytes(), 0, text.len());
             }
@@ -296,8 +299,8 @@ impl NormalizeStep {
     }
 }
 
-/// What the bytes from `from` to `to` stand for.
-fn stretch(source: &[Span], from: usize, to: usize) -> Span {
+/// Joins the spans of the bytes from `from` to `to`. An empty range has an empty span.
+fn join_spans(source: &[Span], from: usize, to: usize) -> Span {
     let end = source.last().map_or(0, |span| span.1);
     let start = source.get(from).map_or(end, |span| span.0);
     if from < to { (start, source[to - 1].1) } else { (start, start) }

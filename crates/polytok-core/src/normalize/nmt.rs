@@ -1,11 +1,11 @@
-//! Removes control characters; unusual white space becomes a space.
+//! Removes control characters and replaces unusual white space by a space.
 //!
 //! Reference: Hugging Face's Nmt; the lists are those of its source. Cost: linear.
 
 use super::output::Output;
 use super::unchanged::Unchanged;
 
-/// A compiled step.
+/// The compiled step.
 pub struct Nmt {
     unchanged: Unchanged,
 }

@@ -1,25 +1,24 @@
-//! What the bytes of a normalized text stand for in the text that a caller gave.
+//! The bytes of the caller's text that each byte of a normalized text comes from.
 
-use super::output::{Span, spans_of};
+use super::output::{Span, char_spans};
 
-/// What the bytes of a text stand for in the text that it was made from.
+/// The origin of a normalized text: which bytes of the original text each of its bytes comes from.
 #[derive(Debug, Default)]
 pub enum Origin {
-    /// Themselves: nothing was rewritten.
+    /// Each byte comes from the same byte, because nothing was rewritten.
     #[default]
     Same,
-    /// A span for each byte.
+    /// A span of the original text for each byte.
     Spans(Vec<Span>),
-    /// For each byte where its span starts; it ends where that of the next byte starts. One more entry says where the
-    /// text ends.
+    /// The start of the span of each byte, and last the end of the text. A span ends where the next span starts.
     Offsets(Vec<u32>),
 }
 
 impl Origin {
-    /// A span for each byte of `text`, whose origin this is.
+    /// Converts the origin of `text` to a span for each byte of `text`.
     pub fn into_spans(self, text: &[u8]) -> Vec<Span> {
         match self {
-            Origin::Same => spans_of(text),
+            Origin::Same => char_spans(text),
             Origin::Spans(spans) => spans,
             Origin::Offsets(offsets) => {
                 let mut end = offsets.last().copied().unwrap_or_default();
@@ -35,22 +34,22 @@ impl Origin {
     }
 }
 
-/// Where the text that is being encoded stands in the text that a caller gave.
+/// The place, in the caller's text, of the text that is being encoded.
 #[derive(Debug, Default)]
 pub struct Place {
-    /// Where the text that it was made from starts.
+    /// The offset in the caller's text at which the original of the encoded text starts.
     pub at: u32,
-    /// What its bytes stand for there.
+    /// The origin of the bytes of the encoded text; its offsets count from `at`.
     pub origin: Origin,
 }
 
 impl Place {
-    /// A text that stands there as it is.
+    /// Returns the place of a part of the caller's text that starts at `at` and is not rewritten.
     pub fn same(at: usize) -> Place {
         Place { at: at as u32, origin: Origin::Same }
     }
 
-    /// The place of a part of the text.
+    /// Returns the place of the bytes from `start` to `end` of the encoded text.
     pub fn part(&self, start: usize, end: usize) -> Place {
         let (at, origin) = match &self.origin {
             Origin::Same => (self.at + start as u32, Origin::Same),
@@ -60,7 +59,8 @@ impl Place {
         Place { at, origin }
     }
 
-    /// What the bytes from `start` to `end` stand for. No bytes stand for nothing, at the place of the next byte.
+    /// Returns the span, in the caller's text, of the bytes from `start` to `end`. An empty range has an empty span, at
+    /// the start of the span of the next byte.
     #[inline]
     pub fn original(&self, start: u32, end: u32) -> Span {
         let (first, last) = match &self.origin {

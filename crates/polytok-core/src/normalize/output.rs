@@ -1,20 +1,20 @@
-//! Where a rewriting step writes: the text, and, if it is wanted, which stretch of the original each byte stands for.
+//! The output of a rewriting step: the text and, if spans are needed, the span of the original text for each byte.
 //!
-//! A step calls the three methods in the order of its output; positions are those of its own input. One code path
-//! serves encoding without spans (`Vec<u8>`: nothing is kept but the text) and with spans ([`Aligned`]). The rules are
-//! Hugging Face's (`NormalizedString::transform_range`): a character that takes another's place stands for what that
-//! one stood for, a new one for what the one before it stands for.
+//! A step calls `keep`, `change` and `insert` in the order of its output, with offsets into its own input. The same
+//! code of a step runs without spans (the output is a `Vec<u8>`) and with spans (the output is [`Aligned`]). The rules
+//! are Hugging Face's (`NormalizedString::transform_range`): a character that replaces another gets the span of the
+//! replaced character, and an inserted character gets the span of the character before it.
 
-/// The first byte and the byte after the last, in the original text.
+/// The offsets of the first byte and of the byte after the last, in the original text.
 pub type Span = (u32, u32);
 
 /// The output of a step.
 pub trait Output {
-    /// `input[from..to]`, unchanged.
+    /// Writes `input[from..to]`, unchanged.
     fn keep(&mut self, input: &[u8], from: usize, to: usize);
-    /// `text` in the place of the input's character that starts at byte `at`.
+    /// Writes `text` in place of the input's character that starts at byte `at`.
     fn change(&mut self, text: &[u8], at: usize);
-    /// `text` that nothing stood for; the input's byte before `at` is the last one behind which it comes.
+    /// Inserts `text`, which replaces nothing, after the input's byte `at - 1`.
     fn insert(&mut self, text: &[u8], at: usize);
     /// The number of bytes written so far.
     fn written(&self) -> usize;
@@ -42,18 +42,19 @@ impl Output for Vec<u8> {
     }
 }
 
-/// A text with the span of each of its bytes; `source` are the spans of the step's input.
+/// A text with the span of each of its bytes.
 #[derive(Debug, Default)]
 pub struct Aligned<'a> {
-    /// The text.
+    /// The text written so far.
     pub text: Vec<u8>,
-    /// For each byte of it.
+    /// The span of each byte of `text`.
     pub spans: Vec<Span>,
+    /// The span of each byte of the step's input.
     source: &'a [Span],
 }
 
 impl<'a> Aligned<'a> {
-    /// Nothing yet, out of an input with these spans.
+    /// Returns an empty output of a step whose input has the spans `source`.
     pub fn new(source: &'a [Span]) -> Aligned<'a> {
         Aligned { text: Vec::with_capacity(source.len()), spans: Vec::with_capacity(source.len()), source }
     }
@@ -84,9 +85,9 @@ impl Output for Aligned<'_> {
     }
 }
 
-/// The spans of a text that was not rewritten: each byte stands for its character. Bytes that are not UTF-8 stand for
-/// themselves.
-pub fn spans_of(text: &[u8]) -> Vec<Span> {
+/// Returns the spans of a text that is not rewritten: each byte has the span of its character. A byte that is not UTF-8
+/// is its own span.
+pub fn char_spans(text: &[u8]) -> Vec<Span> {
     let mut spans = Vec::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {

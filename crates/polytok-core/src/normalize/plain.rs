@@ -1,11 +1,13 @@
-//! Plain text: what a normalizer leaves alone, except for spaces, so that words can be found in the text before normalization.
+//! Plain text: what a normalizer leaves alone, except for spaces, so that words can be found in the text before
+//! normalization.
 //!
-//! A character is plain if every step leaves it alone whatever plain characters are adjacent, or if it is white space and becomes
-//! other white space. Texts that a step replaces are looked for besides. The remainder is normalized by itself, from one cut to
-//! another. A cut is a space that stays a space whatever the steps do to both sides, and they do the same to the sides as to the
-//! whole. BERT's steps clean words, and no word has a space, so each space is a cut. In a list of steps the characters before
-//! and after the space must be ASCII, plain, and in no text that is replaced, and no text that is replaced may have white space.
-//! Then the space is a cluster by itself, composes with nothing, and lets no mark pass.
+//! A character is plain if every step leaves it alone whatever plain characters are adjacent, or if it is white space
+//! and becomes other white space. Texts that a step replaces are looked for besides. The remainder is normalized by
+//! itself, from one cut to another. A cut is a space that stays a space whatever the steps do to both sides, and they
+//! do the same to the sides as to the whole. BERT's steps clean words, and no word has a space, so each space is a cut.
+//! In a list of steps the characters before and after the space must be ASCII, plain, and in no text that is replaced,
+//! and no text that is replaced may have white space. Then the space is a cluster by itself, composes with nothing, and
+//! lets no mark pass.
 
 use std::sync::Arc;
 
@@ -54,7 +56,7 @@ impl PlainText {
     /// Where the text from `from` on stops being plain, or a place before that.
     pub fn end(&self, text: &str, from: usize) -> usize {
         let most = (from..=text.len().min(from + WINDOW)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(from);
-        let end = self.chars.run(&text[..most], from);
+        let end = self.chars.run_end(&text[..most], from);
         let replaced = self.replaced.iter().filter_map(|finder| finder.find(&text.as_bytes()[from..end]));
         replaced.min().map_or(end, |at| from + at)
     }
@@ -95,7 +97,7 @@ fn cuts(normalizer: &Normalizer, steps: &[NormalizeStep]) -> Option<[bool; 256]>
     let mut replaced = steps.iter().filter_map(NormalizeStep::replaced).flatten().copied().peekable();
     let (last, others) = steps.split_last()?;
     let is_local = |step: &NormalizeStep| match step {
-        NormalizeStep::Replace(step) => step.replaced().is_some_and(|text| !text.contains(char::is_whitespace)),
+        NormalizeStep::Replace(step) => step.literal().is_some_and(|text| !text.contains(char::is_whitespace)),
         NormalizeStep::ReplaceInvalid(_)
         | NormalizeStep::Unicode(_)
         | NormalizeStep::StripAccents(_)
@@ -118,8 +120,8 @@ impl Normalizer {
         if let [NormalizeStep::ReplaceInvalid(_), rest @ ..] = &self.steps[..] { rest } else { &self.steps }
     }
 
-    /// Whether nothing is done to a character beside plain ones, texts that are replaced apart, except that white space can become
-    /// other white space.
+    /// Whether nothing is done to a character beside plain ones, texts that are replaced apart, except that white space
+    /// can become other white space.
     fn leaves(&self, c: char) -> bool {
         let last = self.steps_for_utf8().iter().try_fold(c, |c, step| step.plain(c));
         last.is_some_and(|last| last == c || c.is_whitespace() && last.is_whitespace())
@@ -130,19 +132,19 @@ impl NormalizeStep {
     /// What a character becomes beside plain ones, if that is known and the character itself or white space.
     fn plain(&self, c: char) -> Option<char> {
         match self {
-            NormalizeStep::Bert(step) => Some(c).filter(|&c| step.only_spaces(c)),
-            NormalizeStep::Wpm(step) => Some(c).filter(|&c| step.leaves(c)),
+            NormalizeStep::Bert(step) => Some(c).filter(|&c| step.changes_only_spaces(c)),
+            NormalizeStep::Wpm(step) => Some(c).filter(|&c| step.keeps(c)),
             NormalizeStep::Replace(_) | NormalizeStep::ReplaceInvalid(_) => Some(c),
-            NormalizeStep::Unicode(step) => Some(c).filter(|&c| step.leaves(c)),
-            NormalizeStep::StripAccents(step) => Some(c).filter(|&c| step.leaves(c)),
-            NormalizeStep::Lowercase(step) => Some(c).filter(|&c| step.leaves(c)),
-            NormalizeStep::Precompiled(step) => step.plain(c),
+            NormalizeStep::Unicode(step) => Some(c).filter(|&c| step.keeps(c)),
+            NormalizeStep::StripAccents(step) => Some(c).filter(|&c| step.keeps(c)),
+            NormalizeStep::Lowercase(step) => Some(c).filter(|&c| step.keeps(c)),
+            NormalizeStep::Precompiled(step) => step.plain_replacement(c),
             _ => None,
         }
     }
 
     /// The text that the step replaces, if that is all it does.
     fn replaced(&self) -> Option<&[u8]> {
-        if let NormalizeStep::Replace(step) = self { step.replaced().map(str::as_bytes) } else { None }
+        if let NormalizeStep::Replace(step) = self { step.literal().map(str::as_bytes) } else { None }
     }
 }

@@ -1,12 +1,13 @@
-//! SentencePiece's charsmap as Hugging Face applies it.
+//! Applies SentencePiece's charsmap as Hugging Face does.
 //!
-//! Reference: Precompiled with the crates spm_precompiled and unicode-segmentation. For each grapheme cluster of less
-//! than six bytes, and then for each character of the others: if any key starts it, the whole of it becomes the
-//! replacement of the *shortest* such key. Where a replacement is shorter, the character written last before is what
-//! swallows the rest; if nothing has been written yet, nothing does, and all that follows stands for what stood before
-//! it (see `transform`).
+//! Reference: Precompiled with the crates spm_precompiled and unicode-segmentation. A *unit* is a grapheme cluster of
+//! less than six bytes; longer clusters, and clusters that start with no key, are taken character by character. If keys
+//! are prefixes of a unit, the whole unit is replaced by the replacement of the *shortest* of these keys. If the
+//! replacement has fewer characters than the unit, the superfluous old characters are counted as replaced by the last
+//! character written. If nothing has been written yet, they are not counted, and all later characters get the spans of
+//! earlier ones (see `transform`).
 //!
-//! Cost: one lookup for each cluster and character, none for runs of ASCII that starts no key.
+//! Cost: one lookup for each cluster and character; none for runs of ASCII characters that are not keys.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -16,13 +17,13 @@ use super::transform::Transform;
 use crate::error::Result;
 use crate::spec::Line;
 
-/// Longer clusters are looked up character by character.
+/// The most bytes of a cluster that is looked up as a whole.
 const MAX_CLUSTER: usize = 5;
 
-/// A compiled step.
+/// The compiled step.
 pub struct Precompiled {
     charsmap: Charsmap,
-    /// The character is not a key and, if another of these follows it, is a cluster of its own.
+    /// For each ASCII character, true if it is not a key and is a cluster of its own before another such character.
     is_plain: [bool; 128],
 }
 
@@ -35,8 +36,9 @@ impl Precompiled {
         Ok(Precompiled { charsmap, is_plain })
     }
 
-    /// What an ASCII character becomes beside others that this is known of: itself, or the space that white space becomes.
-    pub fn plain(&self, c: char) -> Option<char> {
+    /// Returns the character that replaces an ASCII character between such characters: itself, or a space. None if the
+    /// replacement is another text, or the character is not ASCII or is `\r`.
+    pub fn plain_replacement(&self, c: char) -> Option<char> {
         if !c.is_ascii() || c == '\r' {
             return None;
         }
@@ -47,37 +49,39 @@ impl Precompiled {
         }
     }
 
-    /// Writes the rewritten text.
+    /// Writes `text` with the keys of the charsmap replaced.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
-        let mut writer = Changes { to: Transform::new(text, 0, out), last: None };
+        let mut writer = Changes { transform: Transform::new(text, 0, out), last: None };
         let mut at = 0;
         while at < text.len() {
             let plain = self.plain_run(&text.as_bytes()[at..]);
-            writer.run(at, at + plain);
+            writer.push_run(at, at + plain);
             at += plain;
             let end = self.clusters_end(&text.as_bytes()[at..]) + at;
             for cluster in text[at..end].graphemes(true) {
-                self.cluster(cluster, &mut writer);
+                self.write_cluster(cluster, &mut writer);
             }
             at = end;
         }
         writer.flush();
     }
 
-    /// The length of the plain characters at the start, without one that what follows may join.
+    /// Returns the length of the plain characters at the start, without the last one if other text follows, which can
+    /// join it in a cluster.
     fn plain_run(&self, text: &[u8]) -> usize {
         let run = text.iter().take_while(|byte| byte.is_ascii() && self.is_plain[**byte as usize]).count();
         if run < text.len() { run.saturating_sub(1) } else { run }
     }
 
-    /// The length of the text at the start up to two plain characters in a row, between which clusters always end.
+    /// Returns the length of the text up to the end of the first of two adjacent plain characters, where a cluster
+    /// always ends.
     fn clusters_end(&self, text: &[u8]) -> usize {
         let is_plain = |byte: u8| byte.is_ascii() && self.is_plain[byte as usize];
-        let border = text.windows(2).position(|pair| is_plain(pair[0]) && is_plain(pair[1]));
-        border.map_or(text.len(), |first| first + 1)
+        let pair = text.windows(2).position(|pair| is_plain(pair[0]) && is_plain(pair[1]));
+        pair.map_or(text.len(), |first| first + 1)
     }
 
-    fn cluster<O: Output>(&self, cluster: &str, writer: &mut Changes<'_, O>) {
+    fn write_cluster<O: Output>(&self, cluster: &str, writer: &mut Changes<'_, O>) {
         if cluster.len() <= MAX_CLUSTER
             && let Some(replacement) = self.replacement(cluster)
         {
@@ -91,14 +95,16 @@ impl Precompiled {
         }
     }
 
-    fn replacement(&self, part: &str) -> Option<&str> {
-        std::str::from_utf8(self.charsmap.shortest_prefix(part.as_bytes())?).ok()
+    /// Returns the replacement of a cluster or character.
+    fn replacement(&self, unit: &str) -> Option<&str> {
+        std::str::from_utf8(self.charsmap.shortest_prefix(unit.as_bytes())?).ok()
     }
 }
 
-/// Characters and their changes; the last is held back because a deletion behind it counts for it.
+/// A writer of characters and their changes. The last character is held back, because a deletion after it changes its
+/// change.
 struct Changes<'t, O> {
-    to: Transform<'t, O>,
+    transform: Transform<'t, O>,
     last: Option<(char, isize)>,
 }
 
@@ -110,27 +116,27 @@ impl<O: Output> Changes<'_, O> {
 
     fn flush(&mut self) {
         if let Some((c, change)) = self.last.take() {
-            self.to.push(c, change);
+            self.transform.push(c, change);
         }
     }
 
-    /// `text[from..to]`, unchanged.
-    fn run(&mut self, from: usize, to: usize) {
+    /// Writes `text[from..to]`, unchanged.
+    fn push_run(&mut self, from: usize, to: usize) {
         if from < to {
             self.flush();
-            self.to.push_run(from, to - 1);
-            self.last = self.to.char_before(to).map(|c| (c, 0));
+            self.transform.push_run(from, to - 1);
+            self.last = self.transform.char_before(to).map(|c| (c, 0));
         }
     }
 
-    /// `old` characters become `text`.
-    fn replace(&mut self, old: usize, text: &str) {
-        let new = text.chars().count();
+    /// Writes `text` in place of the next `old_chars` characters.
+    fn replace(&mut self, old_chars: usize, text: &str) {
+        let new_chars = text.chars().count();
         for (i, c) in text.chars().enumerate() {
-            self.push(c, (i >= new.min(old)) as isize);
+            self.push(c, (i >= new_chars.min(old_chars)) as isize);
         }
         if let Some((_, change)) = &mut self.last {
-            *change -= old.saturating_sub(new) as isize;
+            *change -= old_chars.saturating_sub(new_chars) as isize;
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Every match of a pattern becomes a text.
+//! Replaces every match of a pattern by a text.
 //!
-//! Reference: Hugging Face's Replace. The text is taken literally, without references to groups, and gets the span of
+//! Reference: Hugging Face's Replace. The replacement is literal, without references to groups, and gets the span of
 //! the last byte of the match. An empty text stays empty. Cost: that of the search.
 
 use super::output::Output;
@@ -21,38 +21,38 @@ impl Replacer {
         Ok(Replacer { finder: PatternFinder::compile(&spec.pattern)?, content: spec.content.clone() })
     }
 
-    /// Writes `text` with its matches replaced; bytes that are not UTF-8 match nothing. `Error::Encode` if the search
-    /// gives up.
+    /// Writes `text` with its matches replaced. Bytes that are not UTF-8 match nothing. If the search gives up, that is
+    /// `Error::Encode`.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
-        let (mut done, mut at) = (0, 0);
+        let (mut kept_until, mut at) = (0, 0);
         for chunk in text.utf8_chunks() {
             self.finder.matches(chunk.valid(), |start, end| {
-                if done < at + start {
-                    out.keep(text, done, at + start);
+                if kept_until < at + start {
+                    out.keep(text, kept_until, at + start);
                 }
                 out.insert(self.content.as_bytes(), at + end);
-                done = at + end;
+                kept_until = at + end;
             })?;
             at += chunk.valid().len() + chunk.invalid().len();
         }
-        if done < text.len() {
-            out.keep(text, done, text.len());
+        if kept_until < text.len() {
+            out.keep(text, kept_until, text.len());
         }
         Ok(())
     }
 
-    /// Spaces are made visible, and nothing else.
+    /// Reports whether the step replaces each space by U+2581.
     pub fn is_escape(&self) -> bool {
-        self.finder.is_of(" ") && self.content == space_mark::TEXT
+        self.finder.is_literal_of(" ") && self.content == space_mark::TEXT
     }
 
-    /// The text that is replaced, if it is a plain one.
-    pub fn replaced(&self) -> Option<&str> {
-        self.finder.plain()
+    /// Returns the literal text that the step replaces; None if it replaces the matches of a regular expression.
+    pub fn literal(&self) -> Option<&str> {
+        self.finder.literal()
     }
 
-    /// A plain text is replaced, so that bytes that are no UTF-8 need not be mended first.
-    pub fn is_plain(&self) -> bool {
-        self.finder.is_plain()
+    /// Reports whether the step replaces a literal text, so that bytes that are not UTF-8 need not be replaced first.
+    pub fn is_literal(&self) -> bool {
+        self.finder.is_literal()
     }
 }

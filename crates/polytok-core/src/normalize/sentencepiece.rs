@@ -1,12 +1,14 @@
-//! SentencePiece's normalizer: rewriting by rules, spaces collapsed and made visible, and where each byte came from.
+//! SentencePiece's normalizer: rewrites text by rules, merges spaces and makes them visible, and records the offset
+//! that each byte comes from.
 //!
-//! Reference: `Normalizer::Normalize` of 0.2.1 and 0.2.3, which agree. One step consumes, at the current position, the
+//! Reference: `Normalizer::Normalize` of 0.2.1 and 0.2.3, which agree. A step consumes, at the current offset, the
 //! longest user-defined piece (copied), or the longest key of the charsmap (replaced), or one character by strict
-//! decoding (copied; a byte that is no character becomes U+FFFD). Replacements are not rewritten again.
+//! decoding (copied; a byte that is not part of a character is replaced by U+FFFD). Replacements are not rewritten
+//! again.
 //!
-//! Invariant: every byte of the output carries the offset at which its step began; one more offset at the end says
-//! where the kept text ends. Text that no step changes is copied in runs; what may change is decided per first byte
-//! when the normalizer is compiled, and per pair of bytes after that.
+//! Invariant: every byte of the output has the offset at which its step began, and one more offset at the end is the
+//! end of the kept text. Text that no step changes is copied in runs. Whether a step can change text is decided by its
+//! first byte when the normalizer is compiled, and else by its first two bytes.
 //!
 //! Cost: linear in the text times the longest key. Worst input: long keys that almost match at every position.
 
@@ -21,21 +23,22 @@ use crate::spec::{Line, SentencePieceNormalize};
 use crate::trie::{NONE, ROOT, Trie};
 use crate::utf8::{decode_strict, is_start};
 
+/// U+FFFD, for a byte that is not part of a character.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
-/// ASCII text is taken in pieces of this many bytes.
+/// The number of bytes of ASCII text that are copied at a time.
 const CHUNK: usize = 128;
 
-/// What a step does that starts with a certain byte.
+/// The kind of step that can start with a certain byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// An ASCII byte other than space: copied, unless a key joins it with a following non-ASCII byte.
+    /// The byte is ASCII, not a space, and is copied, unless a key consists of it and a following non-ASCII byte.
     Copy,
-    /// A space, with the same restriction.
+    /// The byte is a space and is written as one, unless a key consists of it and a following non-ASCII byte.
     Space,
-    /// A non-ASCII byte: its character is copied, unless a key starts here.
+    /// The byte is not ASCII; its character is copied, unless a key starts with this byte.
     Wide,
-    /// A user-defined piece or an ASCII key may start here: a full step.
+    /// The byte can be the start of a user-defined piece or an ASCII key, so all rules are tried.
     Step,
 }
 
@@ -46,19 +49,21 @@ pub struct SentencePieceNormalizer {
     add_dummy_prefix: bool,
     remove_extra_whitespaces: bool,
     whitespace_as_suffix: bool,
+    /// The bytes that are written for a space.
     space: &'static [u8],
+    /// The kind of step for each first byte.
     starts: [Start; 256],
 }
 
 impl SentencePieceNormalizer {
-    /// Compiles a normalizer. `user_defined` is the prefix matcher of a model's user-defined pieces; a denormalizer and
-    /// a normalizer on its own have none.
+    /// Compiles a normalizer. `user_defined` has the user-defined pieces of a model; it is None for a denormalizer and
+    /// for a normalizer without a model.
     pub fn compile(spec: SentencePieceNormalize, user_defined: Option<Arc<Trie>>, line: Line) -> Result<Self> {
         let charsmap = match spec.charsmap {
             blob if blob.is_empty() => None,
             blob => Some(Charsmap::parse(blob, line)?),
         };
-        let starts = std::array::from_fn(|byte| start(byte as u8, charsmap.as_ref(), user_defined.as_deref()));
+        let starts = std::array::from_fn(|byte| start_of(byte as u8, charsmap.as_ref(), user_defined.as_deref()));
         Ok(SentencePieceNormalizer {
             charsmap,
             user_defined,
@@ -70,15 +75,16 @@ impl SentencePieceNormalizer {
         })
     }
 
-    /// What is done to a text, if that is nothing but making spaces visible (and mending what is no UTF-8).
-    pub fn escape(&self) -> Option<Escape> {
+    /// Returns how the normalizer makes spaces visible, if it does nothing else except replacing bytes that are not
+    /// UTF-8.
+    pub fn as_escape(&self) -> Option<Escape> {
         let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == space_mark::BYTES;
         let prefix = if self.add_dummy_prefix { Prefix::Always } else { Prefix::Never };
         let has_suffix = self.add_dummy_prefix && self.whitespace_as_suffix;
-        (is_plain && !has_suffix).then_some(Escape { prefix, covers_first: false, mends: true })
+        (is_plain && !has_suffix).then_some(Escape { prefix, covers_first: false, replaces_invalid: true })
     }
 
-    /// Whether spaces are made visible, collapsed, and there is one before the text: what models are trained with.
+    /// Reports whether spaces are made visible and merged, and a space is inserted before the text, as in most models.
     pub fn is_usual(&self) -> bool {
         self.add_dummy_prefix
             && self.remove_extra_whitespaces
@@ -96,21 +102,21 @@ impl SentencePieceNormalizer {
         self.run(text, out, &mut ());
     }
 
-    /// Appends the normalized text to `out`, and to `offsets` where in `text` each of its bytes came from, followed by
-    /// the end of the kept text. Nothing is appended at all for a text that is empty or, where spaces are removed, all
+    /// Appends the normalized text to `out`. Appends to `offsets` the offset in `text` that each byte comes from, and
+    /// then the end of the kept text. Appends nothing if the text is empty or, when extra spaces are removed, has only
     /// spaces. `text` must be shorter than 4 GiB.
     pub fn normalize_with_offsets(&self, text: &[u8], out: &mut Vec<u8>, offsets: &mut Vec<u32>) {
         self.run(text, out, offsets);
     }
 
-    /// The normalized text and its offsets, which lead to characters only, or to bytes that are none; None where it is
-    /// too long, and for keys that end within characters.
-    pub fn whole_chars(&self, text: &[u8]) -> Option<(Vec<u8>, Vec<u32>)> {
+    /// Returns the normalized text and its offsets if all offsets are starts of characters. Returns None if keys end
+    /// inside of characters or the normalized text is too long.
+    pub fn normalize_whole_chars(&self, text: &[u8]) -> Option<(Vec<u8>, Vec<u32>)> {
         let (mut normalized, mut offsets) = (Vec::new(), Vec::with_capacity(text.len() + text.len() / 2 + 4));
         self.normalize_with_offsets(text, &mut normalized, &mut offsets);
-        let is_whole = |&offset: &u32| text.get(offset as usize).is_none_or(|&byte| is_start(byte));
+        let is_char_start = |&offset: &u32| text.get(offset as usize).is_none_or(|&byte| is_start(byte));
         let fits = normalized.len() <= growth::limit(text.len()) && normalized.len() < u32::MAX as usize;
-        (fits && (text.is_ascii() || offsets.iter().all(is_whole))).then_some((normalized, offsets))
+        (fits && (text.is_ascii() || offsets.iter().all(is_char_start))).then_some((normalized, offsets))
     }
 
     fn run(&self, text: &[u8], out: &mut Vec<u8>, map: &mut impl OffsetMap) {
@@ -124,12 +130,12 @@ impl SentencePieceNormalizer {
             out.extend_from_slice(self.space);
             map.all_from(at, self.space.len());
         }
-        self.body(text, &mut at, out, map);
+        self.write_body(text, &mut at, out, map);
         if self.remove_extra_whitespaces {
-            // Bytes are compared, so a U+2581 that stood in the text goes too.
+            // As in the reference, this compares bytes and so also removes a U+2581 of the text itself.
             while out[base..].ends_with(self.space) {
                 out.truncate(out.len() - self.space.len());
-                at = map.cut(map_base + out.len() - base).unwrap_or(at);
+                at = map.truncate_to(map_base + out.len() - base).unwrap_or(at);
             }
         }
         if self.add_dummy_prefix && self.whitespace_as_suffix {
@@ -139,7 +145,7 @@ impl SentencePieceNormalizer {
         map.all_from(at, 1);
     }
 
-    /// The length of the steps at the start that give exactly one space.
+    /// Returns the number of bytes at the start whose steps each write exactly one space.
     pub fn leading_spaces(&self, text: &[u8]) -> usize {
         let mut at = 0;
         while self.remove_extra_whitespaces && at < text.len() {
@@ -152,16 +158,17 @@ impl SentencePieceNormalizer {
         at
     }
 
-    fn body(&self, text: &[u8], at: &mut usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
+    /// Writes the text from `at` to its end, and advances `at`. Stops early if the output exceeds its limit.
+    fn write_body(&self, text: &[u8], at: &mut usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         let mut after_space = self.remove_extra_whitespaces;
         let mut ascii_end = 0;
-        let most = growth::limit(text.len()).saturating_add(out.len());
-        while *at < text.len() && out.len() <= most {
+        let max_len = growth::limit(text.len()).saturating_add(out.len());
+        while *at < text.len() && out.len() <= max_len {
             if *at >= ascii_end {
                 ascii_end = self.ascii_end(text, *at);
             }
-            self.simple_ascii(&text[..ascii_end], at, &mut after_space, out, map);
-            let run = self.copied_wide(&text[*at..]);
+            self.write_simple_ascii(&text[..ascii_end], at, &mut after_space, out, map);
+            let run = self.copied_wide_len(&text[*at..]);
             if run > 0 {
                 out.extend_from_slice(&text[*at..*at + run]);
                 map.chars_from(*at, &text[*at..*at + run]);
@@ -169,9 +176,9 @@ impl SentencePieceNormalizer {
                 after_space = false;
             } else if *at < text.len() {
                 let (output, consumed) = self.step(&text[*at..]);
-                let kept = if after_space { without_leading_spaces(output) } else { output };
-                self.append(kept, *at, out, map);
-                if let Some(&last) = kept.last() {
+                let written = if after_space { trim_leading_spaces(output) } else { output };
+                self.append(written, *at, out, map);
+                if let Some(&last) = written.last() {
                     after_space = last == b' ' && self.remove_extra_whitespaces;
                 }
                 *at += consumed;
@@ -179,18 +186,19 @@ impl SentencePieceNormalizer {
         }
     }
 
-    /// Where the ASCII text at `from` ends, without a last byte that may be joined to what follows.
+    /// Returns the end of the ASCII text at `from`, without its last byte if a key can consist of it and the next
+    /// bytes.
     fn ascii_end(&self, text: &[u8], from: usize) -> usize {
         let mut end = from;
         while text[end..].first_chunk::<8>().is_some_and(|eight| eight.is_ascii()) {
             end += 8;
         }
         end += text[end..].iter().take_while(|byte| byte.is_ascii()).count();
-        if from < end && end < text.len() && self.may_be_key(&text[end - 1..]) { end - 1 } else { end }
+        if from < end && end < text.len() && self.can_be_key(&text[end - 1..]) { end - 1 } else { end }
     }
 
-    /// Takes the bytes from `at` on that are copied, and spaces, up to the end of `ascii` or a full step.
-    fn simple_ascii(
+    /// Writes copied bytes and spaces from `at` on, up to the end of `ascii` or a byte that needs a full step.
+    fn write_simple_ascii(
         &self,
         ascii: &[u8],
         at: &mut usize,
@@ -201,16 +209,17 @@ impl SentencePieceNormalizer {
         while *at < ascii.len() && self.starts[ascii[*at] as usize] != Start::Step {
             let mut buffer = [0; 3 * CHUNK + 4];
             let chunk = &ascii[*at..ascii.len().min(*at + CHUNK)];
-            let (taken, given) = self.simple_chunk(chunk, *at, after_space, &mut buffer, map);
-            out.extend_from_slice(&buffer[..given]);
-            *at += taken;
+            let (read, written) = self.write_simple_chunk(chunk, *at, after_space, &mut buffer, map);
+            out.extend_from_slice(&buffer[..written]);
+            *at += read;
         }
     }
 
-    /// The same for one chunk; how many bytes were taken and given. Each byte writes four and then advances by what it
-    /// gives, so the loop has no branch that the ends of words would mispredict.
+    /// Does the work of `write_simple_ascii` for one chunk; returns the numbers of bytes read and written. For each
+    /// byte four bytes are written, and then the position advances by the length that counts, so that the loop has no
+    /// branch that the processor mispredicts at the ends of words.
     #[inline]
-    fn simple_chunk(
+    fn write_simple_chunk(
         &self,
         chunk: &[u8],
         at: usize,
@@ -220,8 +229,8 @@ impl SentencePieceNormalizer {
     ) -> (usize, usize) {
         let space = [self.space[0], *self.space.get(1).unwrap_or(&0), *self.space.get(2).unwrap_or(&0), 0];
         let space_len = self.space.len();
-        let (mut given, mut after) = (0, *after_space);
-        let mut taken = 0;
+        let (mut written, mut after) = (0, *after_space);
+        let mut read = 0;
         for &byte in chunk {
             let start = self.starts[byte as usize];
             if start == Start::Step {
@@ -230,16 +239,17 @@ impl SentencePieceNormalizer {
             let is_space = start == Start::Space;
             let len = if is_space { if after { 0 } else { space_len } } else { 1 };
             let bytes = if is_space { space } else { [byte, 0, 0, 0] };
-            buffer[given..given + 4].copy_from_slice(&bytes);
-            map.all_from(at + taken, len);
-            given += len;
-            taken += 1;
+            buffer[written..written + 4].copy_from_slice(&bytes);
+            map.all_from(at + read, len);
+            written += len;
+            read += 1;
             after = is_space && self.remove_extra_whitespaces;
         }
         *after_space = after;
-        (taken, given)
+        (read, written)
     }
 
+    /// Appends the output of the step at `at`, with its spaces as the normalizer writes them.
     fn append(&self, output: &[u8], at: usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         for &byte in output {
             let written = if byte == b' ' { self.space } else { std::slice::from_ref(&byte) };
@@ -248,10 +258,14 @@ impl SentencePieceNormalizer {
         }
     }
 
-    /// The length of the non-ASCII characters at the start that steps would copy one by one.
-    fn copied_wide(&self, text: &[u8]) -> usize {
+    /// Returns the length of the run of non-ASCII characters at the start that are copied.
+    fn copied_wide_len(&self, text: &[u8]) -> usize {
         let mut at = 0;
-        while at < text.len() && text[at] >= 0x80 && !self.is_piece(&text[at..]) && !self.is_key(&text[at..]) {
+        while at < text.len()
+            && text[at] >= 0x80
+            && !self.starts_with_piece(&text[at..])
+            && !self.starts_with_key(&text[at..])
+        {
             match decode_strict(&text[at..]) {
                 Some((_, len)) => at += len,
                 None => break,
@@ -261,32 +275,32 @@ impl SentencePieceNormalizer {
     }
 
     #[inline]
-    fn is_piece(&self, text: &[u8]) -> bool {
-        self.starts[text[0] as usize] == Start::Step && self.piece(text).is_some()
+    fn starts_with_piece(&self, text: &[u8]) -> bool {
+        self.starts[text[0] as usize] == Start::Step && self.piece_len(text).is_some()
     }
 
-    /// The length of the user-defined piece at the start.
-    fn piece(&self, text: &[u8]) -> Option<usize> {
+    /// Returns the length of the longest user-defined piece that `text` starts with.
+    fn piece_len(&self, text: &[u8]) -> Option<usize> {
         self.user_defined.as_ref()?.longest_prefix(text).map(|(len, _)| len)
     }
 
-    /// Whether a key starts `text`, judged by its first two bytes.
+    /// Reports whether `text` can start with a key, as far as its first two bytes show.
     #[inline]
-    fn may_be_key(&self, text: &[u8]) -> bool {
-        self.charsmap.as_ref().is_some_and(|map| map.may_start(text[0], *text.get(1).unwrap_or(&0)))
+    fn can_be_key(&self, text: &[u8]) -> bool {
+        self.charsmap.as_ref().is_some_and(|map| map.can_start_with(text[0], *text.get(1).unwrap_or(&0)))
     }
 
     #[inline]
-    fn is_key(&self, text: &[u8]) -> bool {
-        self.may_be_key(text) && self.charsmap.as_ref().is_some_and(|map| map.longest_prefix(text).is_some())
+    fn starts_with_key(&self, text: &[u8]) -> bool {
+        self.can_be_key(text) && self.charsmap.as_ref().is_some_and(|map| map.longest_prefix(text).is_some())
     }
 
-    /// One step at the start of `text`: what it gives and how many bytes it consumes.
+    /// Runs one step at the start of `text`; returns its output and the number of bytes that it consumes.
     pub fn step<'a>(&'a self, text: &'a [u8]) -> (&'a [u8], usize) {
         if self.starts[text[0] as usize] == Start::Space && text.get(1).is_none_or(|&next| next < 0x80) {
             return (b" ", 1);
         }
-        if let Some(len) = self.piece(text) {
+        if let Some(len) = self.piece_len(text) {
             return (&text[..len], len);
         }
         if let Some((len, replacement)) = self.charsmap.as_ref().and_then(|map| map.longest_prefix(text)) {
@@ -299,12 +313,13 @@ impl SentencePieceNormalizer {
     }
 }
 
-fn start(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>) -> Start {
-    let starts_ascii_key = charsmap.is_some_and(|map| (0..0x80).any(|second| map.may_start(byte, second)));
+/// Returns the kind of step that can start with `byte`.
+fn start_of(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>) -> Start {
+    let starts_ascii_key = charsmap.is_some_and(|map| (0..0x80).any(|second| map.can_start_with(byte, second)));
     let node = user_defined.map_or(NONE, |trie| trie.child(ROOT, byte));
     let is_piece = |trie: &Trie| trie.value(node) != NONE && (0..=255).all(|next| trie.child(node, next) == NONE);
     match byte {
-        // A piece that is this byte alone: a copy like any other, and rules do not touch it.
+        // The byte is a user-defined piece and starts no longer piece, so it is copied like any other byte.
         0..0x80 if node != NONE && byte != b' ' && user_defined.is_some_and(is_piece) => Start::Copy,
         _ if node != NONE => Start::Step,
         0x80.. => Start::Wide,
@@ -314,15 +329,16 @@ fn start(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>) -> 
     }
 }
 
-/// Where output bytes came from; `()` keeps nothing.
+/// The offsets that output bytes come from. `()` keeps none.
 trait OffsetMap {
     fn len(&self) -> usize;
-    /// Well-formed text that stood at `at`: the bytes of a character all came from its first.
+    /// Adds the offsets of UTF-8 text that is copied from `at`. All bytes of a character have the offset of its first
+    /// byte.
     fn chars_from(&mut self, at: usize, chars: &[u8]);
-    /// `n` bytes that all came from `at`.
+    /// Adds the offset `at` for `n` bytes.
     fn all_from(&mut self, at: usize, n: usize);
-    /// Shortens the map to `len`; the first entry that went.
-    fn cut(&mut self, len: usize) -> Option<usize>;
+    /// Truncates the map to `len` entries; returns the first entry that was removed.
+    fn truncate_to(&mut self, len: usize) -> Option<usize>;
 }
 
 impl OffsetMap for () {
@@ -334,7 +350,7 @@ impl OffsetMap for () {
 
     fn all_from(&mut self, _: usize, _: usize) {}
 
-    fn cut(&mut self, _: usize) -> Option<usize> {
+    fn truncate_to(&mut self, _: usize) -> Option<usize> {
         None
     }
 }
@@ -346,9 +362,9 @@ impl OffsetMap for Vec<u32> {
 
     fn chars_from(&mut self, at: usize, chars: &[u8]) {
         let mut first = at as u32;
-        self.extend((at as u32..).zip(chars).map(|(place, &byte)| {
+        self.extend((at as u32..).zip(chars).map(|(offset, &byte)| {
             if is_start(byte) {
-                first = place;
+                first = offset;
             }
             first
         }));
@@ -360,14 +376,14 @@ impl OffsetMap for Vec<u32> {
         }
     }
 
-    fn cut(&mut self, len: usize) -> Option<usize> {
+    fn truncate_to(&mut self, len: usize) -> Option<usize> {
         let first = self.get(len).map(|&at| at as usize);
         self.truncate(len);
         first
     }
 }
 
-fn without_leading_spaces(output: &[u8]) -> &[u8] {
+fn trim_leading_spaces(output: &[u8]) -> &[u8] {
     let spaces = output.iter().take_while(|&&byte| byte == b' ').count();
     &output[spaces..]
 }

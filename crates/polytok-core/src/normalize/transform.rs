@@ -1,12 +1,14 @@
-//! Hugging Face's way to write a changed text: each character says how many of the old ones it uses up.
+//! Writes changed text as Hugging Face does: each new character comes with a *change*, the number of characters that it
+//! adds.
 //!
-//! Reference: `NormalizedString::transform_range`. A change of 0 takes the next character's place, one of -n swallows n
-//! more behind that, a positive one is new. Places are counted, not looked up: a step whose changes do not add up
-//! (Precompiled, where it drops the first character) leaves everything behind out of place, as it does there.
+//! Reference: `NormalizedString::transform_range`. A character with change 0 replaces the next old character; with -n,
+//! it replaces the next old character and the n after it; with a positive change, it is inserted. Old characters are
+//! counted, not compared. If the changes of a step do not add up (Precompiled, when it drops the first character), all
+//! later characters get wrong spans, as in the reference.
 
 use super::output::Output;
 
-/// Writes to `out` what replaces the characters of `text` from `at` on.
+/// A writer of the new characters that replace the characters of `text` from byte `at` on.
 pub(super) struct Transform<'t, O> {
     text: &'t str,
     at: usize,
@@ -18,7 +20,7 @@ impl<'t, O: Output> Transform<'t, O> {
         Transform { text, at, out }
     }
 
-    /// Writes one character.
+    /// Writes the new character `c`, which adds `change` characters.
     pub(super) fn push(&mut self, c: char, change: isize) {
         let mut buffer = [0; 4];
         let written = c.encode_utf8(&mut buffer).as_bytes();
@@ -27,11 +29,11 @@ impl<'t, O: Output> Transform<'t, O> {
             return;
         }
         self.out.change(written, self.at);
-        let used = self.text[self.at..].chars().take(1 + change.unsigned_abs());
-        self.at += used.map(char::len_utf8).sum::<usize>();
+        let old_chars = self.text[self.at..].chars().take(1 + change.unsigned_abs());
+        self.at += old_chars.map(char::len_utf8).sum::<usize>();
     }
 
-    /// Writes `text[from..to]`, whose characters take the places of as many.
+    /// Writes `text[from..to]`; each of its characters replaces one old character.
     pub(super) fn push_run(&mut self, from: usize, to: usize) {
         if self.at == from {
             self.out.keep(self.text.as_bytes(), from, to);
@@ -41,7 +43,7 @@ impl<'t, O: Output> Transform<'t, O> {
         }
     }
 
-    /// The character of the text that ends at `to`.
+    /// Returns the character of `text` that ends at byte `to`.
     pub(super) fn char_before(&self, to: usize) -> Option<char> {
         self.text[..to].chars().next_back()
     }

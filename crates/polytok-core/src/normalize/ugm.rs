@@ -1,13 +1,18 @@
-//! llama.cpp's normalizer of T5 vocabularies: the charsmap, and spaces as U+2581 before words.
+//! llama.cpp's normalizer of T5 vocabularies: applies the charsmap and writes spaces as U+2581 before words.
 //!
-//! Reference: `llm_tokenizer_ugm_session::normalize`. At each place the first of these counts: the longest way that the
-//! text goes down the trie of user-defined pieces (also where it ends inside of one) stays; the longest key of the
-//! charsmap is replaced; a character stays; a byte becomes U+FFFD. A space of the result, wherever it comes from, ends
-//! a word and is written only if spaces are not merged; the first character of a word gets one before it if they are,
-//! or if it is the first word and a prefix is wanted. A charsmap that leads outside of itself, where llama.cpp fails,
-//! ends the search for keys.
+//! Reference: `llm_tokenizer_ugm_session::normalize`. At each offset the first rule that matches is applied:
 //!
-//! Cost: linear in the text times the longest key. Worst input: text that is nearly a long key at every place.
+//! 1. The longest text that a user-defined piece starts with stays, even if it is not the whole piece.
+//! 2. The longest key of the charsmap is replaced.
+//! 3. A character stays.
+//! 4. A byte is replaced by U+FFFD.
+//!
+//! A space of the result, whether from the text or a replacement, ends a word. If spaces are merged, they are not
+//! written, and every word gets a U+2581 before it. If spaces are not merged, each is written as U+2581, and the first
+//! word gets one before it if the model adds a prefix. An offset outside of the charsmap's array makes llama.cpp fail;
+//! here it ends the search for keys.
+//!
+//! Cost: linear in the text times the longest key. Worst input: text that is nearly a long key at every offset.
 //! Twin: python/polytok/reference/llama_cpp_ugm.py.
 
 use super::charsmap::Charsmap;
@@ -22,7 +27,7 @@ use crate::vocab::{Row, Vocab};
 /// U+FFFD.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
-/// A compiled step.
+/// The compiled step.
 pub struct UgmNormalize {
     charsmap: Option<Charsmap>,
     user_defined: Option<Trie>,
@@ -30,23 +35,25 @@ pub struct UgmNormalize {
     merges_spaces: bool,
 }
 
-/// What stands at a place of the text.
+/// The bytes that one rule consumes.
 enum TextUnit<'a> {
-    /// So many bytes that stay.
+    /// This number of bytes stays.
     Kept(usize),
-    /// So many bytes that become others.
+    /// This number of bytes is replaced by these bytes.
     Replaced(usize, &'a [u8]),
 }
 
-/// Where the walk is among words.
+/// The state of the output among words.
 #[derive(Default)]
 struct WordState {
+    /// True after a character of a word.
     is_inside: bool,
+    /// True once a word has got a U+2581.
     has_prefix: bool,
 }
 
 impl UgmNormalize {
-    /// Compiles a step; pieces of kind UserDefined are taken from the vocabulary.
+    /// Compiles a step with the user-defined pieces of the vocabulary.
     pub fn compile(
         charsmap: Vec<u8>,
         add_space_prefix: bool,
@@ -67,53 +74,54 @@ impl UgmNormalize {
     /// Writes the normalized text.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
         let mut words = WordState::default();
-        let mut replaced = Vec::new();
-        // What stays is kept in runs.
-        let (mut kept, mut at) = (0, 0);
+        let mut rewritten = Vec::new();
+        // Bytes that stay are kept in runs.
+        let (mut kept_from, mut at) = (0, 0);
         while at < text.len() {
             match self.unit(text, at) {
                 TextUnit::Kept(len) => {
-                    self.keep(text, (&mut kept, at, at + len), &mut words, out);
+                    self.keep(text, (&mut kept_from, at, at + len), &mut words, out);
                     at += len;
                 }
-                TextUnit::Replaced(len, by) => {
-                    out.keep(text, kept, at);
-                    replaced.clear();
-                    by.iter().for_each(|&byte| self.push(byte, &mut words, &mut replaced));
-                    out.change(&replaced, at);
+                TextUnit::Replaced(len, replacement) => {
+                    out.keep(text, kept_from, at);
+                    rewritten.clear();
+                    replacement.iter().for_each(|&byte| self.push(byte, &mut words, &mut rewritten));
+                    out.change(&rewritten, at);
                     at += len;
-                    kept = at;
+                    kept_from = at;
                 }
             }
         }
-        out.keep(text, kept, at);
+        out.keep(text, kept_from, at);
     }
 
-    /// Bytes that stay, but for spaces and what comes before words.
+    /// Keeps the bytes from `from` to `to`, except that spaces are rewritten and words get a U+2581. `kept_from` is the
+    /// start of the run of bytes that stay and are not written yet.
     fn keep<O: Output>(
         &self,
         text: &[u8],
-        (kept, from, to): (&mut usize, usize, usize),
+        (kept_from, from, to): (&mut usize, usize, usize),
         words: &mut WordState,
         out: &mut O,
     ) {
         for (at, &byte) in text.iter().enumerate().take(to).skip(from) {
             if byte == b' ' {
-                out.keep(text, *kept, at);
+                out.keep(text, *kept_from, at);
                 words.is_inside = false;
                 if !self.merges_spaces {
                     out.change(space_mark::BYTES, at);
                 }
-                *kept = at + 1;
-            } else if !words.is_inside && self.starts_word(words) {
-                out.keep(text, *kept, at);
+                *kept_from = at + 1;
+            } else if !words.is_inside && self.start_word(words) {
+                out.keep(text, *kept_from, at);
                 out.insert(space_mark::BYTES, at);
-                *kept = at;
+                *kept_from = at;
             }
         }
     }
 
-    /// The same for a byte of a replacement.
+    /// Writes a byte of a replacement, with the rules for spaces and words that `keep` follows.
     fn push(&self, byte: u8, words: &mut WordState, out: &mut Vec<u8>) {
         if byte == b' ' {
             words.is_inside = false;
@@ -122,37 +130,40 @@ impl UgmNormalize {
             }
             return;
         }
-        if !words.is_inside && self.starts_word(words) {
+        if !words.is_inside && self.start_word(words) {
             out.extend_from_slice(space_mark::BYTES);
         }
         out.push(byte);
     }
 
-    /// A word starts; whether a space goes before it.
-    fn starts_word(&self, words: &mut WordState) -> bool {
+    /// Records that a word starts; returns whether a U+2581 is written before it.
+    fn start_word(&self, words: &mut WordState) -> bool {
         words.is_inside = true;
-        let wants_space = self.merges_spaces || (self.add_space_prefix && !words.has_prefix);
-        words.has_prefix |= wants_space;
-        wants_space
+        let needs_mark = self.merges_spaces || (self.add_space_prefix && !words.has_prefix);
+        words.has_prefix |= needs_mark;
+        needs_mark
     }
 
+    /// Returns the bytes at `at` that the first matching rule consumes.
     #[inline]
     fn unit(&self, text: &[u8], at: usize) -> TextUnit<'_> {
-        let rest = &text[at..];
-        if let Some(len) = self.user_defined.as_ref().map(|trie| path_len(trie, rest)).filter(|&len| len > 0) {
+        let remaining_text = &text[at..];
+        if let Some(len) = self.user_defined.as_ref().map(|trie| path_len(trie, remaining_text)).filter(|&len| len > 0)
+        {
             return TextUnit::Kept(len);
         }
-        if let Some((len, by)) = self.charsmap.as_ref().and_then(|map| map.longest_prefix_llama_cpp(rest)) {
-            return TextUnit::Replaced(len, by);
+        let rule = self.charsmap.as_ref().and_then(|map| map.longest_prefix_llama_cpp(remaining_text));
+        if let Some((len, replacement)) = rule {
+            return TextUnit::Replaced(len, replacement);
         }
-        match decode_lenient(rest) {
+        match decode_lenient(remaining_text) {
             Some((_, len)) => TextUnit::Kept(len),
             None => TextUnit::Replaced(1, REPLACEMENT),
         }
     }
 }
 
-/// How far the text goes down the trie.
+/// Returns the length of the longest prefix of the text that an entry of the trie starts with.
 #[inline]
 fn path_len(trie: &Trie, text: &[u8]) -> usize {
     let mut node = ROOT;
@@ -171,7 +182,7 @@ mod tests {
     use crate::model::unigram::tests::vocab;
     use crate::normalize::charsmap::tests::blob;
 
-    fn normalized(prefix: bool, merges: bool, text: &[u8]) -> String {
+    fn normalize(prefix: bool, merges: bool, text: &[u8]) -> String {
         let rows = [("<x1>", 0.0, Kind::UserDefined), ("a", 0.0, Kind::Normal)];
         let map = blob(&[("A", "a"), ("\u{3000}", " "), ("ß", "s s"), ("<x1", "no"), ("x", "y"), ("-", "")]);
         let step = UgmNormalize::compile(map.clone(), prefix, merges, &vocab(&rows)).unwrap();
@@ -181,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces() {
+    fn spaces_are_marked_before_words() {
         for (text, merged, plain, prefixed) in [
             ("", "", "", ""),
             ("  ", "", "__", "__"),
@@ -190,22 +201,22 @@ mod tests {
             ("a\u{3000}ßc", "_a_s_sc", "a_s_sc", "_a_s_sc"),
             ("-", "", "", ""),
         ] {
-            assert_eq!(normalized(true, true, text.as_bytes()), merged);
-            assert_eq!(normalized(false, true, text.as_bytes()), merged);
-            assert_eq!(normalized(false, false, text.as_bytes()), plain);
-            assert_eq!(normalized(true, false, text.as_bytes()), prefixed);
+            assert_eq!(normalize(true, true, text.as_bytes()), merged);
+            assert_eq!(normalize(false, true, text.as_bytes()), merged);
+            assert_eq!(normalize(false, false, text.as_bytes()), plain);
+            assert_eq!(normalize(true, false, text.as_bytes()), prefixed);
         }
     }
 
     #[test]
-    fn user_defined_pieces_and_what_starts_like_them_stay() {
-        assert_eq!(normalized(false, false, b"<x1>x"), "<x1>y");
-        assert_eq!(normalized(false, false, b"<xAx"), "<xay");
-        assert_eq!(normalized(false, false, b"<x1"), "<x1");
+    fn user_defined_pieces_and_their_prefixes_stay() {
+        assert_eq!(normalize(false, false, b"<x1>x"), "<x1>y");
+        assert_eq!(normalize(false, false, b"<xAx"), "<xay");
+        assert_eq!(normalize(false, false, b"<x1"), "<x1");
     }
 
     #[test]
-    fn invalid_bytes() {
-        assert_eq!(normalized(false, false, b"a\xFFb\xE2\x82"), "a\u{FFFD}b\u{FFFD}\u{FFFD}");
+    fn invalid_bytes_are_replaced() {
+        assert_eq!(normalize(false, false, b"a\xFFb\xE2\x82"), "a\u{FFFD}b\u{FFFD}\u{FFFD}");
     }
 }

@@ -1,11 +1,12 @@
 //! Unicode normalization: NFC, NFD, NFKC, NFKD.
 //!
-//! Reference: Hugging Face's normalizers of these names, which run the crate used here: its Unicode version is 9.0, so
-//! characters of later versions stay. It also says which characters each character stands for.
+//! Reference: Hugging Face's normalizers of these names, which use the same crate as this step. The crate has Unicode
+//! 9.0, so characters of later versions stay unchanged. The crate also returns a change for each character (see
+//! `transform`).
 //!
-//! Characters that are starters, pass the quick check and never join the one before them are kept in runs; what lies
-//! between such runs, with the character before it, is normalized on its own. Cost: linear but for the sorting of
-//! combining marks; worst input: all combining marks.
+//! Characters that are starters, pass the quick check and never join the character before them are kept in runs. The
+//! text between two runs is normalized alone, together with the character before it. Cost: linear, except for the
+//! sorting of combining marks; worst input: all combining marks.
 
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical, decompose_compatible};
 use unicode_normalization_alignments::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
@@ -15,7 +16,7 @@ use super::transform::Transform;
 use super::unchanged::Unchanged;
 use crate::spec::Form;
 
-/// A compiled step.
+/// The compiled step.
 pub struct UnicodeForm {
     form: Form,
     unchanged: Unchanged,
@@ -24,12 +25,12 @@ pub struct UnicodeForm {
 impl UnicodeForm {
     /// Compiles a step.
     pub fn compile(form: Form) -> UnicodeForm {
-        UnicodeForm { form, unchanged: Unchanged::new(move |c| stays(form, c)) }
+        UnicodeForm { form, unchanged: Unchanged::new(move |c| is_kept(form, c)) }
     }
 
-    /// Whether a character stays as it is beside others of which that is true.
-    pub fn leaves(&self, c: char) -> bool {
-        stays(self.form, c)
+    /// Reports whether a character is_kept unchanged between characters that stay unchanged.
+    pub fn keeps(&self, c: char) -> bool {
+        is_kept(self.form, c)
     }
 
     /// Writes the normal form of `text`.
@@ -48,34 +49,36 @@ impl UnicodeForm {
     }
 }
 
-fn stays(form: Form, c: char) -> bool {
+/// Reports whether `form` keeps a character that stands between other kept characters.
+fn is_kept(form: Form, c: char) -> bool {
     canonical_combining_class(c) == 0
         && match form {
             Form::Nfc => is_nfc_quick(std::iter::once(c)) == IsNormalized::Yes,
             Form::Nfkc => is_nfkc_quick(std::iter::once(c)) == IsNormalized::Yes,
             Form::Nfd => is_canonical(c),
-            Form::Nfkd => is_itself(|push| decompose_compatible(c, push), c),
+            Form::Nfkd => is_own_decomposition(|push| decompose_compatible(c, push), c),
         }
 }
 
-/// Its canonical decomposition is the character itself.
+/// Reports whether the canonical decomposition of a character is the character itself.
 pub(super) fn is_canonical(c: char) -> bool {
-    is_itself(|push| decompose_canonical(c, push), c)
+    is_own_decomposition(|push| decompose_canonical(c, push), c)
 }
 
-fn is_itself(decompose: impl FnOnce(&mut dyn FnMut(char)), c: char) -> bool {
-    let mut same = true;
-    decompose(&mut |part| same &= part == c);
-    same
+/// Reports whether `decompose` calls its argument with `c` alone.
+fn is_own_decomposition(decompose: impl FnOnce(&mut dyn FnMut(char)), c: char) -> bool {
+    let mut is_same = true;
+    decompose(&mut |part| is_same &= part == c);
+    is_same
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalize::output::{Aligned, spans_of};
+    use crate::normalize::output::{Aligned, char_spans};
     use proptest::prelude::*;
 
-    fn whole(form: Form, text: &str) -> String {
+    fn normalize_without_runs(form: Form, text: &str) -> String {
         match form {
             Form::Nfc => text.nfc().map(|(c, _)| c).collect(),
             Form::Nfd => text.nfd().map(|(c, _)| c).collect(),
@@ -87,7 +90,7 @@ mod tests {
     #[test]
     fn spans_follow_the_characters() {
         let form = UnicodeForm::compile(Form::Nfc);
-        let spans = spans_of("xe\u{301}y".as_bytes());
+        let spans = char_spans("xe\u{301}y".as_bytes());
         let mut out = Aligned::new(&spans);
         form.apply("xe\u{301}y", &mut out);
         assert_eq!(out.text, "xéy".as_bytes());
@@ -102,7 +105,7 @@ mod tests {
             for form in [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd] {
                 let mut out = Vec::new();
                 UnicodeForm::compile(form).apply(&text, &mut out);
-                prop_assert_eq!(String::from_utf8(out).unwrap(), whole(form, &text));
+                prop_assert_eq!(String::from_utf8(out).unwrap(), normalize_without_runs(form, &text));
             }
         }
     }

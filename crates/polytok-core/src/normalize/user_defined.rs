@@ -1,8 +1,9 @@
-//! The prefix matcher: the longest user-defined piece that a text starts with.
+//! The prefix matcher: finds the longest user-defined piece that a text starts with.
 //!
-//! SentencePiece asks it before the charsmap when it normalizes, and again on the normalized text in BPE and CHAR.
-//! It looks at no more than 64 pieces that are prefixes of each other, shortest first; how many pieces are prefixes of
-//! a piece is known beforehand, so deeper ones are left out. 0.2.1 takes a piece to end at its first NUL.
+//! SentencePiece uses its prefix matcher before the charsmap when it normalizes, and again on the normalized text in
+//! BPE and CHAR models. Its matcher finds no more than 64 pieces that are prefixes of each other, shortest first. The
+//! number of pieces that are prefixes of a piece does not depend on the text, so here the pieces beyond 64 are left out
+//! of the trie. In SentencePiece 0.2.1 a piece ends at its first NUL.
 
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
+/// The largest number of pieces, each a prefix of the next, that the reference finds.
 const MAX_NESTED: usize = 64;
 
-/// The trie of the user-defined pieces, with their ids; `None` if there are none.
+/// Builds the trie of the user-defined pieces with their ids; `None` if there are no such pieces.
 pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     match matched_pieces(vocab, line) {
         pieces if pieces.is_empty() => Ok(None),
@@ -23,13 +25,14 @@ pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     }
 }
 
-/// The user-defined pieces that are looked at, with their ids, in the order of their bytes.
+/// Returns the user-defined pieces that the reference can find, with their ids, in the order of their bytes.
 pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], TokenId)> {
     let user_defined = vocab.rows_of(Kind::UserDefined);
     let mut pieces: Vec<(&[u8], TokenId)> =
-        user_defined.map(|row| (match_text(vocab.bytes(row), line), vocab.id(row))).collect();
+        user_defined.map(|row| (searched_part(vocab.bytes(row), line), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
-    pieces.sort_by_key(|&(piece, _)| piece); // a piece comes right before those that start with it
+    // In this order a piece comes right before the pieces that start with it.
+    pieces.sort_by_key(|&(piece, _)| piece);
     pieces.dedup_by_key(|&mut (piece, _)| piece);
     let mut nested: Vec<&[u8]> = Vec::new();
     pieces.retain(|&(piece, _)| {
@@ -42,7 +45,8 @@ pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], TokenId)> {
     pieces
 }
 
-/// The user-defined pieces in a text, longest first, left to right: start, end and id.
+/// Returns the start, end and id of each user-defined piece in a text, from left to right; at each offset the longest
+/// piece is taken.
 pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item = (usize, usize, TokenId)> + 't {
     let mut at = if trie.is_some() { 0 } else { text.len() };
     std::iter::from_fn(move || {
@@ -61,7 +65,8 @@ pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item
     })
 }
 
-fn match_text(piece: &[u8], line: Line) -> &[u8] {
+/// Returns the part of a piece that is searched for.
+fn searched_part(piece: &[u8], line: Line) -> &[u8] {
     match line {
         Line::V0_2_1 => piece.split(|&byte| byte == 0).next().unwrap_or_default(),
         Line::V0_2_3 => piece,
@@ -86,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn sixty_four_nested_pieces_count() {
+    fn only_64_nested_pieces_are_found() {
         let pieces: Vec<_> = (1..=70).map(|n| vec![b'a'; n]).chain([b"b".to_vec()]).collect();
         let matcher = prefix_matcher(&vocab(&pieces), Line::V0_2_3).unwrap().unwrap();
         assert_eq!(matcher.longest_prefix(&[b'a'; 100]), Some((64, 63)));

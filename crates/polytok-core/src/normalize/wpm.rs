@@ -1,10 +1,10 @@
-//! llama.cpp's normalizer of BERT vocabularies: words of normalized characters, with U+0000 between them.
+//! llama.cpp's normalizer of BERT vocabularies: writes words of normalized characters, with U+0000 between words.
 //!
 //! Reference: `llm_tokenizer_wpm_session::preprocess`, whose tables are those of Unicode 15.0. With `strip_accents`
-//! each character becomes the first of its canonical decomposition and marks go. White space ends a word; U+0000,
-//! U+FFFD and control, format, private-use and surrogate characters go; punctuation, ASCII symbols and ideographs are
-//! words of their own. Lower case is the first character of the full mapping. Bytes that are no character are dropped,
-//! for they would become U+FFFD.
+//! each character is replaced by the first character of its canonical decomposition, and marks are dropped. White space
+//! ends a word. U+0000, U+FFFD and control, format, private-use and surrogate characters are dropped. Each punctuation
+//! character, ASCII symbol and ideograph is a word. The lower case of a character is the first character of its full
+//! mapping. Bytes that are not UTF-8 are dropped, because the reference decodes them to U+FFFD.
 //!
 //! Cost: linear, a binary search per character beyond ASCII. Twin: `_words` in
 //! python/polytok/reference/llama_cpp_models.py.
@@ -15,113 +15,120 @@ use super::output::Output;
 use crate::error::Result;
 use crate::utf8::decode_strict;
 
-/// The version of llama.cpp's tables.
+/// The class of the characters in llama.cpp's version of Unicode.
 const AGE: &str = r"\p{Age=15.0}";
 
-/// A compiled step.
+/// The compiled step.
 pub struct WpmNormalize {
     lowercase: bool,
     strip_accents: bool,
+    /// The control characters and their like.
     dropped: CharRanges,
+    /// The combining marks, which `strip_accents` drops.
     marks: CharRanges,
-    alone: CharRanges,
+    /// The characters that are words of their own.
+    single_words: CharRanges,
+    /// The characters that llama.cpp's version of Unicode has.
     assigned: CharRanges,
 }
 
-/// The role of a character.
+/// The role of a character in words.
 enum Role {
-    Ends,
-    Goes,
-    Alone,
-    Joins,
+    EndsWord,
+    IsDropped,
+    IsWord,
+    IsInWord,
 }
 
 impl WpmNormalize {
     /// Compiles a step.
     pub fn compile(lowercase: bool, strip_accents: bool) -> Result<WpmNormalize> {
         let ideographs = r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}";
-        // 2B920 is a slip that the reference shares with Hugging Face.
-        let rest = r"\x{2B920}-\x{2CEAF}\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}";
+        // U+2B920, for U+2B820, is a mistake that the reference shares with Hugging Face.
+        let more_ideographs = r"\x{2B920}-\x{2CEAF}\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}";
         Ok(WpmNormalize {
             lowercase,
             strip_accents,
             dropped: CharRanges::parse(&format!(r"[\x00\x{{FFFD}}[\p{{Cc}}\p{{Cf}}\p{{Co}}&&{AGE}]]"))?,
             marks: CharRanges::parse(&format!(r"[\p{{M}}&&{AGE}]"))?,
-            alone: CharRanges::parse(&format!(r"[[\p{{P}}&&{AGE}][\p{{S}}&&\x00-\x7E]{ideographs}{rest}]"))?,
+            single_words: CharRanges::parse(&format!(
+                r"[[\p{{P}}&&{AGE}][\p{{S}}&&\x00-\x7E]{ideographs}{more_ideographs}]"
+            ))?,
             assigned: CharRanges::parse(AGE)?,
         })
     }
 
-    /// Whether text is made lower case.
+    /// Reports whether text is converted to lower case.
     pub fn lowercases(&self) -> bool {
         self.lowercase
     }
 
-    /// The characters that are words of their own, as a regular expression's class.
-    pub fn alone(&self) -> String {
-        let ranges = self.alone.iter().map(|(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
+    /// Returns the characters that are words of their own, as a class of a regular expression.
+    pub fn single_word_class(&self) -> String {
+        let ranges =
+            self.single_words.iter().map(|(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
         format!("[{}]", ranges.collect::<String>())
     }
 
-    /// Whether a character stays as it is, or ends a word, as white space does.
-    pub fn leaves(&self, c: char) -> bool {
+    /// Reports whether a character stays unchanged, or is white space and ends a word.
+    pub fn keeps(&self, c: char) -> bool {
         let base = self.base(c);
         match self.role(base) {
-            Role::Ends => c.is_whitespace(),
-            Role::Goes => false,
-            Role::Alone | Role::Joins => base == c && (!self.lowercase || self.lower(c) == c),
+            Role::EndsWord => c.is_whitespace(),
+            Role::IsDropped => false,
+            Role::IsWord | Role::IsInWord => base == c && (!self.lowercase || self.lower(c) == c),
         }
     }
 
     /// Writes the words.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
-        let (mut at, mut kept) = (0, 0);
+        let (mut at, mut kept_from) = (0, 0);
         let (mut has_word, mut is_open) = (false, false);
         while at < text.len() {
             let Some((c, len)) = decode_strict(&text[at..]) else {
-                out.keep(text, kept, at);
+                out.keep(text, kept_from, at);
                 at += 1;
-                kept = at;
+                kept_from = at;
                 continue;
             };
             let base = self.base(c);
             let role = self.role(base);
-            if matches!(role, Role::Ends | Role::Goes) {
-                out.keep(text, kept, at);
-                kept = at + len;
-                is_open &= matches!(role, Role::Goes);
+            if matches!(role, Role::EndsWord | Role::IsDropped) {
+                out.keep(text, kept_from, at);
+                kept_from = at + len;
+                is_open &= matches!(role, Role::IsDropped);
             } else {
-                if has_word && (!is_open || matches!(role, Role::Alone)) {
-                    out.keep(text, kept, at);
+                if has_word && (!is_open || matches!(role, Role::IsWord)) {
+                    out.keep(text, kept_from, at);
                     out.insert(b"\0", at);
-                    kept = at;
+                    kept_from = at;
                 }
-                (has_word, is_open) = (true, matches!(role, Role::Joins));
+                (has_word, is_open) = (true, matches!(role, Role::IsInWord));
                 let written = if self.lowercase { self.lower(base) } else { base };
                 if written != c {
-                    out.keep(text, kept, at);
+                    out.keep(text, kept_from, at);
                     out.change(written.encode_utf8(&mut [0; 4]).as_bytes(), at);
-                    kept = at + len;
+                    kept_from = at + len;
                 }
             }
             at += len;
         }
-        out.keep(text, kept, at);
+        out.keep(text, kept_from, at);
     }
 
     fn role(&self, c: char) -> Role {
         if c.is_whitespace() {
-            Role::Ends
+            Role::EndsWord
         } else if self.dropped.contains(c) || (self.strip_accents && self.marks.contains(c)) {
-            Role::Goes
-        } else if self.alone.contains(c) {
-            Role::Alone
+            Role::IsDropped
+        } else if self.single_words.contains(c) {
+            Role::IsWord
         } else {
-            Role::Joins
+            Role::IsInWord
         }
     }
 
-    /// The first character of the canonical decomposition.
+    /// Returns the first character of the canonical decomposition, or the character itself if accents stay.
     fn base(&self, c: char) -> char {
         if !self.strip_accents || c.is_ascii() {
             return c;
@@ -131,6 +138,7 @@ impl WpmNormalize {
         first.unwrap_or(c)
     }
 
+    /// Returns the first character of the lower case of a character that llama.cpp's version of Unicode has.
     fn lower(&self, c: char) -> char {
         if c.is_ascii() {
             return c.to_ascii_lowercase();
@@ -150,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn characters() {
+    fn words_of_normalized_characters() {
         for (text, expected) in [
             ("", ""),
             ("  Hello,  World! ", "hello|,|world|!"),
@@ -172,12 +180,12 @@ mod tests {
         assert_eq!(words(true, true, b"a\xFFb\xE2\x82 c"), "ab|c");
     }
 
-    /// Python's tables of Unicode 14.0 have 13233 characters whose decomposition starts with another; one of those came
-    /// after the crate's tables, U+11938, a mark, which goes anyway.
+    /// Python's tables of Unicode 14.0 have 13233 characters whose decomposition starts with another character. The
+    /// crate's older tables lack one of them, U+11938, which is a mark and is dropped anyway.
     #[test]
-    fn decompositions_are_known() {
+    fn the_crate_knows_the_decompositions() {
         let step = WpmNormalize::compile(true, true).unwrap();
         assert_eq!((0..=0x10FFFF).filter_map(char::from_u32).filter(|&c| step.base(c) != c).count(), 13232);
-        assert!(matches!(step.role('\u{11938}'), Role::Goes));
+        assert!(matches!(step.role('\u{11938}'), Role::IsDropped));
     }
 }

@@ -31,7 +31,7 @@ impl<S: Sink> Context<'_, '_, S> {
         let at = place.at as usize;
         let needs_spans = S::by_ids(self.out).is_none() || splits.needs_spans();
         let spans = needs_spans.then(|| place.origin.into_spans(text));
-        let mut pieces = splits.pieces(text, at, spans.as_deref())?;
+        let mut pieces = splits.rewrite(text, at, spans.as_deref())?;
         let origin = pieces.spans.take().map_or(Origin::Same, Origin::Spans);
         self.out.begin_part(Place { at: at as u32, origin });
         let mut block = self.scratch.block();

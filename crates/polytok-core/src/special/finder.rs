@@ -1,8 +1,8 @@
-//! Finds the special tokens of a set in one text, and splits the text at them.
+//! Finds the special tokens of a set in a text, and splits the text at them.
 //!
 //! Reference: `AddedVocabulary::find_matches` of tokenizers, for the flags `single_word`, `lstrip` and `rstrip`. The
-//! white space that a token takes on its right can hold further tokens: they are reported too, so spans of special
-//! tokens can overlap, and the text goes on after the last one.
+//! white space that `rstrip` adds to a token can contain further tokens. These are reported too, so parts of special
+//! tokens can overlap, and the text continues after the last token.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -11,17 +11,18 @@ use super::white_space::{WhiteSpace, touches_word};
 use crate::error::{Error, Result};
 use crate::spec::{Matching, SpecialToken};
 
-/// The tokens that are searched for in one text.
+/// The tokens of a set that are searched for in the same text.
 pub(super) struct SpecialFinder {
     pub automaton: AhoCorasick,
     pub tokens: Vec<SpecialToken>,
-    /// Whether each token is recognised; one that is not only hides the tokens that it overlaps.
+    /// For each token, true if it is recognised. A token that is not recognised hides the tokens that it overlaps.
     is_recognized: Vec<bool>,
     matching: Matching,
 }
 
 impl SpecialFinder {
-    /// `texts` are what is searched for, in the order of the tokens, each of which comes with whether it is recognised.
+    /// Compiles a finder of tokens, each with a flag that is true if the token is recognised. `texts` are the texts to
+    /// search for, in the order of the tokens.
     pub fn new(
         tokens: Vec<(SpecialToken, bool)>,
         texts: Vec<Vec<u8>>,
@@ -43,25 +44,27 @@ impl SpecialFinder {
         Ok(Some(SpecialFinder { automaton, tokens, is_recognized, matching }))
     }
 
-    /// Calls `part` for every part of the text, in order.
-    pub fn cut(&self, text: &[u8], part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
+    /// Calls `part` for every part of the text, from left to right.
+    pub fn split(&self, text: &[u8], part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         match self.matching {
             Matching::LongestFirst => self.partition(text, part),
-            Matching::Longest | Matching::Listed => self.cut_leftmost(text, &mut WhiteSpace::new(text), part),
+            Matching::Longest | Matching::Listed => self.split_leftmost(text, &mut WhiteSpace::new(text), part),
         }
     }
 
-    fn cut_leftmost(
+    /// Splits the text at the leftmost matches.
+    fn split_leftmost(
         &self,
         text: &[u8],
         space: &mut WhiteSpace,
         mut part: impl FnMut(TextPart) -> Result<()>,
     ) -> Result<()> {
         let mut at = 0;
-        for found in self.automaton.find_iter(text) {
-            let token = &self.tokens[found.pattern().as_usize()];
-            let (start, end) = (found.start(), found.end());
-            if !self.is_recognized[found.pattern().as_usize()] || token.single_word && touches_word(text, start, end) {
+        for token_match in self.automaton.find_iter(text) {
+            let index = token_match.pattern().as_usize();
+            let token = &self.tokens[index];
+            let (start, end) = (token_match.start(), token_match.end());
+            if !self.is_recognized[index] || token.single_word && touches_word(text, start, end) {
                 continue;
             }
             let start = if token.lstrip { space.start_before(start, at) } else { start };
@@ -97,20 +100,20 @@ mod tests {
         SpecialFinder::new(tokens.iter().enumerate().map(token).collect(), texts, Matching::Longest).unwrap().unwrap()
     }
 
-    /// The parts, and the number of characters that were looked at for white space.
-    fn cut(finder: &SpecialFinder, text: &[u8]) -> (Vec<TextPart>, usize) {
+    /// Returns the parts of a text, and the number of characters that were read to find white space.
+    fn split(finder: &SpecialFinder, text: &[u8]) -> (Vec<TextPart>, usize) {
         let (mut parts, mut space) = (Vec::new(), WhiteSpace::new(text));
         let push = |part| {
             parts.push(part);
             Ok(())
         };
-        finder.cut_leftmost(text, &mut space, push).unwrap();
-        (parts, space.looks)
+        finder.split_leftmost(text, &mut space, push).unwrap();
+        (parts, space.chars_read)
     }
 
     #[test]
     fn tokens_within_the_white_space_of_another_are_reported() {
-        let (parts, _) = cut(&finder(&[("\n", false, true), (" ", false, false)]), b"a\n \tb");
+        let (parts, _) = split(&finder(&[("\n", false, true), (" ", false, false)]), b"a\n \tb");
         let expected = [
             TextPart::Text(0, 1),
             TextPart::Special(TokenId(0), 1, 4),
@@ -121,23 +124,23 @@ mod tests {
     }
 
     #[test]
-    fn a_million_spaces_are_looked_at_a_few_times() {
+    fn a_million_spaces_are_read_a_few_times() {
         let n = 1_000_000;
         let text = vec![b' '; n];
         for token in [("  ", true, false), (" ", false, true), ("  ", true, true), ("", true, true), ("", true, false)]
         {
-            let (parts, looks) = cut(&finder(&[token]), &text);
-            assert!(looks <= 3 * n, "{token:?}: {looks} characters");
+            let (parts, chars_read) = split(&finder(&[token]), &text);
+            assert!(chars_read <= 3 * n, "{token:?}: {chars_read} characters");
             assert!(!parts.is_empty());
         }
     }
 
     #[test]
-    fn tokens_between_runs_of_spaces_share_no_scan() {
+    fn each_run_of_spaces_between_tokens_is_read_once() {
         let text = [vec![b' '; 1000], b"<s>".to_vec()].concat().repeat(1000);
         for (lstrip, rstrip) in [(true, false), (false, true), (true, true)] {
-            let (_, looks) = cut(&finder(&[("<s>", lstrip, rstrip)]), &text);
-            assert!(looks <= 2 * text.len(), "{looks} characters");
+            let (_, chars_read) = split(&finder(&[("<s>", lstrip, rstrip)]), &text);
+            assert!(chars_read <= 2 * text.len(), "{chars_read} characters");
         }
     }
 }

@@ -1,10 +1,11 @@
-//! llama.cpp's order of special tokens: the longest text first, wherever it is in the text, then the next one in the
-//! remainder.
+//! Splits a text at special tokens in llama.cpp's order: the longest token first, wherever it is in the text, then the
+//! next longest in the remaining parts.
 //!
-//! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are taken from the longest to the shortest, those of equal
-//! length in the order of the vocabulary (the reference's sort is not stable). Each token splits every part of the text
-//! that no longer token has taken, from left to right. The white space that a token strips disappears. Only tokens that
-//! occur in the text are tried, so the cost is the length of the text times their number.
+//! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are searched for from the longest to the shortest; tokens
+//! of equal length, in the order of the vocabulary (the reference's sort is not stable). Each token splits every part
+//! of the text that has no longer token, from left to right. The white space that a token strips is dropped. Only
+//! tokens that occur in the text are searched for, so the cost is the length of the text times the number of these
+//! tokens.
 
 use memchr::memmem;
 
@@ -14,9 +15,10 @@ use crate::error::Result;
 use crate::spec::SpecialToken;
 
 impl SpecialFinder {
+    /// Calls `part` for every part of the text that is not empty, from left to right.
     pub(super) fn partition(&self, text: &[u8], mut part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         let mut parts = vec![TextPart::Text(0, text.len())];
-        for token in self.occurring(text) {
+        for token in self.occurring_tokens(text) {
             let mut split = Vec::new();
             for part in parts {
                 match part {
@@ -30,12 +32,12 @@ impl SpecialFinder {
         parts.into_iter().try_for_each(&mut part)
     }
 
-    /// The tokens that occur in the text, the longest first.
-    fn occurring(&self, text: &[u8]) -> Vec<&SpecialToken> {
+    /// Returns the tokens that occur in the text, the longest first.
+    fn occurring_tokens(&self, text: &[u8]) -> Vec<&SpecialToken> {
         let mut occurs = vec![false; self.tokens.len()];
         let mut missing = occurs.len();
-        for found in self.automaton.find_overlapping_iter(text) {
-            let seen = &mut occurs[found.pattern().as_usize()];
+        for token_match in self.automaton.find_overlapping_iter(text) {
+            let seen = &mut occurs[token_match.pattern().as_usize()];
             missing -= !*seen as usize;
             *seen = true;
             if missing == 0 {
@@ -49,7 +51,7 @@ impl SpecialFinder {
     }
 }
 
-/// C's isspace.
+/// Reports whether C's `isspace` accepts a byte.
 fn is_space(byte: &u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
@@ -58,8 +60,8 @@ fn is_space(byte: &u8) -> bool {
 fn split_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), parts: &mut Vec<TextPart>) {
     let finder = memmem::Finder::new(&token.text);
     let mut at = start;
-    while let Some(found) = finder.find(&text[at..end]) {
-        let (from, to) = (at + found, at + found + token.text.len());
+    while let Some(distance) = finder.find(&text[at..end]) {
+        let (from, to) = (at + distance, at + distance + token.text.len());
         let before = text[at..from].iter().rev().take_while(|byte| token.lstrip && is_space(byte)).count();
         let after = text[to..end].iter().take_while(|byte| token.rstrip && is_space(byte)).count();
         parts.extend([TextPart::Text(at, from - before), TextPart::Special(token.id, from, to)]);

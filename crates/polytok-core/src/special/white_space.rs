@@ -1,22 +1,22 @@
-//! The white space around special tokens, which `lstrip` and `rstrip` add to them.
+//! Finds the white space around special tokens, which `lstrip` and `rstrip` add to the tokens.
 //!
-//! Reference: `space_leftmost_at_end` and `space_rightmost_at_start` of tokenizers. They scan a run of white space
-//! again for each token in it, which is quadratic if the run is made of tokens. Here a scan to the left stops where the
-//! previous token ended, and the last run that was scanned to the right is remembered. Cost: each character of a text
-//! is looked at once per direction, and once more for each token.
+//! Reference: `space_leftmost_at_end` and `space_rightmost_at_start` of tokenizers. The reference scans a run of white
+//! space again for each token in the run, which is quadratic if the run consists of tokens. Here a scan to the left
+//! stops at the end of the previous token, and the last run that was scanned to the right is remembered. Cost: each
+//! character of a text is read once per direction, and once more for each token.
 
 use std::ops::Range;
 
 use crate::utf8::{decode_strict, is_continuation, is_start};
 
-/// Scans one text, for tokens from left to right.
+/// A scanner of the white space in one text, for tokens from left to right.
 pub(super) struct WhiteSpace<'a> {
     text: &'a [u8],
     /// The last run that was scanned to the right.
     run: Range<usize>,
-    /// The number of characters that were looked at.
+    /// The number of characters that were read.
     #[cfg(test)]
-    pub looks: usize,
+    pub chars_read: usize,
 }
 
 impl WhiteSpace<'_> {
@@ -25,15 +25,15 @@ impl WhiteSpace<'_> {
             text,
             run: 0..0,
             #[cfg(test)]
-            looks: 0,
+            chars_read: 0,
         }
     }
 
-    /// Where the white space that ends at `end` starts, but not before `from`.
+    /// Returns the start of the white space that ends at `end`, and at least `from`.
     pub fn start_before(&mut self, end: usize, from: usize) -> usize {
         let mut start = end;
         while start > from {
-            self.look();
+            self.count_char();
             match last_char(&self.text[..start]) {
                 Some((at, character)) if character.is_whitespace() => start = at,
                 _ => break,
@@ -42,9 +42,9 @@ impl WhiteSpace<'_> {
         start.max(from)
     }
 
-    /// Where the white space that starts at `start` ends. `start` never decreases from one call to the next.
+    /// Returns the end of the white space that starts at `start`. `start` never decreases from one call to the next.
     pub fn end_after(&mut self, start: usize) -> usize {
-        // A token of any bytes can end within a character of the run.
+        // The bytes of a token need not be UTF-8, so a token can end inside of a character of the run.
         if self.run.contains(&start) && is_continuation(self.text[start]) {
             return start;
         }
@@ -57,7 +57,7 @@ impl WhiteSpace<'_> {
     fn scan_right(&mut self, start: usize) -> usize {
         let mut end = start;
         loop {
-            self.look();
+            self.count_char();
             match first_char(&self.text[end..]) {
                 Some((character, len)) if character.is_whitespace() => end += len,
                 _ => return end,
@@ -65,31 +65,32 @@ impl WhiteSpace<'_> {
         }
     }
 
+    /// Counts the characters that are read, in tests.
     #[inline]
-    fn look(&mut self) {
+    fn count_char(&mut self) {
         #[cfg(test)]
         {
-            self.looks += 1;
+            self.chars_read += 1;
         }
     }
 }
 
-/// Whether there is a word character right before `start` or right after `end`. Bytes that are not UTF-8 are not word
-/// characters.
+/// Reports whether a word character is directly before `start` or directly after `end`. Bytes that are not UTF-8 are
+/// not word characters.
 pub(super) fn touches_word(text: &[u8], start: usize, end: usize) -> bool {
     let before = last_char(&text[..start]).map(|(_, character)| character);
     let after = first_char(&text[end..]).map(|(character, _)| character);
     [before, after].into_iter().flatten().any(regex_syntax::is_word_character)
 }
 
-/// The last character of a text and its place; None if the text does not end with a character.
+/// Returns the last character of a text and its offset; None if the text does not end with a character.
 fn last_char(text: &[u8]) -> Option<(usize, char)> {
     let from = (1..=text.len().min(4)).map(|back| text.len() - back).find(|&at| is_start(text[at]))?;
     let character = std::str::from_utf8(&text[from..]).ok()?.chars().next()?;
     Some((from, character))
 }
 
-/// The first character of a text and its length; None if the text does not start with a character.
+/// Returns the first character of a text and its length; None if the text does not start with a character.
 fn first_char(text: &[u8]) -> Option<(char, usize)> {
     if text.is_empty() { None } else { decode_strict(text) }
 }
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(space.end_after(3), 3);
         assert_eq!(space.end_after(4), 5);
         assert_eq!(space.start_before(3, 0), 3);
-        // The character begins before the limit and is white space all the same.
+        // The character starts before `from` and is white space nevertheless.
         assert_eq!(space.start_before(4, 2), 2);
     }
 
@@ -130,11 +131,11 @@ mod tests {
         for at in 0..n {
             assert_eq!(space.end_after(at), n);
         }
-        assert!(space.looks <= n + 1, "{} characters", space.looks);
+        assert!(space.chars_read <= n + 1, "{} characters", space.chars_read);
         let mut space = WhiteSpace::new(&text);
         for at in (0..n).step_by(2) {
             assert_eq!(space.start_before(at + 1, at), at);
         }
-        assert!(space.looks <= n, "{} characters", space.looks);
+        assert!(space.chars_read <= n, "{} characters", space.chars_read);
     }
 }

@@ -1,8 +1,9 @@
-//! What becomes of the matches of a pattern and of the gaps between them.
+//! Splits a text by a pattern: its matches and the gaps between them are kept, removed or joined.
 //!
-//! Reference: Hugging Face's `NormalizedString::split` with its five behaviours, and tiktoken, which takes the matches only. Matches
-//! and gaps come in turn, left to right, without empty gaps; an empty match still counts as one when its neighbours
-//! are joined, but empty pieces are dropped at the end. No list of matches is kept. Cost: that of the search.
+//! Reference: Hugging Face's `NormalizedString::split` with its five behaviours, and tiktoken, which keeps only the
+//! matches. Matches and gaps alternate from left to right; there are no empty gaps. An empty match counts as a match
+//! when neighbours are joined, but empty pieces are dropped at the end. No list of matches is stored. Cost: that of the
+//! search.
 
 use super::cursor::SplitCursor;
 use crate::error::Result;
@@ -10,17 +11,18 @@ use crate::finder::PatternFinder;
 use crate::spec::{Behavior, Pattern};
 use polytok_pattern::Splitter;
 
-/// A pattern and what is done with it.
+/// The compiled step: a pattern and the behaviour that its matches follow.
 pub struct PatternSplit {
     finder: PatternFinder,
     behavior: Behavior,
+    /// True if gaps count as matches, and matches as gaps.
     invert: bool,
-    /// Matches are the pieces, and there is nothing else.
+    /// True if the matches are exactly the pieces.
     is_filled: bool,
 }
 
 impl PatternSplit {
-    /// Compiles a step.
+    /// Compiles the step.
     pub fn compile(pattern: &Pattern, behavior: Behavior, invert: bool) -> Result<PatternSplit> {
         let finder = PatternFinder::compile(pattern)?;
         let is_filled = match (behavior, invert) {
@@ -31,17 +33,18 @@ impl PatternSplit {
         Ok(PatternSplit { finder, behavior, invert, is_filled })
     }
 
-    /// Matches of this text are left out.
+    /// Reports whether the step removes the literal `text` from the text and does nothing else.
     pub fn removes(&self, text: &str) -> bool {
-        self.finder.is_of(text) && self.behavior == Behavior::Removed && !self.invert
+        self.finder.is_literal_of(text) && self.behavior == Behavior::Removed && !self.invert
     }
 
-    /// Its pattern is run by the scanner.
+    /// Reports whether the scanner runs the pattern.
     pub fn is_scanner(&self) -> bool {
         self.finder.is_scanner()
     }
 
-    /// Calls `piece(start, end)` for each piece of `text`, left to right. `Error::Encode` if the search gives up.
+    /// Calls `piece(start, end)` for each piece of `text`, from left to right. If the search gives up, that is
+    /// `Error::Encode`.
     #[inline]
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
         let mut piece = move |start: usize, end: usize| {
@@ -58,15 +61,16 @@ impl PatternSplit {
             }),
             (Behavior::Isolated, _) => self.parts(text, |start, end, _| piece(start, end)),
             (behavior, invert) => {
-                let mut joined = Joined { behavior, piece, held: None };
-                self.parts(text, |start, end, is_match| joined.part(start, end, is_match != invert))?;
-                joined.finish();
+                let mut joiner = Joiner { behavior, piece, held: None };
+                self.parts(text, |start, end, is_match| joiner.push(start, end, is_match != invert))?;
+                joiner.finish();
                 Ok(())
             }
         }
     }
 
-    /// Writes the next pieces to `pieces` and says how many; None if this step cannot go on from where it stopped.
+    /// Writes the next pieces to `pieces` and returns their number; None if this step cannot continue at the point at
+    /// which it stopped.
     pub(super) fn fill(
         &self,
         text: &str,
@@ -76,39 +80,41 @@ impl PatternSplit {
         if self.is_filled { self.finder.fill(text, &mut cursor.matches, pieces) } else { Ok(None) }
     }
 
-    /// What `fill` reads with, if it goes on from where it stopped.
-    pub(super) fn streamed(&self) -> Option<&Splitter> {
-        self.finder.streamed().filter(|_| self.is_filled)
+    /// Returns the regular expression that finds the pieces, if its search can continue at the point at which it
+    /// stopped.
+    pub(super) fn as_stream(&self) -> Option<&Splitter> {
+        self.finder.as_stream().filter(|_| self.is_filled)
     }
 
-    /// Calls `part(start, end, is_match)` for each match and gap.
+    /// Calls `part(start, end, is_match)` for each match and each gap.
     #[inline]
     fn parts(&self, text: &str, mut part: impl FnMut(usize, usize, bool)) -> Result<()> {
-        let mut done = 0;
+        let mut last_end = 0;
         self.finder.matches(text, |start, end| {
-            if done < start {
-                part(done, start, false);
+            if last_end < start {
+                part(last_end, start, false);
             }
             part(start, end, true);
-            done = end;
+            last_end = end;
         })?;
-        if done < text.len() {
-            part(done, text.len(), false);
+        if last_end < text.len() {
+            part(last_end, text.len(), false);
         }
         Ok(())
     }
 }
 
-/// Joins neighbours. The piece that may still grow is held back.
-struct Joined<P> {
+/// Joins neighbouring matches and gaps to pieces. The piece that the next part can join is held back.
+struct Joiner<P> {
     behavior: Behavior,
     piece: P,
-    /// The piece, and whether the part taken last was a match.
+    /// The start and end of the piece that is held back; true if its last part is a match.
     held: Option<(usize, usize, bool)>,
 }
 
-impl<P: FnMut(usize, usize)> Joined<P> {
-    fn part(&mut self, start: usize, end: usize, is_match: bool) {
+impl<P: FnMut(usize, usize)> Joiner<P> {
+    /// Adds a match or gap to the piece that is held back, or starts the next piece with it.
+    fn push(&mut self, start: usize, end: usize, is_match: bool) {
         let from = match self.held {
             Some((from, _, was_match)) if self.joins(was_match, is_match) => from,
             _ => {
@@ -119,6 +125,7 @@ impl<P: FnMut(usize, usize)> Joined<P> {
         self.held = Some((from, end, is_match));
     }
 
+    /// Reports whether a part joins the part before it.
     fn joins(&self, was_match: bool, is_match: bool) -> bool {
         match self.behavior {
             Behavior::Contiguous => was_match == is_match,
@@ -128,6 +135,7 @@ impl<P: FnMut(usize, usize)> Joined<P> {
         }
     }
 
+    /// Passes on the piece that is held back.
     fn finish(&mut self) {
         if let Some((start, end, _)) = self.held.take() {
             (self.piece)(start, end);
@@ -141,28 +149,28 @@ mod tests {
 
     fn pieces<'t>(text: &'t str, pattern: &str, is_regex: bool, behavior: Behavior, invert: bool) -> Vec<&'t str> {
         let pattern = Pattern { text: pattern.into(), is_regex, unicode: None };
-        let mut found = Vec::new();
+        let mut pieces = Vec::new();
         let split = PatternSplit::compile(&pattern, behavior, invert).unwrap();
-        split.split(text, |start, end| found.push(&text[start..end])).unwrap();
-        found
+        split.split(text, |start, end| pieces.push(&text[start..end])).unwrap();
+        pieces
     }
 
     #[test]
-    fn the_behaviours() {
-        let of = |behavior, invert| pieces("the-final--countdown", "-", false, behavior, invert).join("|");
-        assert_eq!(of(Behavior::Matches, false), "-|-|-");
-        assert_eq!(of(Behavior::Removed, false), "the|final|countdown");
-        assert_eq!(of(Behavior::Removed, true), "-|-|-");
-        assert_eq!(of(Behavior::Isolated, false), "the|-|final|-|-|countdown");
-        assert_eq!(of(Behavior::MergedWithPrevious, false), "the-|final-|-|countdown");
-        assert_eq!(of(Behavior::MergedWithPrevious, true), "the|-final|-|-countdown");
-        assert_eq!(of(Behavior::MergedWithNext, false), "the|-final|-|-countdown");
-        assert_eq!(of(Behavior::Contiguous, false), "the|-|final|--|countdown");
-        assert_eq!(of(Behavior::Contiguous, true), "the|-|final|--|countdown");
+    fn each_behaviour_keeps_removes_or_joins_matches() {
+        let split = |behavior, invert| pieces("the-final--countdown", "-", false, behavior, invert).join("|");
+        assert_eq!(split(Behavior::Matches, false), "-|-|-");
+        assert_eq!(split(Behavior::Removed, false), "the|final|countdown");
+        assert_eq!(split(Behavior::Removed, true), "-|-|-");
+        assert_eq!(split(Behavior::Isolated, false), "the|-|final|-|-|countdown");
+        assert_eq!(split(Behavior::MergedWithPrevious, false), "the-|final-|-|countdown");
+        assert_eq!(split(Behavior::MergedWithPrevious, true), "the|-final|-|-countdown");
+        assert_eq!(split(Behavior::MergedWithNext, false), "the|-final|-|-countdown");
+        assert_eq!(split(Behavior::Contiguous, false), "the|-|final|--|countdown");
+        assert_eq!(split(Behavior::Contiguous, true), "the|-|final|--|countdown");
     }
 
     #[test]
-    fn empty_matches_cut() {
+    fn empty_matches_split() {
         assert_eq!(pieces("añb", "", false, Behavior::Isolated, false), ["a", "ñ", "b"]);
         assert_eq!(pieces("1234567", r"(?=(?:\d{3})+$)", true, Behavior::Isolated, false), ["1", "234", "567"]);
         assert_eq!(pieces("12", "", false, Behavior::Matches, false), [""; 0]);

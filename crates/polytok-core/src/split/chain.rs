@@ -1,7 +1,7 @@
-//! The split steps one after the other: some cut pieces further, some rewrite them.
+//! Runs the split steps in turn: some split pieces further, some rewrite pieces.
 //!
-//! As long as no piece is rewritten, pieces are stretches of the text and the last step's are handed on as they are found
-//! ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`RewrittenPieces`]).
+//! If no step rewrites, each piece is a range of the text, and the pieces of the last step are passed on as they are
+//! found ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`RewrittenPieces`]).
 
 use super::behavior::PatternSplit;
 use super::cursor::SplitCursor;
@@ -18,8 +18,8 @@ use crate::normalize::output::{Aligned, Output, Span};
 use crate::space_mark;
 use crate::spec::{Behavior, Scheme, Split};
 
-/// A step that cuts.
-enum CutStep {
+/// A step that splits pieces.
+enum DivideStep {
     Pattern(PatternSplit),
     Words(Box<WordPattern>),
     Script(ScriptSplit),
@@ -27,62 +27,63 @@ enum CutStep {
     DigitGroups(DigitGroups),
 }
 
-/// A step that rewrites.
+/// A step that rewrites pieces.
 enum RewriteStep {
     Metaspace(Metaspace),
     PieceSpace,
     ByteLevel,
 }
 
+/// A step of the chain.
 enum SplitStep {
-    Cut(CutStep),
+    Divide(DivideStep),
     Rewrite(RewriteStep),
 }
 
-/// All steps.
+/// The compiled split steps, in the order in which they run.
 pub struct SplitChain {
     steps: Vec<SplitStep>,
     needs_spans: bool,
-    cuts_words: bool,
+    splits_words: bool,
     marks_words: bool,
 }
 
-/// Pieces of a text of their own.
+/// Pieces that steps have rewritten, in a new text.
 #[derive(Debug, Default)]
 pub struct RewrittenPieces {
     /// The rewritten text.
     pub text: Vec<u8>,
-    /// What each byte of it stands for, if that is known.
+    /// The span of the original text that each byte of `text` comes from, if spans are needed.
     pub spans: Option<Vec<Span>>,
-    /// The pieces, as stretches of the text.
+    /// The start and end of each piece in `text`.
     pub ranges: Vec<(usize, usize)>,
 }
 
 impl SplitChain {
     /// Compiles the steps.
     pub fn compile(steps: &[Split]) -> Result<SplitChain> {
-        SplitChain::compile_apart(steps, "")
+        SplitChain::compile_with_spaced(steps, "")
     }
 
-    /// The same for texts in which the characters `apart`, a class if there are any, have spaces on both sides, so that it may be taken
-    /// for granted that they are cut off: then they need not have them.
-    pub fn compile_apart(steps: &[Split], apart: &str) -> Result<SplitChain> {
+    /// Compiles the steps so that texts are split around the characters of `spaced_class` as if these characters had
+    /// spaces on both sides. `spaced_class` is a class of a regular expression, or empty.
+    pub fn compile_with_spaced(steps: &[Split], spaced_class: &str) -> Result<SplitChain> {
         let mut compiled = Vec::new();
-        let mut cuts_words = false;
-        let mut rest = steps;
-        while let [step, others @ ..] = rest {
-            rest = others;
-            if let Some((words, behind)) =
-                others.split_first().and_then(|(next, behind)| Some((words(step, next, apart)?, behind)))
+        let mut splits_words = false;
+        let mut remaining_steps = steps;
+        while let [step, later_steps @ ..] = remaining_steps {
+            remaining_steps = later_steps;
+            if let [next, after_next @ ..] = later_steps
+                && let Some(words) = join_word_steps(step, next, spaced_class)
             {
-                cuts_words = steps.len() == 2;
-                compiled.push(SplitStep::Cut(CutStep::Words(Box::new(words))));
-                rest = behind;
+                splits_words = steps.len() == 2;
+                compiled.push(SplitStep::Divide(DivideStep::Words(Box::new(words))));
+                remaining_steps = after_next;
                 continue;
             }
             let step = match step {
                 Split::Pattern { pattern, behavior, invert } => {
-                    SplitStep::Cut(CutStep::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
+                    SplitStep::Divide(DivideStep::Pattern(PatternSplit::compile(pattern, *behavior, *invert)?))
                 }
                 Split::Metaspace { replacement, prepend, split } => {
                     compiled
@@ -90,143 +91,150 @@ impl SplitChain {
                     if !split {
                         continue;
                     }
-                    SplitStep::Cut(CutStep::Pattern(Metaspace::cut(replacement)?))
+                    SplitStep::Divide(DivideStep::Pattern(Metaspace::compile_split(replacement)?))
                 }
                 Split::PieceSpace => SplitStep::Rewrite(RewriteStep::PieceSpace),
                 Split::ByteLevel => SplitStep::Rewrite(RewriteStep::ByteLevel),
-                Split::Script => SplitStep::Cut(CutStep::Script(ScriptSplit::compile()?)),
-                Split::FixedLength(length) => SplitStep::Cut(CutStep::FixedLength(FixedLength::compile(*length)?)),
+                Split::Script => SplitStep::Divide(DivideStep::Script(ScriptSplit::compile()?)),
+                Split::FixedLength(length) => {
+                    SplitStep::Divide(DivideStep::FixedLength(FixedLength::compile(*length)?))
+                }
                 Split::DigitGroups { unicode } => {
-                    SplitStep::Cut(CutStep::DigitGroups(DigitGroups::compile(unicode.as_deref())?))
+                    SplitStep::Divide(DivideStep::DigitGroups(DigitGroups::compile(unicode.as_deref())?))
                 }
             };
             compiled.push(step);
         }
         let needs_spans = steps.iter().any(|step| matches!(step, Split::Metaspace { prepend: Scheme::First, .. }));
-        Ok(SplitChain { steps: compiled, needs_spans, cuts_words, marks_words: marks_words(steps) })
+        Ok(SplitChain { steps: compiled, needs_spans, splits_words, marks_words: marks_words(steps) })
     }
 
-    /// Words between white space; characters of `alone`, a class, are words of their own. None if the class is not understood.
-    pub fn of_words(alone: Option<&str>) -> Option<SplitChain> {
-        let words = WordPattern::compile(r"\s", alone.as_slice())?;
-        let steps = vec![SplitStep::Cut(CutStep::Words(Box::new(words)))];
-        Some(SplitChain { steps, needs_spans: false, cuts_words: true, marks_words: false })
+    /// Compiles a chain that splits text to the words between white space. Each character of `single_word_class` is a
+    /// word of its own. None if that class is not a class of a regular expression that the engine reads.
+    pub fn of_words(single_word_class: Option<&str>) -> Option<SplitChain> {
+        let words = WordPattern::compile(r"\s", single_word_class.as_slice())?;
+        let steps = vec![SplitStep::Divide(DivideStep::Words(Box::new(words)))];
+        Some(SplitChain { steps, needs_spans: false, splits_words: true, marks_words: false })
     }
 
-    /// White space is left out, marks and the characters that were named stand alone, and nothing else is done.
+    /// Reports whether the chain only removes white space and makes each character of some classes a piece.
     #[inline]
-    pub fn cuts_words(&self) -> bool {
-        self.cuts_words
+    pub fn splits_words(&self) -> bool {
+        self.splits_words
     }
 
-    /// White space is left out, each word gets U+2581 before it, and U+2581 starts a piece; nothing else is done.
+    /// Reports whether the chain only removes white space, writes U+2581 before each word, and starts a piece at each
+    /// U+2581.
     #[inline]
     pub fn marks_words(&self) -> bool {
         self.marks_words
     }
 
-    /// This text is left out wherever it stands, and nothing else is done.
+    /// Reports whether the chain removes the literal `text` everywhere and does nothing else.
     pub fn removes(&self, text: &str) -> bool {
-        matches!(&self.steps[..], [SplitStep::Cut(CutStep::Pattern(step))] if step.removes(text))
+        matches!(&self.steps[..], [SplitStep::Divide(DivideStep::Pattern(step))] if step.removes(text))
     }
 
-    /// What is done to a text, if nothing is split and spaces are only made visible.
-    pub fn escape(&self) -> Option<Escape> {
-        if let [SplitStep::Rewrite(RewriteStep::Metaspace(step))] = &self.steps[..] { step.escape() } else { None }
+    /// Returns how the chain makes spaces visible, if it does nothing else.
+    pub fn as_escape(&self) -> Option<Escape> {
+        if let [SplitStep::Rewrite(RewriteStep::Metaspace(step))] = &self.steps[..] { step.as_escape() } else { None }
     }
 
-    /// Nothing is cut.
+    /// Reports whether there are no steps.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Some step rewrites pieces: `pieces` must be called, and not `split`.
+    /// Reports whether a step rewrites pieces, so that `rewrite` must be called and not `split`.
     #[inline]
     pub fn rewrites(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, SplitStep::Rewrite(_)))
     }
 
-    /// The pieces depend on where in the original text they stand, so that `pieces` must know it.
+    /// Reports whether `rewrite` needs spans, because a step treats the start of the original text differently.
     #[inline]
     pub fn needs_spans(&self) -> bool {
         self.needs_spans
     }
 
-    /// `fill` reads on from where it stopped, so that pieces are known before the end of the text.
+    /// Reports whether `fill` can continue at the point at which it stopped, and so finds pieces before it has read the
+    /// whole text.
     pub fn is_stream(&self) -> bool {
         match &self.steps[..] {
-            [SplitStep::Cut(CutStep::Pattern(pattern))] => pattern.streamed().is_some(),
-            [SplitStep::Cut(CutStep::Words(_))] => true,
+            [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.as_stream().is_some(),
+            [SplitStep::Divide(DivideStep::Words(_))] => true,
             _ => false,
         }
     }
 
-    /// A place behind `from` in `text` where a piece ends whatever stands before it; none where there is no fast way to tell.
-    pub fn certain(&self, text: &str, from: usize) -> Option<usize> {
+    /// Returns an offset after `from` at which a piece ends, whatever the text before `from` is; None if there is no
+    /// fast way to find such an offset.
+    pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
         match &self.steps[..] {
-            [SplitStep::Cut(CutStep::Pattern(pattern))] => pattern.streamed()?.certain(text, from),
-            [SplitStep::Cut(CutStep::Words(words))] => words.certain(text, from),
+            [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.as_stream()?.certain(text, from),
+            [SplitStep::Divide(DivideStep::Words(words))] => words.certain_end(text, from),
             _ => None,
         }
     }
 
-    /// Calls `piece(start, end)` for each piece, left to right.
+    /// Calls `piece(start, end)` for each piece, from left to right.
     #[inline]
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
-        let Some((last, first)) = self.steps.split_last() else { return Ok(()) };
-        if first.is_empty() {
-            return last.cut(text, (0, text.len()), &mut piece);
+        let Some((last, earlier_steps)) = self.steps.split_last() else { return Ok(()) };
+        if earlier_steps.is_empty() {
+            return last.split(text, (0, text.len()), &mut piece);
         }
         let mut ranges = vec![(0, text.len())];
-        for step in first {
-            ranges = step.cut_all(text, &ranges)?;
+        for step in earlier_steps {
+            ranges = step.split_all(text, &ranges)?;
         }
-        ranges.into_iter().try_for_each(|range| last.cut(text, range, &mut piece))
+        ranges.into_iter().try_for_each(|range| last.split(text, range, &mut piece))
     }
 
-    /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and says how many; 0 when there are no
-    /// more. The steps must not rewrite.
-    /// `cursor` is new at first and then that of the call before.
+    /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and returns their number, which is
+    /// 0 after the last piece. No step can be one that rewrites. `cursor` is new for the first call; the following
+    /// calls get the same cursor.
     pub fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         let filled = match &self.steps[..] {
-            [SplitStep::Cut(CutStep::Pattern(pattern))] => pattern.fill(text, cursor, pieces)?,
-            [SplitStep::Cut(CutStep::Words(words))] => Some(words.fill(text, cursor, pieces)),
+            [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.fill(text, cursor, pieces)?,
+            [SplitStep::Divide(DivideStep::Words(words))] => Some(words.fill(text, cursor, pieces)),
             _ => None,
         };
         if let Some(count) = filled {
             return Ok(count);
         }
-        let mut rest = match cursor.rest.take() {
-            Some(rest) => rest,
-            None => self.reversed(text)?,
+        let mut remaining_pieces = match cursor.remaining_pieces.take() {
+            Some(remaining_pieces) => remaining_pieces,
+            None => self.split_reversed(text)?,
         };
         let mut count = 0;
-        for (piece, found) in pieces.iter_mut().zip(std::iter::from_fn(|| rest.pop())) {
-            *piece = found;
+        for (slot, piece) in pieces.iter_mut().zip(std::iter::from_fn(|| remaining_pieces.pop())) {
+            *slot = piece;
             count += 1;
         }
-        cursor.rest = Some(rest);
+        cursor.remaining_pieces = Some(remaining_pieces);
         Ok(count)
     }
 
-    /// All pieces, the last one first.
-    fn reversed(&self, text: &str) -> Result<Vec<(u32, u32)>> {
-        let mut rest = Vec::new();
-        self.split(text, |start, end| rest.push((start as u32, end as u32)))?;
-        rest.reverse();
-        Ok(rest)
+    /// Returns all pieces, from right to left.
+    fn split_reversed(&self, text: &str) -> Result<Vec<(u32, u32)>> {
+        let mut pieces = Vec::new();
+        self.split(text, |start, end| pieces.push((start as u32, end as u32)))?;
+        pieces.reverse();
+        Ok(pieces)
     }
 
-    /// Rewrites and cuts a text that starts at byte `at` of the original one. With `spans` of the text, those of the pieces are kept.
-    pub fn pieces(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<RewrittenPieces> {
+    /// Rewrites and splits a text that starts at byte `at` of the original text. `spans` are the spans of the bytes of
+    /// `text`; if they are given, the result has spans too.
+    pub fn rewrite(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<RewrittenPieces> {
         let mut pieces =
             RewrittenPieces { text: text.to_vec(), spans: spans.map(<[Span]>::to_vec), ranges: vec![(0, text.len())] };
         for step in &self.steps {
             match step {
-                SplitStep::Cut(_) => {
+                SplitStep::Divide(_) => {
                     let text = std::str::from_utf8(&pieces.text).map_err(|error| not_utf8(error.valid_up_to()))?;
-                    pieces.ranges = step.cut_all(text, &pieces.ranges)?;
+                    pieces.ranges = step.split_all(text, &pieces.ranges)?;
                 }
                 SplitStep::Rewrite(rewrite) => pieces = rewrite.run(pieces, at, limit(text.len()))?,
             }
@@ -235,7 +243,7 @@ impl SplitChain {
     }
 }
 
-/// The steps leave out white space and put U+2581 before each word.
+/// Reports whether the steps remove white space and write U+2581 before each word.
 fn marks_words(steps: &[Split]) -> bool {
     match steps {
         [
@@ -249,39 +257,41 @@ fn marks_words(steps: &[Split]) -> bool {
     }
 }
 
-/// White space goes and each character of a class stands alone: BERT's two steps as one. So do those of `apart`.
-fn words(spaces: &Split, alone: &Split, apart: &str) -> Option<WordPattern> {
-    let class = |step: &Split, cuts: Behavior| match step {
+/// Joins BERT's two steps to one, which removes white space and makes each character of a class and of `spaced_class` a
+/// piece; None if the steps are others.
+fn join_word_steps(spaces: &Split, isolated: &Split, spaced_class: &str) -> Option<WordPattern> {
+    let class_of = |step: &Split, expected: Behavior| match step {
         Split::Pattern { pattern, behavior, invert: false } => {
-            let is_plain = *behavior == cuts && pattern.is_regex && pattern.unicode.is_none();
-            is_plain.then(|| pattern.text.clone())
+            let is_expected = *behavior == expected && pattern.is_regex && pattern.unicode.is_none();
+            is_expected.then(|| pattern.text.clone())
         }
         _ => None,
     };
-    let (spaces, class) = (class(spaces, Behavior::Removed)?, class(alone, Behavior::Isolated)?);
+    let (spaces, class) = (class_of(spaces, Behavior::Removed)?, class_of(isolated, Behavior::Isolated)?);
     let is_class = class.len() > 2 && class.starts_with('[') && class.find(']') == Some(class.len() - 1);
     if spaces != r"\s" || !is_class {
         return None;
     }
-    let named = [class.as_str(), apart];
-    WordPattern::compile(&spaces, &named[..1 + !apart.is_empty() as usize])
+    let classes = [class.as_str(), spaced_class];
+    WordPattern::compile(&spaces, &classes[..1 + !spaced_class.is_empty() as usize])
 }
 
 impl SplitStep {
+    /// Splits the range `from..to` of a text; a step that rewrites passes the range on.
     #[inline]
-    fn cut(&self, text: &str, (from, to): (usize, usize), piece: &mut impl FnMut(usize, usize)) -> Result<()> {
+    fn split(&self, text: &str, (from, to): (usize, usize), piece: &mut impl FnMut(usize, usize)) -> Result<()> {
         match self {
-            SplitStep::Cut(cut) => {
+            SplitStep::Divide(step) => {
                 let (text, piece) = (&text[from..to], |start, end| piece(from + start, from + end));
-                match cut {
-                    CutStep::Pattern(step) => step.split(text, piece),
-                    CutStep::Words(step) => {
+                match step {
+                    DivideStep::Pattern(step) => step.split(text, piece),
+                    DivideStep::Words(step) => {
                         step.split(text, piece);
                         Ok(())
                     }
-                    CutStep::Script(step) => step.split(text, piece),
-                    CutStep::FixedLength(step) => step.split(text, piece),
-                    CutStep::DigitGroups(step) => step.split(text, piece),
+                    DivideStep::Script(step) => step.split(text, piece),
+                    DivideStep::FixedLength(step) => step.split(text, piece),
+                    DivideStep::DigitGroups(step) => step.split(text, piece),
                 }
             }
             SplitStep::Rewrite(_) => {
@@ -291,36 +301,39 @@ impl SplitStep {
         }
     }
 
-    fn cut_all(&self, text: &str, ranges: &[(usize, usize)]) -> Result<Vec<(usize, usize)>> {
-        let mut finer = Vec::with_capacity(ranges.len());
+    /// Splits every range of a text.
+    fn split_all(&self, text: &str, ranges: &[(usize, usize)]) -> Result<Vec<(usize, usize)>> {
+        let mut pieces = Vec::with_capacity(ranges.len());
         for &range in ranges {
-            self.cut(text, range, &mut |start, end| finer.push((start, end)))?;
+            self.split(text, range, &mut |start, end| pieces.push((start, end)))?;
         }
-        Ok(finer)
+        Ok(pieces)
     }
 }
 
 impl RewriteStep {
-    /// Rewrites every piece. `at` is where the text starts in the original one, `most` how long it may become.
-    fn run(&self, pieces: RewrittenPieces, at: usize, most: usize) -> Result<RewrittenPieces> {
+    /// Rewrites every piece to at most `max_len` bytes in all. The text starts at byte `at` of the original text.
+    fn run(&self, pieces: RewrittenPieces, at: usize, max_len: usize) -> Result<RewrittenPieces> {
         let RewrittenPieces { text, spans, ranges } = &pieces;
         Ok(match spans {
             Some(spans) => {
                 let mut out = Aligned::new(spans);
                 let is_first = |start: usize| spans.get(start).is_some_and(|span| at + span.0 as usize == 0);
-                let ranges = Bounded::run(most, &mut out, |out| self.run_into(text, ranges, is_first, out))?;
+                let ranges = Bounded::run(max_len, &mut out, |out| self.write_all(text, ranges, is_first, out))?;
                 RewrittenPieces { text: out.text, spans: Some(out.spans), ranges }
             }
             None => {
                 let mut out = Vec::with_capacity(text.len() + ranges.len());
                 let is_first = |start| at + start == 0;
-                let ranges = Bounded::run(most, &mut out, |out| self.run_into(text, ranges, is_first, out))?;
+                let ranges = Bounded::run(max_len, &mut out, |out| self.write_all(text, ranges, is_first, out))?;
                 RewrittenPieces { text: out, spans: None, ranges }
             }
         })
     }
 
-    fn run_into<O: Output>(
+    /// Writes every rewritten piece to `out`; returns the ranges of the pieces there. `is_first` reports whether a
+    /// piece at an offset is at the start of the original text.
+    fn write_all<O: Output>(
         &self,
         text: &[u8],
         ranges: &[(usize, usize)],
@@ -330,13 +343,14 @@ impl RewriteStep {
         let mut rewritten = Vec::with_capacity(ranges.len());
         for &(start, end) in ranges {
             let from = out.written();
-            self.apply(text, (start, end), is_first(start), out);
+            self.write(text, (start, end), is_first(start), out);
             rewritten.push((from, out.written()));
         }
         rewritten
     }
 
-    fn apply<O: Output>(&self, text: &[u8], (start, end): (usize, usize), is_first: bool, out: &mut O) {
+    /// Writes the rewritten piece `text[start..end]`.
+    fn write<O: Output>(&self, text: &[u8], (start, end): (usize, usize), is_first: bool, out: &mut O) {
         match self {
             RewriteStep::Metaspace(step) => step.apply(text, (start, end), is_first, out),
             RewriteStep::PieceSpace => {
@@ -360,21 +374,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn white_space_and_marks_at_once(text in "[ab世 \n\u{3000},.。]{0,30}") {
+        fn berts_two_steps_split_as_one(text in "[ab世 \n\u{3000},.。]{0,30}") {
             let step = |text: &str, behavior| Split::Pattern {
                 pattern: Pattern { text: text.into(), is_regex: true, unicode: None }, behavior, invert: false,
             };
             let steps = [step(r"\s", Behavior::Removed), step(r"[\x{2C}-\x{2E}\x{3002}\x{A}]", Behavior::Isolated)];
             let pieces = |chain: &SplitChain| {
-                let mut found = Vec::new();
-                chain.split(&text, |start, end| found.push((start, end))).unwrap();
-                found
+                let mut pieces = Vec::new();
+                chain.split(&text, |start, end| pieces.push((start, end))).unwrap();
+                pieces
             };
-            let both = SplitChain::compile(&steps).unwrap();
-            prop_assert_eq!(both.steps.len(), 1);
+            let joined = SplitChain::compile(&steps).unwrap();
+            prop_assert_eq!(joined.steps.len(), 1);
             let single = |step: &Split| SplitChain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
-            let chain = SplitChain { steps: steps.iter().map(single).collect(), needs_spans: false, cuts_words: false, marks_words: false };
-            prop_assert_eq!(pieces(&both), pieces(&chain));
+            let steps = steps.iter().map(single).collect();
+            let separate = SplitChain { steps, needs_spans: false, splits_words: false, marks_words: false };
+            prop_assert_eq!(pieces(&joined), pieces(&separate));
         }
     }
 }

@@ -1,24 +1,24 @@
-//! Where the search for the pieces of one text stands, from one call of `fill` to the next.
+//! The state of the search for the pieces of a text between two calls of `fill`.
 
-/// The state of a search. One for each text; made without an allocation.
+/// The state of a search in one text. A new cursor needs no allocation.
 #[derive(Default)]
 pub struct SplitCursor {
-    /// For a pattern.
+    /// The state of the search for a pattern.
     pub(super) matches: polytok_pattern::Cursor,
-    /// For words: what was read. Beyond the text: its end was, too.
+    /// The offset up to which words were read; beyond the length of the text if the end of the text was read too.
     pub(super) at: usize,
-    /// All pieces of the text, in reverse order, where the split cannot stop midway.
-    pub(super) rest: Option<Vec<(u32, u32)>>,
+    /// The pieces that were not returned yet, from right to left, if the split cannot stop midway.
+    pub(super) remaining_pieces: Option<Vec<(u32, u32)>>,
 }
 
 impl SplitCursor {
-    /// Nothing is found yet.
+    /// Returns a cursor at the start of a text.
     #[inline]
     pub fn new() -> SplitCursor {
         SplitCursor::default()
     }
 
-    /// The end of the text was read: what was found last may depend on it.
+    /// Reports whether the end of the text was read, so that the last pieces found can depend on it.
     #[inline]
     pub fn saw_end(&self, text: &str) -> bool {
         self.at > text.len() || self.matches.saw_end(text)

@@ -1,25 +1,25 @@
-//! Runs of number characters in threes, counted from their right end.
+//! Splits runs of number characters to groups of three, counted from the right end of the run.
 //!
-//! Reference: llama.cpp's `unicode_regex_split_custom_afmoe`. What lies between runs joins no group, but the first group of a run
-//! is cut where the reference cuts it: text before a run of numbers goes with its first group. Cost: linear.
+//! Reference: llama.cpp's `unicode_regex_split_custom_afmoe`. As in the reference, the text before a run is in one
+//! piece with the first group of the run. Cost: linear.
 
 use polytok_pattern::CharRanges;
 
 use crate::error::Result;
 
-/// A compiled step.
+/// The compiled step.
 pub struct DigitGroups {
     numbers: CharRanges,
 }
 
 impl DigitGroups {
-    /// Compiles a step for a version of the Unicode tables.
+    /// Compiles the step for a version of the Unicode tables.
     pub fn compile(unicode: Option<&str>) -> Result<DigitGroups> {
         let pattern = polytok_pattern::restrict(r"\p{N}", unicode)?;
         Ok(DigitGroups { numbers: CharRanges::parse(&pattern)? })
     }
 
-    /// Calls `piece(start, end)` for each piece of `text`, left to right.
+    /// Calls `piece(start, end)` for each piece of `text`, from left to right.
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
         let mut start = 0;
         let mut chars = text.char_indices().peekable();
@@ -28,12 +28,10 @@ impl DigitGroups {
                 chars.next();
                 continue;
             }
-            // Where the last, the last but one, … group could start: the reference counts first, and then cuts.
-            let digits = text[at..].chars().take_while(|&c| self.is_number(c)).count();
-            let mut left = digits;
-            while left > 0 {
-                let group = if left.is_multiple_of(3) { 3 } else { left % 3 };
-                left -= group;
+            let mut remaining_digits = text[at..].chars().take_while(|&c| self.is_number(c)).count();
+            while remaining_digits > 0 {
+                let group = if remaining_digits.is_multiple_of(3) { 3 } else { remaining_digits % 3 };
+                remaining_digits -= group;
                 chars.nth(group - 1);
                 let end = chars.peek().map_or(text.len(), |&(at, _)| at);
                 piece(start, end);
@@ -63,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn from_the_right() {
+    fn groups_are_counted_from_the_right() {
         assert_eq!(pieces("1234567"), ["1", "234", "567"]);
         assert_eq!(pieces("123456"), ["123", "456"]);
         assert_eq!(pieces("12"), ["12"]);
@@ -73,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn text_before_a_run_goes_with_its_first_group() {
+    fn text_before_a_run_is_in_the_piece_of_its_first_group() {
         assert_eq!(pieces("a 1234b5c"), ["a 1", "234", "b5", "c"]);
     }
 }

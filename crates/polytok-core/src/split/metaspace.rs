@@ -1,8 +1,8 @@
-//! Spaces made visible, as Hugging Face's Metaspace does it.
+//! Makes spaces visible as Hugging Face's Metaspace does.
 //!
-//! Reference: Metaspace. Every U+0020 becomes the replacement; then the replacement is put before the piece if the scheme says
-//! so, unless it is there already. What was put there stands for what the first character stands for. The cut before each
-//! replacement is a step of its own ([`Metaspace::cut`]). Cost: linear.
+//! Reference: Metaspace. The step replaces every U+0020 by the replacement. Then it inserts the replacement before a
+//! piece that does not start with the replacement, if the scheme says so; the inserted text has the span of the first
+//! character. Splitting before each replacement is a step of its own ([`Metaspace::compile_split`]). Cost: linear.
 
 use super::behavior::PatternSplit;
 use crate::error::Result;
@@ -11,57 +11,58 @@ use crate::normalize::output::Output;
 use crate::space_mark;
 use crate::spec::{Behavior, Pattern, Scheme};
 
-/// A compiled step.
+/// The compiled step that rewrites.
 pub struct Metaspace {
     replacement: String,
     prepend: Scheme,
 }
 
 impl Metaspace {
-    /// Compiles the rewriting part.
+    /// Compiles the step that rewrites.
     pub fn compile(replacement: &str, prepend: Scheme) -> Metaspace {
         Metaspace { replacement: replacement.to_string(), prepend }
     }
 
-    /// The cutting part: before each replacement.
-    pub fn cut(replacement: &str) -> Result<PatternSplit> {
+    /// Compiles the step that splits before each replacement.
+    pub fn compile_split(replacement: &str) -> Result<PatternSplit> {
         let pattern = Pattern { text: replacement.to_string(), is_regex: false, unicode: None };
         PatternSplit::compile(&pattern, Behavior::MergedWithNext, false)
     }
 
-    /// What is done to a text that is not split, if the replacement is U+2581.
-    pub fn escape(&self) -> Option<Escape> {
+    /// Returns how the step makes spaces visible, if the replacement is U+2581.
+    pub fn as_escape(&self) -> Option<Escape> {
         let prefix = match self.prepend {
             Scheme::Always => Prefix::UnlessSpace,
             Scheme::First => Prefix::FirstUnlessSpace,
             Scheme::Never => Prefix::Never,
         };
-        let escape = Escape { prefix, covers_first: true, mends: false };
+        let escape = Escape { prefix, covers_first: true, replaces_invalid: false };
         (self.replacement == space_mark::TEXT).then_some(escape)
     }
 
-    /// Writes the piece `input[start..end]` rewritten. `is_first`: it starts where the original text starts.
+    /// Writes the rewritten piece `input[start..end]`. `is_first` is true for a piece at the start of the original
+    /// text.
     pub fn apply<O: Output>(&self, input: &[u8], (start, end): (usize, usize), is_first: bool, out: &mut O) {
         let piece = &input[start..end];
         let replacement = self.replacement.as_bytes();
-        let wanted = match self.prepend {
+        let needs_prefix = match self.prepend {
             Scheme::Always => true,
             Scheme::First => is_first,
             Scheme::Never => false,
         };
-        if wanted && !piece.is_empty() && piece[0] != b' ' && !piece.starts_with(replacement) {
+        if needs_prefix && !piece.is_empty() && piece[0] != b' ' && !piece.starts_with(replacement) {
             out.change(replacement, start);
         }
-        let mut done = 0;
+        let mut kept_from = 0;
         for space in memchr::memchr_iter(b' ', piece) {
-            if done < space {
-                out.keep(input, start + done, start + space);
+            if kept_from < space {
+                out.keep(input, start + kept_from, start + space);
             }
             out.change(replacement, start + space);
-            done = space + 1;
+            kept_from = space + 1;
         }
-        if done < piece.len() {
-            out.keep(input, start + done, end);
+        if kept_from < piece.len() {
+            out.keep(input, start + kept_from, end);
         }
     }
 }

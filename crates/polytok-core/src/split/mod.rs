@@ -1,7 +1,7 @@
-//! Text to pieces by the split patterns that tokenizers use.
+//! Splits text to pieces.
 //!
-//! Patterns are compiled and run by the crate polytok-pattern; here are the steps that cut by them, and those that cut or rewrite
-//! without one, in a [`chain`]. BERT's two steps are no pattern, but `words`.
+//! The crate polytok-pattern compiles and runs split patterns. This module has a file for each kind of step, with or
+//! without a pattern, and runs the steps in a [`chain`]. BERT's two steps run without patterns, in `words`.
 
 pub mod behavior;
 pub mod chain;

@@ -1,11 +1,12 @@
-//! Cuts where the script changes.
+//! Splits text between characters of different scripts.
 //!
-//! Reference: Hugging Face's UnicodeScripts. Hiragana, Katakana and U+30FC count as Han; the space and characters without a
-//! script belong to what stands before them. What stands before the first character with a script is dropped.
+//! Reference: Hugging Face's UnicodeScripts. Hiragana, Katakana and U+30FC count as Han. The space and characters
+//! without a script belong to the piece before them. The text before the first character with a script is dropped.
 //!
-//! Its table is that of Unicode 9.0 with four characters of its own; here it is the newest one restricted to that version,
-//! with these exceptions, which gives the same for all characters. Cost: a search in the table for each character
-//! beyond ASCII whose script is not that of the character before.
+//! The reference's table is that of Unicode 9.0, except for four characters. Here the newest table is restricted to
+//! version
+//! 9.0 and gets the same exceptions, so that it agrees for all characters. Cost: a search in the table for each
+//! character outside of the range of the character before it.
 
 use polytok_pattern::CharRanges;
 
@@ -24,21 +25,22 @@ const SCRIPTS: &str = "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan 
     Shavian Siddham SignWriting Sinhala Sora_Sompeng Sundanese Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet \
     Takri Tamil Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Ugaritic Vai Warang_Citi Yi";
 
-/// Characters whose script the reference has from elsewhere, or decides itself.
+/// The characters for which the reference differs from Unicode 9.0 or has its own rule, and their scripts.
 const EXCEPTIONS: [(u32, &str); 5] =
     [(0x589, "Common"), (0x61C, "Common"), (0x953, "Devanagari"), (0x954, "Devanagari"), (0x30FC, "Han")];
 
-/// The place of a script in [`SCRIPTS`], from 1; 0 for none. Hiragana and Katakana have Han's.
+/// The number of a script: its index in [`SCRIPTS`] plus 1, or 0 for no script. Hiragana and Katakana have Han's
+/// number.
 pub(crate) type Script = u8;
 
-/// The number of a script of the list.
+/// Returns the number of a script of [`SCRIPTS`].
 pub(crate) fn script(name: &str) -> Script {
     SCRIPTS.split_whitespace().position(|listed| listed == name).map_or(0, |index| index as Script + 1)
 }
 
-/// A compiled step.
+/// The compiled step.
 pub struct ScriptSplit {
-    /// Ranges of characters with one script, in order.
+    /// The first and last character of each range, and the script of the range, in order.
     ranges: Vec<(u32, u32, Script)>,
 }
 
@@ -48,8 +50,9 @@ impl ScriptSplit {
         Ok(ScriptSplit { ranges: ranges()? })
     }
 
-    /// Calls `piece(start, end)` for each piece of `text`, left to right.
+    /// Calls `piece(start, end)` for each piece of `text`, from left to right.
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
+        // The start and script of the piece that is not complete yet.
         let mut open: Option<(usize, Script)> = None;
         let mut range = (1, 0, 0);
         for (at, c) in text.char_indices() {
@@ -75,28 +78,28 @@ impl ScriptSplit {
         Ok(())
     }
 
-    /// The range that holds the character; one of its own and no script if there is none.
+    /// Returns the range of a character. A character without a script is a range of its own, with script 0.
     fn range(&self, code: u32) -> (u32, u32, Script) {
         let index = self.ranges.partition_point(|range| range.1 < code);
         self.ranges.get(index).copied().filter(|range| range.0 <= code).unwrap_or((code, code, 0))
     }
 }
 
-/// Ranges of characters with one script, in order.
+/// Returns the first and last character of each range, and the script of the range, in order.
 pub(crate) fn ranges() -> Result<Vec<(u32, u32, Script)>> {
     let mut ranges = Vec::new();
     for (index, name) in SCRIPTS.split_whitespace().enumerate() {
         let names = if name == "Han" { "HanHiraganaKatakana" } else { name };
-        let own = EXCEPTIONS.iter().filter(|(_, script)| *script == name).map(|&(code, _)| (code, code));
-        let listed = characters(names)?;
-        let listed = listed.iter().map(|(first, last)| (first as u32, last as u32));
-        ranges.extend(listed.chain(own).map(|(first, last)| (first, last, index as Script + 1)));
+        let exceptions = EXCEPTIONS.iter().filter(|(_, script)| *script == name).map(|&(code, _)| (code, code));
+        let characters = characters(names)?;
+        let listed = characters.iter().map(|(first, last)| (first as u32, last as u32));
+        ranges.extend(listed.chain(exceptions).map(|(first, last)| (first, last, index as Script + 1)));
     }
     ranges.sort_unstable();
     Ok(ranges)
 }
 
-/// The characters of a script in Unicode 9.0, without the exceptions.
+/// Returns the characters that a script has in Unicode 9.0, without the exceptions.
 fn characters(script: &str) -> Result<CharRanges> {
     let property = match script {
         "HanHiraganaKatakana" => r"\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}".to_string(),
@@ -114,9 +117,9 @@ mod tests {
     fn spaces_join_and_kana_is_han() {
         let split = ScriptSplit::compile().unwrap();
         let pieces = |text: &str| {
-            let mut found = Vec::new();
-            split.split(text, |start, end| found.push(text[start..end].to_string())).unwrap();
-            found
+            let mut pieces = Vec::new();
+            split.split(text, |start, end| pieces.push(text[start..end].to_string())).unwrap();
+            pieces
         };
         assert_eq!(pieces("Apples are りんご 林檎"), ["Apples are ", "りんご 林檎"]);
         assert_eq!(pieces("  どこで生れ。Yes"), ["どこで生れ", "。", "Yes"]);

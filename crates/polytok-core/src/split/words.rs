@@ -1,23 +1,26 @@
-//! BERT's words: white space is left out, marks and what else is named stand alone, and what lies between is a word.
+//! BERT's words: white space is removed, each character of some classes (a *mark*) is a piece, and each run of other
+//! characters (*letters*) is a piece.
 //!
-//! Each character is of one of three kinds, and a piece ends between two characters unless both are letters of a word. Nothing else
-//! matters, so all ends and starts of 64 bytes are a few operations on words of bits, a bit for each byte. The kinds of ASCII
-//! characters are looked up 32 at a time by their two half bytes (AVX2; elsewhere one by one); each other character is looked up by
-//! itself, and its last bytes are of the kind of its first. Twin: [`WordPattern::split`], character by character. Cost: linear.
+//! Each character is a space, a mark or a letter. A piece ends between two characters unless both are letters. So the
+//! starts and ends of pieces in 64 bytes are computed with a few operations on 64-bit numbers, which have a bit for
+//! each byte. The kinds of ASCII characters are looked up 32 at a time by their two half bytes (with AVX2; elsewhere
+//! byte by byte). Every other character is looked up alone, and its later bytes get the kind of its first byte. Twin:
+//! [`WordPattern::split`], character by character. Cost: linear.
 
 use polytok_pattern::ClassTable;
 
 use super::cursor::SplitCursor;
 
-/// The kinds of characters, as bits; a mark has none.
+/// The kinds of characters, as bits; a mark has no bit.
 const LETTER: u8 = 1;
 const SPACE: u8 = 2;
 
-/// Bytes of a block, and with the rest of its last character.
+/// The number of bytes in a block.
 const BLOCK: usize = 64;
+/// The number of bytes that are read for a block: its last character can end after it.
 const READ: usize = BLOCK + 3;
 
-/// A compiled step.
+/// The compiled step.
 pub(super) struct WordPattern {
     /// The kind of each character.
     kinds: ClassTable,
@@ -25,36 +28,37 @@ pub(super) struct WordPattern {
     spaces: AsciiSet,
 }
 
-/// ASCII characters: for each lower half of a byte a bit for each upper one.
+/// A set of ASCII characters: for each lower half of a byte, a bit for each upper half.
 struct AsciiSet([u8; 16]);
 
-/// A bit for each byte of a block. What is of a character has the bits of its first byte.
+/// The kinds of the bytes of a block, a bit for each byte. All bytes of a character have the kind of the character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bits {
     letters: u64,
     spaces: u64,
-    /// First bytes of characters.
-    begins: u64,
+    /// The first bytes of characters.
+    char_starts: u64,
 }
 
 impl AsciiSet {
+    /// Builds the set of the characters for which `has` returns true.
     fn new(has: impl Fn(usize) -> bool) -> AsciiSet {
         AsciiSet(std::array::from_fn(|low| (0..8).map(|high| (has(high << 4 | low) as u8) << high).sum()))
     }
 }
 
 impl WordPattern {
-    /// Words between `spaces`, without the characters of `alone`, all of them classes as regular expressions have them; None if one of
-    /// these is not understood.
-    pub(super) fn compile(spaces: &str, alone: &[&str]) -> Option<WordPattern> {
+    /// Compiles the step for a class of spaces and classes of marks, all in the syntax of regular expressions; None if
+    /// a class is not one that the engine reads.
+    pub(super) fn compile(spaces: &str, marks: &[&str]) -> Option<WordPattern> {
         let classes: Vec<(&str, u8)> =
-            [(spaces, SPACE)].into_iter().chain(alone.iter().map(|&class| (class, 0))).collect();
+            [(spaces, SPACE)].into_iter().chain(marks.iter().map(|&class| (class, 0))).collect();
         let kinds = ClassTable::compile(&classes, LETTER)?;
         let ascii = |kind: u8| AsciiSet::new(|byte| kinds.ascii()[byte] == kind);
         Some(WordPattern { letters: ascii(LETTER), spaces: ascii(SPACE), kinds })
     }
 
-    /// Calls `piece(start, end)` for each piece, left to right.
+    /// Calls `piece(start, end)` for each piece, from left to right.
     #[inline]
     pub(super) fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) {
         let (mut from, mut before) = (0, SPACE);
@@ -70,31 +74,31 @@ impl WordPattern {
         }
     }
 
-    /// Writes the next pieces to `pieces` and says how many; 0 when there are no more.
+    /// Writes the next pieces to `pieces` and returns their number, which is 0 after the last piece.
     pub(super) fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();
         let (mut at, mut count) = (cursor.at, 0);
         let mut from = 0;
-        // What a piece begins behind might as well be a space.
+        // Every call starts where a piece ended, which has the effect of a space.
         let mut before = Bits { spaces: 1 << (BLOCK - 1), ..Bits::default() };
         while at <= text.len() {
             let bits = self.read(text, at, before);
             let valid = u64::MAX >> (BLOCK - 1).saturating_sub(text.len() - at);
-            let borders = bits.begins & valid & !(bits.letters & after(bits.letters, before.letters));
-            let mut ends = borders & !after(bits.spaces, before.spaces);
+            let borders = bits.char_starts & valid & !(bits.letters & shift(bits.letters, before.letters));
+            let mut ends = borders & !shift(bits.spaces, before.spaces);
             let mut starts = borders & !bits.spaces;
             if before.spaces >> (BLOCK - 1) != 0 {
-                from = taken(at, &mut starts);
+                from = take_first(at, &mut starts);
             }
             while ends != 0 {
-                let end = taken(at, &mut ends);
+                let end = take_first(at, &mut ends);
                 pieces[count] = (from, end);
                 count += 1;
                 if count == pieces.len() {
                     cursor.at = end as usize;
                     return count;
                 }
-                from = taken(at, &mut starts);
+                from = take_first(at, &mut starts);
             }
             before = bits;
             at += BLOCK;
@@ -103,15 +107,16 @@ impl WordPattern {
         count
     }
 
-    /// A place behind `from` where a piece ends or begins whatever stands before it.
-    pub(super) fn certain(&self, text: &str, from: usize) -> Option<usize> {
+    /// Returns an offset after `from` at which a piece ends or starts, whatever the text before `from` is.
+    pub(super) fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
         let from = (from..text.len()).find(|&at| text.is_char_boundary(at))?;
         let mut kinds = text[from..].char_indices().map(|(at, c)| (from + at, self.kinds.get(c)));
         let (_, mut before) = kinds.next()?;
         kinds.find(|&(_, kind)| std::mem::replace(&mut before, kind) & kind & LETTER == 0).map(|(at, _)| at)
     }
 
-    /// The block at `at`, behind the block `before`. Behind the text there are spaces.
+    /// Returns the kinds of the block at `at`; `before` are the kinds of the block before it. The text is padded with
+    /// spaces.
     #[inline]
     fn read(&self, text: &[u8], at: usize, before: Bits) -> Bits {
         let mut padded = [b' '; READ];
@@ -121,22 +126,22 @@ impl WordPattern {
         });
         let (mut bits, mut wide) = self.ascii(bytes);
         while wide != 0 {
-            let place = wide.trailing_zeros() as usize;
-            let kind = self.kinds.first(four(bytes, place));
-            bits.letters |= u64::from(kind & LETTER) << place;
-            bits.spaces |= u64::from(kind / SPACE) << place;
+            let index = wide.trailing_zeros() as usize;
+            let kind = self.kinds.first(four_bytes(bytes, index));
+            bits.letters |= u64::from(kind & LETTER) << index;
+            bits.spaces |= u64::from(kind / SPACE) << index;
             wide &= wide - 1;
         }
-        if bits.begins != u64::MAX {
+        if bits.char_starts != u64::MAX {
             for _ in 0..3 {
-                bits.letters |= after(bits.letters, before.letters) & !bits.begins;
-                bits.spaces |= after(bits.spaces, before.spaces) & !bits.begins;
+                bits.letters |= shift(bits.letters, before.letters) & !bits.char_starts;
+                bits.spaces |= shift(bits.spaces, before.spaces) & !bits.char_starts;
             }
         }
         bits
     }
 
-    /// The bits of ASCII characters, and the first bytes of others.
+    /// Returns the kinds of ASCII characters, and a bit for the first byte of every other character.
     #[inline]
     fn ascii(&self, bytes: &[u8; READ]) -> (Bits, u64) {
         #[cfg(target_arch = "x86_64")]
@@ -144,40 +149,42 @@ impl WordPattern {
             // SAFETY: the processor has AVX2.
             return unsafe { avx2::ascii(self, bytes) };
         }
-        self.one_by_one(bytes)
+        self.ascii_by_byte(bytes)
     }
 
-    fn one_by_one(&self, bytes: &[u8; READ]) -> (Bits, u64) {
+    /// Does the work of `ascii` byte by byte.
+    fn ascii_by_byte(&self, bytes: &[u8; READ]) -> (Bits, u64) {
         let (mut bits, mut wide) = (Bits::default(), 0);
-        for (place, &byte) in bytes[..BLOCK].iter().enumerate() {
+        for (index, &byte) in bytes[..BLOCK].iter().enumerate() {
             let kind = self.kinds.ascii().get(byte as usize).copied().unwrap_or_default();
-            bits.letters |= u64::from(kind & LETTER) << place;
-            bits.spaces |= u64::from(kind / SPACE) << place;
-            bits.begins |= u64::from(byte & 0xC0 != 0x80) << place;
-            wide |= u64::from(byte >= 0xC0) << place;
+            bits.letters |= u64::from(kind & LETTER) << index;
+            bits.spaces |= u64::from(kind / SPACE) << index;
+            bits.char_starts |= u64::from(byte & 0xC0 != 0x80) << index;
+            wide |= u64::from(byte >= 0xC0) << index;
         }
         (bits, wide)
     }
 }
 
-/// The bits of what stands behind each byte that has one; the last byte of the block before counts too.
+/// Moves each bit to the next byte; the first byte gets the bit of the last byte of the block before.
 #[inline]
-fn after(bits: u64, before: u64) -> u64 {
+fn shift(bits: u64, before: u64) -> u64 {
     bits << 1 | before >> (BLOCK - 1)
 }
 
-/// The place of the first bit, which is taken away; behind the block if there is none.
+/// Clears the first bit and returns its offset in the text; if no bit is set, returns the end of the block, which is at
+/// `at`.
 #[inline]
-fn taken(at: usize, bits: &mut u64) -> u32 {
-    let place = bits.trailing_zeros();
+fn take_first(at: usize, bits: &mut u64) -> u32 {
+    let index = bits.trailing_zeros();
     *bits &= bits.wrapping_sub(1);
-    (at as u32).wrapping_add(place)
+    (at as u32).wrapping_add(index)
 }
 
-/// The bytes from a place of the block on, zeros behind the last one.
+/// Returns the four bytes at an index of the block.
 #[inline]
-fn four(bytes: &[u8; READ], place: usize) -> [u8; 4] {
-    bytes[place..].first_chunk().copied().unwrap_or_default()
+fn four_bytes(bytes: &[u8; READ], index: usize) -> [u8; 4] {
+    bytes[index..].first_chunk().copied().unwrap_or_default()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -185,40 +192,41 @@ mod avx2 {
     use super::*;
     use std::arch::x86_64::*;
 
-    /// See `WordPattern::ascii`.
+    /// Does the work of `WordPattern::ascii`.
     #[target_feature(enable = "avx2")]
     pub(super) fn ascii(words: &WordPattern, bytes: &[u8; READ]) -> (Bits, u64) {
         let (low, high) = (half(words, bytes), half(words, &bytes[32..]));
         let both = |i: usize| u64::from(low[i]) | u64::from(high[i]) << 32;
-        (Bits { letters: both(0), spaces: both(1), begins: both(2) }, both(2) & both(3))
+        (Bits { letters: both(0), spaces: both(1), char_starts: both(2) }, both(2) & both(3))
     }
 
-    /// For 32 bytes: letters, spaces, first bytes of characters, and what is not ASCII.
+    /// Returns four masks of 32 bytes: letters, spaces, first bytes of characters, and bytes that are not ASCII.
     #[target_feature(enable = "avx2")]
     fn half(words: &WordPattern, bytes: &[u8]) -> [u32; 4] {
         assert!(bytes.len() >= 32);
-        // SAFETY: 32 bytes are there.
+        // SAFETY: the slice has 32 bytes.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         let nibble = _mm256_set1_epi8(0xF);
-        // The bit of the upper half of each byte; none where that is not ASCII's.
+        // For each byte the bit of its upper half; no bit if the byte is not ASCII.
         let bit = _mm256_setr_epi64x(BITS, 0, BITS, 0);
         let bit = _mm256_shuffle_epi8(bit, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble));
         let low = _mm256_and_si256(bytes, nibble);
         let outside = |set: &AsciiSet| {
             // SAFETY: 16 bytes are read.
             let table = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(set.0.as_ptr().cast()) });
-            let found = _mm256_and_si256(_mm256_shuffle_epi8(table, low), bit);
-            mask(_mm256_cmpeq_epi8(found, _mm256_setzero_si256()))
+            let members = _mm256_and_si256(_mm256_shuffle_epi8(table, low), bit);
+            mask(_mm256_cmpeq_epi8(members, _mm256_setzero_si256()))
         };
-        // As signed numbers only bytes of the form 10xxxxxx are so small.
-        let begins = mask(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
-        [!outside(&words.letters), !outside(&words.spaces), begins, mask(bytes)]
+        // Read as signed numbers, only bytes of the form 10xxxxxx are at most -65.
+        let char_starts = mask(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
+        [!outside(&words.letters), !outside(&words.spaces), char_starts, mask(bytes)]
     }
 
-    /// The bits 1, 2, 4 and so on, a byte each.
+    /// Eight bytes with the values 1, 2, 4 and so on.
     const BITS: i64 = 0x8040_2010_0804_0201_u64 as i64;
 
     #[target_feature(enable = "avx2")]
+    /// Returns the highest bit of each byte.
     fn mask(bytes: __m256i) -> u32 {
         _mm256_movemask_epi8(bytes) as u32
     }
@@ -233,41 +241,42 @@ mod tests {
         WordPattern::compile(r"\s", &[r"[!-/:-@\x{3002}\x{A}]", r"[\x{4E00}-\x{9FFF}\x{20000}-\x{2A6DF}]"]).unwrap()
     }
 
-    fn check(words: &WordPattern, text: &str, room: usize) {
-        let (mut expected, mut found) = (Vec::new(), Vec::new());
+    /// Checks that `fill`, with room for `room` pieces, finds the pieces that `split` finds.
+    fn check_fill(words: &WordPattern, text: &str, room: usize) {
+        let (mut expected, mut filled) = (Vec::new(), Vec::new());
         words.split(text, |start, end| expected.push((start as u32, end as u32)));
         let (mut cursor, mut pieces) = (SplitCursor::new(), vec![(0, 0); room]);
         loop {
             match words.fill(text, &mut cursor, &mut pieces) {
                 0 => break,
-                count => found.extend_from_slice(&pieces[..count]),
+                count => filled.extend_from_slice(&pieces[..count]),
             }
         }
-        assert_eq!(found, expected, "{text:?}");
+        assert_eq!(filled, expected, "{text:?}");
         assert!(cursor.saw_end(text));
     }
 
     #[test]
-    fn every_character_between_others() {
+    fn every_character_is_split_between_letters_spaces_and_marks() {
         let words = words();
         let texts = ('\0'..=char::MAX).collect::<Vec<_>>();
         for some in texts.chunks(256) {
-            check(&words, &some.iter().flat_map(|&c| [c, 'a', c, c, ' ', c, '。']).collect::<String>(), 128);
+            check_fill(&words, &some.iter().flat_map(|&c| [c, 'a', c, c, ' ', c, '。']).collect::<String>(), 128);
         }
     }
 
     proptest! {
         #[test]
-        fn bulk_is_as_character_by_character(
+        fn blocks_are_split_as_characters_are(
             text in "([a-z]{1,9} |[ \n\u{3000}]{1,3}|[!,.。]|[世é界ж𠀀𝔸]{1,30}|[a-z]{60,70}|[\u{0}-\u{7F}]{0,9}){0,40}",
             room in 1usize..9,
             from in 0usize..300,
         ) {
             let words = words();
             for room in [room, 128] {
-                check(&words, &text, room);
+                check_fill(&words, &text, room);
             }
-            if let Some(at) = words.certain(&text, from) {
+            if let Some(at) = words.certain_end(&text, from) {
                 prop_assert!(at > from && at < text.len());
                 let pieces = |from: usize, to: usize| {
                     let mut pieces = Vec::new();
@@ -279,9 +288,9 @@ mod tests {
         }
 
         #[test]
-        fn ascii_kinds_are_the_same_without_vectors(bytes in proptest::collection::vec(any::<u8>(), READ)) {
+        fn ascii_kinds_agree_with_and_without_avx2(bytes in proptest::collection::vec(any::<u8>(), READ)) {
             let (words, bytes) = (words(), bytes.try_into().unwrap());
-            prop_assert_eq!(words.ascii(&bytes), words.one_by_one(&bytes));
+            prop_assert_eq!(words.ascii(&bytes), words.ascii_by_byte(&bytes));
         }
     }
 }

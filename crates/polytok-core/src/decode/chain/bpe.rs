@@ -1,7 +1,7 @@
-//! BPEDecoder: the suffix of words becomes a space; in the last token it becomes nothing.
+//! BPEDecoder: replaces the suffix of words by a space, and removes it from the last token.
 //!
-//! A token is known to be the last only at the end, so each token is held back until the next one. An empty suffix
-//! matches between all characters, as in `str::replace`.
+//! Whether a token is the last is known only at the end, so each token is held back until the next token. An empty
+//! suffix matches between all characters, as in `str::replace`.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};
@@ -13,9 +13,10 @@ pub(super) struct BpeDecoder {
 }
 
 impl BpeDecoder {
-    fn pass(&self, state: &mut StepState, with: &str, out: &mut Flow) {
-        if let Some(mut token) = state.before.take() {
-            out.token(take_text(&mut token).replace(&self.suffix, with).as_bytes());
+    /// Writes the token that is held back, with its suffix replaced.
+    fn write_held(&self, state: &mut StepState, replacement: &str, out: &mut Flow) {
+        if let Some(mut token) = state.previous.take() {
+            out.token(take_text(&mut token).replace(&self.suffix, replacement).as_bytes());
         }
     }
 }
@@ -26,13 +27,13 @@ impl ChainStep for BpeDecoder {
     }
 
     fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        self.pass(state, " ", out);
-        state.before = Some(std::mem::take(&mut state.held));
+        self.write_held(state, " ", out);
+        state.previous = Some(std::mem::take(&mut state.held));
         Ok(())
     }
 
     fn finish(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        self.pass(state, "", out);
+        self.write_held(state, "", out);
         Ok(())
     }
 }

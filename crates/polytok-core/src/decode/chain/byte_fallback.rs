@@ -1,8 +1,8 @@
-//! ByteFallback: runs of tokens `<0xHH>` become the text of their bytes, or one U+FFFD for each byte if they are not
-//! UTF-8.
+//! ByteFallback: replaces a run of tokens `<0xHH>` by the text of their bytes, or by one U+FFFD for each byte if the
+//! bytes are not UTF-8.
 //!
 //! A run is decoded as a whole, so it is held back until the next token. A token is a byte if it has six bytes and Rust
-//! reads its digits as a number, which includes `<0x+F>`. A token that grows beyond six bytes passes unchanged.
+//! parses its digits as a number, which includes `<0x+F>`. A token of more than six bytes passes unchanged.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};
@@ -74,6 +74,7 @@ fn byte_of(token: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
+/// Writes the tokens of the run and empties it.
 fn flush(state: &mut StepState, out: &mut Flow) {
     if std::str::from_utf8(&state.run).is_err() {
         for _ in 0..state.run.len() {

@@ -1,7 +1,7 @@
-//! ByteLevel: the characters of GPT-2's table become bytes, and all tokens become one.
+//! ByteLevel: converts the characters of GPT-2's table to bytes, and joins all tokens to one.
 //!
-//! A token with any other character contributes its own UTF-8. At the end of the chain the bytes are the output. Within
-//! the chain bytes that are not UTF-8 become U+FFFD, and the start of a character is held back.
+//! A token with any other character is written as its own UTF-8. At the end of the chain the bytes are the output. If
+//! other steps follow, bytes that are not UTF-8 are replaced by U+FFFD, and the start of a character is held back.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};
@@ -53,18 +53,18 @@ fn bytes_of(token: &[u8]) -> Vec<u8> {
     std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.to_vec())
 }
 
-/// Passes on everything except the start of a character at the end.
+/// Writes all bytes except the start of a character at the end.
 fn flush(bytes: &mut Vec<u8>, out: &mut Flow) {
-    let waiting = match bytes.utf8_chunks().last() {
-        Some(chunk) if may_continue(chunk.invalid()) => chunk.invalid().len(),
+    let held_len = match bytes.utf8_chunks().last() {
+        Some(chunk) if can_continue(chunk.invalid()) => chunk.invalid().len(),
         _ => 0,
     };
-    let done = bytes.len() - waiting;
-    out.push(String::from_utf8_lossy(&bytes[..done]).as_bytes());
-    bytes.drain(..done);
+    let written_len = bytes.len() - held_len;
+    out.push(String::from_utf8_lossy(&bytes[..written_len]).as_bytes());
+    bytes.drain(..written_len);
 }
 
-/// Whether these bytes, which `Utf8Chunks` gave, can be the start of a character.
-fn may_continue(bytes: &[u8]) -> bool {
+/// Reports whether the invalid bytes of a chunk of `Utf8Chunks` can be the start of a character.
+fn can_continue(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

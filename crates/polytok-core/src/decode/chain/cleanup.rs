@@ -1,7 +1,7 @@
 //! The cleanup of English punctuation that WordPiece and CTC share.
 
-/// The replacements, in their order.
-const MENDED: [(&str, &str); 11] = [
+/// The texts that are replaced and their replacements, in the order in which they are applied.
+const REPLACEMENTS: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),
     (" !", "!"),
@@ -15,7 +15,7 @@ const MENDED: [(&str, &str); 11] = [
     (" 're", "'re"),
 ];
 
-/// The text without spaces before punctuation and the ends of contractions.
+/// Removes spaces before punctuation and before the ends of contractions.
 pub(super) fn cleanup(text: String) -> String {
-    MENDED.iter().fold(text, |text, (from, to)| if text.contains(from) { text.replace(from, to) } else { text })
+    REPLACEMENTS.iter().fold(text, |text, (from, to)| if text.contains(from) { text.replace(from, to) } else { text })
 }

@@ -1,5 +1,5 @@
-//! CTC: repeated tokens become one, the padding is removed, the delimiter becomes a space, and tokens that are then
-//! empty are removed.
+//! CTC: removes repetitions of a token, removes the padding, replaces the delimiter by a space, and removes tokens that
+//! are then empty.
 
 use super::cleanup::cleanup;
 use super::flow::Flow;
@@ -19,11 +19,11 @@ impl ChainStep for CtcDecoder {
     }
 
     fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        if state.before.as_ref() == Some(&state.held) {
+        if state.previous.as_ref() == Some(&state.held) {
             state.held.clear();
             return Ok(());
         }
-        state.before = Some(state.held.clone());
+        state.previous = Some(state.held.clone());
         let mut token = take_text(&mut state.held).replace(&self.pad, "");
         if self.cleanup {
             token = cleanup(token).replace(&self.delimiter, " ");

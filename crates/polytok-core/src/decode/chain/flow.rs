@@ -1,14 +1,15 @@
-//! The data between steps: the text of tokens, and where each ends.
+//! The tokens that pass between steps: their text, and the end of each complete token.
 //!
-//! A token can come in parts, and the last token can still be growing. So the single token of Fuse reaches the
-//! next steps before it is complete.
+//! The last token can be incomplete: its text continues in a later call. So the single token of Fuse reaches the next
+//! steps before it is complete.
 
 /// Tokens between two steps.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     text: Vec<u8>,
+    /// The end of each complete token in `text`.
     ends: Vec<usize>,
-    most: usize,
+    max_len: usize,
     is_over: bool,
 }
 
@@ -19,36 +20,36 @@ impl Default for Flow {
 }
 
 impl Flow {
-    /// Takes at most this many bytes.
-    pub fn bounded(most: usize) -> Flow {
-        Flow { text: Vec::new(), ends: Vec::new(), most, is_over: false }
+    /// Returns an empty flow that drops everything beyond `max_len` bytes.
+    pub fn bounded(max_len: usize) -> Flow {
+        Flow { text: Vec::new(), ends: Vec::new(), max_len, is_over: false }
     }
 
-    /// More of the token that is growing.
+    /// Appends text to the last, incomplete token.
     pub fn push(&mut self, text: &[u8]) {
-        self.is_over |= text.len() > self.most - self.text.len();
+        self.is_over |= text.len() > self.max_len - self.text.len();
         if !self.is_over {
             self.text.extend_from_slice(text);
         }
     }
 
-    /// Empties it and sets the number of bytes that it takes.
-    pub fn reset(&mut self, most: usize) {
+    /// Empties the flow and sets its largest length.
+    pub fn reset(&mut self, max_len: usize) {
         self.clear();
-        self.most = most;
+        self.max_len = max_len;
     }
 
-    /// Whether some bytes did not fit.
+    /// Reports whether bytes were dropped because they did not fit.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The token is complete.
+    /// Completes the last token.
     pub fn end(&mut self) {
         self.ends.push(self.text.len());
     }
 
-    /// A whole token.
+    /// Appends a whole token.
     pub fn token(&mut self, text: &[u8]) {
         self.push(text);
         self.end();
@@ -57,18 +58,19 @@ impl Flow {
     pub fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
-        (self.most, self.is_over) = (usize::MAX, false);
+        (self.max_len, self.is_over) = (usize::MAX, false);
     }
 
-    /// The text of all tokens.
+    /// Returns the text of all tokens.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The tokens, each with whether it is complete; only the last one can be incomplete.
+    /// Returns the text of each token with a flag that is true if the token is complete. Only the last can be
+    /// incomplete.
     pub fn parts(&self) -> impl Iterator<Item = (&[u8], bool)> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ends = self.ends.iter().map(|&end| (end, true)).chain([(self.text.len(), false)]);
-        starts.zip(ends).map(|(start, (end, is_whole))| (&self.text[start..end], is_whole))
+        starts.zip(ends).map(|(start, (end, is_complete))| (&self.text[start..end], is_complete))
     }
 }

@@ -1,10 +1,10 @@
-//! The two ways to join tokens: Fuse, and the spaces between tokens when there is no chain.
+//! The two steps that join tokens: Fuse, and the spaces between tokens when there is no chain.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
 
-/// All tokens become one, which grows until the end; no tokens become an empty token.
+/// The step that joins all tokens to one, which is complete only at the end. Without tokens it writes an empty token.
 pub(super) struct FuseDecoder;
 
 impl ChainStep for FuseDecoder {
@@ -34,7 +34,7 @@ impl ChainStep for FuseDecoder {
     }
 }
 
-/// A space before every token but the first.
+/// The step that writes a space before every token except the first.
 pub(super) struct Join;
 
 impl ChainStep for Join {

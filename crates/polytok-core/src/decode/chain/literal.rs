@@ -1,7 +1,7 @@
-//! Replaces a plain text in a text that comes in parts.
+//! Replaces a literal text in a text that comes in parts.
 //!
-//! Matches are leftmost and do not overlap. Only the start of a possible match is held back. It is always a
-//! prefix of the pattern, so only its length is stored (Knuth, Morris and Pratt). Cost: linear, whatever the pattern.
+//! Matches are leftmost and do not overlap. Only the start of a possible match is held back. It is always a prefix of
+//! the pattern, so only its length is stored (Knuth, Morris and Pratt). Cost: linear, whatever the pattern.
 
 use super::flow::Flow;
 use crate::utf8::is_start;
@@ -26,50 +26,51 @@ impl Literal {
         Literal { pattern: pattern.to_vec(), borders }
     }
 
-    /// Takes more text; `waiting` is the length of the prefix that is held back.
-    pub fn push(&self, waiting: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
+    /// Processes more text; `held_len` is the length of the prefix of the pattern that is held back.
+    pub fn push(&self, held_len: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
         if self.pattern.is_empty() {
-            return push_between(waiting, text, content, out);
+            return push_between(held_len, text, content, out);
         }
         for &byte in text {
-            while *waiting > 0 && self.pattern[*waiting] != byte {
-                let border = self.borders[*waiting];
-                out.push(&self.pattern[..*waiting - border]);
-                *waiting = border;
+            while *held_len > 0 && self.pattern[*held_len] != byte {
+                let border = self.borders[*held_len];
+                out.push(&self.pattern[..*held_len - border]);
+                *held_len = border;
             }
-            if self.pattern[*waiting] != byte {
+            if self.pattern[*held_len] != byte {
                 out.push(&[byte]);
                 continue;
             }
-            *waiting += 1;
-            if *waiting == self.pattern.len() {
+            *held_len += 1;
+            if *held_len == self.pattern.len() {
                 out.push(content);
-                *waiting = 0;
+                *held_len = 0;
             }
         }
     }
 
-    /// Ends the text.
-    pub fn finish(&self, waiting: &mut usize, content: &[u8], out: &mut Flow) {
+    /// Ends the text and writes the prefix that is held back.
+    pub fn finish(&self, held_len: &mut usize, content: &[u8], out: &mut Flow) {
         if self.pattern.is_empty() {
-            out.push(if *waiting > 0 { content } else { b"" });
+            out.push(if *held_len > 0 { content } else { b"" });
         } else {
-            out.push(&self.pattern[..*waiting]);
+            out.push(&self.pattern[..*held_len]);
         }
-        *waiting = 0;
+        *held_len = 0;
     }
 
-    /// Replaces in a whole text; None if the result is longer than `most`.
-    pub fn replace(&self, text: &[u8], content: &[u8], most: usize) -> Option<Vec<u8>> {
-        let mut out = Flow::bounded(most);
-        let mut waiting = 0;
-        self.push(&mut waiting, text, content, &mut out);
-        self.finish(&mut waiting, content, &mut out);
+    /// Replaces the matches in a whole text; None if the result is longer than `max_len`.
+    pub fn replace(&self, text: &[u8], content: &[u8], max_len: usize) -> Option<Vec<u8>> {
+        let mut out = Flow::bounded(max_len);
+        let mut held_len = 0;
+        self.push(&mut held_len, text, content, &mut out);
+        self.finish(&mut held_len, content, &mut out);
         (!out.is_over()).then(|| out.text().to_vec())
     }
 }
 
-/// The empty pattern matches before each character and at the end, but not in an empty text.
+/// Writes `content` before each character of `text`: the empty pattern matches there, and at the end of a text that is
+/// not empty. `count` is the number of bytes of the text so far.
 fn push_between(count: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
     for &byte in text {
         if is_start(byte) {

@@ -1,5 +1,5 @@
-//! Metaspace: the replacement becomes a space; in the first token it becomes nothing, unless spaces are never put
-//! before words.
+//! Metaspace: replaces the mark by a space. In the first token the mark is removed, unless the scheme never inserts a
+//! mark before a text.
 
 use super::flow::Flow;
 use super::literal::Literal;
@@ -9,17 +9,18 @@ use crate::spec::Scheme;
 
 pub(super) struct MetaspaceDecoder {
     literal: Literal,
-    first: &'static [u8],
+    /// The text that replaces the mark in the first token.
+    first_content: &'static [u8],
 }
 
 impl MetaspaceDecoder {
     pub fn new(replacement: &str, prepend: Scheme) -> MetaspaceDecoder {
-        let first: &[u8] = if prepend == Scheme::Never { b" " } else { b"" };
-        MetaspaceDecoder { literal: Literal::new(replacement.as_bytes()), first }
+        let first_content: &[u8] = if prepend == Scheme::Never { b" " } else { b"" };
+        MetaspaceDecoder { literal: Literal::new(replacement.as_bytes()), first_content }
     }
 
     fn content(&self, state: &StepState) -> &'static [u8] {
-        if state.is_later { b" " } else { self.first }
+        if state.is_later { b" " } else { self.first_content }
     }
 }
 

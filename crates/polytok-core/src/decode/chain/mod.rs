@@ -1,14 +1,15 @@
-//! Hugging Face's decoders: ids → tokens → a chain of steps that rewrite the list of tokens → text.
+//! Hugging Face's decoders: ids are converted to tokens, and a chain of steps rewrites the list of tokens to a text.
 //!
-//! Reference: `decode` of tokenizers 0.23. The text of an id is that of its added token, or else of its row; an unknown
-//! id is skipped. Without a chain tokens are joined with spaces. Each step is a state machine that takes its input in
-//! parts ([`step::Step`]), so decoding in parts cannot differ from decoding at once. It holds back text that can still
-//! change. That is the whole text only if a regular expression, a WordPiece cleanup or a CTC comes after a Fuse.
+//! Reference: `decode` of tokenizers 0.23. The text of an id is the text of its added token, or else of its row. An
+//! unknown id is skipped. Without a chain, tokens are joined with spaces. Each step is a state machine that accepts its
+//! input in parts ([`step::Step`]), so decoding in parts cannot differ from decoding a whole sequence. A step holds
+//! back text that can still change. The whole text is held back only if a regular expression, a WordPiece cleanup or a
+//! CTC comes after a Fuse.
 //!
-//! Every step settles: no run of bytes is open, and the start of the text is stripped. Then the text of most rows does
-//! not depend on their neighbours; it is computed by sending each row through the steps. If no step after ByteFallback
-//! changes settled text (as in Llama's chain), rows of bytes are fast too. Cost: linear; each row that is not fast
-//! costs a pass through all steps.
+//! A chain is *settled* when no step has a run of bytes and the start of the text is stripped. In a settled chain the
+//! text of most rows does not depend on their neighbours, so it is computed once for each row. If no step after
+//! ByteFallback changes settled text (as in Llama's chain), rows of bytes need no steps either. Cost: linear; each row
+//! whose text depends on its neighbours costs a pass through all steps.
 
 mod bpe;
 mod byte_fallback;
@@ -29,7 +30,7 @@ use std::borrow::Cow;
 use super::row_texts::{RowTexts, Settled};
 use crate::byte_level::to_text;
 use crate::error::Result;
-use crate::normalize::growth::{limit, too_long};
+use crate::normalize::growth::{limit, too_much_growth};
 use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
 use crate::token_id::TokenId;
@@ -42,7 +43,7 @@ use step::{ChainStep, StepState};
 pub struct DecodeChain {
     steps: Vec<Box<dyn ChainStep>>,
     byte_level: bool,
-    /// The ByteFallback after which all steps are idle.
+    /// The index of the ByteFallback step, if all steps after it are idle.
     fallback: Option<usize>,
 }
 
@@ -51,38 +52,39 @@ pub struct DecodeChain {
 pub struct ChainState {
     steps: Vec<StepState>,
     is_settled: bool,
-    /// The run of bytes while the steps are settled.
+    /// The run of bytes, while the steps are settled.
     run: Vec<u8>,
     input: Flow,
     output: Flow,
 }
 
 impl ChainState {
-    /// Whether every step is settled and no run is open.
+    /// Reports whether every step is settled and there is no run of bytes.
     #[inline]
     pub fn is_settled(&self) -> bool {
         self.is_settled && self.run.is_empty()
     }
 }
 
-/// The most bytes of a vocabulary's settled texts; rows that do not fit go through the steps.
-pub fn room(vocab: &Vocab) -> usize {
+/// Returns the largest number of bytes that the stored texts of a vocabulary can have; the steps decode rows that do
+/// not fit.
+pub fn max_text_bytes(vocab: &Vocab) -> usize {
     (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20)
 }
 
 impl DecodeChain {
-    /// Compiles the steps, or the joining with spaces if there are none. With `byte_level` rows are bytes, which first
-    /// become GPT-2's characters.
+    /// Compiles the steps; without `steps`, tokens are joined with spaces. With `byte_level`, rows are bytes, which are
+    /// first converted to GPT-2's characters.
     pub fn compile(steps: Option<&[DecodeStep]>, byte_level: bool) -> Result<DecodeChain> {
         let steps = match steps {
             None => vec![Box::new(fuse::Join) as Box<dyn ChainStep>],
             Some(steps) => compile_steps(steps)?,
         };
-        let fallback = fallback(&steps);
+        let fallback = find_fallback(&steps);
         Ok(DecodeChain { steps, byte_level, fallback })
     }
 
-    /// The output of a row when every step is settled; its length is taken from the `room`.
+    /// Returns the output of a row when every step is settled, and subtracts its length from `room`.
     pub(super) fn settled_text<'a>(
         &self,
         vocab: &'a Vocab,
@@ -94,7 +96,7 @@ impl DecodeChain {
         let settled = settle(&self.steps, self.fallback, &token);
         let Settled::Text(text) = &settled else { return settled };
         match room.checked_sub(text.len()) {
-            Some(rest) => *room = rest,
+            Some(remaining_room) => *room = remaining_room,
             None => return Settled::Depends,
         }
         settled
@@ -134,14 +136,15 @@ impl DecodeChain {
 
     /// Appends the bytes that are held back at the end, and resets the state.
     pub fn finish(&self, state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
-        self.leave_fast(state);
+        self.resume_steps(state);
         let result = self.run(state, true, out);
         *state = ChainState::default();
         result
     }
 
+    /// Sends a token through the steps.
     fn push_token(&self, token: &[u8], state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
-        self.leave_fast(state);
+        self.resume_steps(state);
         state.input.token(token);
         self.run(state, false, out)?;
         if let Some(fallback) = self.fallback {
@@ -151,8 +154,8 @@ impl DecodeChain {
         Ok(())
     }
 
-    /// Makes the steps ready for input.
-    fn leave_fast(&self, state: &mut ChainState) {
+    /// Prepares the steps for input, and gives the run of bytes back to its step.
+    fn resume_steps(&self, state: &mut ChainState) {
         state.steps.resize_with(self.steps.len(), StepState::default);
         if let Some(fallback) = self.fallback {
             std::mem::swap(&mut state.run, &mut state.steps[fallback].run);
@@ -160,26 +163,26 @@ impl DecodeChain {
         state.input.clear();
     }
 
-    /// Sends the input through all steps.
+    /// Sends the input through all steps; `is_last` if no input follows.
     fn run(&self, state: &mut ChainState, is_last: bool, out: &mut Vec<u8>) -> Result<()> {
         let ChainState { steps, input, output, .. } = state;
-        let waiting = steps.iter().map(|memory| memory.held.len() + memory.run.len()).sum::<usize>();
-        let most = limit(input.text().len() + waiting);
-        for (step, memory) in self.steps.iter().zip(steps) {
-            output.reset(most);
-            for (text, is_whole) in input.parts() {
+        let held_len = steps.iter().map(|state| state.held.len() + state.run.len()).sum::<usize>();
+        let max_len = limit(input.text().len() + held_len);
+        for (step, state) in self.steps.iter().zip(steps) {
+            output.reset(max_len);
+            for (text, is_complete) in input.parts() {
                 if !text.is_empty() {
-                    step.text(memory, text, output);
+                    step.text(state, text, output);
                 }
-                if is_whole {
-                    step.end(memory, output)?;
+                if is_complete {
+                    step.end(state, output)?;
                 }
             }
             if is_last {
-                step.finish(memory, output)?;
+                step.finish(state, output)?;
             }
             if output.is_over() {
-                return Err(too_long("decoding"));
+                return Err(too_much_growth("decoding"));
             }
             std::mem::swap(input, output);
         }
@@ -188,18 +191,22 @@ impl DecodeChain {
     }
 }
 
-/// The text of an id; bytes that are not UTF-8 become U+FFFD.
+/// Returns the text of an id, with U+FFFD for bytes that are not UTF-8; None if no token has the id.
 fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: TokenId, byte_level: bool) -> Option<Cow<'a, [u8]>> {
-    if let Some(text) = specials.printed(id) {
-        return Some(valid(text));
+    if let Some(text) = specials.printed_text(id) {
+        return Some(to_valid_utf8(text));
     }
     let row = vocab.row(id)?;
     let bytes = vocab.bytes(row);
-    // A row with characters that are not in the table is text, which the model cannot use.
-    Some(if byte_level && vocab.kind(row) != Kind::Unused { to_text(bytes).into_bytes().into() } else { valid(bytes) })
+    // A row of kind Unused has characters that GPT-2's table does not have, so it is text, not bytes.
+    Some(match byte_level && vocab.kind(row) != Kind::Unused {
+        true => to_text(bytes).into_bytes().into(),
+        false => to_valid_utf8(bytes),
+    })
 }
 
-fn valid(text: &[u8]) -> Cow<'_, [u8]> {
+/// Replaces bytes that are not UTF-8 by U+FFFD.
+fn to_valid_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(text) {
         Cow::Borrowed(_) => text.into(),
         Cow::Owned(text) => text.into_bytes().into(),
@@ -207,20 +214,20 @@ fn valid(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn ChainStep>>> {
-    // A Fuse at the end changes no text, but after it a ByteLevel would not be the last step.
+    // A Fuse at the end changes no text, and a ByteLevel before it must be compiled as the last step.
     let len = steps.iter().rposition(|step| !matches!(step, DecodeStep::Fuse)).map_or(0, |last| last + 1);
     let mut compiled = Vec::with_capacity(len);
-    let mut grows = false;
+    let mut is_fused = false;
     for (i, step) in steps[..len].iter().enumerate() {
-        let step = compile_step(step, i + 1 == len, grows)?;
-        grows |= step.fuses();
+        let step = compile_step(step, i + 1 == len, is_fused)?;
+        is_fused |= step.fuses();
         compiled.push(step);
     }
     Ok(compiled)
 }
 
-/// `grows`: there is one token, and it ends with the input.
-fn compile_step(step: &DecodeStep, is_last: bool, grows: bool) -> Result<Box<dyn ChainStep>> {
+/// Compiles a step. `is_fused` is true after a Fuse, when there is a single token that ends with the input.
+fn compile_step(step: &DecodeStep, is_last: bool, is_fused: bool) -> Result<Box<dyn ChainStep>> {
     Ok(match step {
         DecodeStep::ByteLevel => Box::new(byte_level::ByteLevelDecoder { is_last }),
         DecodeStep::Bpe { suffix } => Box::new(bpe::BpeDecoder { suffix: suffix.clone() }),
@@ -235,21 +242,22 @@ fn compile_step(step: &DecodeStep, is_last: bool, grows: bool) -> Result<Box<dyn
         }
         DecodeStep::Replace(spec) => replace::compile(spec)?,
         DecodeStep::Strip { content, start, stop } => {
-            Box::new(strip::StripDecoder::new(*content, *start, *stop, grows))
+            Box::new(strip::StripDecoder::new(*content, *start, *stop, is_fused))
         }
         DecodeStep::ByteFallback => Box::new(byte_fallback::ByteFallbackDecoder),
         DecodeStep::Fuse => Box::new(fuse::FuseDecoder),
     })
 }
 
-/// The step that collects bytes, if the steps before it take whole tokens and those after it are idle.
-fn fallback(steps: &[Box<dyn ChainStep>]) -> Option<usize> {
-    let found = steps.iter().position(|step| step.byte(b"<0x00>").is_some())?;
-    let is_whole = !steps[..found].iter().any(|step| step.fuses());
-    (is_whole && steps[found + 1..].iter().all(|step| step.is_idle())).then_some(found)
+/// Returns the index of the step that collects bytes, if the steps before it pass whole tokens and the steps after it
+/// are idle.
+fn find_fallback(steps: &[Box<dyn ChainStep>]) -> Option<usize> {
+    let index = steps.iter().position(|step| step.byte(b"<0x00>").is_some())?;
+    let has_whole_tokens = !steps[..index].iter().any(|step| step.fuses());
+    (has_whole_tokens && steps[index + 1..].iter().all(|step| step.is_idle())).then_some(index)
 }
 
-/// The output of a token when every step is settled.
+/// Computes the output of a token when every step is settled.
 fn settle(steps: &[Box<dyn ChainStep>], fallback: Option<usize>, token: &[u8]) -> Settled<'static> {
     let mut text = token.to_vec();
     let mut is_part = false;
@@ -266,7 +274,7 @@ fn settle(steps: &[Box<dyn ChainStep>], fallback: Option<usize>, token: &[u8]) -
     Settled::Text(text.into())
 }
 
-/// A token that came in parts, as text.
+/// Returns the text of a token that came in parts, and empties `held`.
 fn take_text(held: &mut Vec<u8>) -> String {
     match String::from_utf8(std::mem::take(held)) {
         Ok(text) => text,

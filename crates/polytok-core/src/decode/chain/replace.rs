@@ -1,7 +1,7 @@
-//! Replace: every match in a token becomes a text, which is taken literally.
+//! Replace: replaces every match in a token by a literal text.
 //!
-//! A plain text is replaced while the token grows, a regular expression when the token is complete. An empty token
-//! stays empty.
+//! Matches of a literal text are replaced in each part of a token, matches of a regular expression when the token is
+//! complete. An empty token stays empty.
 
 use super::flow::Flow;
 use super::literal::Literal;
@@ -12,23 +12,25 @@ use crate::normalize::growth::{Bounded, limit};
 use crate::normalize::replace::Replacer;
 use crate::spec;
 
+/// Compiles the step.
 pub(super) fn compile(spec: &spec::Replace) -> Result<Box<dyn ChainStep>> {
     Ok(if spec.pattern.is_regex {
-        Box::new(RegexReplaceDecoder { replace: Replacer::compile(spec)? })
+        Box::new(ReplaceMatches { replace: Replacer::compile(spec)? })
     } else {
-        Box::new(TextReplaceDecoder {
+        Box::new(ReplaceLiteral {
             literal: Literal::new(spec.pattern.text.as_bytes()),
             content: spec.content.clone().into(),
         })
     })
 }
 
-struct TextReplaceDecoder {
+/// The step for a literal text.
+struct ReplaceLiteral {
     literal: Literal,
     content: Vec<u8>,
 }
 
-impl ChainStep for TextReplaceDecoder {
+impl ChainStep for ReplaceLiteral {
     fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow) {
         self.literal.push(&mut state.count, text, &self.content, out);
     }
@@ -44,11 +46,12 @@ impl ChainStep for TextReplaceDecoder {
     }
 }
 
-struct RegexReplaceDecoder {
+/// The step for a regular expression.
+struct ReplaceMatches {
     replace: Replacer,
 }
 
-impl RegexReplaceDecoder {
+impl ReplaceMatches {
     fn apply(&self, token: &str) -> Result<Vec<u8>> {
         let mut text = Vec::new();
         Bounded::run(limit(token.len()), &mut text, |out| self.replace.apply(token.as_bytes(), out))??;
@@ -56,7 +59,7 @@ impl RegexReplaceDecoder {
     }
 }
 
-impl ChainStep for RegexReplaceDecoder {
+impl ChainStep for ReplaceMatches {
     fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
         state.held.extend_from_slice(text);
     }

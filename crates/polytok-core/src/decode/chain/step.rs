@@ -1,43 +1,43 @@
-//! A step of the chain: a state machine that takes tokens in parts and passes tokens on in parts.
+//! A step of the chain: a state machine that reads tokens in parts and writes tokens in parts.
 
 use super::flow::Flow;
 use crate::error::Result;
 
 /// A compiled step. Each call appends to `out` everything that can no longer change.
 pub(super) trait ChainStep: Send + Sync {
-    /// More of the token that is growing.
+    /// Processes a part of a token.
     fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow);
 
-    /// The token is complete.
+    /// Ends the token.
     fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()>;
 
-    /// There are no more tokens.
+    /// Ends the list of tokens.
     fn finish(&self, _state: &mut StepState, _out: &mut Flow) -> Result<()> {
         Ok(())
     }
 
-    /// The output for a token in a settled state, if it depends only on the token and the state stays settled. With
-    /// `is_part` the input is a part of a token that never ends.
+    /// Returns the output for a token in a settled state, if the output depends only on the token and the state stays
+    /// settled. With `is_part` the input is a part of a token that never ends.
     fn settled(&self, _token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
         None
     }
 
-    /// Whether the state is settled.
+    /// Reports whether the state is settled.
     fn is_settled(&self, _state: &StepState) -> bool {
         true
     }
 
-    /// Whether every token passes unchanged in a settled state.
+    /// Reports whether every token passes unchanged in a settled state.
     fn is_idle(&self) -> bool {
         false
     }
 
-    /// The byte that a whole token stands for, if this is the step that collects bytes.
+    /// Returns the byte that a token such as `<0xHH>` represents, if this is the step that collects bytes.
     fn byte(&self, _token: &[u8]) -> Option<u8> {
         None
     }
 
-    /// Whether it passes on a single token, which ends with the input.
+    /// Reports whether the step writes a single token, which ends with the input.
     fn fuses(&self) -> bool {
         false
     }
@@ -46,16 +46,16 @@ pub(super) trait ChainStep: Send + Sync {
 /// The state of a step; each step uses the fields that it needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepState {
-    /// Text of the growing token that is held back.
+    /// The text of the incomplete token that is held back.
     pub held: Vec<u8>,
-    /// Bytes of earlier tokens that are held back.
+    /// The bytes of earlier tokens that are held back.
     pub run: Vec<u8>,
     /// The previous token.
-    pub before: Option<Vec<u8>>,
-    /// A number of characters or bytes of the growing token.
+    pub previous: Option<Vec<u8>>,
+    /// A number of characters or bytes of the incomplete token.
     pub count: usize,
-    /// Whether the growing token passes unchanged.
+    /// True if the remainder of the incomplete token passes unchanged.
     pub passes: bool,
-    /// Whether there was a token before this one.
+    /// True if the incomplete token is not the first.
     pub is_later: bool,
 }

@@ -1,7 +1,8 @@
-//! Strip: a character is removed from both ends of each token, up to a number of times.
+//! Strip: removes a character from both ends of each token, up to `start` times at the start and `stop` times at the
+//! end.
 //!
-//! The start is stripped first, then the end of the remainder; the reference panics if the two would overlap or if
-//! `stop` exceeds the token. Up to `stop` of these characters at the end of a growing token are held back, as a number.
+//! The start is stripped first, then the end of the remainder. The reference panics if the two overlap or if `stop`
+//! exceeds the token. At the end of an incomplete token up to `stop` of these characters are held back, as a number.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};
@@ -11,20 +12,21 @@ pub(super) struct StripDecoder {
     content: Vec<u8>,
     start: usize,
     stop: usize,
-    /// After a Fuse: there is one token, and it ends with the input.
-    grows: bool,
+    /// True after a Fuse, when there is a single token that ends with the input.
+    is_fused: bool,
 }
 
 impl StripDecoder {
-    pub fn new(content: char, start: usize, stop: usize, grows: bool) -> StripDecoder {
-        StripDecoder { content: content.to_string().into_bytes(), start, stop, grows }
+    pub fn new(content: char, start: usize, stop: usize, is_fused: bool) -> StripDecoder {
+        StripDecoder { content: content.to_string().into_bytes(), start, stop, is_fused }
     }
 
-    /// Strips the start; `count` is the number of characters stripped. True if the start is over.
+    /// Strips the start of a token; `count` is the number of characters stripped. Returns true once the start is
+    /// complete.
     fn strip_start(&self, count: &mut usize, text: &mut &[u8]) -> bool {
         while *count < self.start {
             match text.strip_prefix(self.content.as_slice()) {
-                Some(rest) => *text = rest,
+                Some(remaining_text) => *text = remaining_text,
                 None => return !text.is_empty(),
             }
             *count += 1;
@@ -32,22 +34,25 @@ impl StripDecoder {
         true
     }
 
-    /// Passes on text that cannot be at the end; `count` is the number of characters held back.
-    fn pass(&self, count: &mut usize, text: &[u8], out: &mut Flow) {
-        let mut rest = text;
-        let mut found = 0;
-        while found < self.stop {
-            let Some(before) = rest.strip_suffix(self.content.as_slice()) else { break };
-            rest = before;
-            found += 1;
+    /// Writes the text that is not stripped at the end; `held_count` is the number of characters held back.
+    fn write(&self, held_count: &mut usize, text: &[u8], out: &mut Flow) {
+        let mut kept_text = text;
+        let mut suffix_count = 0;
+        while suffix_count < self.stop {
+            let Some(shorter) = kept_text.strip_suffix(self.content.as_slice()) else { break };
+            kept_text = shorter;
+            suffix_count += 1;
         }
-        // If the text is only such characters, those beyond `stop` pass; otherwise all that were held back pass.
-        let done = if rest.is_empty() { (*count + found).saturating_sub(self.stop) } else { *count };
-        for _ in 0..done {
+        // If the text has only such characters, those beyond `stop` are written; otherwise all that were held back are.
+        let written_count = match kept_text.is_empty() {
+            true => (*held_count + suffix_count).saturating_sub(self.stop),
+            false => *held_count,
+        };
+        for _ in 0..written_count {
             out.push(&self.content);
         }
-        out.push(rest);
-        *count = *count + found - done;
+        out.push(kept_text);
+        *held_count = *held_count + suffix_count - written_count;
     }
 }
 
@@ -61,7 +66,7 @@ impl ChainStep for StripDecoder {
             state.count = 0;
         }
         if !text.is_empty() {
-            self.pass(&mut state.count, text, out);
+            self.write(&mut state.count, text, out);
         }
     }
 
@@ -81,10 +86,10 @@ impl ChainStep for StripDecoder {
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
-        state.passes || !self.grows
+        state.passes || !self.is_fused
     }
 
     fn is_idle(&self) -> bool {
-        self.grows && self.stop == 0
+        self.is_fused && self.stop == 0
     }
 }

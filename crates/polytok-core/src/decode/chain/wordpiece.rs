@@ -1,5 +1,5 @@
-//! WordPiece: tokens are joined with spaces, except those that start with the prefix, which is removed; then each is
-//! cleaned up.
+//! WordPiece: writes a space before each token, except before tokens that start with the prefix, which is removed; then
+//! cleans up each token.
 
 use super::cleanup::cleanup;
 use super::flow::Flow;
@@ -13,10 +13,11 @@ pub(super) struct WordPieceDecoder {
 }
 
 impl WordPieceDecoder {
-    fn pass(&self, token: String, is_later: bool) -> String {
+    /// Returns the text that a token adds.
+    fn added_text(&self, token: String, is_later: bool) -> String {
         let token = match token.strip_prefix(&self.prefix) {
             _ if !is_later => token,
-            Some(rest) => rest.to_owned(),
+            Some(suffix) => suffix.to_owned(),
             None => format!(" {token}"),
         };
         if self.cleanup { cleanup(token) } else { token }
@@ -30,12 +31,12 @@ impl ChainStep for WordPieceDecoder {
 
     fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
         let is_later = std::mem::replace(&mut state.is_later, true);
-        out.token(self.pass(take_text(&mut state.held), is_later).as_bytes());
+        out.token(self.added_text(take_text(&mut state.held), is_later).as_bytes());
         Ok(())
     }
 
     fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part).then(|| self.pass(take_text(&mut token.to_vec()), true).into_bytes())
+        (!is_part).then(|| self.added_text(take_text(&mut token.to_vec()), true).into_bytes())
     }
 
     fn is_settled(&self, state: &StepState) -> bool {

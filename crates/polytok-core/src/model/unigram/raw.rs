@@ -1,16 +1,18 @@
 //! Stretches of a text that is not normalized yet: most of it the normalizer only copies.
 //!
-//! SentencePiece's normalizer goes step by step: it takes the longest key of its rules, or copies one character. A character that is
-//! no key by itself, and that none follows which stands inside of a key, is copied, whatever is around it. One that a rule turns
-//! into a single space is a space like any other: of several in a row one stays, as U+2581, and none at the end. So the text is cut
-//! as `letters` cuts the normalized one, with the U+2581 before a stretch as a mark, as long as characters are copied.
+//! SentencePiece's normalizer goes step by step: it takes the longest key of its rules, or copies one character. A
+//! character that is no key by itself, and that none follows which stands inside of a key, is copied, whatever is
+//! around it. One that a rule turns into a single space is a space like any other: of several in a row one stays, as
+//! U+2581, and none at the end. So the text is cut as `letters` cuts the normalized one, with the U+2581 before a
+//! stretch as a mark, as long as characters are copied.
 //!
-//! Where something else comes, the steps are really taken, from the last cut that is certain whatever comes (`ScanStop`) up to the next
-//! certain cut before a character that is copied (`rewrite`). A cut needs both its neighbours as they will be: the left one must not be
-//! followed by a character that stands inside of a key, nor the right one, and neither may be rewritten. A character that no piece
-//! joins to another is cut off on both sides, whatever its neighbours.
+//! Where something else comes, the steps are really taken, from the last cut that is certain whatever comes (`ScanStop`) up
+//! to the next certain cut before a character that is copied (`rewrite`). A cut needs both its neighbours as they will
+//! be: the left one must not be followed by a character that stands inside of a key, nor the right one, and neither may
+//! be rewritten. A character that no piece joins to another is cut off on both sides, whatever its neighbours.
 //!
-//! Cost: linear. Worst input: characters that are all rewritten, which costs what normalizing costs. Twin: the normalized text.
+//! Cost: linear. Worst input: characters that are all rewritten, which costs what normalizing costs. Twin: the
+//! normalized text.
 
 use super::letters::{Letter, LetterChar, Letters, STRETCHES, Stretch};
 use crate::normalize::charsmap::KeyChar;
@@ -57,7 +59,7 @@ impl Letters {
             marks: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)],
             is_fine: normalizer.is_usual(),
         };
-        let is_listed = normalizer.charsmap().is_none_or(|map| map.characters(&mut |char| rules.add(&char)));
+        let is_listed = normalizer.charsmap().is_none_or(|map| map.for_each_char(&mut |char| rules.add(&char)));
         if !is_listed
             || !rules.is_fine
             || pieces.any(|piece| piece.windows(3).skip(1).any(|part| part == space_mark::BYTES))
@@ -119,8 +121,8 @@ impl Letters {
         (count, ScanStop::Full)
     }
 
-    /// The stretch at the cursor, where this copied character stands, the character behind it, and whether that is rewritten; None
-    /// if the stretch does not end with a certain cut.
+    /// The stretch at the cursor, where this copied character stands, the character behind it, and whether that is
+    /// rewritten; None if the stretch does not end with a certain cut.
     #[inline(always)]
     fn raw_stretch(&self, text: &[u8], cursor: RawCursor, char: LetterChar) -> Option<(Stretch, LetterChar, bool)> {
         let RawCursor { at, has_space } = cursor;
@@ -201,11 +203,11 @@ struct LetterRules {
 
 impl LetterRules {
     fn add(&mut self, key: &KeyChar) {
-        if let Some(text) = key.text {
+        if let Some(text) = key.replacement {
             let written = text.len() + 2 * text.iter().filter(|&&byte| byte == b' ').count();
             self.is_fine &= written <= MOST_GROWTH * key.len;
         }
-        match key.text {
+        match key.replacement {
             _ if !key.is_first => self.marks.push((key.char, Letter::FOLLOWS)),
             Some(b" ") => self.marks.push((key.char, Letter::SPACE)),
             Some(_) => self.marks.push((key.char, Letter::REWRITTEN)),

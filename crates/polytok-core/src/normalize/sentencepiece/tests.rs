@@ -1,10 +1,10 @@
-//! The normalizer against the reference's tables and a naive twin.
+//! Compares the normalizer with results of the reference and with a naive implementation.
 
 use super::super::charsmap::tests::blob;
 use super::*;
 use proptest::prelude::*;
 
-/// A few rules of `nmt_nfkc`, and one of `nfkc`.
+/// A few rules of `nmt_nfkc` and one rule of `nfkc`.
 const RULES: &[(&str, &str)] = &[
     ("\u{1}", ""),
     ("\t", " "),
@@ -19,7 +19,8 @@ const RULES: &[(&str, &str)] = &[
 
 struct Case(SentencePieceNormalize, Option<Arc<Trie>>);
 
-/// Flags by letter: d(ummy prefix), r(emove spaces), e(scape), s(uffix), m(ap of `RULES`).
+/// Returns a case with the options whose letters are in `flags`: d(ummy prefix), r(emove spaces), e(scape), s(uffix),
+/// m(ap of `RULES`).
 fn case(flags: &str) -> Case {
     let has = |flag| flags.contains(flag);
     let spec = SentencePieceNormalize {
@@ -33,11 +34,11 @@ fn case(flags: &str) -> Case {
 }
 
 impl Case {
-    fn pieces(self, pieces: &[&str]) -> Case {
+    fn with_pieces(self, pieces: &[&str]) -> Case {
         Case(self.0, Some(Arc::new(Trie::build(pieces.iter().map(|piece| piece.as_bytes()).zip(0..)).unwrap())))
     }
 
-    /// The output with `▁` written `_`, and the offsets where it is cut into characters.
+    /// Returns the output with `▁` written as `_`, and the offset of each of its characters and of its end.
     fn run(&self, text: impl AsRef<[u8]>) -> (String, Vec<u32>) {
         let normalizer = SentencePieceNormalizer::compile(self.0.clone(), self.1.clone(), Line::V0_2_3).unwrap();
         let (mut plain, mut out, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
@@ -52,7 +53,7 @@ impl Case {
 }
 
 #[test]
-fn spaces_and_offsets_as_the_reference_has_them() {
+fn spaces_and_offsets_are_those_of_the_reference() {
     let rows: &[(&str, &str, &str, &[u32])] = &[
         ("mdre", "  a ", "_a", &[2, 2, 3]),
         ("mdre", "a  b  ", "_a_b", &[0, 0, 1, 3, 4]),
@@ -80,7 +81,7 @@ fn spaces_and_offsets_as_the_reference_has_them() {
 }
 
 #[test]
-fn bytes_that_are_no_characters_stay_replacement_characters() {
+fn invalid_bytes_are_replaced_and_not_rewritten_again() {
     assert_eq!(case("mre").run(b"a\xFFb"), ("a\u{FFFD}b".into(), vec![0, 1, 2, 3]));
     assert_eq!(case("mre").run("a\u{FFFD}b"), ("a_b".into(), vec![0, 1, 4, 5]));
     for bytes in [&b"\xE3\x81"[..], b"\xF0\x9F\x98", b"\xED\xA0\x80"] {
@@ -91,28 +92,28 @@ fn bytes_that_are_no_characters_stay_replacement_characters() {
 #[test]
 fn user_defined_pieces_are_not_rewritten() {
     let pieces = ["\n", "Ａ", "a b", "か"];
-    assert_eq!(case("mre").pieces(&pieces).run("a\nbＡ").0, "a\nbＡ");
+    assert_eq!(case("mre").with_pieces(&pieces).run("a\nbＡ").0, "a\nbＡ");
     assert_eq!(case("mre").run("a\nbＡ").0, "a_bA");
-    assert_eq!(case("mre").pieces(&pieces).run("xa b").0, "xa_b");
-    assert_eq!(case("mre").pieces(&pieces).run("か\u{3099}").0, "か\u{3099}");
-    // A piece of one ASCII byte keeps a key from joining that byte.
-    assert_eq!(case("mre").pieces(&["a"]).run("xa\u{302}").0, "xa\u{302}");
-    assert_eq!(case("mre").pieces(&["\u{302}"]).run("xa\u{302}").0, "xâ");
+    assert_eq!(case("mre").with_pieces(&pieces).run("xa b").0, "xa_b");
+    assert_eq!(case("mre").with_pieces(&pieces).run("か\u{3099}").0, "か\u{3099}");
+    // A user-defined piece of one ASCII byte is copied even if a key starts with that byte.
+    assert_eq!(case("mre").with_pieces(&["a"]).run("xa\u{302}").0, "xa\u{302}");
+    assert_eq!(case("mre").with_pieces(&["\u{302}"]).run("xa\u{302}").0, "xâ");
 }
 
-/// Section 3.3 of the reference's behaviour, word by word: one step after the other, one byte after the other.
-fn naive(normalizer: &SentencePieceNormalizer, text: &[u8]) -> (Vec<u8>, Vec<u32>) {
+/// Normalizes as the reference does, step by step and byte by byte, without runs.
+fn normalize_by_steps(normalizer: &SentencePieceNormalizer, text: &[u8]) -> (Vec<u8>, Vec<u32>) {
     let (mut out, mut map, mut at) = (Vec::new(), Vec::new(), normalizer.leading_spaces(text));
     if at == text.len() {
         return (out, map);
     }
-    let mut put = |out: &mut Vec<u8>, byte: u8, at: usize| {
+    let mut write = |out: &mut Vec<u8>, byte: u8, at: usize| {
         let bytes = if byte == b' ' { normalizer.space } else { &[byte] };
         out.extend_from_slice(bytes);
         map.extend(bytes.iter().map(|_| at as u32));
     };
     if normalizer.add_dummy_prefix && !normalizer.whitespace_as_suffix {
-        put(&mut out, b' ', at);
+        write(&mut out, b' ', at);
     }
     let mut after_space = normalizer.remove_extra_whitespaces;
     while at < text.len() {
@@ -120,7 +121,7 @@ fn naive(normalizer: &SentencePieceNormalizer, text: &[u8]) -> (Vec<u8>, Vec<u32
         while after_space && step.starts_with(b" ") {
             step = &step[1..];
         }
-        step.iter().for_each(|&byte| put(&mut out, byte, at));
+        step.iter().for_each(|&byte| write(&mut out, byte, at));
         after_space = if step.is_empty() { after_space } else { step.ends_with(b" ") };
         after_space &= normalizer.remove_extra_whitespaces;
         at += consumed;
@@ -151,15 +152,15 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn runs_give_what_steps_give(text in texts(), flags in 0..32u32, with_pieces in any::<bool>()) {
+    fn runs_agree_with_steps(text in texts(), flags in 0..32u32, with_pieces in any::<bool>()) {
         let letters = "mdres".chars().enumerate();
         let flags: String = letters.filter(|(i, _)| flags >> i & 1 != 0).map(|(_, letter)| letter).collect();
         let case = case(&flags);
-        let case = if with_pieces { case.pieces(&["a", "wo", " a", "か", "\u{302}", "\t"]) } else { case };
+        let case = if with_pieces { case.with_pieces(&["a", "wo", " a", "か", "\u{302}", "\t"]) } else { case };
         let normalizer = SentencePieceNormalizer::compile(case.0, case.1, Line::V0_2_3).unwrap();
         let (mut out, mut offsets) = (b"before".to_vec(), vec![7]);
         normalizer.normalize_with_offsets(&text, &mut out, &mut offsets);
-        let (expected, map) = naive(&normalizer, &text);
+        let (expected, map) = normalize_by_steps(&normalizer, &text);
         prop_assert_eq!(&out[6..], &expected[..]);
         prop_assert_eq!(&offsets[1..], &map[..]);
     }

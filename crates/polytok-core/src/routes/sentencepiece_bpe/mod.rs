@@ -91,8 +91,8 @@ impl SentencePieceBpe {
     pub fn choose(bpe: &Arc<Bpe>, normalizer: &Normalizer, segmenter: &Segmenter) -> Option<SentencePieceBpe> {
         let splits = &segmenter.splits;
         let escape = match splits.is_empty() {
-            true => normalizer.escape(),
-            false => splits.escape().filter(|_| normalizer.keeps_text()),
+            true => normalizer.as_escape(),
+            false => splits.as_escape().filter(|_| normalizer.keeps_text()),
         };
         Some(SentencePieceBpe { bpe: bpe.clone(), escape: escape?, tables: Warmup::after(TABLES_PAY_AFTER) })
     }
@@ -102,7 +102,7 @@ impl SentencePieceBpe {
     pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         self.tables.get(text.len(), || self.compile(segmenter)).is_some()
             && text.len() < LONGEST
-            && (self.escape.mends || valid(text).is_ok())
+            && (self.escape.replaces_invalid || valid(text).is_ok())
     }
 
     /// What is done to texts.

@@ -122,8 +122,9 @@ impl Walk<'_> {
         }
         let Context { segmenter, scratch, out } = context;
         let SentencePieceBpe { bpe, escape, .. } = self.route;
-        let is_known = scratch
-            .segment(|model, segments| bpe.segment_raw(piece, escape.mends, &mut model.bpe, &mut push_to(segments)))?;
+        let is_known = scratch.segment(|model, segments| {
+            bpe.segment_raw(piece, escape.replaces_invalid, &mut model.bpe, &mut push_to(segments))
+        })?;
         if !is_known && !self.spell_unknown(piece, scratch) {
             return scratch.segments.iter().try_for_each(|&segment| out.take(piece, 0, segment));
         }

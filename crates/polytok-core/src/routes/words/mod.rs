@@ -1,9 +1,9 @@
-//! Words: plain text, which normalization leaves alone except for spaces, is split as it is. The remainder is normalized from one cut to
-//! another; see `normalize::plain`. No word reaches across a cut, which is a space.
+//! Words: plain text, which normalization leaves alone except for spaces, is split as it is. The remainder is
+//! normalized from one cut to another; see `normalize::plain`. No word reaches across a cut, which is a space.
 //!
-//! Three families take this way. BERT's split has been told which characters get spaces around them (`SplitChain::compile_apart`), so
-//! they need not have them. llama.cpp's normalizer of BERT vocabularies finds the words itself, and has U+0000 between them. Hugging
-//! Face's Unigram puts U+2581 before each word; see `marked`.
+//! Three families take this way. BERT's split has been told which characters get spaces around them
+//! (`SplitChain::compile_with_spaced`), so they need not have them. llama.cpp's normalizer of BERT vocabularies finds the words
+//! itself, and has U+0000 between them. Hugging Face's Unigram puts U+2581 before each word; see `marked`.
 //!
 //! Twin: the general way.
 
@@ -48,9 +48,9 @@ enum WordSplit {
 impl WordSplit {
     fn choose(normalizer: &Normalizer, Segmenter { splits, model, .. }: &Segmenter) -> Option<WordSplit> {
         match model {
-            _ if normalizer.bert().is_some() => splits.cuts_words().then_some(WordSplit::AsNormalized),
+            _ if normalizer.bert().is_some() => splits.splits_words().then_some(WordSplit::AsNormalized),
             CompiledModel::WordPiece(_) if splits.removes("\0") => {
-                SplitChain::of_words(Some(&normalizer.wpm()?.alone())).map(WordSplit::Plain)
+                SplitChain::of_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::Plain)
             }
             CompiledModel::WideUnigram(_) if splits.marks_words() => SplitChain::of_words(None).map(WordSplit::Marked),
             _ => None,

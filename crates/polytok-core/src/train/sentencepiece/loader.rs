@@ -1,12 +1,12 @@
 //! From texts to normalized sentences in which no piece crosses what is reserved.
 //!
-//! Reference: `LoadSentences`. A sentence that is empty, too long or has U+2585 is left out, which is counted. The others are
-//! normalized without heed of reserved pieces; then each longest match of a reserved piece becomes the boundary character.
-//! In 0.2.3 the delimiter becomes the boundary too.
+//! Reference: `LoadSentences`. A sentence that is empty, too long or has U+2585 is left out, which is counted. The
+//! others are normalized without heed of reserved pieces; then each longest match of a reserved piece becomes the
+//! boundary character. In 0.2.3 the delimiter becomes the boundary too.
 
 use super::options::{RARE, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
-use crate::normalize::growth::{limit, too_long};
+use crate::normalize::growth::{limit, too_much_growth};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::Line;
 use crate::trie::Trie;
@@ -108,7 +108,7 @@ impl Loader {
         out.clear();
         self.normalizer.normalize(raw, spare);
         if spare.len() > limit(raw.len()) {
-            return Err(too_long("normalization"));
+            return Err(too_much_growth("normalization"));
         }
         if memchr::memchr(b' ', spare).is_some() {
             return Err(Error::Argument("a normalized sentence contains a space; set escape_whitespaces".into()));

@@ -25,7 +25,7 @@ impl TextRules {
         };
         let mut at = 0;
         for _ in 0..TRIES {
-            at = self.splits.certain(valid, at)?;
+            at = self.splits.certain_end(valid, at)?;
             let place = start + at;
             let (before, after) = (place.checked_sub(self.longest)?, place.checked_add(AHEAD + self.longest)?);
             if !self.has_special(text.get(before..after)?) {

@@ -136,7 +136,7 @@ impl TextRules {
         if text.is_empty() || self.splits.is_empty() {
             return if text.is_empty() { Ok(()) } else { counter.add_at(text, 1, base) };
         }
-        let pieces = self.splits.pieces(text, 0, None)?;
+        let pieces = self.splits.rewrite(text, 0, None)?;
         let mut words = pieces.ranges.iter().filter(|(start, end)| start < end);
         words.try_for_each(|&(start, end)| counter.add_at(&pieces.text[start..end], 1, base + start as u64))
     }
