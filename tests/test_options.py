@@ -33,7 +33,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 def test_a_value_equals_its_keywords(way: str, special: Any) -> None:
     expected = METHODS[way](TEXT, special=special)
     assert METHODS[way](TEXT, options=Options(special=special)) == expected
-    with pytest.raises(TypeError, match="already contains"):
+    with pytest.raises(TypeError, match="set the same options"):
         METHODS[way](TEXT, options=Options(), special=special)
 
 

@@ -21,7 +21,7 @@ ArrowColumn: TypeAlias = ArrowArray | ArrowStream
 
 
 def to_package_of(result: Any, column: object) -> Any:
-    """Converts a result to pyarrow if the caller's column is pyarrow's; else returns the result unchanged."""
+    """Converts a column to pyarrow if the caller's column is pyarrow's; otherwise returns the column unchanged."""
     if type(column).__module__.partition(".")[0] != "pyarrow":
         return result
     import pyarrow

@@ -459,7 +459,10 @@ def _fill_template(
     windows: Sequence[Sequence[tuple[int, int]]],
     add_special: bool,
 ) -> Encoding:
-    """Returns the template around the first windows; the other windows overflow, with the type ids of no template."""
+    """Returns the template, filled with the first window of each text.
+
+    The other windows overflow; their type ids are the indices of the texts, as without a template.
+    """
     runs: list[Encoding] = []
     for part in template:
         if isinstance(part, Slot):

@@ -305,7 +305,7 @@ class _ReachableEntries:
 
 
 class _PieceSets:
-    """The pieces of a vocabulary, as sets for the reasons above."""
+    """The pieces of a vocabulary as sets: usable, reserved, user-defined, control and byte pieces."""
 
     def __init__(self, spec: Spec) -> None:
         self.vocab = spec.vocab

@@ -28,7 +28,7 @@ class TokenTexts:
         )
 
     def text_of_id(self, id: int) -> str:
-        """Returns the text of an id, without a text that was encoded."""
+        """Returns the text of an id that is not part of an encoded text, such as an id of the template."""
         return self._special_texts[id] if id in self._special_texts else self._text_of_row(id)
 
     def text_of_token(self, id: int, known_text: bytes | None) -> str:

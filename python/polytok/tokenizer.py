@@ -366,7 +366,7 @@ class Tokenizer:
         return self._core.decode(ids, skip_special, errors)
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
-        """Decodes ids to bytes, which can end inside a character."""
+        """Decodes ids to bytes. The bytes can begin or end inside a character."""
         return self._core.decode_bytes(ids, skip_special)
 
     def decode_batch(
@@ -448,7 +448,7 @@ class Tokenizer:
 
     @property
     def lossless(self) -> Lossless:
-        """The answer whether decoding restores every encoded text, and if not, all reasons."""
+        """True (as a `Lossless`) if decoding restores every encoded text; otherwise it lists all reasons."""
         from .lossless import lossless
 
         return lossless(self.spec)
@@ -519,7 +519,7 @@ class Tokenizer:
             # Calls with short texts often set only add_special, so these calls create no Options.
             options = _TEMPLATE if keywords == {"add_special": True} else Options(**keywords)
         elif keywords:
-            raise TypeError(f"options= already contains {', '.join(keywords)}=; pass only one of them")
+            raise TypeError(f"options= and {', '.join(keywords)}= set the same options; pass only one of them")
         resolved_options = self._options.get(options)
         return self._resolve(options) if resolved_options is None else resolved_options
 

@@ -76,7 +76,7 @@ class Batch(Sequence["IdArray"]):
             return [self[i] for i in range(*index.indices(len(self)))]
         row = index + len(self) if index < 0 else index
         if not 0 <= row < len(self):
-            raise IndexError(f"row {index} of a batch of {len(self)}")
+            raise IndexError(f"row {index} is out of range: the batch has {len(self)} rows")
         return self.ids[self.offsets[row] : self.offsets[row + 1]]
 
     def to_list(self) -> list[list[int]]:

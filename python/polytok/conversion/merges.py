@@ -73,7 +73,7 @@ def _merge_rows(vocab: Vocab, derived: Derivations, rows: npt.NDArray[np.int64])
 def _tie_losses(
     vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32], derived: Derivations, rows: npt.NDArray[np.int64]
 ) -> list[str]:
-    """Returns the losses by entries of equal score, except runs of one character whose order provably has no effect."""
+    """Returns the losses caused by entries of equal score, except runs of one character whose order has no effect."""
     values, counts = np.unique(derived.priority[rows], return_counts=True)
     losses = []
     for value in values[counts > 1].tolist():

@@ -116,7 +116,7 @@ def _is_text(piece: bytes) -> bool:
 
 
 def end_of_text(spec: Spec) -> Iterator[Finding]:
-    """Finds ``$`` in a pattern: the end of the text to split, so that splitting a text in two changes its tokens."""
+    """Finds ``$`` in a pattern. It matches the end of the text, so splitting a text in two changes its tokens."""
     for step in spec.split:
         if isinstance(step, PatternSplit) and step.is_regex and re.search(r"(?<!\\)\$(?![^\[]*\])", step.pattern):
             yield Finding(

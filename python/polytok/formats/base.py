@@ -29,7 +29,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file's bytes, a report of what they lose of the Spec, and files that belong beside the file, by suffix.
+    """A written file: its bytes, the losses against the Spec, and additional files by suffix.
 
     ``losses`` are differences in the ids of valid UTF-8, or in the text of ids; ``notes`` are all other differences.
     """

@@ -87,15 +87,15 @@ class GgufFile:
         return data
 
     def text_array(self, texts: Texts) -> Value:
-        """Returns an array of strings as a value of this file."""
+        """Converts an array of strings to a value for this file's metadata."""
         return ARRAY, STRING, len(texts[1]) - 1, _core.gguf_write_strings(texts, self.big_endian)
 
     def array(self, element: int, numbers: npt.NDArray[Any]) -> Value:
-        """Returns an array of numbers as a value of this file."""
+        """Converts an array of numbers to a value for this file's metadata."""
         return ARRAY, element, len(numbers), numbers.astype(self.order + _DTYPES[element]).tobytes()
 
     def scalar(self, kind: int, value: Any) -> Value:
-        """Returns a number or a string as a value of this file."""
+        """Converts a number or a string to a value for this file's metadata."""
         data = value.encode() if kind == STRING else np.array(value, self.order + _DTYPES[kind]).tobytes()
         return kind, kind, 1, data
 
@@ -117,7 +117,7 @@ def read(data: bytes) -> GgufFile:
 
 
 def write(file: GgufFile) -> bytes:
-    """Returns a file with only the metadata, without tensors."""
+    """Returns the bytes of a file that has only metadata and no tensors."""
     header = [
         MAGIC,
         np.array(file.version, f"{file.order}u4").tobytes(),

@@ -24,7 +24,7 @@ def refusal(data: bytes) -> str | None:
         columns = _core.llama2c_read(data)
     except FormatError as error:
         return str(error)
-    return None if len(columns[2]) else "no tokens"
+    return None if len(columns[2]) else "the file has no tokens"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:

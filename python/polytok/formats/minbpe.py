@@ -33,7 +33,7 @@ def refusal(data: bytes) -> str | None:
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Reads a model; a line that minbpe would misread (an id that does not exist, a pair that repeats) is an error."""
+    """Reads a model. Raises FormatError for a line that minbpe would misread: an unknown id, or a repeated pair."""
     head_lines = _HeadLines(data)
     if head_lines.next_line("the version").encode() != _VERSION:
         raise FormatError("line 1: the version is not `minbpe v1`")

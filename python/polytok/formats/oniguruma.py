@@ -162,7 +162,7 @@ class _Translator:
         return with_quantifier
 
     def finish_literal_run(self) -> None:
-        """Ends a run of literal characters; refuses the run if case is ignored and a character folds to several."""
+        """Ends a run of literal characters. Raises FormatError if case is ignored and a character folds to several."""
         literal_run, self.literal_run = self.literal_run, ""
         if self.options.ignore_case and (folded_text := _folds_to_several(literal_run)):
             raise self.error(f"{folded_text!r}, which folds to another number of characters when case is ignored,")
@@ -407,7 +407,10 @@ class _Translator:
         return self.checked_set(f"[^{members}]" if name.startswith("^") else members, start, name)
 
     def checked_set(self, members: str, start: int, name: str = "") -> str:
-        """Returns a set inside brackets; if case is ignored, refuses a set in which a character folds to several."""
+        """Returns a set inside brackets.
+
+        Raises FormatError if case is ignored and a character of the set folds to several.
+        """
         key = name or members[3:-1].lower()
         if self.next_is("-") and not self.next_is("-]"):
             raise self.error("a range that starts with a class", start)

@@ -29,7 +29,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a vocabulary."""
     vocab = Vocab(*_core.rwkv_read(data))
     if not len(vocab):
-        raise FormatError("no tokens")
+        raise FormatError("the file has no tokens")
     special = special_tokens_of(options.special_tokens or {})
     if options.special_tokens is None and not (vocab.ids == _END_OF_TEXT.id).any():
         special = (_END_OF_TEXT,)

@@ -1,4 +1,4 @@
-"""Lists all fields of a SentencePiece model's messages, those in the file and those that have their default."""
+"""Lists all fields of a SentencePiece model's messages, including defaults that are not in the file."""
 
 from __future__ import annotations
 

@@ -97,7 +97,8 @@ def _to_dict(message: Message) -> dict[str, Any]:
 def _fill(message: Message, fields: Mapping[str, Any]) -> bytes:
     """Sets the fields of a message.
 
-    Unknown fields are merged into messages in it, and returned for the message itself.
+    The unknown fields of messages inside the message are merged into these messages. The unknown fields of the message
+    itself are returned, for the caller to append.
     """
     for name, value in fields.items():
         if name == "unknown":

@@ -33,7 +33,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a rank file."""
     vocab = Vocab(*_core.rank_file_read(data))
     if not len(vocab):
-        raise FormatError("no tokens")
+        raise FormatError("the file has no tokens")
     known_file = _known_file(data, options.name)
     scheme = known_file.scheme if known_file else None
     is_incomplete = options.pattern is None or options.special_tokens is None

@@ -85,7 +85,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         vocab = Vocab(*columns)
         spec = spec_of(document, vocab, merges)
     except RecursionError as error:
-        raise FormatError("nested too deeply") from error
+        raise FormatError("the JSON is nested too deeply") from error
     settings = config.parse(options.siblings)
     extra = {"document": document, "pairs": merges_are_pairs, **spec.extra.get(name, {})}
     if scores is not None:
@@ -249,7 +249,7 @@ def _decode_steps(decode: Decode) -> decoders.Steps | None:
         return (ByteLevelDecode(),)
     if isinstance(decode, ChainDecode):
         return decode.steps
-    raise FormatError(f"tokenizers does not decode by {decode.kind!r}")
+    raise FormatError(f"tokenizers has no decoder of the kind {decode.kind!r}")
 
 
 def _texts(spec: Spec) -> dict[int, str]:

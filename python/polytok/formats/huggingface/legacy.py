@@ -42,7 +42,7 @@ def read_pair(vocab_json: bytes, merges_txt: bytes, siblings: Mapping[str, bytes
 
 
 def read_vocab_txt(data: bytes, siblings: Mapping[str, bytes]) -> Spec:
-    """Reads BERT's vocab.txt: one token per line; the id is the line's number from 0, the last one of equal tokens."""
+    """Reads BERT's vocab.txt: one token per line; the id is the number (from 0) of the last line with the token."""
     settings = config.parse(siblings)
     return _read(_BERT_FAMILY, settings, vocab_of_lines(data), None)
 

@@ -1,9 +1,9 @@
 """Converts models in JSON, without vocabulary and merges, to a Spec's model, and back.
 
 The vocabulary and the merges are columns (wire/huggingface). Byte-level BPE is converted to BPE over raw bytes, which
-is faster and has the same result under three conditions: ByteLevel is the last pre-tokenizer, all bytes that occur in
-UTF-8 are entries, and the model adds no affixes. Then every piece consists of known symbols, and GPT-2's table converts
-in both directions.
+is faster. The result is the same under three conditions: ByteLevel is the last pre-tokenizer, all bytes that occur in
+UTF-8 are entries, and the model adds no affixes. Then every piece consists of known symbols, and GPT-2's table
+converts bytes to characters and back without loss.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _mark_unknown(vocab: Vocab, row: int) -> Vocab:
 
 
 def row_of(vocab: Vocab, texts: list[str]) -> dict[str, int]:
-    """Returns the rows of the texts that are entries; of several rows of one text, the last."""
+    """Returns the rows of the texts that are entries. If several rows have the same text, the last row is returned."""
     rows = _core.huggingface_rows(vocab, [text.encode() for text in texts])
     return {text: row for text, row in zip(texts, rows, strict=True) if row is not None}
 
