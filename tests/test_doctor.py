@@ -26,7 +26,7 @@ from polytok import cli, conversion
 from polytok.conversion import adapted
 from polytok.conversion.rows import with_texts
 from polytok.doctor import CHECKS, Severity, examine, findings
-from polytok.doctor.round_trip import round_trips
+from polytok.doctor.round_trip import find_round_trip_errors
 from polytok.formats.tiktoken_known import LLAMA3, O200K
 from polytok.spec import Bpe, Kind, LlamaCppDecode, PatternSplit, Prepend, Spec, SpecialToken, Vocab
 
@@ -209,9 +209,9 @@ def test_each_finding_of_a_comparison(id: str) -> None:
 
 def test_round_trips() -> None:
     tokenizer = polytok.Tokenizer(sentencepiece_spec())
-    assert [finding.id for finding in round_trips(tokenizer, ["a\u2581b", "a", "ab"])] == ["not-lossless"]
+    assert [finding.id for finding in find_round_trip_errors(tokenizer, ["a\u2581b", "a", "ab"])] == ["not-lossless"]
     refusing = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
-    assert [finding.id for finding in round_trips(refusing, ["a", "b"])] == ["text-refused"]
+    assert [finding.id for finding in find_round_trip_errors(refusing, ["a", "b"])] == ["text-refused"]
 
 
 # The command

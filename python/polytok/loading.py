@@ -69,7 +69,7 @@ def load(
             return Tokenizer(formats.read(read(path), **given_options))
         can_be_native = given_options.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
         if can_be_native and (file := ptok.open_mapped(path)) is not None:
-            return Tokenizer._of_file(file)
+            return Tokenizer._from_file(file)
         return Tokenizer(_spec_of_path(path, given_options))
     return Tokenizer(formats.read(_read_bytes(source), **given_options))
 

@@ -170,9 +170,9 @@ def _sentencepiece_reasons(spec: Spec, step: SentencePieceNormalize, decode: Sen
 
 
 def _rewriting_reasons(step: SentencePieceNormalize, user_defined: tuple[bytes, ...], stage: str) -> Iterator[Reason]:
-    if changed_key := _changed_by(step.charsmap, user_defined):
-        key, value = (text.decode(errors="backslashreplace") for text in changed_key)
-        yield Reason(f"{stage}: the character map rewrites text ({key!a} becomes {value!a})", changed_key[0])
+    if rewritten_key := _changed_key(step.charsmap, user_defined):
+        key, value = (text.decode(errors="backslashreplace") for text in rewritten_key)
+        yield Reason(f"{stage}: the character map rewrites text ({key!a} becomes {value!a})", rewritten_key[0])
     if step.remove_extra_whitespaces:
         yield Reason(f"{stage}: remove_extra_whitespaces drops spaces at both ends and all but one of a run", b" a  b ")
 
@@ -352,7 +352,7 @@ class _PieceSets:
         return [piece for piece, kind in zip(self.all_pieces, kinds, strict=True) if kind == kind_wanted]
 
 
-def _changed_by(charsmap: bytes, unchanged_prefixes: tuple[bytes, ...]) -> tuple[bytes, bytes] | None:
+def _changed_key(charsmap: bytes, unchanged_prefixes: tuple[bytes, ...]) -> tuple[bytes, bytes] | None:
     """Returns a key of a character map that maps to another text, and its value; None if no key does.
 
     The map is a double array (see reference/charsmap.py). Each unit is visited once, whatever the blob contains.

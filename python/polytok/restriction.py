@@ -10,7 +10,7 @@ import numpy as np
 from .errors import ArgumentError
 from .spec import Bpe, Kind, Spec, Unigram
 
-_EXEMPT = frozenset((Kind.CONTROL, Kind.UNKNOWN, Kind.USER_DEFINED))
+_EXEMPT_KINDS = frozenset((Kind.CONTROL, Kind.UNKNOWN, Kind.USER_DEFINED))
 
 
 def restrict(spec: Spec, pieces: Collection[str | bytes]) -> Spec:
@@ -24,7 +24,7 @@ def restrict(spec: Spec, pieces: Collection[str | bytes]) -> Spec:
     allowed_pieces = {piece.encode() if isinstance(piece, str) else piece for piece in pieces}
     kinds = spec.vocab.kinds.copy()
     for row, piece in enumerate(spec.vocab.pieces()):
-        if kinds[row] not in _EXEMPT:
+        if kinds[row] not in _EXEMPT_KINDS:
             kinds[row] = Kind.NORMAL if piece in allowed_pieces or _is_one_character(piece) else Kind.UNUSED
     return replace(spec, vocab=replace(spec.vocab, active_kinds=kinds.astype(np.uint8)))
 

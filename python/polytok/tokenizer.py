@@ -59,7 +59,7 @@ class Tokenizer:
         self._set_fields(spec, _core.Tokenizer(spec), None)
 
     @classmethod
-    def _of_file(cls, file: NativeFile) -> Tokenizer:
+    def _from_file(cls, file: NativeFile) -> Tokenizer:
         """Returns the tokenizer of a ``.ptok`` file, which uses the tables in the file."""
         tokenizer = cls.__new__(cls)
         tokenizer._set_fields(file.outline, file.compile(), file)

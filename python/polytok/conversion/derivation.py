@@ -79,27 +79,27 @@ def _keys(left: npt.NDArray[np.uint32], right: npt.NDArray[np.uint32]) -> list[i
     return keys
 
 
-def rows_merged_differently(before: Derivations, after: Derivations) -> npt.NDArray[np.int64]:
+def rows_merged_differently(first: Derivations, second: Derivations) -> npt.NDArray[np.int64]:
     """Returns the rows that may prevent two models over one vocabulary from merging alike; an empty result is a proof.
 
     A row counts if its derivations differ, or if its priority is out of order.
     """
-    differs = (before.kind != after.kind) | (before.left != after.left) | (before.right != after.right)
-    rows = np.flatnonzero(differs & ~_never_merged(before, after))
-    return rows if len(rows) else out_of_order(before, after)
+    differs = (first.kind != second.kind) | (first.left != second.left) | (first.right != second.right)
+    rows = np.flatnonzero(differs & ~_never_merged(first, second))
+    return rows if len(rows) else out_of_order(first, second)
 
 
-def _never_merged(before: Derivations, after: Derivations) -> npt.NDArray[np.bool_]:
+def _never_merged(first: Derivations, second: Derivations) -> npt.NDArray[np.bool_]:
     """Returns a mask of the rows that neither model merges, whatever kind they have."""
     never_kinds = (DerivationKind.NEVER, DerivationKind.RESERVED)
-    return np.isin(before.kind, never_kinds) & np.isin(after.kind, never_kinds)
+    return np.isin(first.kind, never_kinds) & np.isin(second.kind, never_kinds)
 
 
-def out_of_order(before: Derivations, after: Derivations) -> npt.NDArray[np.int64]:
+def out_of_order(first: Derivations, second: Derivations) -> npt.NDArray[np.int64]:
     """Returns the merged rows whose order, relative to the previous row, differs between the two models."""
-    rows = before.rows(DerivationKind.MERGED)
-    order = rows[np.lexsort((after.priority[rows], before.priority[rows]))]
-    steps = np.diff(before.priority[order]), np.diff(after.priority[order])
+    rows = first.rows(DerivationKind.MERGED)
+    order = rows[np.lexsort((second.priority[rows], first.priority[rows]))]
+    steps = np.diff(first.priority[order]), np.diff(second.priority[order])
     wrong_rows: npt.NDArray[np.int64] = order[1:][np.sign(steps[0]) != np.sign(steps[1])]
     return wrong_rows
 

@@ -40,8 +40,8 @@ from .rows import sorted_by_id, with_rows
 _BPE = Bpe("score", symbols="chars")
 _BYTE = re.compile(rb"<0x[0-9A-F]{2}>")
 _ROLES = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
-_TRIM = Replace(r"\A +| +\z", "", is_regex=True)
-_COLLAPSE = Replace(" {2,}", " ", is_regex=True)
+_TRIM_SPACES = Replace(r"\A +| +\z", "", is_regex=True)
+_COLLAPSE_SPACES = Replace(" {2,}", " ", is_regex=True)
 
 
 def from_huggingface(spec: Spec) -> Converted:
@@ -230,8 +230,8 @@ def _normalizer(spec: Spec) -> tuple[SentencePieceNormalize, list[str]]:
             f"split: {len(entries_across)} entries with a space inside can be produced from a text "
             f"({first_items(entries_across)})"
         )
-    collapses = _TRIM in spec.normalize and _COLLAPSE in spec.normalize
-    return SentencePieceNormalize(charsmap, adds_space, collapses), losses
+    collapses_spaces = _TRIM_SPACES in spec.normalize and _COLLAPSE_SPACES in spec.normalize
+    return SentencePieceNormalize(charsmap, adds_space, collapses_spaces), losses
 
 
 def _entries_with_inner_space(vocab: Vocab) -> list[str]:
@@ -243,8 +243,8 @@ def _unsupported_steps(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator
         ReplaceInvalid(),
         Prepend(SPACE_MARK),
         Replace(" ", SPACE_MARK),
-        _TRIM,
-        _COLLAPSE,
+        _TRIM_SPACES,
+        _COLLAPSE_SPACES,
     )
     for step in steps:
         if step not in supported_steps and not isinstance(step, Precompiled):

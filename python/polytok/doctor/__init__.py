@@ -15,29 +15,29 @@ from ..tokenizer import Tokenizer
 from ..values import Text
 from . import entries, ids, kin, origins, splits
 from .finding import Finding, Severity
-from .round_trip import round_trips
+from .round_trip import find_round_trip_errors
 
 __all__ = ["CHECKS", "Diagnosis", "Finding", "Severity", "examine", "findings"]
 
 CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
-    ids.out_of_range,
-    ids.special_clashes,
-    ids.holes,
-    entries.no_unknown,
-    splits.literal_pattern,
-    entries.uncompilable,
-    entries.duplicates,
-    entries.unreachable,
-    entries.bytes_without_entry,
-    entries.byte_pieces,
-    entries.equal_scores,
-    splits.mistral_pattern,
-    splits.drops_text,
-    splits.pattern_and_vocabulary,
-    splits.end_of_text,
-    origins.gguf,
-    origins.huggingface,
-    origins.control_symbols,
+    ids.find_ids_out_of_range,
+    ids.find_special_clashes,
+    ids.find_sparse_ids,
+    entries.find_missing_unknown,
+    splits.find_literal_pattern,
+    entries.find_compile_error,
+    entries.find_duplicates,
+    entries.find_unreachable,
+    entries.find_bytes_without_entry,
+    entries.find_missing_byte_pieces,
+    entries.find_equal_scores,
+    splits.find_mistral_pattern,
+    splits.find_dropped_text,
+    splits.find_foreign_pattern,
+    splits.find_end_anchor,
+    origins.find_gguf_errors,
+    origins.find_huggingface_errors,
+    origins.find_control_symbols,
 )
 
 
@@ -76,6 +76,6 @@ def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Itera
     """
     results = findings(tokenizer.spec)
     if against is None:
-        return Diagnosis((*results, *round_trips(tokenizer, texts or ())))
+        return Diagnosis((*results, *find_round_trip_errors(tokenizer, texts or ())))
     differences, divergences = kin.compare(tokenizer, against, texts)
     return Diagnosis((*results, *differences), tuple(divergences))

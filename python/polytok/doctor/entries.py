@@ -13,11 +13,11 @@ from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram
 from ..tokenizer import Tokenizer
 from .finding import Finding, Severity, examples, readable
 
-_TEXTUAL = (Kind.NORMAL, Kind.USER_DEFINED)
+_TEXT_KINDS = (Kind.NORMAL, Kind.USER_DEFINED)
 _MAX_TIES = 1
 
 
-def duplicates(spec: Spec) -> Iterator[Finding]:
+def find_duplicates(spec: Spec) -> Iterator[Finding]:
     """Finds entries with the same text; only one of them can ever be used."""
     first_rows: dict[bytes, int] = {}
     normal = ((row, piece) for row, piece in _text_rows(spec) if _is_normal(spec, row))
@@ -34,7 +34,7 @@ def duplicates(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def unreachable(spec: Spec) -> Iterator[Finding]:
+def find_unreachable(spec: Spec) -> Iterator[Finding]:
     """Finds entries that the model provably produces from no text.
 
     BPE: merging the entry's own text ends in other entries. Then merging any text that contains the entry's text ends
@@ -78,7 +78,7 @@ def _never_best_rows(spec: Spec) -> list[int]:
     return [row for row, ids in zip(rows, encodings, strict=True) if ids.tolist() != [int(spec.vocab.ids[row])]]
 
 
-def bytes_without_entry(spec: Spec) -> Iterator[Finding]:
+def find_bytes_without_entry(spec: Spec) -> Iterator[Finding]:
     """Finds bytes without an entry in a model over bytes."""
     is_over_bytes = (isinstance(spec.model, Bpe) and spec.model.symbols == "bytes") or isinstance(spec.model, Longest)
     if not is_over_bytes:
@@ -99,7 +99,7 @@ def bytes_without_entry(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def byte_pieces(spec: Spec) -> Iterator[Finding]:
+def find_missing_byte_pieces(spec: Spec) -> Iterator[Finding]:
     """Finds byte fallback that lacks the piece of a byte."""
     if spec.unknown != "bytes" or (isinstance(spec.model, Bpe) and spec.model.symbols == "groups"):
         return
@@ -113,7 +113,7 @@ def byte_pieces(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def equal_scores(spec: Spec) -> Iterator[Finding]:
+def find_equal_scores(spec: Spec) -> Iterator[Finding]:
     """Finds equal scores of entries that compete in BPE by scores."""
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
@@ -137,7 +137,7 @@ def equal_scores(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def no_unknown(spec: Spec) -> Iterator[Finding]:
+def find_missing_unknown(spec: Spec) -> Iterator[Finding]:
     """Finds a Spec that encodes unknown text to the unknown piece, but has none."""
     if spec.unknown == "unk" and not (spec.vocab.kinds == Kind.UNKNOWN).any():
         yield Finding(
@@ -148,7 +148,7 @@ def no_unknown(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def uncompilable(spec: Spec) -> Iterator[Finding]:
+def find_compile_error(spec: Spec) -> Iterator[Finding]:
     """Finds a Spec that cannot be compiled to a tokenizer."""
     try:
         Tokenizer(spec)
@@ -158,4 +158,4 @@ def uncompilable(spec: Spec) -> Iterator[Finding]:
 
 def _text_rows(spec: Spec) -> Iterator[tuple[int, bytes]]:
     rows = zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True)
-    return ((row, piece) for row, (piece, kind) in enumerate(rows) if kind in _TEXTUAL)
+    return ((row, piece) for row, (piece, kind) in enumerate(rows) if kind in _TEXT_KINDS)

@@ -10,10 +10,10 @@ import numpy as np
 from ..spec import Insert, Kind, Spec
 from .finding import Finding, Severity, examples
 
-_SPARSE = 2
+_SPARSE_FACTOR = 2
 
 
-def out_of_range(spec: Spec) -> Iterator[Finding]:
+def find_ids_out_of_range(spec: Spec) -> Iterator[Finding]:
     """Finds roles and templates that name an id without an entry."""
     known_ids = {*spec.vocab.ids.tolist(), *(token.id for token in spec.special)}
     parts = (*spec.post.single, *spec.post.pair)
@@ -29,7 +29,7 @@ def out_of_range(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def special_clashes(spec: Spec) -> Iterator[Finding]:
+def find_special_clashes(spec: Spec) -> Iterator[Finding]:
     """Finds special tokens that share their id or their text with another token."""
     pieces = spec.vocab.pieces()
     text_of = dict(zip(spec.vocab.ids.tolist(), pieces, strict=True))
@@ -74,13 +74,13 @@ def special_clashes(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def holes(spec: Spec) -> Iterator[Finding]:
+def find_sparse_ids(spec: Spec) -> Iterator[Finding]:
     """Finds many unused ids below the largest id."""
     used_ids = np.unique(np.concatenate([spec.vocab.ids, np.array([t.id for t in spec.special], dtype=np.uint32)]))
     if not len(used_ids):
         return
     missing_count = int(used_ids[-1]) + 1 - len(used_ids)
-    if missing_count >= len(used_ids) * _SPARSE:
+    if missing_count >= len(used_ids) * _SPARSE_FACTOR:
         yield Finding(
             "sparse-ids",
             Severity.WARNING,

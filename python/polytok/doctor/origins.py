@@ -10,11 +10,20 @@ from ..spec import Bpe, LlamaCppDecode, PieceSpace, Prepend, Spec
 from .finding import Finding, Severity, examples
 
 _KEY = "tokenizer.ggml."
-_APPROXIMATE = ("tekken", "gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2", "kimi-k2", "granite-embed-multi-97m")
+_APPROXIMATE_NAMES = (
+    "tekken",
+    "gpt-4o",
+    "llama4",
+    "kanana2",
+    "talkie",
+    "minimax-m2",
+    "kimi-k2",
+    "granite-embed-multi-97m",
+)
 """Names whose expressions differ from the models' own: letters are one class, or only ASCII has case."""
 
 
-def gguf(spec: Spec) -> Iterator[Finding]:
+def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
     """Finds a GGUF file that does not name its split, or names a split for which llama.cpp has other expressions."""
     keys = spec.extra.get("gguf", {}).get("keys")
     if not keys or not isinstance(spec.decode, LlamaCppDecode):
@@ -52,7 +61,7 @@ def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
             f"the file {description}: llama.cpp splits by expressions that no model was trained with",
             "set tokenizer.ggml.pre to the name of the model's family (gpt-2, llama-bpe, qwen2, ...), or convert again",
         )
-    elif name in _APPROXIMATE:
+    elif name in _APPROXIMATE_NAMES:
         yield Finding(
             "gguf-approximate-split",
             Severity.NOTE,
@@ -61,7 +70,7 @@ def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
         )
 
 
-def huggingface(spec: Spec) -> Iterator[Finding]:
+def find_huggingface_errors(spec: Spec) -> Iterator[Finding]:
     """Finds a tokenizer.json whose ids depend on chance or on special tokens, or differ from those in the file."""
     document = spec.extra.get("huggingface", {}).get("document")
     if not isinstance(document, dict):
@@ -74,7 +83,7 @@ def huggingface(spec: Spec) -> Iterator[Finding]:
             f"merges are skipped with the probability {model['dropout']}: tokenizers returns other ids each time",
             "set model.dropout to null for any use except training (polytok skips no merge)",
         )
-    yield from _moved_ids(spec, document.get("added_tokens"))
+    yield from _find_moved_ids(spec, document.get("added_tokens"))
     if any(isinstance(step, Prepend) for step in spec.normalize) or PieceSpace() in spec.split:
         yield Finding(
             "space-behind-special",
@@ -91,7 +100,7 @@ def huggingface(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def _moved_ids(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
+def _find_moved_ids(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
     """Finds added tokens to which tokenizers assigns other ids than the file."""
     assigned_ids = {token.text: token.id for token in spec.special}
     tokens = [token for token in added_tokens or () if isinstance(token, dict)]
@@ -109,7 +118,7 @@ def _moved_ids(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
         )
 
 
-def control_symbols(spec: Spec) -> Iterator[Finding]:
+def find_control_symbols(spec: Spec) -> Iterator[Finding]:
     """Finds a text that is encoded to a control symbol although no special token is allowed (llama2.c)."""
     if not isinstance(spec.model, Bpe) or spec.model.symbols != "groups":
         return

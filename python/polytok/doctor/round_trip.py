@@ -10,7 +10,7 @@ from ..values import Text
 from .finding import Finding, Severity, readable
 
 
-def round_trips(tokenizer: Tokenizer, texts: Iterable[Text]) -> Iterator[Finding]:
+def find_round_trip_errors(tokenizer: Tokenizer, texts: Iterable[Text]) -> Iterator[Finding]:
     """Yields a finding for each text that changes or is refused."""
     for text in texts:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)

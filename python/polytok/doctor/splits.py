@@ -17,7 +17,7 @@ from .finding import Finding, Severity, examples, readable
 _REGEX_SIGNS = re.compile(r"\\[pPsSwWdDbB]|\(\?|\[\^|\]\+")
 _MISTRAL_TOKENS = {"[INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]"}
 _NOT_FOR_MISTRAL = re.compile(r"'\(?\??\(?[iI]?:?\[?[sS]|\\p\{N\}\{1,3\}")
-_SAMPLE = 20_000
+_SAMPLE_SIZE = 20_000
 _MAX_SPLIT_SHARE = 0.002
 """The share of entries that a pattern can split.
 
@@ -25,7 +25,7 @@ Of 100,000 entries of a published vocabulary, its own pattern splits at most one
 """
 
 
-def literal_pattern(spec: Spec) -> Iterator[Finding]:
+def find_literal_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds a regular expression that is searched as plain text."""
     for step in spec.split:
         if isinstance(step, PatternSplit) and not step.is_regex and _REGEX_SIGNS.search(step.pattern):
@@ -37,7 +37,7 @@ def literal_pattern(spec: Spec) -> Iterator[Finding]:
             )
 
 
-def mistral_pattern(spec: Spec) -> Iterator[Finding]:
+def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds Mistral's tekken vocabulary with the pattern of Llama 3 or GPT-4o, an error of some converted files."""
     texts = {token.text for token in spec.special} | {
         readable(spec.vocab.piece(int(row))) for row in np.flatnonzero(spec.vocab.kinds == Kind.CONTROL)[:2000]
@@ -56,11 +56,11 @@ def mistral_pattern(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def drops_text(spec: Spec) -> Iterator[Finding]:
+def find_dropped_text(spec: Spec) -> Iterator[Finding]:
     """Finds patterns that drop gaps and do not provably match all text."""
     for step in spec.split:
-        drops = isinstance(step, PatternSplit) and step.behavior == "matches" and not step.invert
-        if drops and isinstance(step, PatternSplit) and not covers_all_text(step):
+        can_drop = isinstance(step, PatternSplit) and step.behavior == "matches" and not step.invert
+        if can_drop and isinstance(step, PatternSplit) and not covers_all_text(step):
             yield Finding(
                 "drops-text",
                 Severity.WARNING,
@@ -70,7 +70,7 @@ def drops_text(spec: Spec) -> Iterator[Finding]:
             )
 
 
-def pattern_and_vocabulary(spec: Spec) -> Iterator[Finding]:
+def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds a pattern that splits the vocabulary's own entries, which were then trained with another pattern.
 
     The text of each entry is split on its own. An entry that is split is not produced from a text in which it is a
@@ -98,7 +98,7 @@ def _split_entries(spec: Spec) -> tuple[list[bytes], int] | None:
     """Returns the entries that are split into several pieces, and the number of entries examined."""
     plain_spec = replace(spec, special=(), normalize=(), post=Template(), decode=BytesDecode())
     rows = np.flatnonzero(spec.vocab.kinds == Kind.NORMAL)
-    rows = rows[:: max(1, len(rows) // _SAMPLE)]
+    rows = rows[:: max(1, len(rows) // _SAMPLE_SIZE)]
     texts = [text for row in rows if _is_text(text := spec.vocab.piece(int(row)))]
     try:
         tokenizer = _core.Tokenizer(plain_spec)
@@ -115,7 +115,7 @@ def _is_text(piece: bytes) -> bool:
     return bool(piece) and isinstance(readable(piece), str)
 
 
-def end_of_text(spec: Spec) -> Iterator[Finding]:
+def find_end_anchor(spec: Spec) -> Iterator[Finding]:
     """Finds ``$`` in a pattern. It matches the end of the text, so splitting a text in two changes its tokens."""
     for step in spec.split:
         if isinstance(step, PatternSplit) and step.is_regex and re.search(r"(?<!\\)\$(?![^\[]*\])", step.pattern):

@@ -258,12 +258,12 @@ def engine_pattern(expression: str) -> str:
 
 _CASED = re.compile(r"\(\(\?=\[((?:\\p\{[LM]\})+)\]\)\(\[\^([aA]-[zZ])\]\)\)")
 _RANGE = re.compile(r"\\u([0-9a-f]{4})-\\u([0-9a-f]{4})")
-_WHITE = (0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+_WHITE_SPACE = (0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
 
 
 def _without_white_space(first: int, last: int) -> str:
     """Returns a range without its white space, which llama.cpp converts to ASCII before it compares characters."""
-    white_space = [code for code in _WHITE if first <= code <= last]
+    white_space = [code for code in _WHITE_SPACE if first <= code <= last]
     starts, ends = [first, *(code + 1 for code in white_space)], [*(code - 1 for code in white_space), last]
     parts = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
     return "".join(rf"\u{start:04x}-\u{end:04x}" for start, end in parts)

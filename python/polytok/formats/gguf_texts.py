@@ -45,13 +45,13 @@ def unescape(text: bytes) -> bytes:
             out += b"\\"
             is_literal = True
         elif part[:1] == b"x":
-            out += _byte(part, text) + part[3:]
+            out += _hex_byte(part, text) + part[3:]
         else:
             out += _CODES.get(part[:1], part[:1]) + part[1:]
     return bytes(out)
 
 
-def _byte(part: bytes, text: bytes) -> bytes:
+def _hex_byte(part: bytes, text: bytes) -> bytes:
     try:
         return bytes.fromhex(part[1:3].decode("ascii")) if len(part) >= 3 else bytes.fromhex("x")
     except ValueError:

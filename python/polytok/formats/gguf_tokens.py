@@ -110,7 +110,7 @@ def _adjust_by_model(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
     name = tokens.name.lower()
     is_jina = any(pre in tokens.pre for pre in ("jina-v2-de", "jina-v2-es", "jina-v2-code"))
     if is_jina or "nomic-bert-moe" in tokens.architecture or "jina-bert-v3" in tokens.architecture:
-        _strip_before(tokens, attributes_by_id, b"<mask>")
+        _strip_space_before(tokens, attributes_by_id, b"<mask>")
     elif "phi-3" in name or "phi3" in name:
         for id, attribute in enumerate(attributes_by_id):
             if attribute & SPECIAL or tokens.texts[id] == b"</s>":
@@ -119,9 +119,9 @@ def _adjust_by_model(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
             if text in tokens.ids:
                 attributes_by_id[tokens.ids[text]] &= ~Attribute.RSTRIP
     elif "modern-bert" in name:
-        _strip_before(tokens, attributes_by_id, b"[MASK]")
+        _strip_space_before(tokens, attributes_by_id, b"[MASK]")
 
 
-def _strip_before(tokens: Tokens, attributes_by_id: list[Attribute], text: bytes) -> None:
+def _strip_space_before(tokens: Tokens, attributes_by_id: list[Attribute], text: bytes) -> None:
     if text in tokens.ids:
         attributes_by_id[tokens.ids[text]] |= Attribute.LSTRIP

@@ -36,9 +36,9 @@ ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding", "sep": 
 """The names of ids in a Spec, and their names in the keys of a file."""
 _COLUMNS = ("tokens", "scores", "token_type", "merges")
 _FLAGS = ("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces")
-_OTHERS = ("model", "pre", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents")
+_OTHER_KEYS = ("model", "pre", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents")
 _DERIVED_KEYS = frozenset(
-    KEY + key for key in (*_COLUMNS, *_FLAGS, *_OTHERS, *(f"{role}_token_id" for role in ROLES.values()))
+    KEY + key for key in (*_COLUMNS, *_FLAGS, *_OTHER_KEYS, *(f"{role}_token_id" for role in ROLES.values()))
 )
 """The keys that the fields of a Spec determine."""
 
@@ -170,7 +170,7 @@ def _pre_tokenizer(spec: Spec, kept_values: Mapping[str, Value]) -> str:
                 pre_tokenizer.ignore_merges or pre_tokenizer.newline_tokens,
                 pre_tokenizer.add_bos,
             )
-            matches = tuple(flag == want for flag, want in zip(flags, wanted_flags, strict=True))
+            matches = tuple(flag == wanted_flag for flag, wanted_flag in zip(flags, wanted_flags, strict=True))
             similarity[name] = (matches[1], matches[0], name.encode() == stated_name, matches[2])
     if not similarity:
         raise FormatError("llama.cpp has no pre-tokenizer that splits text like this tokenizer")

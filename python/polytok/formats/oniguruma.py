@@ -63,7 +63,7 @@ def translate(pattern: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
+class _PatternOptions:
     """The options that are set at one position of a pattern."""
 
     ignore_case: bool = False
@@ -78,7 +78,7 @@ class _Translator:
         self.pattern = pattern
         self.position = 0
         self.depth = 0
-        self.options = _Options()
+        self.options = _PatternOptions()
         self.names: set[str] = set()
         self.brackets = 0
         # Groups without a name capture nothing if another group has a name.
@@ -232,7 +232,7 @@ class _Translator:
                 values[char] = is_set
             else:
                 raise self.error(f"the group option {char!r}", start)
-        self.options = _Options(values["i"], values["m"], values["x"])
+        self.options = _PatternOptions(values["i"], values["m"], values["x"])
         opening = {True: "?i:", False: "?-i:"}[values["i"]] if values["i"] != outer_options.ignore_case else "?:"
         body = self.alternatives()
         self.options = outer_options

@@ -44,8 +44,8 @@ _MAX_SPECIAL_TOKENS = 2**16
 """The largest number of special tokens; a small file could otherwise demand billions. Mistral's files have 1,000."""
 
 _ENTRIES = re.compile(rb'"vocab"\s*:\s*\[\s*\{\s*"(?:rank|token_bytes|token_str)"\s*:')
-_TOP = re.compile(rb'\s*\{([ \t\r\n]*)"[^"\\]{0,100}"[ \t\r\n]*:([ \t]*)')
-_ITEM = re.compile(rb'\[\s*\{\s*"[a-z_]*"\s*:\s*[0-9]+[ \t]*,([ \t]*)')
+_TOP_LEVEL = re.compile(rb'\s*\{([ \t\r\n]*)"[^"\\]{0,100}"[ \t\r\n]*:([ \t]*)')
+_FIRST_ITEM = re.compile(rb'\[\s*\{\s*"[a-z_]*"\s*:\s*[0-9]+[ \t]*,([ \t]*)')
 
 
 def refusal(data: bytes) -> str | None:
@@ -175,7 +175,7 @@ _DEFAULT_LAYOUT = {"indent": None, "item": ",", "key": ":", "ascii": False, "end
 
 
 def _layout(data: bytes, vocab: bytes) -> dict[str, Any]:
-    top_match, item_match = _TOP.match(data), _ITEM.match(vocab)
+    top_match, item_match = _TOP_LEVEL.match(data), _FIRST_ITEM.match(vocab)
     margin = top_match[1].decode() if top_match else ""
     return {
         "indent": margin.rpartition("\n")[2] if "\n" in margin else None,

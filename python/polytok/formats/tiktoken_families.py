@@ -38,7 +38,7 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class RankFileFamily:
     """A class of a program, and a function that returns the scheme it adds to a rank file.
 
     The function's arguments are the number of tokens in the file, tokenizer_config.json, and config.json.
@@ -64,7 +64,10 @@ def _qwen(_size: int, _config: Json, model: Json) -> Scheme:
     return Scheme(QWEN, {text: id for id, text in enumerate(texts, start=_QWEN_FIRST)}, {"eos": "<|endoftext|>"})
 
 
-FAMILIES = (Family("tokenization_kimi.TikTokenTokenizer", _kimi), Family("tokenization_qwen.QWenTokenizer", _qwen))
+FAMILIES = (
+    RankFileFamily("tokenization_kimi.TikTokenTokenizer", _kimi),
+    RankFileFamily("tokenization_qwen.QWenTokenizer", _qwen),
+)
 
 
 def from_siblings(siblings: Mapping[str, bytes], size: int) -> Scheme | None:

@@ -200,7 +200,7 @@ def write(spec: Spec) -> Written:
     changed_members = [
         member
         for member, fields in _FIELDS_OF_COMPONENT.items()
-        if any(_differ(spec, file.reread_spec, field) for field in fields)
+        if any(_fields_differ(spec, file.reread_spec, field) for field in fields)
     ]
     if changed_members and extra.get("document"):
         file = _assemble(spec, _with_members(spec, document, changed_members))
@@ -216,7 +216,7 @@ def _same_scores(spec: Spec, reread_spec: Spec) -> bool:
     return "scores" not in spec.extra.get(name, {}) or np.array_equal(spec.vocab.scores, reread_spec.vocab.scores)
 
 
-def _differ(spec: Spec, reread_spec: Spec, field: str) -> bool:
+def _fields_differ(spec: Spec, reread_spec: Spec, field: str) -> bool:
     if field == "vocab":
         return not np.array_equal(spec.vocab.kinds, reread_spec.vocab.kinds)
     return bool(getattr(spec, field) != getattr(reread_spec, field))

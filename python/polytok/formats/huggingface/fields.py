@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 _REQUIRED: Any = object()
 
 
-class Shape(NamedTuple):
+class ComponentShape(NamedTuple):
     """The required fields of a component. A tagged component is recognised only by its ``type``."""
 
     type: str
@@ -22,9 +22,9 @@ class Shape(NamedTuple):
     tagged: bool = True
 
 
-def shape(type: str, required: str = "", *, tagged: bool = True) -> Shape:
+def shape(type: str, required: str = "", *, tagged: bool = True) -> ComponentShape:
     """Returns a shape; ``required`` lists its fields, separated by spaces."""
-    return Shape(type, frozenset(required.split()), tagged)
+    return ComponentShape(type, frozenset(required.split()), tagged)
 
 
 class Fields:
@@ -89,7 +89,7 @@ class Fields:
 _NAMES: Mapping[type, str] = {bool: "bool", str: "text", int: "whole number", list: "list", dict: "object"}
 
 
-def type_of(fields: Fields, shapes: Sequence[Shape], *, by_shape: bool = False) -> str:
+def type_of(fields: Fields, shapes: Sequence[ComponentShape], *, by_shape: bool = False) -> str:
     """Returns the name of the component that an object is.
 
     The component is recognised by its tag. An object without a tag, or any object with ``by_shape``, is recognised by

@@ -147,10 +147,10 @@ def _pattern(step: PatternSplit) -> Json:
         return {"type": "Punctuation", "behavior": _NAMES[step.behavior]}
     if is_plain_regex and step.pattern == NUMBER and step.behavior in ("isolated", "contiguous"):
         return {"type": "Digits", "individual_digits": step.behavior == "isolated"}
-    takes_matches = step.behavior == "matches"
+    drops_gaps = step.behavior == "matches"
     return {
         "type": "Split",
         "pattern": pattern_json(to_oniguruma(step.pattern) if step.is_regex else step.pattern, step.is_regex),
-        "behavior": "Removed" if takes_matches else _NAMES[step.behavior],
-        "invert": step.invert != takes_matches,
+        "behavior": "Removed" if drops_gaps else _NAMES[step.behavior],
+        "invert": step.invert != drops_gaps,
     }
