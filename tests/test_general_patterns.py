@@ -34,9 +34,9 @@ def exit_if_a_test_hangs() -> Iterator[None]:
 
 def refuses(tokenizer: Tokenizer, text: str) -> None:
     for encode in (tokenizer.encode, tokenizer.count, tokenizer.tokens, tokenizer.spans):
-        with pytest.raises(EncodeError, match="before the last one ended"):
+        with pytest.raises(EncodeError, match="before the end of the last match"):
             encode(text)
-    with pytest.raises(EncodeError, match="before the last one ended"):
+    with pytest.raises(EncodeError, match="before the end of the last match"):
         tokenizer.encode_batch([text, text])
 
 

@@ -1,4 +1,4 @@
-//! A number for each character, by the class of regular expressions that holds it.
+//! A number for each character, chosen by classes of regular expressions.
 
 use crate::char_groups::CharGroups;
 use crate::classes::Classes;
@@ -12,21 +12,21 @@ pub struct ClassTable {
 }
 
 impl ClassTable {
-    /// Compiles a table in which a character has the number of the first class that holds it, or `rest` if none does. None if one of
-    /// `classes` is not a class, such as `\s` or `[a-z]`, or if there are too many of them.
+    /// Compiles a table in which a character has the number of the first class that contains the character, or `rest` if no class does.
+    /// Each class is written like `\s` or `[a-z]`. None if an item of `classes` is not a class, or if the classes are too many.
     pub fn compile(classes: &[(&str, u8)], rest: u8) -> Option<ClassTable> {
         let sets = classes.iter().map(|(class, _)| pattern::single_set(class)).collect::<Option<Vec<_>>>()?;
         let (table, masks) = Classes::build(&sets)?;
         let number = |class: usize| {
-            let holds = |&at: &usize| has(masks[at], class as u8);
-            (0..masks.len()).find(holds).map_or(rest, |at| classes[at].1)
+            let contains = |&at: &usize| has(masks[at], class as u8);
+            (0..masks.len()).find(contains).map_or(rest, |at| classes[at].1)
         };
         let numbers = CharGroups::build(&table, std::array::from_fn(number));
         Some(ClassTable { classes: table, numbers })
     }
 
-    /// The number of the character whose UTF-8 these bytes begin with; what follows it does not matter.
-    // It is called from functions for other processor features, into which it would not be inlined by itself.
+    /// The number of the first character of `bytes`, which are UTF-8; the bytes after that character do not matter.
+    // Always inlined, because callers that are compiled for other processor features would not inline the function.
     #[inline(always)]
     pub fn first(&self, bytes: [u8; 4]) -> u8 {
         self.numbers.first(&self.classes, bytes)
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_class_that_holds_a_character_counts() {
+    fn a_character_has_the_number_of_its_first_class() {
         let table = ClassTable::compile(&[(r"\s", 7), (r"[a-c\n]", 1), (r"\p{Han}", 2)], 3).unwrap();
         let texts = [(" \n\u{3000}", 7), ("abc", 1), ("漢𠀀", 2), ("dé😀\u{10FFFF}", 3)];
         for (c, number) in texts.into_iter().flat_map(|(text, number)| text.chars().map(move |c| (c, number))) {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_class_is_refused() {
+    fn texts_that_are_not_classes_are_refused() {
         for class in ["", "a+", "ab", "[a", r"\s|a", "(?=a)"] {
             assert!(ClassTable::compile(&[(class, 0)], 1).is_none(), "{class}");
         }

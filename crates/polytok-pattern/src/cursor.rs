@@ -1,46 +1,46 @@
-//! Where the search for the pieces of one text stands, from one call of `fill` to the next.
+//! The state of the search for the pieces of a text, from one call of `fill` to the next.
 
 use super::automaton::MAX_LEVELS;
 use super::regex::Search;
 use super::scanner::Failures;
 
-/// The state of a search. One for each text; made without an allocation.
+/// The state of a search in one text. Creating a cursor allocates nothing.
 pub struct Cursor {
-    /// What was read. Beyond the text: its end was, too.
+    /// The number of bytes read, and 1 more after the end of the text was read.
     pub(super) at: usize,
-    /// The state of the automaton.
+    /// The row of the state of the automaton.
     pub(super) row: usize,
     /// The end of the last piece.
     pub(super) from: u32,
-    /// All ends before it are found by the rule.
-    pub(super) sure: usize,
-    /// The automaton has to find an end here or after it.
-    pub(super) ask: usize,
-    /// Candidates for the next ends.
-    pub(super) waiting: [u32; MAX_LEVELS],
-    /// What the scanner remembers of this text.
+    /// The offset up to which the rule has found all ends.
+    pub(super) checked_to: usize,
+    /// The offset at or after which the automaton must find the next end.
+    pub(super) read_to: usize,
+    /// The pending candidates of the automaton.
+    pub(super) candidates: [u32; MAX_LEVELS],
+    /// The failures that the scanner recorded in this text.
     pub(super) failures: Failures,
-    /// Where the general engine stands.
+    /// The state of the general engine.
     pub(super) search: Search,
 }
 
 impl Cursor {
-    /// Nothing is found yet.
+    /// Creates a cursor at the start of a text.
     #[inline]
     pub fn new() -> Cursor {
         Cursor {
             at: 0,
             row: 0,
             from: 0,
-            sure: 0,
-            ask: 0,
-            waiting: [0; MAX_LEVELS],
+            checked_to: 0,
+            read_to: 0,
+            candidates: [0; MAX_LEVELS],
             failures: Failures::new(),
             search: Search::default(),
         }
     }
 
-    /// The end of the text was read: what was found last may depend on it.
+    /// Reports whether the end of the text was read, so that the last pieces can depend on it.
     #[inline]
     pub fn saw_end(&self, text: &str) -> bool {
         self.at > text.len()

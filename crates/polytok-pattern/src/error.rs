@@ -1,13 +1,13 @@
-//! What can go wrong when a pattern is compiled or a text is searched.
+//! Errors of compiling a pattern and of searching a text.
 
 use std::fmt;
 
-/// An error whose text says what is wrong, where, and what to do next.
+/// An error; its text says what is wrong, where, and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The pattern, or the version of Unicode, cannot be used.
     Pattern(String),
-    /// The search of a text stopped before its end.
+    /// The search stopped before the end of the text.
     Search(String),
 }
 
@@ -21,5 +21,5 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The result of this crate's functions.
+/// The result of a function of this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,16 +1,20 @@
-//! The split patterns that tokenizers use: regular expressions that cut a text into pieces.
+//! Split patterns of tokenizers: regular expressions whose matches are the pieces of a text.
 //!
-//! A [`Splitter`] is one compiled pattern. The family of patterns that tokenizers are published with goes through
-//! `pattern` (text to tree), `classes` (Unicode to at most 63 character classes), `program` (tree to steps) and then one of two
-//! ways over a text: in bulk with an `automaton` (steps to states) and what neighbouring characters tell (`rule`, `blocks`, with
-//! `char_groups`), both in `stream`; or `dispatch` (where to start) and
-//! `scanner` (steps over text), for every pattern of the family. Any other pattern is run by the general engine in `regex`. Both
-//! give what `fancy_regex` gives, the engine that tiktoken uses: the leftmost match, and of those the first in the order
-//! of alternatives; what no match covers is dropped.
+//! A [`Splitter`] is a compiled pattern. Published tokenizers have patterns of one family, which is compiled in three steps: `pattern`
+//! parses the pattern to a tree, `classes` sorts all characters into at most 63 classes, and `program` compiles the tree to steps. Two
+//! engines run the steps:
 //!
-//! Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space, `(?i:…)` folds by simple
-//! case folding, so `(?i:s)` also is U+017F and `(?i:k)` also U+212A. `$` is the end of the text only; Python's
-//! `regex` module lets it match before a last `\n` too. A look-ahead sees the text that is given and nothing after it.
+//! * `stream` finds many pieces per call. An `automaton` reads classes and finds the ends of pieces; a `rule` finds most of the ends from
+//!   a few adjacent characters, for many offsets together (`blocks`, `char_groups`). Some patterns of the family have no automaton.
+//! * `scanner` finds one match per call, for every pattern of the family. `dispatch` chooses its first steps.
+//!
+//! Patterns outside the family are run by `regex`, the general engine. All engines find the matches that `fancy_regex` finds, the engine
+//! of tiktoken: the leftmost match, and among the matches with the same start the match of the first alternative. Text outside the
+//! matches is dropped. `coverage` proves that a pattern has no such text.
+//!
+//! The Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space. `(?i:…)` uses simple case folding,
+//! so `(?i:s)` also matches U+017F, and `(?i:k)` also U+212A. `$` matches only at the end of the text; in Python's `regex` module `$` also
+//! matches before a last `\n`. A look-ahead ends at the end of the text that the caller passes.
 
 mod automaton;
 mod blocks;
@@ -40,7 +44,7 @@ pub use unicode::restrict;
 use pattern::Tree;
 use program::Program;
 
-/// One split pattern, compiled.
+/// A compiled split pattern.
 pub struct Splitter {
     engine: Engine,
     covers_text: bool,
@@ -53,23 +57,23 @@ enum Engine {
 }
 
 impl Splitter {
-    /// Compiles `pattern`: to a scanner when it is of the known family, else for the general engine.
+    /// Compiles `pattern`: to a program if the pattern is in the family of the scanner, else for the general engine.
     pub fn compile(pattern: &str) -> Result<Splitter> {
         let proven = |proof: fn(&Tree) -> bool| pattern::parse_outline(pattern).is_some_and(|tree| proof(&tree));
         if let Some(program) = pattern::parse(pattern).and_then(|tree| Program::compile(&tree)) {
-            let covers_text = program.leaves_no_gap().unwrap_or_else(|| proven(coverage::covers_text));
+            let covers_text = program.covers_text() || proven(coverage::covers_text);
             return Ok(Splitter { engine: Engine::Scanner(Box::new(program)), covers_text, never_empty: true });
         }
         let engine = Engine::Regex(Box::new(regex::Regex::compile(pattern)?));
         Ok(Splitter { engine, covers_text: proven(coverage::covers_text), never_empty: proven(coverage::never_empty) })
     }
 
-    /// The same with the Unicode tables of a version, e.g. "15.0"; None for the engine's own.
+    /// Compiles `pattern` with the Unicode tables of a version, such as "15.0"; None means the tables of this crate.
     pub fn compile_for(pattern: &str, version: Option<&str>) -> Result<Splitter> {
         Splitter::compile(&unicode::restrict(pattern, version)?)
     }
 
-    /// The pattern is run by the scanner, which is linear in the text, and not by the general engine.
+    /// Reports whether the pattern is in the family of the scanner, so that splitting takes time linear in the text.
     pub fn is_scanner(&self) -> bool {
         matches!(self.engine, Engine::Scanner(_))
     }
@@ -84,14 +88,14 @@ impl Splitter {
         self.never_empty
     }
 
-    /// `fill` goes on from where it stopped, so that pieces are known before the end of the text.
+    /// Reports whether `fill` reads the text only as far as needed, so that pieces are known before the end of the text.
     pub fn is_stream(&self) -> bool {
         self.streamed().is_some()
     }
 
-    /// A place behind `from` in `text` where a match ends whatever stands before it; None where there is no fast way to tell.
-    pub fn certain(&self, text: &str, from: usize) -> Option<usize> {
-        self.streamed()?.certain(text.as_bytes(), from)
+    /// An offset at or after `from` in `text` at which a match ends, whatever the text before `from` is; None if no rule finds one.
+    pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
+        self.streamed()?.certain_end(text.as_bytes(), from)
     }
 
     fn streamed(&self) -> Option<&Program> {
@@ -101,14 +105,15 @@ impl Splitter {
         }
     }
 
-    /// Derives at once what `fill` otherwise derives when it has read enough.
+    /// Derives the rule now, which `fill` otherwise derives after enough bytes.
     pub fn prepare(&self) {
         if let Engine::Scanner(program) = &self.engine {
             program.prepare();
         }
     }
 
-    /// Calls `piece(start, end)` for each match in `text`, left to right. `Error::Encode` if the general engine gives up.
+    /// Calls `piece(start, end)` for each match in `text`, left to right. Fails with `Error::Search` if the general engine gives
+    /// up.
     #[inline]
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
         match &self.engine {
@@ -120,13 +125,14 @@ impl Splitter {
         }
     }
 
-    /// Writes the next matches that are not empty to `pieces`, which has room for 128 or more, and returns their number; 0 when there
-    /// are no more. `cursor` is new at first and then that of the call before. `Error::Search` if the general engine gives up.
+    /// Writes the next matches that are not empty to `pieces`, which must have room for 128 or more, and returns their number; 0 after
+    /// the last match. The first call for a text gets a new `cursor`, and each later call the same cursor. Fails with `Error::Search` if
+    /// the general engine gives up.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         match &self.engine {
             Engine::Scanner(program) => Ok(program.fill(text, cursor, pieces)),
             Engine::Regex(regex) => {
-                // It may have looked at any place of the text.
+                // The general engine can read the text to its end for any match.
                 cursor.at = text.len() + 1;
                 regex.fill(text, &mut cursor.search, pieces)
             }

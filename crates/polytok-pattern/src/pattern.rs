@@ -1,36 +1,36 @@
-//! The pattern language of split patterns: text to tree.
+//! Parses split patterns to trees.
 //!
-//! A subset of fancy_regex's syntax: alternatives of sequences of items. An item is one character or class with an
-//! optional quantifier (greedy or possessive), a group of alternatives that is optional at most, a look-ahead for one
-//! character or class, or the end of the text. Whatever lies outside is `None`, never a guess; the caller then takes the
-//! general engine. What stands inside a class is read by regex-syntax, as it is in fancy_regex.
+//! The language is a subset of fancy_regex's syntax: alternatives of sequences of items. An item is a character or a class with an
+//! optional quantifier (greedy or possessive), a group of alternatives that can be optional, a look-ahead for a character or a class, or
+//! the end of the text. A pattern outside this language has no tree, and the caller uses the general engine. regex-syntax parses the text
+//! of a class, as in fancy_regex.
 //!
 //! Recursion is bounded by `MAX_DEPTH`, and the cost is linear in the pattern except for the classes themselves.
 
 use super::char_ranges::CharRanges;
 
-/// A quantifier without an upper end.
+/// The `max` of a quantifier without an upper limit.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
 
-/// Groups within groups; published patterns need two.
+/// The most groups inside one another; published patterns need two.
 const MAX_DEPTH: u32 = 8;
-/// Distinct character sets; published patterns need up to forty.
+/// The most distinct character sets of a pattern; published patterns need up to forty.
 const MAX_SETS: usize = 64;
-/// Longer patterns are no split patterns of the family.
+/// The most bytes of a pattern.
 const MAX_LEN: usize = 1 << 16;
 /// The largest number in `{m,n}`.
 const MAX_COUNT: u32 = 512;
 
-/// One item of a sequence. Sets are indices into [`Tree::sets`].
+/// An item of a sequence. A `set` is an index into [`Tree::sets`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
-    /// `min` to `max` characters of a set, as many as there are.
+    /// A run of `min` to `max` characters of a set.
     Run { set: usize, min: u32, max: u32, possessive: bool },
-    /// The next character is in the set (`wanted`), or there is none or it is not (`!wanted`).
-    Look { set: usize, wanted: bool },
-    /// The text ends here.
+    /// A look-ahead: if `is_positive`, the next character is in the set; else the next character is not in the set, or the text ends.
+    Look { set: usize, is_positive: bool },
+    /// The end of the text.
     End,
-    /// The first alternative that leads to a match; an optional group may also be left out, which is tried last.
+    /// A group, which matches the first alternative that leads to a match. An optional group is left out if no alternative leads to a match.
     Group { alternatives: Vec<Vec<Node>>, optional: bool },
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Tree {
     pub(super) sets: Vec<CharRanges>,
 }
 
-/// The tree of `pattern`, or `None` if it is outside the family.
+/// Parses `pattern`; None if the pattern is outside the family.
 pub(super) fn parse(pattern: &str) -> Option<Tree> {
     Parser::new(pattern).tree()
 }
@@ -52,7 +52,7 @@ pub(super) fn parse_outline(pattern: &str) -> Option<Tree> {
     Parser { is_outline: true, ..Parser::new(pattern) }.tree()
 }
 
-/// The characters of `class`, or `None` if it is anything but one class or character.
+/// The characters of `class`; None if the text is not a single class or character.
 pub(super) fn single_set(class: &str) -> Option<CharRanges> {
     let mut parser = Parser::new(class);
     parser.set()?;
@@ -61,8 +61,8 @@ pub(super) fn single_set(class: &str) -> Option<CharRanges> {
 
 struct Parser<'p> {
     rest: &'p str,
-    /// Inside `(?i:…)`.
-    fold: bool,
+    /// True inside `(?i:…)`.
+    ignores_case: bool,
     depth: u32,
     sets: Vec<CharRanges>,
     /// True if the tree is an outline (`parse_outline`).
@@ -71,7 +71,7 @@ struct Parser<'p> {
 
 impl<'p> Parser<'p> {
     fn new(pattern: &'p str) -> Parser<'p> {
-        Parser { rest: pattern, fold: false, depth: 0, sets: Vec::new(), is_outline: false }
+        Parser { rest: pattern, ignores_case: false, depth: 0, sets: Vec::new(), is_outline: false }
     }
 
     fn tree(mut self) -> Option<Tree> {
@@ -82,17 +82,17 @@ impl<'p> Parser<'p> {
         self.rest.is_empty().then_some(Tree { alternatives, sets: self.sets })
     }
 
-    /// `a|b|c`, up to the end of the pattern or a closing parenthesis that is left unread.
+    /// Parses `a|b|c` up to the end of the pattern or to a closing parenthesis, which is not read.
     fn alternatives(&mut self) -> Option<Vec<Vec<Node>>> {
-        let mut all = Vec::new();
+        let mut alternatives = Vec::new();
         loop {
             let mut sequence = Vec::new();
             while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
                 sequence.push(self.item()?);
             }
-            all.push(sequence);
+            alternatives.push(sequence);
             if !self.eat("|") {
-                return Some(all);
+                return Some(alternatives);
             }
         }
     }
@@ -104,10 +104,10 @@ impl<'p> Parser<'p> {
         if self.is_outline && ["(?=", "(?!", "(?<=", "(?<!"].into_iter().any(|open| self.eat(open)) {
             return self.group_rest().map(|_| Node::End);
         }
-        for (open, wanted) in [("(?=", true), ("(?!", false)] {
+        for (open, is_positive) in [("(?=", true), ("(?!", false)] {
             if self.eat(open) {
                 let set = self.set()?;
-                return self.eat(")").then_some(Node::Look { set, wanted });
+                return self.eat(")").then_some(Node::Look { set, is_positive });
             }
         }
         if self.rest.starts_with('(') {
@@ -117,19 +117,19 @@ impl<'p> Parser<'p> {
         let (min, max) = self.quantifier()?;
         let possessive = (min, max) != (1, 1) && self.eat("+");
         let _ = self.is_outline && !possessive && (min, max) != (1, 1) && self.eat("?");
-        // Lazy and doubled quantifiers are left unread here and refused by `set` as the next item.
+        // Other lazy and doubled quantifiers are not read; `set` refuses them as the next item.
         Some(Node::Run { set, min, max, possessive })
     }
 
     fn group(&mut self) -> Option<Node> {
-        let outer = self.fold;
+        let outer_case = self.ignores_case;
         if self.eat("(?i:") {
-            self.fold = true;
+            self.ignores_case = true;
         } else if !self.eat("(?:") {
             self.eat("(");
         }
         let alternatives = self.group_rest()?;
-        self.fold = outer;
+        self.ignores_case = outer_case;
         let optional = match self.is_outline {
             false => self.eat("?"),
             true => {
@@ -138,11 +138,11 @@ impl<'p> Parser<'p> {
                 min == 0
             }
         };
-        // A further quantifier (`)*`, `)?+`, `)??`) is refused as the next item.
+        // `set` refuses a further quantifier (`)*`, `)?+`, `)??`) as the next item.
         Some(Node::Group { alternatives, optional })
     }
 
-    /// The alternatives of a group and the parenthesis after them.
+    /// Parses the alternatives of a group and the closing parenthesis.
     fn group_rest(&mut self) -> Option<Vec<Vec<Node>>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -153,7 +153,7 @@ impl<'p> Parser<'p> {
         self.eat(")").then_some(alternatives)
     }
 
-    /// `?`, `*`, `+`, `{m}`, `{m,}`, `{m,n}` or nothing, which is (1, 1).
+    /// Parses `?`, `*`, `+`, `{m}`, `{m,}` or `{m,n}` to the least and the greatest number; without a quantifier, (1, 1).
     fn quantifier(&mut self) -> Option<(u32, u32)> {
         for (sign, range) in [("?", (0, 1)), ("*", (0, UNBOUNDED)), ("+", (1, UNBOUNDED))] {
             if self.eat(sign) {
@@ -169,7 +169,7 @@ impl<'p> Parser<'p> {
             true if self.rest.starts_with('}') => UNBOUNDED,
             true => self.number()?,
         };
-        // {0} matches nothing: nobody writes it.
+        // `{0}` is outside the family.
         (self.eat("}") && min <= max && max > 0).then_some((min, max))
     }
 
@@ -180,12 +180,12 @@ impl<'p> Parser<'p> {
         digits.parse().ok().filter(|&n| n <= MAX_COUNT)
     }
 
-    /// One character, escape or class, as the index of its set.
+    /// Parses a character, an escape or a class, and returns the index of its set.
     fn set(&mut self) -> Option<usize> {
         let text = match self.rest.chars().next()? {
             '[' => self.class()?,
             '\\' => match self.rest.as_bytes().get(1)? {
-                b'<' | b'>' => return None, // word boundaries in fancy_regex
+                b'<' | b'>' => return None, // a word boundary in fancy_regex
                 _ => self.escape()?,
             },
             '(' | ')' | '|' | '?' | '*' | '+' | '{' | '^' | '$' => return None,
@@ -195,16 +195,16 @@ impl<'p> Parser<'p> {
                 literal(c)
             }
         };
-        let ranges = CharRanges::parse_with_case(&text, self.fold).ok()?;
-        let known = self.sets.iter().position(|set| *set == ranges);
-        let index = known.unwrap_or(self.sets.len());
-        if known.is_none() {
+        let ranges = CharRanges::parse_with_case(&text, self.ignores_case).ok()?;
+        let existing_index = self.sets.iter().position(|set| *set == ranges);
+        let index = existing_index.unwrap_or(self.sets.len());
+        if existing_index.is_none() {
             self.sets.push(ranges);
         }
         (index < MAX_SETS).then_some(index)
     }
 
-    /// A class in brackets, rewritten so that regex-syntax reads it as fancy_regex does.
+    /// Reads a class in brackets, and rewrites the text so that regex-syntax parses the class as fancy_regex does.
     fn class(&mut self) -> Option<String> {
         let mut text = String::new();
         let mut depth = 0;
@@ -216,7 +216,7 @@ impl<'p> Parser<'p> {
                     text += self.take(1);
                     text += if self.rest.starts_with('^') { self.take(1) } else { "" };
                     if self.rest.starts_with(']') {
-                        return None; // a bracket that is meant as a character
+                        return None; // a bracket as a member of the class
                     }
                 }
                 ']' => {
@@ -231,7 +231,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// An escape that means the same everywhere, in regex-syntax's spelling.
+    /// Reads an escape that has the same meaning in both syntaxes, and rewrites it for regex-syntax.
     fn escape(&mut self) -> Option<String> {
         let c = self.rest[1..].chars().next()?;
         match c {
@@ -255,7 +255,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// `\x{21}`, or without braces exactly `len` digits, as in `\x21` and `\u0021`.
+    /// Reads `\x{21}`, or exactly `len` digits without braces, as in `\x21` and `\u0021`.
     fn code_point(&mut self, len: usize) -> Option<String> {
         let (_, rest) = self.rest.split_at(2);
         let (digits, rest) = match rest.strip_prefix('{') {
@@ -268,7 +268,7 @@ impl<'p> Parser<'p> {
         Some(literal(c))
     }
 
-    /// `\pL` or `\p{Name}`.
+    /// Reads `\pL` or `\p{Name}`.
     fn property(&mut self) -> Option<String> {
         if !self.rest[2..].starts_with('{') {
             let name = self.rest[2..].chars().next()?;
@@ -277,12 +277,13 @@ impl<'p> Parser<'p> {
         let len = self.rest.find('}')? + 1;
         let text = self.take(len);
         let name = text[3..len - 1].to_ascii_lowercase();
-        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'=');
-        // These names have meanings of their own in fancy_regex.
-        let special = ["alnum", "blank", "cntrl", "word", "graph", "print", "cs"].contains(&name.as_str());
-        (plain && !special).then(|| text.to_string())
+        let is_plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'=');
+        // fancy_regex gives these names other meanings.
+        let is_special = ["alnum", "blank", "cntrl", "word", "graph", "print", "cs"].contains(&name.as_str());
+        (is_plain && !is_special).then(|| text.to_string())
     }
 
+    /// Reads `token` if the pattern goes on with it, and reports whether it does.
     fn eat(&mut self, token: &str) -> bool {
         match self.rest.strip_prefix(token) {
             Some(rest) => {
@@ -300,7 +301,7 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// `c` spelled so that it is itself in and out of classes.
+/// Writes a character so that it has no special meaning, inside and outside classes.
 fn literal(c: char) -> String {
     format!("\\x{{{:X}}}", c as u32)
 }

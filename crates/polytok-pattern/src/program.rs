@@ -1,13 +1,13 @@
 //! A pattern compiled to steps that the scanner follows.
 //!
-//! Every jump goes forward, so a path through the steps is no longer than the program and only runs repeat. What the
-//! scanner has to know is found in one sweep from the last step to the first: which classes can come next, whether
-//! the rest of a path can fail at all, and so which runs ever have to give back what they took. A run need not when the
-//! rest cannot fail, or cannot begin with what the run holds (`[^\r\n\p{L}\p{N}]?\p{L}+`).
+//! Every jump goes forward, so a path through the steps is at most as long as the program, and only runs repeat. One sweep from the last
+//! step to the first finds what the scanner needs to know about the rest of each path: the classes with which the rest can begin, and
+//! whether the rest can fail. From these follows which runs must give back characters. A run never gives back characters if the rest
+//! cannot fail, or if the rest cannot begin with a character of the run (`[^\r\n\p{L}\p{N}]?\p{L}+`).
 //!
-//! Some runs are long and then fail (`\s+$`). Each has a slot of the scanner's memory; a pattern with two of them on one
-//! path is not compiled, nor one with too many ways through, nor one that matches the empty text. With that the
-//! scanner is linear in the text (see `scanner`).
+//! Some runs can be long and then fail (`\s+$`). Each of these runs has a slot in the scanner's memory. Three kinds of patterns are not
+//! compiled: patterns with two such runs on one path, with too many paths, or with an empty match. So the scanner is linear in the text
+//! (see `scanner`).
 
 use super::automaton::{Automaton, GAP};
 use super::classes::{Classes, Mask};
@@ -16,44 +16,45 @@ use super::dispatch::Dispatch;
 use super::pattern::{Node, Tree, UNBOUNDED};
 use super::stream::Stream;
 
+/// The most steps of a program.
 const MAX_STEPS: usize = 256;
-/// Ways through all alternatives when each run that gives back counts its lengths.
-const MAX_WAYS: usize = 256;
-/// Runs with a slot in one pattern.
+/// The most paths through all alternatives, if each length of a run that gives back characters counts as a path.
+const MAX_PATHS: usize = 256;
+/// The most runs with a slot in one pattern.
 pub(super) const MAX_SLOTS: usize = 8;
 
-/// What to do at one point of the pattern.
+/// A step of a program.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
-    /// Take characters.
+    /// Take the characters of a run.
     Run(Run),
-    /// The next character, or the end of the text, is of one of these classes.
+    /// Go on if the class of the next character, or of the end of the text, is in the mask.
     Look(Mask),
-    /// Go on with the next step if what comes is of a class in `first`, and when that fails at `other`.
+    /// Try the next step if the class of the next character is in `first`; if the path from there fails, go on with step `other`.
     Split { first: Mask, other: u16 },
-    /// Go on there.
+    /// Go on with this step.
     Jump(u16),
     /// The match ends here.
     Accept,
 }
 
-/// `min` to `max` characters of a set, as many as there are.
+/// A run of `min` to `max` characters of a set; it takes the most characters first.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
     pub(super) set: u8,
     pub(super) min: u32,
     pub(super) max: u32,
-    /// Fewer characters are tried when the rest fails.
+    /// True if fewer characters are tried after the rest of the path fails.
     pub(super) gives_back: bool,
-    /// Where it is remembered that the rest failed after a run that has no bound.
+    /// The slot of the scanner's memory that records failures of an unbounded run.
     pub(super) slot: Option<u8>,
-    /// The classes that the rest can begin with.
-    pub(super) next: Mask,
-    /// The step of the rest.
+    /// The classes with which the rest of the path can begin.
+    pub(super) next_classes: Mask,
+    /// The first step of the rest of the path.
     pub(super) to: u16,
 }
 
-/// A set of characters: the mask of its classes, and its ASCII members one by one.
+/// A set of characters: the mask of its classes, and a flag for each ASCII character.
 pub(super) struct Set {
     pub(super) mask: Mask,
     pub(super) ascii: [bool; 256],
@@ -69,7 +70,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// The program of a tree, or `None` if the pattern is not one the scanner can run in linear time.
+    /// Compiles a tree; None if the scanner cannot run the pattern in linear time.
     pub(super) fn compile(tree: &Tree) -> Option<Program> {
         let (classes, masks) = Classes::build(&tree.sets)?;
         let mut emitter = Emitter { masks: &masks, end: 1 << classes.end, steps: Vec::new() };
@@ -87,27 +88,27 @@ impl Program {
         Some(Program { steps, sets, classes, dispatch, stream })
     }
 
-    /// Reports whether the matches cover every text; None if the program has no automaton, which alone can decide this.
-    pub(super) fn leaves_no_gap(&self) -> Option<bool> {
-        self.stream.as_ref().map(Stream::leaves_no_gap)
+    /// Reports whether the program has an automaton by which the matches cover every text.
+    pub(super) fn covers_text(&self) -> bool {
+        self.stream.as_ref().is_some_and(Stream::covers_text)
     }
 
-    /// Derives what is otherwise derived when enough was read.
+    /// Derives the rule now, which is otherwise derived after enough bytes.
     pub(super) fn prepare(&self) {
         if let Some(stream) = &self.stream {
             stream.prepare(&self.classes);
         }
     }
 
-    /// A place behind `from` where a match ends whatever stands before it, if a rule tells one.
-    pub(super) fn certain(&self, text: &[u8], from: usize) -> Option<usize> {
-        self.stream.as_ref()?.certain(&self.classes, text, from)
+    /// An offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule finds one.
+    pub(super) fn certain_end(&self, text: &[u8], from: usize) -> Option<usize> {
+        self.stream.as_ref()?.certain_end(&self.classes, text, from)
     }
 
-    /// Writes the next matches to `pieces` and says how many; 0 when there are no more.
+    /// Writes the next matches to `pieces` and returns their number; 0 after the last match.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();
-        // Places in the text have one bit less in the automaton.
+        // The automaton keeps one bit of an offset for the mark of a gap.
         if let Some(stream) = &self.stream
             && text.len() < GAP as usize
         {
@@ -124,7 +125,7 @@ impl Program {
     }
 }
 
-/// `class` is in `mask`.
+/// Reports whether a class is in a mask.
 #[inline]
 pub(super) fn has(mask: Mask, class: u8) -> bool {
     mask >> class & 1 != 0
@@ -158,10 +159,10 @@ impl Emitter<'_> {
         match *node {
             Node::Run { set, min, max, possessive } => {
                 let gives_back = !possessive && min < max;
-                self.push(Step::Run(Run { set: set as u8, min, max, gives_back, slot: None, next: 0, to: 0 }))?;
+                self.push(Step::Run(Run { set: set as u8, min, max, gives_back, slot: None, next_classes: 0, to: 0 }))?;
             }
-            Node::Look { set, wanted: true } => drop(self.push(Step::Look(self.masks[set]))?),
-            Node::Look { set, wanted: false } => drop(self.push(Step::Look(!self.masks[set]))?),
+            Node::Look { set, is_positive: true } => drop(self.push(Step::Look(self.masks[set]))?),
+            Node::Look { set, is_positive: false } => drop(self.push(Step::Look(!self.masks[set]))?),
             Node::End => drop(self.push(Step::Look(self.end))?),
             Node::Group { ref alternatives, optional } => self.group(alternatives, optional)?,
         }
@@ -176,11 +177,11 @@ impl Emitter<'_> {
             let split = self.split()?;
             self.sequence(alternative)?;
             jumps.push(self.push(Step::Jump(0))?);
-            self.land(split);
+            self.set_target(split);
         }
         self.sequence(last)?;
         for at in jumps.into_iter().chain(skip) {
-            self.land(at);
+            self.set_target(at);
         }
         Some(())
     }
@@ -189,35 +190,35 @@ impl Emitter<'_> {
         self.push(Step::Split { first: 0, other: 0 })
     }
 
-    /// Lets the jump or split at `at` go to the step that comes next.
-    fn land(&mut self, at: usize) {
+    /// Sets the target of the jump or split `step` to the next step that is pushed.
+    fn set_target(&mut self, step: usize) {
         let here = self.steps.len() as u16;
-        match &mut self.steps[at] {
+        match &mut self.steps[step] {
             Step::Split { other, .. } => *other = here,
             Step::Jump(to) => *to = here,
-            _ => unreachable!("only splits and jumps land"),
+            _ => unreachable!("only splits and jumps have a target"),
         }
     }
 }
 
-/// What is known about the rest of the pattern from one step on.
+/// The properties of the rest of a path from a step on.
 #[derive(Clone, Copy)]
 struct Rest {
-    /// The classes it can begin with; all of them where it may be empty.
+    /// The classes with which the rest can begin; all classes if the rest can match the empty text.
     first: Mask,
-    /// It matches everywhere.
-    sure: bool,
-    /// It may match without taking a character.
-    empty: bool,
-    /// Runs with a slot on the path that has most of them.
+    /// True if the rest matches at every offset.
+    is_sure: bool,
+    /// True if the rest can match the empty text.
+    can_be_empty: bool,
+    /// The number of runs with a slot on the path that has the most of them.
     slots: usize,
-    /// Ways through.
-    ways: usize,
+    /// The number of paths.
+    paths: usize,
 }
 
-const ACCEPTED: Rest = Rest { first: Mask::MAX, sure: true, empty: true, slots: 0, ways: 1 };
+const ACCEPTED: Rest = Rest { first: Mask::MAX, is_sure: true, can_be_empty: true, slots: 0, paths: 1 };
 
-/// Fills in what depends on the rest of the path, from the last step to the first.
+/// Fills in the fields of steps that depend on the rest of the path; None if the scanner cannot run the steps in linear time.
 fn analyse(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
     let mut rest = vec![ACCEPTED; steps.len() + 1];
     let mut slots = 0;
@@ -226,50 +227,50 @@ fn analyse(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
         rest[pc] = match &mut steps[pc] {
             Step::Accept => ACCEPTED,
             Step::Jump(to) => rest[*to as usize],
-            Step::Look(mask) => Rest { first: *mask, sure: false, ..next },
+            Step::Look(mask) => Rest { first: *mask, is_sure: false, ..next },
             Step::Split { first, other } => {
                 *first = next.first;
                 either(next, rest[*other as usize])
             }
             Step::Run(run) => {
                 run.to = pc as u16 + 1;
-                before(run, masks[run.set as usize], next, &mut slots)
+                prepend(run, masks[run.set as usize], next, &mut slots)
             }
         };
-        if rest[pc].slots > 1 || rest[pc].ways > MAX_WAYS {
+        if rest[pc].slots > 1 || rest[pc].paths > MAX_PATHS {
             return None;
         }
     }
     let whole = starts.iter().map(|&start| rest[start as usize]).reduce(either)?;
-    (!whole.empty && whole.ways <= MAX_WAYS && slots <= MAX_SLOTS).then_some(())
+    (!whole.can_be_empty && whole.paths <= MAX_PATHS && slots <= MAX_SLOTS).then_some(())
 }
 
 fn either(one: Rest, other: Rest) -> Rest {
     Rest {
         first: one.first | other.first,
-        sure: one.sure || other.sure,
-        empty: one.empty || other.empty,
+        is_sure: one.is_sure || other.is_sure,
+        can_be_empty: one.can_be_empty || other.can_be_empty,
         slots: one.slots.max(other.slots),
-        ways: one.ways + other.ways,
+        paths: one.paths + other.paths,
     }
 }
 
-/// What is known from `run` on, and what the run has to do, given what is known behind it.
-fn before(run: &mut Run, mask: Mask, next: Rest, slots: &mut usize) -> Rest {
-    run.next = next.first;
-    run.gives_back &= !next.sure && next.first & mask != 0;
-    let long = run.max == UNBOUNDED && !next.sure;
-    if long {
+/// Fills in the fields of `run` from the rest after it, and returns the properties of the path from `run` on.
+fn prepend(run: &mut Run, mask: Mask, next: Rest, slots: &mut usize) -> Rest {
+    run.next_classes = next.first;
+    run.gives_back &= !next.is_sure && next.first & mask != 0;
+    let is_slow = run.max == UNBOUNDED && !next.is_sure;
+    if is_slow {
         run.slot = Some(*slots as u8);
         *slots += 1;
     }
-    let lengths = if run.gives_back && !long { (run.max - run.min + 1) as usize } else { 1 };
+    let lengths = if run.gives_back && !is_slow { (run.max - run.min + 1) as usize } else { 1 };
     let optional = run.min == 0;
     Rest {
         first: if optional { mask | next.first } else { mask },
-        sure: optional && next.sure,
-        empty: optional && next.empty,
-        slots: next.slots + long as usize,
-        ways: next.ways * lengths,
+        is_sure: optional && next.is_sure,
+        can_be_empty: optional && next.can_be_empty,
+        slots: next.slots + is_slow as usize,
+        paths: next.paths * lengths,
     }
 }

@@ -1,20 +1,20 @@
 //! The general engine: `fancy_regex`, for patterns outside the family that the scanner runs.
 //!
-//! Reference: tiktoken, which loops over `find_iter` of the same crate with its default limits. The loop here gives the same matches,
-//! and an error where that one does not end: a `\K` in a look-behind can start a match before the last one ended.
+//! Reference: tiktoken, which loops over `find_iter` of the same crate with its default limits. The loop here finds the same matches. It
+//! returns an error if `find_iter` does not end: a `\K` in a look-behind can start a match before the end of the last match.
 //!
-//! Cost: the engine backtracks, and stops after a million steps back. A search that finds nothing uses these up within some 300 KB of
-//! text, however simple the pattern is. So a search that reaches the limit is repeated with an attempt for each character, and goes on
-//! to the end of the text if the attempts are easy: `EASY` steps back each, but for `MAX_HARD` of them, which may make a million. So the
-//! distance to the next match does not matter, and a pattern that is hard everywhere still fails soon.
+//! Cost: the engine backtracks, and stops after a million steps back. A search without a match reaches this limit within some 300 KB of
+//! text, even for a simple pattern. So a search that reaches the limit is repeated with one attempt for each character, up to the end of
+//! the text. Each attempt has a limit of `EASY` steps back, except for `MAX_HARD` attempts, which have a limit of a million. So the
+//! distance to the next match does not matter, and a pattern that is hard at most offsets still fails soon.
 
 use std::sync::OnceLock;
 
-use fancy_regex::{Error as Refused, RegexBuilder, RegexInput, RuntimeError};
+use fancy_regex::{Error as RegexError, RegexBuilder, RegexInput, RuntimeError};
 
 use crate::error::{Error, Result};
 
-/// The most instructions of a compiled pattern; calls of groups within groups can multiply them without end.
+/// The most instructions of a compiled pattern; calls of groups inside groups can multiply the instructions without limit.
 const MAX_PROGRAM: usize = 1 << 16;
 
 /// The most steps back of one search: fancy_regex's default, and so tiktoken's.
@@ -29,21 +29,21 @@ const MAX_HARD: usize = 100;
 /// A pattern compiled for the general engine.
 pub(super) struct Regex {
     regex: fancy_regex::Regex,
-    /// The same with the limit of easy attempts, compiled when it is first needed.
-    easy: OnceLock<fancy_regex::Regex>,
+    /// The pattern with the limit of easy attempts, compiled when it is first needed.
+    easy_regex: OnceLock<fancy_regex::Regex>,
 }
 
-/// What the engine finds.
+/// The start and the end of a match, or None.
 type SearchResult = fancy_regex::Result<Option<(usize, usize)>>;
 
-/// Where the search of one text stands.
+/// The state of the search in a text.
 #[derive(Default)]
 pub(super) struct Search {
-    /// Where the next search begins.
+    /// The offset at which the next search begins.
     at: usize,
     /// The end of the last match.
-    last: Option<usize>,
-    /// A character was passed over after an empty match, so that `\G` does not match at `at`.
+    last_end: Option<usize>,
+    /// True if a character was skipped after an empty match, so that `\G` does not match at `at`.
     is_past_empty: bool,
 }
 
@@ -51,7 +51,7 @@ impl Regex {
     /// Compiles a pattern.
     pub(super) fn compile(pattern: &str) -> Result<Regex> {
         match build(pattern, LIMIT) {
-            Ok(regex) => Ok(Regex { regex, easy: OnceLock::new() }),
+            Ok(regex) => Ok(Regex { regex, easy_regex: OnceLock::new() }),
             Err(error) => Err(Error::Pattern(format!(
                 "the split pattern {pattern:?} cannot be compiled: {error}; write it in the syntax of fancy_regex"
             ))),
@@ -79,18 +79,18 @@ impl Regex {
         Ok(count)
     }
 
-    /// The next match. An empty one right after another match does not count.
+    /// Finds the next match. An empty match at the end of the last match does not count.
     fn next(&self, text: &str, search: &mut Search) -> Result<Option<(usize, usize)>> {
         while search.at <= text.len() {
             let Some((start, end)) = self.find(text, search)? else { break };
-            let done = search.last.unwrap_or(0);
-            if start < done || end < search.at {
-                return Err(self.runs_backwards(start, done));
+            let last_end = search.last_end.unwrap_or(0);
+            if start < last_end || end < search.at {
+                return Err(self.overlapping_match(start, last_end));
             }
             search.is_past_empty = start == end && end == search.at;
             search.at = if start == end { after_char(text, end) } else { end };
-            if start < end || search.last != Some(end) {
-                search.last = Some(end);
+            if start < end || search.last_end != Some(end) {
+                search.last_end = Some(end);
                 return Ok(Some((start, end)));
             }
         }
@@ -98,28 +98,29 @@ impl Regex {
         Ok(None)
     }
 
-    /// The first match from `search.at` on.
+    /// Finds the first match at or after `search.at`.
     fn find(&self, text: &str, search: &Search) -> Result<Option<(usize, usize)>> {
         let input = RegexInput::new(text).from_pos(search.at).continue_from_previous_match_end(!search.is_past_empty);
         match find(&self.regex, input) {
             Err(error) if is_limit(&error) => self.find_by_attempts(text, search),
-            found => found.map_err(|error| self.gave_up(search.at, &error)),
+            found => found.map_err(|error| self.too_many_steps(search.at, &error)),
         }
     }
 
-    /// The same by an attempt at each place, with the limits for attempts.
+    /// Finds the same match by an attempt at each character, with the limits of attempts.
     fn find_by_attempts(&self, text: &str, search: &Search) -> Result<Option<(usize, usize)>> {
-        let easy = self.easy.get_or_init(|| build(self.regex.as_str(), EASY).unwrap_or_else(|_| self.regex.clone()));
-        let (mut at, mut hard) = (search.at, 0);
+        let easy =
+            self.easy_regex.get_or_init(|| build(self.regex.as_str(), EASY).unwrap_or_else(|_| self.regex.clone()));
+        let (mut at, mut hard_attempts) = (search.at, 0);
         while at <= text.len() {
-            let goes_on = at == search.at && !search.is_past_empty;
-            let input = RegexInput::new(text).from_pos(at).anchored(true).continue_from_previous_match_end(goes_on);
+            let is_first = at == search.at && !search.is_past_empty;
+            let input = RegexInput::new(text).from_pos(at).anchored(true).continue_from_previous_match_end(is_first);
             let mut found = find(easy, input.clone());
-            if hard < MAX_HARD && found.as_ref().is_err_and(is_limit) {
-                hard += 1;
+            if hard_attempts < MAX_HARD && found.as_ref().is_err_and(is_limit) {
+                hard_attempts += 1;
                 found = find(&self.regex, input);
             }
-            match found.map_err(|error| self.gave_up(at, &error))? {
+            match found.map_err(|error| self.too_many_steps(at, &error))? {
                 None => at = after_char(text, at),
                 found => return Ok(found),
             }
@@ -127,7 +128,7 @@ impl Regex {
         Ok(None)
     }
 
-    fn gave_up(&self, at: usize, error: &fancy_regex::Error) -> Error {
+    fn too_many_steps(&self, at: usize, error: &fancy_regex::Error) -> Error {
         Error::Search(format!(
             "the pattern {:?} needs too many steps in the text at byte {at}: {error}; split the text into shorter ones, or use a pattern \
              that backtracks less",
@@ -135,9 +136,9 @@ impl Regex {
         ))
     }
 
-    fn runs_backwards(&self, start: usize, done: usize) -> Error {
+    fn overlapping_match(&self, start: usize, last_end: usize) -> Error {
         Error::Search(format!(
-            r"the pattern {:?} has a match that starts at byte {start} of the text, before the last one ended at byte {done}; write it without \K in a look-behind",
+            r"the pattern {:?} has a match that starts at byte {start} of the text, before the end of the last match at byte {last_end}; write the pattern without \K in a look-behind",
             self.regex.as_str()
         ))
     }
@@ -146,7 +147,7 @@ impl Regex {
 fn build(pattern: &str, limit: usize) -> fancy_regex::Result<fancy_regex::Regex> {
     let mut builder = RegexBuilder::new(pattern);
     builder.max_prog_size(MAX_PROGRAM).backtrack_limit(limit);
-    // Otherwise `\G` matches wherever an attempt begins.
+    // Without this, `\G` matches at the start of every attempt.
     builder.allow_input_assertion_overrides(pattern.contains(r"\G"));
     builder.build()
 }
@@ -155,11 +156,11 @@ fn find(regex: &fancy_regex::Regex, input: RegexInput<str>) -> SearchResult {
     Ok(regex.find_input(input)?.map(|found| (found.start(), found.end())))
 }
 
-fn is_limit(error: &Refused) -> bool {
-    matches!(error, Refused::RuntimeError(RuntimeError::BacktrackLimitExceeded))
+fn is_limit(error: &RegexError) -> bool {
+    matches!(error, RegexError::RuntimeError(RuntimeError::BacktrackLimitExceeded))
 }
 
-/// Where the character at `at` ends; one byte beyond the end of the text.
+/// The end of the character at `at`; at the end of the text, 1 more than its length.
 fn after_char(text: &str, at: usize) -> usize {
     at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
 }

@@ -1,17 +1,18 @@
-//! Where pieces end, told from a few neighbouring characters alone.
+//! Finds ends of pieces from five adjacent characters.
 //!
-//! For most places of a text it does not matter what an [`Automaton`] has read before: whatever its state, three characters
-//! before the place, the one behind it and the next one decide whether a piece ends there. A [`Rule`] is this knowledge as
-//! *cubes*: a cube is a set of characters for each of the five, and holds where all five characters are in their sets.
-//! Where a cube of `yes` holds a piece ends; where one of `ask` holds it depends on more; elsewhere none ends.
-//! Eight cubes are one bit each of a byte, so that five table lookups and four ANDs try eight cubes at one place; `blocks`
-//! does that for 32 places at a time.
+//! At most offsets of a text, the state of an [`Automaton`] does not matter: the three characters before the offset and the two characters
+//! after it decide whether a piece ends there. The five characters are a *window*. A [`Rule`] stores these decisions as *cubes*: a cube is
+//! a set of characters for each position of the window, and a window is in the cube if each character is in its set. If the window of an
+//! offset is in a cube of `ends`, a piece ends at the offset. If the window is in a cube of `unsure`, the end depends on more text. In all
+//! other windows, no piece ends. Each of eight cubes is a bit of a byte, so five table lookups and four ANDs test eight cubes at an
+//! offset; `blocks` does that for 32 offsets together.
 //!
-//! Classes are in at most 16 groups, so that a set of them is a row of a vector's table. Where there are more classes, some share
-//! a group: then it is asked more often, and no more than that.
+//! Classes are sorted into at most 16 groups, so that a set of groups is one row of a vector's lookup table. If a pattern has more
+//! classes, some classes share a group. Then more windows are unsure, but no decision changes.
 //!
-//! Construction: all states are followed at once through each three characters, which gives a set of states; an end before the
-//! fourth is certain when all states of the set agree after the fifth. The cubes are grown greedily from single windows.
+//! Construction: all states are followed together through each three characters, which gives a set of states. A decision at the offset
+//! after the third character is certain if all states of the set agree after the fifth character. Cubes are grown greedily from single
+//! windows.
 
 use super::automaton::{Automaton, Cell, MAX_STATES};
 use super::char_groups::CharGroups;
@@ -19,49 +20,51 @@ use super::classes::{Classes, Mask};
 use super::program::has;
 use std::collections::HashMap;
 
-/// Groups of bytes.
+/// The number of groups of classes.
 pub(super) const GROUPS: usize = 16;
-/// Characters before the place that are looked at.
+/// The number of characters of a window before the offset.
 pub(super) const BEFORE: usize = 3;
-/// All that are looked at: one more is at the place and one behind it.
+/// The number of characters of a window; two of them are after the offset.
 pub(super) const WINDOW: usize = BEFORE + 2;
-/// More cubes are not worth their lookups.
+/// The most cubes of a rule; with more, the lookups cost more than they save.
 const MAX_CUBES: usize = 64;
 
-/// Rows of what is told, at most: they are the bits of a number.
+/// The most rows of decisions, because a set of rows is the bits of a number.
 const MAX_ROWS: usize = u128::BITS as usize;
 
-/// Eight cubes: for each character of the window and each group a bit for each cube that has the group in its set.
+/// Eight cubes: for each position of the window and each group, a bit for each cube whose set has the group.
 pub(super) type Octet = [[u8; GROUPS]; WINDOW];
 
-/// What neighbouring characters tell.
+/// Decisions about ends of pieces, by windows.
 pub(super) struct Rule {
     pub(super) groups: CharGroups,
-    pub(super) yes: Vec<Octet>,
-    pub(super) ask: Vec<Octet>,
+    /// The windows at which a piece ends.
+    pub(super) ends: Vec<Octet>,
+    /// The windows at which an end depends on more text.
+    pub(super) unsure: Vec<Octet>,
 }
 
-/// A set of groups for each character of the window.
+/// A set of groups for each position of the window.
 type Cube = [u16; WINDOW];
 
 impl Rule {
-    /// The rule of an automaton; None if it has too many cubes.
+    /// Derives the rule of an automaton; None if the rule needs too many cubes, or if the pattern leaves gaps.
     pub(super) fn derive(automaton: &Automaton, classes: &Classes) -> Option<Rule> {
-        // The pieces that ends make here are not told from gaps.
-        if !automaton.leaves_no_gap {
+        // A rule finds ends, but does not distinguish pieces from gaps.
+        if !automaton.covers_text {
             return None;
         }
         let members = groups(automaton, classes);
         let of_class = std::array::from_fn(|class| {
             members.iter().position(|&mask| has(mask, class as u8)).unwrap_or_default() as u8
         });
-        let windows = Windows::of(automaton, &members);
-        if windows.told.len() > MAX_ROWS {
+        let windows = Windows::new(automaton, &members);
+        if windows.decisions.len() > MAX_ROWS {
             return None;
         }
-        let yes = windows.cover(YES, |told| told != NO)?;
-        let ask = windows.cover(ASK, |told| told == ASK || told == 0)?;
-        Some(Rule { groups: CharGroups::build(classes, of_class), yes: octets(&yes), ask: octets(&ask) })
+        let ends = windows.cover(END, |decision| decision != NO_END)?;
+        let unsure = windows.cover(UNSURE, |decision| decision == UNSURE || decision == 0)?;
+        Some(Rule { groups: CharGroups::build(classes, of_class), ends: octets(&ends), unsure: octets(&unsure) })
     }
 }
 
@@ -75,7 +78,7 @@ fn octets(cubes: &[Cube]) -> Vec<Octet> {
     cubes.chunks(8).map(octet).collect()
 }
 
-/// Groups of classes. Where there are too many, those share a group whose difference matters least: in few states, or for rare characters.
+/// Sorts classes into groups. If the classes are too many, classes share a group that differ in few states or are rare in text.
 fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
     let mut weights = vec![SCRIPT; classes.end as usize];
     (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] = 0);
@@ -96,9 +99,9 @@ fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
     members.into_iter().map(|(mask, _)| mask).collect()
 }
 
-/// How often a small letter stands among 100 of an English text, roughly.
+/// The approximate frequency of each lower-case letter in 100 characters of English.
 const LETTERS: [u32; 26] = [8, 2, 3, 4, 12, 2, 2, 6, 7, 1, 1, 4, 3, 7, 8, 2, 1, 6, 6, 9, 3, 1, 2, 1, 2, 1];
-/// The weight of classes that only characters beyond ASCII have.
+/// The weight of classes without ASCII characters.
 const SCRIPT: u32 = 20;
 
 /// The weight of an ASCII character.
@@ -111,64 +114,65 @@ fn frequency(byte: u8) -> u32 {
     }
 }
 
-/// What is known of an end: bits, of which both are set where it depends.
-const YES: u8 = 1;
-const NO: u8 = 2;
-const ASK: u8 = YES | NO;
+/// Decisions about an end, as bits: both bits are set if the end depends on more text.
+const END: u8 = 1;
+const NO_END: u8 = 2;
+const UNSURE: u8 = END | NO_END;
 
-/// A set of states, bit by bit.
+/// A set of states: bit `i` is set if the set has state `i`.
 type States = [u64; MAX_STATES / 64];
 
-/// For each window of groups what it tells.
+/// The decision for each window of groups.
 struct Windows {
-    /// For each three groups before the place the row of `told`.
+    /// For each three groups before the offset, the row of `decisions`.
     row_of: Vec<usize>,
-    /// For each row, and each group at the place and behind it.
-    told: Vec<[u8; GROUPS * GROUPS]>,
-    /// For each character of the window the groups, those together that nothing tells apart.
-    alike: [Vec<u16>; WINDOW],
+    /// For each row, the decisions by the two groups after the offset.
+    decisions: Vec<[u8; GROUPS * GROUPS]>,
+    /// For each position of the window, the sets of groups that no decision distinguishes.
+    equal_groups: [Vec<u16>; WINDOW],
 }
 
 impl Windows {
-    fn of(automaton: &Automaton, members: &[Mask]) -> Windows {
+    fn new(automaton: &Automaton, members: &[Mask]) -> Windows {
         let count = automaton.cells.len() / automaton.stride;
-        let by_state: Vec<_> = (0..count).map(|state| told_in(automaton, members, state)).collect();
+        let by_state: Vec<_> = (0..count).map(|state| decisions_in(automaton, members, state)).collect();
         let steps: Vec<Vec<States>> = (0..count).map(|state| steps_from(automaton, members, state)).collect();
         let mut sets: Vec<States> = vec![states(0..count)];
         for _ in 0..BEFORE {
             let after = |set: &States, group: usize| {
-                list(set).fold(States::default(), |all, state| union(all, steps[state][group]))
+                states_in(set).fold(States::default(), |all, state| union(all, steps[state][group]))
             };
             sets = sets.iter().flat_map(|set| (0..GROUPS).map(|group| after(set, group)).collect::<Vec<_>>()).collect();
         }
-        let mut told = Vec::new();
+        let mut decisions: Vec<[u8; GROUPS * GROUPS]> = Vec::new();
         let mut row_by_set: HashMap<States, usize> = HashMap::new();
         let mut row_of = Vec::with_capacity(sets.len());
         for set in sets {
             row_of.push(*row_by_set.entry(set).or_insert_with(|| {
                 let mut all = [0; GROUPS * GROUPS];
-                list(&set).for_each(|state| all.iter_mut().zip(&by_state[state]).for_each(|(all, one)| *all |= one));
-                told.iter().position(|row| *row == all).unwrap_or_else(|| {
-                    told.push(all);
-                    told.len() - 1
+                states_in(&set)
+                    .for_each(|state| all.iter_mut().zip(&by_state[state]).for_each(|(all, one)| *all |= one));
+                decisions.iter().position(|row| *row == all).unwrap_or_else(|| {
+                    decisions.push(all);
+                    decisions.len() - 1
                 })
             }));
         }
-        let alike = std::array::from_fn(|at| match at.checked_sub(BEFORE) {
-            None => together(&row_of, GROUPS.pow((BEFORE - 1 - at) as u32)),
-            Some(at) => together(told.as_flattened(), GROUPS.pow(1 - at as u32)),
+        let equal_groups = std::array::from_fn(|at| match at.checked_sub(BEFORE) {
+            None => equal_groups(&row_of, GROUPS.pow((BEFORE - 1 - at) as u32)),
+            Some(at) => equal_groups(decisions.as_flattened(), GROUPS.pow(1 - at as u32)),
         });
-        Windows { row_of, told, alike }
+        Windows { row_of, decisions, equal_groups }
     }
 
-    /// Cubes that hold all windows which tell `wanted`, and others only if that is allowed.
-    fn cover(&self, wanted: u8, allowed: impl Fn(u8) -> bool + Copy) -> Option<Vec<Cube>> {
+    /// Finds cubes that have all windows of a decision, and other windows only if their decision is allowed; None if the cubes are too many.
+    fn cover(&self, decision: u8, allowed: impl Fn(u8) -> bool + Copy) -> Option<Vec<Cube>> {
         let mut cubes: Vec<Cube> = Vec::new();
-        for window in self.windows(wanted) {
+        for window in self.windows(decision) {
             if cubes.iter().any(|cube| (0..WINDOW).all(|at| cube[at] & window[at] == window[at])) {
                 continue;
             }
-            let orders = (0..WINDOW).map(|first| self.grown(window, first, allowed));
+            let orders = (0..WINDOW).map(|first| self.grow(window, first, allowed));
             cubes.extend(orders.max_by_key(size));
             if cubes.len() > MAX_CUBES {
                 return None;
@@ -177,27 +181,28 @@ impl Windows {
         Some(cubes)
     }
 
-    /// The windows that tell `wanted`, of those alike one.
-    fn windows(&self, wanted: u8) -> Vec<Cube> {
+    /// The windows with a decision, in sets of groups that no decision distinguishes.
+    fn windows(&self, decision: u8) -> Vec<Cube> {
         let mut windows: Vec<Cube> = vec![[0; WINDOW]];
         for at in 0..WINDOW {
-            let with =
-                |window: &Cube| self.alike[at].iter().map(|&groups| with(window, at, groups)).collect::<Vec<_>>();
+            let with = |window: &Cube| {
+                self.equal_groups[at].iter().map(|&groups| with(window, at, groups)).collect::<Vec<_>>()
+            };
             windows = windows.iter().flat_map(with).collect();
         }
         windows.retain(|window| {
             let [one, two, three, at, next] = window.map(|groups| groups.trailing_zeros() as usize);
-            self.told[self.row_of[(one * GROUPS + two) * GROUPS + three]][at * GROUPS + next] == wanted
+            self.decisions[self.row_of[(one * GROUPS + two) * GROUPS + three]][at * GROUPS + next] == decision
         });
         windows
     }
 
-    /// The cube with as many groups as are allowed, the characters taken in turn from `first` on.
-    fn grown(&self, window: Cube, first: usize, allowed: impl Fn(u8) -> bool + Copy) -> Cube {
+    /// Grows a window to a cube: adds each group that keeps all decisions allowed, first at position `first`.
+    fn grow(&self, window: Cube, first: usize, allowed: impl Fn(u8) -> bool + Copy) -> Cube {
         let mut cube = window;
         for at in (first..WINDOW).chain(0..first) {
-            for &groups in &self.alike[at] {
-                if cube[at] & groups == 0 && self.all(&with(&cube, at, groups), allowed) {
+            for &groups in &self.equal_groups[at] {
+                if cube[at] & groups == 0 && self.has_only(&with(&cube, at, groups), allowed) {
                     cube[at] |= groups;
                 }
             }
@@ -205,10 +210,10 @@ impl Windows {
         cube
     }
 
-    /// All windows of the cube tell what is allowed.
-    fn all(&self, cube: &Cube, allowed: impl Fn(u8) -> bool) -> bool {
+    /// Reports whether the decisions of all windows of a cube are allowed.
+    fn has_only(&self, cube: &Cube, allowed: impl Fn(u8) -> bool) -> bool {
         let first = |at: usize| {
-            self.alike[at]
+            self.equal_groups[at]
                 .iter()
                 .filter(move |&&groups| groups & cube[at] != 0)
                 .map(|groups| groups.trailing_zeros() as usize)
@@ -221,7 +226,9 @@ impl Windows {
         }
         let ends: Vec<usize> = first(3).flat_map(|at| first(4).map(move |next| at * GROUPS + next)).collect();
         let has = |row: usize| rows >> row & 1 != 0;
-        (0..self.told.len()).filter(|&row| has(row)).all(|row| ends.iter().all(|&end| allowed(self.told[row][end])))
+        (0..self.decisions.len())
+            .filter(|&row| has(row))
+            .all(|row| ends.iter().all(|&end| allowed(self.decisions[row][end])))
     }
 }
 
@@ -235,24 +242,24 @@ fn size(cube: &Cube) -> u32 {
     cube.iter().map(|groups| groups.count_ones()).product()
 }
 
-/// The groups that make no difference in `values`, where a group is the digit `value / unit % GROUPS` of an index.
-fn together<T: PartialEq>(values: &[T], unit: usize) -> Vec<u16> {
+/// Sorts the groups into sets that no value distinguishes; the group is the digit `index / unit % GROUPS` of the index of a value.
+fn equal_groups<T: PartialEq>(values: &[T], unit: usize) -> Vec<u16> {
     let at = |group: usize| {
         (0..values.len() / GROUPS).map(move |rest| rest / unit * unit * GROUPS + group * unit + rest % unit)
     };
     let same = |one: usize, other: usize| at(one).zip(at(other)).all(|(one, other)| values[one] == values[other]);
-    let mut together: Vec<u16> = Vec::new();
+    let mut sets: Vec<u16> = Vec::new();
     for group in 0..GROUPS {
-        match together.iter_mut().find(|groups| same(groups.trailing_zeros() as usize, group)) {
+        match sets.iter_mut().find(|groups| same(groups.trailing_zeros() as usize, group)) {
             Some(groups) => *groups |= 1 << group,
-            None => together.push(1 << group),
+            None => sets.push(1 << group),
         }
     }
-    together
+    sets
 }
 
-/// For each group at a place and behind it whether there is an end before them, read in `state`.
-fn told_in(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; GROUPS * GROUPS] {
+/// For each two groups after an offset, the decision about an end at the offset if the automaton is in `state`.
+fn decisions_in(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; GROUPS * GROUPS] {
     let row = state * automaton.stride;
     std::array::from_fn(|index| {
         let (at, next) = (index / GROUPS, index % GROUPS);
@@ -260,33 +267,33 @@ fn told_in(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; GROUPS
         for class in classes_of(members, at) {
             let cell = automaton.cells[row + class];
             for follower in classes_of(members, next) {
-                all |= fate(cell, automaton.cells[cell.row() + follower]);
+                all |= decision(cell, automaton.cells[cell.row() + follower]);
             }
         }
         all
     })
 }
 
-/// What becomes of the place before a character when the next one was read, too.
-fn fate(cell: Cell, next: Cell) -> u8 {
-    if !cell.is_noted() {
-        return NO;
+/// The decision about the offset before the character of `cell`, after the character of `next` was read too.
+fn decision(cell: Cell, next: Cell) -> u8 {
+    if !cell.is_candidate() {
+        return NO_END;
     }
-    if cell.commit() > cell.store() {
-        return YES;
+    if cell.ends() > cell.slot() {
+        return END;
     }
-    let slot = cell.store() - cell.commit();
-    // A place is noted before ends are counted, so that a better candidate takes the slot even of what would be an end now.
-    if next.is_noted() && next.store() <= slot {
-        NO
-    } else if next.commit() > slot {
-        YES
+    let slot = cell.slot() - cell.ends();
+    // A candidate is written before ends are counted, so a better candidate replaces a candidate that would be an end now.
+    if next.is_candidate() && next.slot() <= slot {
+        NO_END
+    } else if next.ends() > slot {
+        END
     } else {
-        ASK
+        UNSURE
     }
 }
 
-/// For each group the states that may follow `state`.
+/// For each group, the states that can follow `state`.
 fn steps_from(automaton: &Automaton, members: &[Mask], state: usize) -> Vec<States> {
     let next = |class: usize| automaton.cells[state * automaton.stride + class].row() / automaton.stride;
     let after = |group: usize| {
@@ -311,6 +318,6 @@ fn union(one: States, other: States) -> States {
     std::array::from_fn(|word| one[word] | other[word])
 }
 
-fn list(set: &States) -> impl Iterator<Item = usize> + '_ {
+fn states_in(set: &States) -> impl Iterator<Item = usize> + '_ {
     (0..MAX_STATES).filter(|&state| set[state / 64] >> (state % 64) & 1 != 0)
 }

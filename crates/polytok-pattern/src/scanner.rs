@@ -1,21 +1,22 @@
-//! Runs a [`Program`] over a text: the leftmost matches, of those the first in the order of alternatives.
+//! Runs a [`Program`] over a text: finds the leftmost match, and among the matches with the same start the match of the first
+//! alternative.
 //!
-//! Reference: a backtracking regex engine (`fancy_regex`). The first two characters choose the alternatives to try;
-//! those are followed in order, and a run that must give back does so one character at a time.
+//! Reference: a backtracking regex engine (`fancy_regex`). The first two characters choose the alternatives to try. The alternatives are
+//! tried in order, and a run that must give back characters gives them back one by one.
 //!
-//! Invariant and cost: a step and a position alone decide how the rest goes, so a failure can be remembered and holds
-//! for the whole text. Only runs without a bound can take long and fail, and a path meets at most one of them. For each
-//! one `Failures` keeps one stretch of positions from which it is known to fail. An attempt enters such a run within a
-//! bounded distance of where it starts, and starts only move right, so of two stretches the one further right is worth
-//! keeping. Hence no character is passed by the same run more than a bounded number of times, and the whole is linear,
-//! also where nothing matches and for `"\n" + " " * n` under `\s*[\r\n]`. Recursion is bounded by the program's length.
+//! Invariant and cost: the rest of a match depends only on the step and the offset, so a failure that is recorded holds for the whole
+//! text. Only unbounded runs can read many characters and then fail, and a path has at most one such run. For each such run, `Failures`
+//! keeps one range of offsets at which the run is known to fail. An attempt enters the run within a bounded distance of the start of the
+//! attempt, and starts only move right. So of two ranges, the right one is kept. Hence a run reads no character more than a bounded
+//! number of times, and the search is linear in the text, even if nothing matches, and for `"\n" + " " * n` under `\s*[\r\n]`. The
+//! recursion depth is bounded by the length of the program.
 
 use super::classes::Mask;
 use super::pattern::UNBOUNDED;
 use super::program::{MAX_SLOTS, Program, Run, Set, Step, has};
 use super::utf8::previous_char;
 
-/// For each slot the positions `lo..=hi` at which its run is known to fail.
+/// For each slot, the range of offsets `lo..=hi` at which the run of the slot is known to fail.
 pub(super) struct Failures([(usize, usize); MAX_SLOTS]);
 
 impl Failures {
@@ -23,17 +24,17 @@ impl Failures {
         Failures([(usize::MAX, 0); MAX_SLOTS])
     }
 
-    fn known(&self, slot: Option<u8>) -> (usize, usize) {
+    fn range(&self, slot: Option<u8>) -> (usize, usize) {
         slot.map_or((usize::MAX, 0), |slot| self.0[slot as usize])
     }
 
     fn add(&mut self, slot: Option<u8>, lo: usize, hi: usize) {
         let Some(slot) = slot else { return };
-        let known = &mut self.0[slot as usize];
-        if lo <= known.1 && known.0 <= hi {
-            *known = (lo.min(known.0), hi.max(known.1));
-        } else if hi > known.1 {
-            *known = (lo, hi);
+        let range = &mut self.0[slot as usize];
+        if lo <= range.1 && range.0 <= hi {
+            *range = (lo.min(range.0), hi.max(range.1));
+        } else if hi > range.1 {
+            *range = (lo, hi);
         }
     }
 }
@@ -49,7 +50,7 @@ impl Program {
         }
     }
 
-    /// The first match at or after `pos`. `failures` are those of this text so far.
+    /// Finds the first match at or after `pos`. `failures` are the failures of earlier searches in the same text.
     #[inline]
     pub(super) fn next(&self, text: &[u8], mut pos: usize, failures: &mut Failures) -> Option<(usize, usize)> {
         while pos < text.len() {
@@ -57,7 +58,9 @@ impl Program {
             let (second, second_len) = self.classes.at(text, pos + len);
             let after = [pos, pos + len, pos + len + second_len];
             let mut entries = self.dispatch.entries(first, second).iter();
-            match entries.find_map(|e| self.follow(e.pc as usize, text, after[e.taken as usize], failures)) {
+            match entries
+                .find_map(|entry| self.follow(entry.pc as usize, text, after[entry.chars_taken as usize], failures))
+            {
                 Some(end) => return Some((pos, end)),
                 None => pos += len,
             }
@@ -65,7 +68,7 @@ impl Program {
         None
     }
 
-    /// The end of the match that goes on with step `pc` at `pos`.
+    /// The end of the match whose rest starts with step `pc` at `pos`; None if the rest fails.
     fn follow(&self, mut pc: usize, text: &[u8], mut pos: usize, failures: &mut Failures) -> Option<usize> {
         loop {
             match &self.steps[pc] {
@@ -75,12 +78,12 @@ impl Program {
                     continue;
                 }
                 Step::Look(mask) => {
-                    if !self.comes(*mask, text, pos) {
+                    if !self.is_next(*mask, text, pos) {
                         return None;
                     }
                 }
                 Step::Split { first, other } => {
-                    if self.comes(*first, text, pos)
+                    if self.is_next(*first, text, pos)
                         && let Some(end) = self.follow(pc + 1, text, pos, failures)
                     {
                         return Some(end);
@@ -89,7 +92,7 @@ impl Program {
                     continue;
                 }
                 Step::Run(run) if run.gives_back || run.slot.is_some() => {
-                    return self.retreat(run, text, pos, failures);
+                    return self.follow_run(run, text, pos, failures);
                 }
                 Step::Run(run) => {
                     pos = self.take(run, text, pos)?.1;
@@ -101,67 +104,67 @@ impl Program {
         }
     }
 
-    /// `run` at `pos` and then its rest, with ever fewer characters where the run gives back.
-    fn retreat(&self, run: &Run, text: &[u8], pos: usize, failures: &mut Failures) -> Option<usize> {
-        let (lo, hi) = failures.known(run.slot);
+    /// The end of the match whose rest is `run` at `pos` and the steps after it. Tries fewer and fewer characters if the run gives back.
+    fn follow_run(&self, run: &Run, text: &[u8], pos: usize, failures: &mut Failures) -> Option<usize> {
+        let (lo, hi) = failures.range(run.slot);
         if lo <= pos && pos <= hi {
             return None;
         }
-        // A run that reaches the known failures fails from there on.
+        // A run that reaches the range of known failures fails in it.
         let limit = if pos < lo { lo.min(text.len()) } else { text.len() };
-        let (least, end) = self.take(run, &text[..limit], pos)?;
-        let last = if run.gives_back { least } else { end };
-        let mut at = end;
+        let (min_end, max_end) = self.take(run, &text[..limit], pos)?;
+        let last = if run.gives_back { min_end } else { max_end };
+        let mut at = max_end;
         loop {
             if at != lo
-                && self.comes(run.next, text, at)
-                && let Some(found) = self.follow(run.to as usize, text, at, failures)
+                && self.is_next(run.next_classes, text, at)
+                && let Some(end) = self.follow(run.to as usize, text, at, failures)
             {
-                if at < end {
-                    failures.add(run.slot, at + self.classes.at(text, at).1, end);
+                if at < max_end {
+                    failures.add(run.slot, at + self.classes.at(text, at).1, max_end);
                 }
-                return Some(found);
+                return Some(end);
             }
             if at == last {
                 break;
             }
             at = previous_char(text, at);
         }
-        failures.add(run.slot, least, end);
+        failures.add(run.slot, min_end, max_end);
         None
     }
 
-    /// Where `run` at `pos` ends after as few and after as many characters as it may take.
+    /// The ends of `run` at `pos` after the fewest and after the most characters; None if the run has too few characters.
     #[inline]
     fn take(&self, run: &Run, text: &[u8], pos: usize) -> Option<(usize, usize)> {
         let set = &self.sets[run.set as usize];
-        let mut least = pos;
+        let mut min_end = pos;
         for _ in 0..run.min {
-            least = self.one(set, text, least)?;
+            min_end = self.take_one(set, text, min_end)?;
         }
         if run.max == UNBOUNDED {
-            return Some((least, self.all(set, text, least)));
+            return Some((min_end, self.take_all(set, text, min_end)));
         }
-        let mut most = least;
+        let mut max_end = min_end;
         for _ in run.min..run.max {
-            match self.one(set, text, most) {
-                Some(end) => most = end,
+            match self.take_one(set, text, max_end) {
+                Some(end) => max_end = end,
                 None => break,
             }
         }
-        Some((least, most))
+        Some((min_end, max_end))
     }
 
-    /// The end of one character of `set` at `pos`.
+    /// The end of the character at `pos` if the character is in `set`.
     #[inline]
-    fn one(&self, set: &Set, text: &[u8], pos: usize) -> Option<usize> {
+    fn take_one(&self, set: &Set, text: &[u8], pos: usize) -> Option<usize> {
         let (class, len) = self.classes.at(text, pos);
         has(set.mask, class).then_some(pos + len)
     }
 
-    /// The end of all characters of `set` from `pos` on.
+    /// The end of the characters of `set` from `pos` on.
     #[inline]
-    fn all(&self, set: &Set, text: &[u8], mut pos: usize) -> usize {
+    fn take_all(&self, set: &Set, text: &[u8], mut pos: usize) -> usize {
         loop {
             while pos < text.len() && set.ascii[text[pos] as usize] {
                 pos += 1;
@@ -169,16 +172,16 @@ impl Program {
             if pos == text.len() || text[pos] < 0x80 {
                 return pos;
             }
-            match self.one(set, text, pos) {
+            match self.take_one(set, text, pos) {
                 Some(end) => pos = end,
                 None => return pos,
             }
         }
     }
 
-    /// What comes at `pos`, a character or the end of the text, is of a class in `mask`.
+    /// Reports whether the class of the character at `pos`, or of the end of the text, is in `mask`.
     #[inline]
-    fn comes(&self, mask: Mask, text: &[u8], pos: usize) -> bool {
+    fn is_next(&self, mask: Mask, text: &[u8], pos: usize) -> bool {
         has(mask, self.classes.at(text, pos).0)
     }
 }

@@ -1,31 +1,32 @@
 //! Patterns for an older version of Unicode: characters assigned later count as unassigned.
 //!
-//! Every class escape (`\p{..}`, `\s`, `\w`, `\d` and their negations, in and out of brackets) is rewritten as its intersection
-//! with the characters that the version has, so that both engines see the same pattern. A negated class holds all that its
-//! class does not, later characters too. What is older keeps the properties it has today; `\b` and what `(?i)` folds
-//! stay the engine's. Cost: one pass over the pattern.
+//! Every class escape (`\p{..}`, `\s`, `\w`, `\d` and their negations, inside and outside brackets) is rewritten as the intersection of
+//! its class with the characters of the version, so that all engines run the same pattern. A negated class has every character that is
+//! not in its class, characters of later versions included. Characters of the older version have their current properties. `\b` and
+//! `(?i)` use the current tables. Cost: one pass over the pattern.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 
-/// `pattern` for a version of Unicode, e.g. "15.0"; None stands for the engine's own. `Error::Pattern` if there is no such version.
+/// Rewrites `pattern` for a version of Unicode, such as "15.0"; None means the version of this crate. Fails with `Error::Pattern` for an
+/// unknown version.
 pub fn restrict<'p>(pattern: &'p str, version: Option<&str>) -> Result<Cow<'p, str>> {
     let Some(version) = version else { return Ok(Cow::Borrowed(pattern)) };
     let age = age(version)?;
     let mut restricted = String::with_capacity(2 * pattern.len());
-    let mut rest = pattern;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
+    let mut remaining_pattern = pattern;
+    while let Some(at) = remaining_pattern.find('\\') {
+        let (before, escape) = remaining_pattern.split_at(at);
         restricted += before;
         let len = escape_len(escape);
         match escape[1..].chars().next() {
             Some('p' | 's' | 'd' | 'w' | 'P' | 'S' | 'D' | 'W') => restricted += &intersection(&escape[..len], &age),
             _ => restricted += &escape[..len],
         }
-        rest = &escape[len..];
+        remaining_pattern = &escape[len..];
     }
-    Ok(Cow::Owned(restricted + rest))
+    Ok(Cow::Owned(restricted + remaining_pattern))
 }
 
 /// The class of the characters that `version` has.
@@ -35,12 +36,10 @@ fn age(version: &str) -> Result<String> {
     if is_plain && regex_syntax::parse(&name).is_ok() {
         return Ok(name);
     }
-    Err(Error::Pattern(format!(
-        "there is no table of Unicode {version:?}: versions 1.1 to 16.0 are known, e.g. \"15.0\""
-    )))
+    Err(Error::Pattern(format!("Unicode {version:?} is not a known version; use one of 1.1 to 16.0, e.g. \"15.0\"")))
 }
 
-/// The length of the escape at the start, its braces included.
+/// The length of the escape at the start of a text, with its braces.
 fn escape_len(escape: &str) -> usize {
     let name = escape[1..].chars().next().map_or(0, char::len_utf8);
     let after = &escape[1 + name..];
@@ -54,7 +53,7 @@ fn escape_len(escape: &str) -> usize {
     1 + name + arguments
 }
 
-/// The class of an escape, with characters of later versions taken for unassigned.
+/// The class of an escape, with characters of later versions as unassigned.
 fn intersection(escape: &str, age: &str) -> String {
     let positive = escape.to_ascii_lowercase();
     let is_negated = escape[1..].starts_with(|c: char| c.is_ascii_uppercase());
@@ -69,10 +68,13 @@ mod tests {
 
     #[test]
     fn escapes_are_intersected() {
-        let of = |pattern| restrict(pattern, Some("15.0")).unwrap().into_owned();
-        assert_eq!(of(r"\\p\p{L}x"), r"\\p[\p{L}&&\p{Age=V15_0}]x");
-        assert_eq!(of(r"[^\s\PN]\p{^Lu}"), r"[^[\s&&\p{Age=V15_0}][^\pN&&\p{Age=V15_0}]][^\p{Lu}&&\p{Age=V15_0}]");
-        assert_eq!(of("a|b\\"), "a|b\\");
+        let restricted = |pattern| restrict(pattern, Some("15.0")).unwrap().into_owned();
+        assert_eq!(restricted(r"\\p\p{L}x"), r"\\p[\p{L}&&\p{Age=V15_0}]x");
+        assert_eq!(
+            restricted(r"[^\s\PN]\p{^Lu}"),
+            r"[^[\s&&\p{Age=V15_0}][^\pN&&\p{Age=V15_0}]][^\p{Lu}&&\p{Age=V15_0}]"
+        );
+        assert_eq!(restricted("a|b\\"), "a|b\\");
         assert_eq!(restrict(r"\p{L}", None).unwrap(), r"\p{L}");
         for version in ["", "99.0", "15.0}", "x"] {
             assert!(matches!(restrict("a", Some(version)), Err(Error::Pattern(_))));

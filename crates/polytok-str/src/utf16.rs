@@ -1,17 +1,17 @@
-//! UTF-8 to UTF-16, of which Python makes a `str` in less time than of UTF-8.
+//! UTF-8 to UTF-16, which Python decodes to a `str` in less time than UTF-8.
 //!
-//! A window of 16 bytes is decoded at once: at each byte the unit of a character that would begin there is computed, and the ones
-//! at which none begins are pressed out by a table of shuffles. Nothing is predicted but whether the window is ASCII. A window in which a
-//! character of four bytes begins goes one by one, as does the end of the text. Cost: 0.2 ns a byte of Chinese or
-//! of mixed scripts, checking included.
+//! 16 bytes, a window, are decoded together. For each byte, the unit of a character that would begin there is computed, and a table of
+//! shuffles removes the units at bytes that begin no character. The only branches are on whether the window is ASCII, and whether a
+//! character of four bytes begins in it. In that case, and at the end of the text, characters are encoded one by one. Cost: 0.2 ns per byte
+//! of Chinese or of mixed scripts, with the check of the UTF-8.
 
-/// Bytes in a window.
+/// The number of bytes of a window.
 const LANES: usize = 16;
 
-/// Whether it pays for these bytes: the processor can, and of eight bytes one is not ASCII. Measured: with one of a hundred, as in
-/// English, Python's decoder of UTF-8 is as fast.
+/// Reports whether UTF-16 pays for some bytes: the processor has AVX2, and at least one byte in eight is not ASCII. Measured: with one byte
+/// in a hundred, as in English, Python's decoder of UTF-8 is as fast.
 pub fn pays(bytes: &[u8]) -> bool {
-    // In sums of a byte, which the compiler makes wide.
+    // Sums of one byte, so that the compiler adds many bytes with one instruction.
     let count = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| byte >> 7).sum::<u8>());
     is_supported() && 8 * bytes.chunks(LANES * 8).map(count).sum::<usize>() >= bytes.len()
 }
@@ -24,10 +24,10 @@ fn is_supported() -> bool {
     return false;
 }
 
-/// The units of bytes that are UTF-8, in memory that may be used again.
+/// Encodes bytes to UTF-16 in `units`, whose memory is reused; None if the bytes are not UTF-8.
 pub fn encode<'u>(bytes: &[u8], units: &'u mut Vec<u16>) -> Option<&'u [u16]> {
     let text = simdutf8::basic::from_utf8(bytes).ok()?;
-    // A whole window is written even if few of its characters count.
+    // A whole window is written even if only some of its units are kept.
     let room = text.len() + LANES;
     if units.len() < room {
         units.resize(room, 0);
@@ -37,7 +37,7 @@ pub fn encode<'u>(bytes: &[u8], units: &'u mut Vec<u16>) -> Option<&'u [u16]> {
     Some(&units[..count])
 }
 
-/// Encodes what is far enough from the end: where it ceased, and how many units there are.
+/// Encodes all whole windows; returns the number of bytes read and the number of units written.
 fn windows(text: &str, units: &mut [u16]) -> (usize, usize) {
     #[cfg(target_arch = "x86_64")]
     if is_supported() {
@@ -47,7 +47,7 @@ fn windows(text: &str, units: &mut [u16]) -> (usize, usize) {
     (0, 0)
 }
 
-/// Encodes the characters that begin in this range, behind `count` units: how many there are then.
+/// Encodes the characters that begin in a range of bytes, after the first `count` units, and returns the new number of units.
 fn one_by_one(text: &str, from: usize, to: usize, units: &mut [u16], mut count: usize) -> usize {
     let mut at = (from..to).find(|&at| text.is_char_boundary(at)).unwrap_or(to);
     while at < to
@@ -64,7 +64,7 @@ mod avx2 {
     use super::*;
     use std::arch::x86_64::*;
 
-    /// See `super::windows`.
+    /// Encodes all whole windows, as `super::windows` does.
     #[target_feature(enable = "avx2")]
     pub(super) fn windows(text: &str, units: &mut [u16]) -> (usize, usize) {
         let (mut at, mut count) = (0, 0);
@@ -75,7 +75,7 @@ mod avx2 {
         (at, count)
     }
 
-    /// Encodes the characters that begin in a window, which the last may leave by two bytes.
+    /// Encodes the characters that begin in a window. The last character can extend two bytes beyond the window.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn window(text: &str, at: usize, bytes: &[u8; LANES + 2], units: &mut [u16], count: usize) -> usize {
@@ -85,7 +85,7 @@ mod avx2 {
             store_both(&mut units[count..], first);
             return count + LANES;
         }
-        // As signed numbers bytes from 0xF0 on are the largest of those that are negative, and 10xxxxxx the least.
+        // As signed numbers, bytes from 0xF0 on are the largest negative numbers, and bytes 10xxxxxx the smallest.
         let is_four = _mm_and_si128(
             _mm_cmpgt_epi8(narrow, _mm_set1_epi8(0xEF_u8 as i8)),
             _mm_cmplt_epi8(narrow, _mm_setzero_si128()),
@@ -95,11 +95,11 @@ mod avx2 {
         }
         let begins = _mm_movemask_epi8(_mm_cmpgt_epi8(narrow, _mm_set1_epi8(-65))) as usize;
         let all = characters(first, wide(&bytes[1..]), wide(&bytes[2..]));
-        let count = pressed(_mm256_castsi256_si128(all), begins & 0xFF, units, count);
-        pressed(_mm256_extracti128_si256::<1>(all), begins >> 8, units, count)
+        let count = write_selected(_mm256_castsi256_si128(all), begins & 0xFF, units, count);
+        write_selected(_mm256_extracti128_si256::<1>(all), begins >> 8, units, count)
     }
 
-    /// The characters of up to three bytes that begin with these, given those and the ones behind them.
+    /// The characters of up to three bytes whose first, second and third bytes are given.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn characters(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
@@ -113,13 +113,13 @@ mod avx2 {
         _mm256_blendv_epi8(most_two, three, longer_than(0xDF))
     }
 
-    /// Writes the units whose bits are set, behind `count` others: how many there are then.
+    /// Writes the units whose bits are set after the first `count` units, and returns the new number of units.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn pressed(all: __m128i, bits: usize, units: &mut [u16], count: usize) -> usize {
+    fn write_selected(all: __m128i, bits: usize, units: &mut [u16], count: usize) -> usize {
         let kept = _mm_shuffle_epi8(all, load(&SHUFFLES[bits]));
         let units = &mut units[count..][..LANES / 2];
-        // SAFETY: eight units are there.
+        // SAFETY: the slice has the eight units that are written.
         unsafe { _mm_storeu_si128(units.as_mut_ptr().cast(), kept) };
         count + bits.count_ones() as usize
     }
@@ -128,11 +128,11 @@ mod avx2 {
     #[inline]
     fn store_both(units: &mut [u16], all: __m256i) {
         let units = &mut units[..LANES];
-        // SAFETY: sixteen units are there.
+        // SAFETY: the slice has the sixteen units that are written.
         unsafe { _mm256_storeu_si256(units.as_mut_ptr().cast(), all) };
     }
 
-    /// Sixteen bytes as numbers of 16 bits.
+    /// Widens sixteen bytes to numbers of 16 bits.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn wide(bytes: &[u8]) -> __m256i {
@@ -143,11 +143,11 @@ mod avx2 {
     #[inline]
     fn load(bytes: &[u8]) -> __m128i {
         let bytes = &bytes[..LANES];
-        // SAFETY: sixteen bytes are there.
+        // SAFETY: the slice has the sixteen bytes that are read.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
-    /// For eight bits, the places of the bytes of those units whose bits are set.
+    /// For each number of eight bits, the indexes of the bytes of the units whose bits are set.
     static SHUFFLES: [[u8; LANES]; 256] = {
         let mut shuffles = [[0; LANES]; 256];
         let mut bits = 0;
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(one[..expected.len()], expected);
     }
 
-    /// Every character at every place of a window, between ones of all lengths.
+    /// Each character at changing positions of a window, between characters of other lengths.
     #[test]
     fn every_character() {
         let mut units = Vec::new();
@@ -192,7 +192,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_the_standard_library(
+        fn text_is_encoded_as_by_the_standard_library(
             text in prop_oneof!["[a-zé語한😀\u{7ff}\u{800}\u{ffff}\u{10ffff}]{0,100}", "[a語]{0,80}", "\\PC{0,60}", "[a-z]{0,50}[語é😀]?[a-z]{0,40}"],
             more in ".{0,20}",
         ) {
@@ -202,7 +202,7 @@ mod tests {
         }
 
         #[test]
-        fn only_what_is_utf8(bytes: Vec<u8>) {
+        fn bytes_that_are_not_utf8_are_refused(bytes: Vec<u8>) {
             let expected = std::str::from_utf8(&bytes).ok().map(|text| text.encode_utf16().collect());
             prop_assert_eq!(encode(&bytes, &mut Vec::new()).map(<[u16]>::to_vec), expected);
         }

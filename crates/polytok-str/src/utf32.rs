@@ -1,9 +1,9 @@
-//! Characters of 32 bits, as Python hands them out, to UTF-8: eight at a time where the processor can.
+//! UTF-32, which Python copies from a `str`, to UTF-8: eight characters together if the processor has AVX2.
 //!
-//! Each character first gets its one, two or three bytes in the 32 bits it has; then a shuffle, chosen by which of four
-//! characters have how many, puts the bytes side by side.
+//! First the one, two or three bytes of each character are computed in its 32 bits. Then a shuffle, chosen by the lengths of four
+//! characters, moves the bytes together.
 
-/// The UTF-8 of characters, or nothing if some are none: surrogates, or beyond the last one.
+/// Encodes code points as UTF-8; None if a code point is not a character: a surrogate, or beyond U+10FFFF.
 ///
 /// ```
 /// let characters: Vec<u32> = "naïve 猫".chars().map(u32::from).collect();
@@ -19,7 +19,7 @@ pub fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
     one_by_one(characters)
 }
 
-/// The same on any processor.
+/// Encodes code points as [`to_utf8`] does, on any processor.
 fn one_by_one(characters: &[u32]) -> Option<Vec<u8>> {
     let text: Option<String> = characters.iter().map(|&code| char::from_u32(code)).collect();
     text.map(String::into_bytes)
@@ -29,14 +29,15 @@ fn one_by_one(characters: &[u32]) -> Option<Vec<u8>> {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    /// Characters of a vector.
+    /// The number of characters of a vector.
     const LANES: usize = 8;
-    /// Vectors that are tried for ASCII at once.
+    /// The number of vectors that are tested for ASCII together.
     const ASCII: usize = 4;
-    /// What a store may write beyond the text.
+    /// The most bytes that a store writes beyond the text.
     const SLACK: usize = 16;
 
-    /// By bits of four characters, of more than one byte and, above, of more than two: where each byte comes from.
+    /// The shuffle for four characters: in the index, the lower four bits are set for characters of two or more bytes, the upper four bits
+    /// for characters of three bytes.
     static SHUFFLES: [[u8; 16]; 256] = shuffles();
 
     const fn shuffles() -> [[u8; 16]; 256] {
@@ -63,21 +64,21 @@ mod avx2 {
     pub(super) fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
         let mut bytes: Vec<u8> = Vec::with_capacity(length(characters)? + SLACK);
         let (mut vectors, rest) = characters.as_chunks::<LANES>();
-        while let Some((first, behind)) = vectors.split_first() {
-            if let Some((run, behind)) = vectors.split_first_chunk::<ASCII>()
+        while let Some((first, after)) = vectors.split_first() {
+            if let Some((run, after)) = vectors.split_first_chunk::<ASCII>()
                 && push_ascii(&mut bytes, run)
             {
-                vectors = behind;
+                vectors = after;
                 continue;
             }
             push(&mut bytes, first);
-            vectors = behind;
+            vectors = after;
         }
         push_each(&mut bytes, rest);
         Some(bytes)
     }
 
-    /// The bytes of the text, or nothing if some are no characters.
+    /// The length of the text in bytes; None if a code point is not a character.
     #[target_feature(enable = "avx2")]
     fn length(characters: &[u32]) -> Option<usize> {
         let (vectors, rest) = characters.as_chunks::<LANES>();
@@ -101,7 +102,7 @@ mod avx2 {
         (_mm256_testz_si256(wrong, wrong) == 1).then_some(length)
     }
 
-    /// Appends characters if they are all ASCII.
+    /// Appends characters if all are ASCII, and reports whether they are.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn push_ascii(bytes: &mut Vec<u8>, run: &[[u32; LANES]; ASCII]) -> bool {
@@ -111,10 +112,10 @@ mod avx2 {
             return false;
         }
         let narrow = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
-        // Packing goes by halves of vectors.
+        // The instructions pack the two halves of a vector separately.
         let narrow = _mm256_permutevar8x32_epi32(narrow, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
         let room = &mut bytes.spare_capacity_mut()[..ASCII * LANES];
-        // SAFETY: the room is as long as the vector, which then is bytes.
+        // SAFETY: the room is as long as the vector, and the vector initializes all its bytes.
         unsafe {
             _mm256_storeu_si256(room.as_mut_ptr().cast(), narrow);
             bytes.set_len(bytes.len() + ASCII * LANES);
@@ -137,7 +138,7 @@ mod avx2 {
         push_half(bytes, _mm256_extracti128_si256::<1>(spread), two >> 4 | three & 0xF0);
     }
 
-    /// The bytes of each character from the lowest of its lane on.
+    /// The bytes of each character, from the lowest byte of its lane on.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn spread(codes: __m256i, two: __m256i, three: __m256i) -> __m256i {
@@ -152,12 +153,12 @@ mod avx2 {
         _mm256_blendv_epi8(_mm256_blendv_epi8(codes, pair, two), triple, three)
     }
 
-    /// Appends four characters by their bits.
+    /// Appends four characters by the bits of their lengths.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn push_half(bytes: &mut Vec<u8>, spread: __m128i, bits: usize) {
         let room = &mut bytes.spare_capacity_mut()[..SLACK];
-        // SAFETY: a row of the table and the room are as long as the vector; of it so many bytes are the characters'.
+        // SAFETY: a row of the table and the room are as long as the vector; the new length counts only bytes of the characters.
         unsafe {
             let shuffle = _mm_loadu_si128(SHUFFLES[bits].as_ptr().cast());
             _mm_storeu_si128(room.as_mut_ptr().cast(), _mm_shuffle_epi8(spread, shuffle));
@@ -178,7 +179,7 @@ mod avx2 {
         unsafe { _mm256_loadu_si256(vector.as_ptr().cast()) }
     }
 
-    /// A bit for each lane.
+    /// The highest bit of each lane, as a number.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn mask(lanes: __m256i) -> usize {
@@ -190,7 +191,7 @@ mod avx2 {
 mod tests {
     use super::*;
 
-    /// Characters of every length, those at the borders of lengths, surrogates, and what is beyond all characters.
+    /// Code points of every length, at the limits of lengths, surrogates, and numbers beyond all characters.
     const CODES: [u32; 18] = [
         0x20,
         0x61,
@@ -213,8 +214,8 @@ mod tests {
     ];
 
     #[test]
-    fn both_ways_agree() {
-        // Marsaglia's xorshift, so that a failure comes again.
+    fn vectors_agree_with_single_characters() {
+        // Marsaglia's xorshift, so that a failure repeats.
         let mut state = 1u64;
         let mut random = || {
             state ^= state << 13;

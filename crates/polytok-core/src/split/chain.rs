@@ -172,7 +172,7 @@ impl SplitChain {
     /// fast way to find such an offset.
     pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
         match &self.steps[..] {
-            [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.as_stream()?.certain(text, from),
+            [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.as_stream()?.certain_end(text, from),
             [SplitStep::Divide(DivideStep::Words(words))] => words.certain_end(text, from),
             _ => None,
         }
